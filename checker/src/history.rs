@@ -1,0 +1,587 @@
+//! What happened, as typed, time-ordered events.
+//!
+//! A [`History`] is a [`Header`], the [`Object`]s that were declared, a table of [`Names`], and [`Event`]s in one total
+//! order that respects causality. An event is at most 32 bytes: paths and other texts are interned.
+//!
+//! In a simulation the order is the order of the world's steps. In a capture from a real ensemble all clients share one
+//! process and one monotonic clock.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// An interned text: a path, a znode's name, a client's name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Sym(pub u32);
+
+/// Names one operation of one client: a [`What::Call`] and everything done for it. Zero is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct OpId(pub u32);
+
+/// Names one request. Dense, from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ReqId(pub u32);
+
+/// Names one session. Dense, from 1; zero is none, or not known yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Session(pub u16);
+
+/// Names one declared object: an index into [`History::objects`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ObjectId(pub u16);
+
+/// Who did it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Who {
+    /// The client process of that number (its name: [`Header::clients`]).
+    Client(u8),
+    /// The server of that number.
+    Server(u8),
+    /// The world: faults, and what the harness itself does.
+    World,
+}
+
+/// One thing that happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Event {
+    /// Microseconds since the start.
+    pub at: u64,
+    /// The operation it belongs to, if any.
+    pub op: OpId,
+    /// Who did it.
+    pub who: Who,
+    /// What happened.
+    pub what: What,
+}
+
+/// The kinds of happening.
+///
+/// *Clients'* events come from the workload and the recording wrapper, *servers'* and *world's* only from a simulation
+/// or from what the harness did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum What {
+    // ── clients: operations ──
+    /// A client begins an operation on an object.
+    Call {
+        /// On what.
+        object: ObjectId,
+        /// Which operation.
+        verb: Verb,
+        /// The caller's own time limit in microseconds, or zero.
+        limit: u32,
+    },
+    /// The operation of this event's `op` is over.
+    Return {
+        /// How it ended.
+        outcome: Outcome,
+    },
+    /// From here on the client acts as holder. `op` is the acquire that was granted.
+    Believe {
+        /// Of what.
+        object: ObjectId,
+        /// In which session.
+        session: Session,
+        /// The fencing token.
+        token: u64,
+    },
+    /// From here on it no longer does. `op` is the acquire.
+    Unbelieve {
+        /// Why.
+        why: Why,
+    },
+    /// A fenced resource was asked to do something in the name of the hold of `op`.
+    Resource {
+        /// The object that guards the resource.
+        object: ObjectId,
+        /// The token shown.
+        token: u64,
+        /// Whether the resource did it.
+        accepted: bool,
+    },
+    /// The operation sleeps.
+    Sleep {
+        /// Until when, in microseconds.
+        until: u64,
+        /// Whether that is the operation's own time limit (no poll).
+        deadline: bool,
+    },
+    // ── clients: the wire ──
+    /// A request leaves.
+    Send {
+        /// Its number.
+        req: ReqId,
+        /// What it asks for.
+        kind: Request,
+        /// Whether it arms a watch.
+        watch: bool,
+        /// Whether it was sent by a clean-up duty, or by the client library itself: no cost of the operation.
+        cleanup: bool,
+        /// On which path.
+        path: Sym,
+    },
+    /// The answer reaches the client.
+    Reply {
+        /// Of which request.
+        req: ReqId,
+        /// How it went.
+        code: Code,
+        /// The header's zxid; where the capture does not see the wire, the largest zxid in the returned stats, or zero.
+        zxid: u64,
+    },
+    /// A create's answer named the new znode: follows the `Reply` to that create at once.
+    Made {
+        /// The new znode.
+        path: Sym,
+        /// Its czxid.
+        czxid: u64,
+    },
+    /// The client is told that the connection was lost before the answer came.
+    Lost {
+        /// Of which request.
+        req: ReqId,
+    },
+    /// A notification reaches the client.
+    Notice {
+        /// In which session.
+        session: Session,
+        /// What it says.
+        kind: Notify,
+        /// About which path.
+        path: Sym,
+    },
+    /// The client learns, or the recipe acts on, a state of its session.
+    State {
+        /// Which session.
+        session: Session,
+        /// Which state.
+        state: SessionState,
+    },
+    // ── servers ──
+    /// A transaction was applied (failed writes take a zxid too). Its effects follow, with the same zxid.
+    Txn {
+        /// Its number.
+        zxid: u64,
+        /// Whose.
+        session: Session,
+        /// What was asked.
+        kind: Request,
+        /// Whether it was refused: then nothing was applied.
+        code: Code,
+    },
+    /// Effect: a znode was created.
+    Created {
+        /// By which transaction; its czxid.
+        zxid: u64,
+        /// Where.
+        path: Sym,
+        /// The owner of an ephemeral, or zero.
+        owner: Session,
+    },
+    /// Effect: a znode was deleted.
+    Deleted {
+        /// By which transaction.
+        zxid: u64,
+        /// Where.
+        path: Sym,
+        /// The session that asked, or whose end it was.
+        by: Session,
+    },
+    /// Effect: a znode's data were written.
+    Written {
+        /// By which transaction.
+        zxid: u64,
+        /// Where.
+        path: Sym,
+    },
+    /// A watch was armed at a server.
+    Arm {
+        /// For which session.
+        session: Session,
+        /// In which table.
+        table: Table,
+        /// On which path.
+        path: Sym,
+    },
+    /// An armed watch fired: one notification was queued.
+    Fire {
+        /// For which session.
+        session: Session,
+        /// What it says.
+        kind: Notify,
+        /// About which path.
+        path: Sym,
+        /// Low half of the transaction's zxid (epoch changes do not lie within a step).
+        zxid: u32,
+    },
+    /// An armed watch went away without firing.
+    Disarm {
+        /// For which session.
+        session: Session,
+        /// From which table.
+        table: Table,
+        /// On which path.
+        path: Sym,
+    },
+    /// A session was opened.
+    Opened {
+        /// Which.
+        session: Session,
+        /// Negotiated timeout in milliseconds.
+        timeout: u32,
+        /// The transaction.
+        zxid: u64,
+    },
+    /// The leader decided that a session has expired. Its end follows.
+    Marked {
+        /// Which.
+        session: Session,
+        /// When the last touch came that the leader had processed, in microseconds.
+        heard: u64,
+    },
+    /// A session's end was applied.
+    Ended {
+        /// Which.
+        session: Session,
+        /// The transaction.
+        zxid: u64,
+    },
+    // ── world ──
+    /// A fault strikes.
+    Fault {
+        /// Which.
+        kind: FaultKind,
+        /// Whom.
+        client: u8,
+        /// How long it lasts, in microseconds, or zero for an instant.
+        lasts: u64,
+    },
+    /// The fault is over (only those that last).
+    Mended {
+        /// Which.
+        kind: FaultKind,
+        /// Whom.
+        client: u8,
+    },
+    /// A client process died.
+    Crash {
+        /// Which.
+        client: u8,
+    },
+    /// A client process began, or began again.
+    Start {
+        /// Which.
+        client: u8,
+    },
+    /// No fault strikes from here on.
+    Heal,
+    /// Nothing is open, nothing is on its way.
+    Quiesce,
+    /// What a last listing found below an object's directory.
+    Left {
+        /// Which object.
+        object: ObjectId,
+        /// The znode.
+        path: Sym,
+        /// Its owner, if it is an ephemeral of a known session.
+        owner: Session,
+    },
+}
+
+/// The operations of recipes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verb {
+    /// Wait for the hold.
+    Acquire,
+    /// Take the hold if it is free.
+    TryAcquire,
+    /// Give the hold back. Its `Call` carries its own op.
+    Release,
+}
+
+/// How an operation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// As asked.
+    Done,
+    /// Certainly not done: refused, not free, time limit, session over before anything was held.
+    Refused,
+    /// It may or may not be done.
+    Unknown,
+    /// The future was dropped.
+    Cancelled,
+}
+
+/// Why a belief ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// The holder released.
+    Released,
+    /// The holder was told that the hold may be lost (disconnected, or past its deadline).
+    Suspect,
+    /// The holder was told that the hold is lost.
+    Lost,
+    /// The guard was dropped.
+    Dropped,
+    /// The process died.
+    Crashed,
+}
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// Create a znode.
+    Create,
+    /// Delete a znode.
+    Delete,
+    /// Read a stat.
+    Exists,
+    /// Read data.
+    Get,
+    /// Write data.
+    Set,
+    /// List children.
+    Children,
+    /// A transaction.
+    Multi,
+    /// Several reads.
+    MultiRead,
+    /// A barrier.
+    Sync,
+    /// Take a watch away.
+    RemoveWatches,
+    /// Arm watches again after a reconnect.
+    SetWatches,
+    /// Open a session.
+    Connect,
+    /// End a session.
+    CloseSession,
+}
+
+/// How a request went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    /// As asked.
+    Ok,
+    /// ZooKeeper's error of that name.
+    NoNode,
+    /// ZooKeeper's error of that name.
+    NodeExists,
+    /// ZooKeeper's error of that name.
+    BadVersion,
+    /// ZooKeeper's error of that name.
+    NotEmpty,
+    /// ZooKeeper's error of that name.
+    NoChildrenForEphemerals,
+    /// ZooKeeper's error of that name.
+    SessionExpired,
+    /// Any other error.
+    Other,
+}
+
+/// What a notification says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Notify {
+    /// NodeCreated.
+    Created,
+    /// NodeDeleted.
+    Deleted,
+    /// NodeDataChanged.
+    DataChanged,
+    /// NodeChildrenChanged.
+    ChildrenChanged,
+}
+
+/// A server's tables of watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Table {
+    /// Armed by reading data or a stat.
+    Data,
+    /// Armed by listing children.
+    Child,
+}
+
+/// A session's state as a client knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionState {
+    /// Connected.
+    Connected,
+    /// Not connected; the session may live on.
+    Suspended,
+    /// Over by expiry.
+    Expired,
+    /// Closed by the client.
+    Closed,
+}
+
+/// The kinds of fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// The connection breaks before a request reaches the server.
+    RequestLost,
+    /// The connection breaks after the server applied a request and before its answer reached the client.
+    ReplyLost,
+    /// An answer is slow.
+    ReplyLate,
+    /// The connection breaks with nothing on its way lost that mattered.
+    Disconnect,
+    /// The client is cut off until the ensemble has ended its session.
+    SessionExpiry,
+    /// The client process dies.
+    ClientCrash,
+    /// The client process stands still.
+    ClientPause,
+    /// A future is dropped.
+    Cancel,
+    /// A third party deletes a znode.
+    ForeignDelete,
+}
+
+/// What is known of the whole run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// Version of this form: 1.
+    pub format: u32,
+    /// What kind of evidence it is.
+    pub mode: Mode,
+    /// The clients' names, by number.
+    pub clients: Vec<String>,
+    /// The server's tick in microseconds: expiry is at most one tick late.
+    pub tick: u64,
+    /// The largest negotiated session timeout in microseconds.
+    pub timeout: u64,
+    /// Time for an election in microseconds, or zero.
+    pub election: u64,
+    /// A round trip on the calm network in microseconds.
+    pub round_trip: u64,
+    /// How long things may take to settle in microseconds: 1000 in a simulation, 250000 in a capture.
+    pub settle: u64,
+    /// What produced it: a seed, choices, a command. Opaque.
+    pub source: String,
+}
+
+/// What kind of evidence a history has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// A simulation: everything.
+    Sim,
+    /// A real ensemble: what the clients saw, and a last listing.
+    Client,
+}
+
+/// A declared object: nothing is guessed from paths.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Object {
+    /// What it is.
+    pub kind: Kind,
+    /// Its directory.
+    pub path: Sym,
+    /// What its holders do when the connection is lost.
+    pub on_suspect: OnSuspect,
+    /// The margin before the end of the session at which a holder stops, in microseconds.
+    pub margin: u64,
+    /// Whether a resource behind it refuses smaller tokens.
+    pub fenced: bool,
+    /// What it may cost.
+    pub budget: Budget,
+}
+
+/// What an object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// An exclusive lock.
+    Lock,
+}
+
+/// What holders do when the connection is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnSuspect {
+    /// They stop at once.
+    Stop,
+    /// They go on until the deadline.
+    UntilDeadline,
+}
+
+/// What an operation may cost at the most, on a calm network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Budget {
+    /// Requests of an acquire that finds nobody ahead.
+    pub free_acquire: u32,
+    /// Round trips of an acquire that finds nobody ahead.
+    pub free_round_trips: u32,
+    /// Requests of a release.
+    pub release: u32,
+    /// Requests after each wake-up.
+    pub per_wake_up: u32,
+}
+
+impl Budget {
+    /// The lock's row of the cost table: create and list in one flight; one delete; a list, and a watch if the nearest
+    /// changed.
+    pub const LOCK: Budget = Budget { free_acquire: 2, free_round_trips: 1, release: 1, per_wake_up: 2 };
+}
+
+/// Interned texts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    texts: Vec<String>,
+    index: BTreeMap<String, Sym>,
+}
+
+impl Names {
+    /// The symbol of a text, made if need be.
+    pub fn intern(&mut self, text: &str) -> Sym {
+        if let Some(sym) = self.index.get(text) {
+            return *sym;
+        }
+        let sym = Sym(u32::try_from(self.texts.len()).expect("fewer than 2^32 names in a history"));
+        self.texts.push(text.to_owned());
+        self.index.insert(text.to_owned(), sym);
+        sym
+    }
+
+    /// The text of a symbol.
+    ///
+    /// # Panics
+    ///
+    /// If the symbol is not of this table.
+    pub fn text(&self, sym: Sym) -> &str {
+        &self.texts[sym.0 as usize]
+    }
+
+    /// The symbol of a text, if it has one.
+    pub fn find(&self, text: &str) -> Option<Sym> {
+        self.index.get(text).copied()
+    }
+}
+
+/// A run, told from its beginning to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct History {
+    /// What is known of the whole.
+    pub header: Header,
+    /// What was declared.
+    pub objects: Vec<Object>,
+    /// Interned texts.
+    pub names: Names,
+    /// What happened.
+    pub events: Vec<Event>,
+}
+
+const _: () = assert!(std::mem::size_of::<Event>() <= 32, "an event is at most 32 bytes");

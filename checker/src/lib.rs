@@ -1,0 +1,2 @@
+//! Which promise was broken, by whom, when and why.
+pub mod history;

@@ -1,0 +1,117 @@
+//! The one error type. Callers ask it questions; they do not list its variants.
+
+/// Why a request, or a recipe, came to nothing.
+///
+/// A write has three outcomes: done, refused, or *unknown*. Unknown is never "no":
+/// [`is_outcome_unknown`](Self::is_outcome_unknown) says which it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The znode, or its parent, does not exist.
+    #[error("no such znode")]
+    NoNode,
+    /// A znode of that name exists.
+    #[error("the znode exists already")]
+    NodeExists,
+    /// The data have another version.
+    #[error("the znode has another version")]
+    BadVersion,
+    /// The znode has children.
+    #[error("the znode has children")]
+    NotEmpty,
+    /// Ephemerals cannot have children.
+    #[error("an ephemeral znode cannot have children")]
+    NoChildrenForEphemerals,
+    /// The access list forbids it.
+    #[error("access denied")]
+    NoAuth,
+    /// The access list itself is not valid.
+    #[error("invalid access list")]
+    InvalidAcl,
+    /// The server has no such operation, or it is switched off.
+    #[error("the server does not offer this operation")]
+    Unimplemented,
+    /// The connection was lost before the answer came.
+    #[error("connection lost before the answer came: whether the request was applied is unknown")]
+    ConnectionLoss,
+    /// The session has ended.
+    #[error("the session is over ({0})")]
+    SessionOver(Over),
+    /// Refused before anything was sent.
+    #[error("bad input: {0}")]
+    BadInput(String),
+    /// A transaction was refused: nothing of it was applied.
+    #[error("operation {index} of the transaction was refused: {cause}")]
+    Multi {
+        /// The first operation that failed, counted from 0.
+        index: usize,
+        /// Why it failed.
+        cause: Box<Error>,
+    },
+    /// The caller's time limit is over.
+    #[error("the time limit is over")]
+    TimedOut,
+    /// Somebody else deleted the znode that stood for this operation.
+    #[error("own znode {0} was deleted by somebody else")]
+    Removed(String),
+    /// The server answered with something the client does not understand.
+    #[error("unexpected answer: {0}")]
+    Unexpected(String),
+}
+
+/// Why a session is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Over {
+    /// The ensemble ended it: it had not heard from the client for the session timeout.
+    Expired,
+    /// This client closed it.
+    Closed,
+    /// The ensemble refused the client's credentials.
+    AuthFailed,
+}
+
+impl std::fmt::Display for Over {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Over::Expired => "expired",
+            Over::Closed => "closed",
+            Over::AuthFailed => "authentication failed",
+        })
+    }
+}
+
+impl Error {
+    /// Whether the request may or may not have been applied.
+    pub fn is_outcome_unknown(&self) -> bool {
+        matches!(self, Error::ConnectionLoss | Error::SessionOver(_) | Error::Unexpected(_))
+    }
+
+    /// Whether the session has ended: nothing can be done with this handle any more.
+    pub fn is_session_over(&self) -> bool {
+        matches!(self, Error::SessionOver(_))
+    }
+
+    /// Whether the call was refused before anything was sent.
+    pub fn is_bad_input(&self) -> bool {
+        matches!(self, Error::BadInput(_))
+    }
+
+    /// Whether the caller's own limit ended the call.
+    pub fn is_timed_out(&self) -> bool {
+        matches!(self, Error::TimedOut)
+    }
+
+    /// Whether somebody else deleted the znode that stood for the operation.
+    pub fn is_removed(&self) -> bool {
+        matches!(self, Error::Removed(_))
+    }
+
+    /// Whether an access list is in the way.
+    pub fn is_denied(&self) -> bool {
+        match self {
+            Error::NoAuth | Error::InvalidAcl => true,
+            Error::Multi { cause, .. } => cause.is_denied(),
+            _ => false,
+        }
+    }
+}

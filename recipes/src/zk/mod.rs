@@ -1,0 +1,229 @@
+//! What a recipe may ask of ZooKeeper: the trait [`ZooKeeper`], its types and its error.
+//!
+//! One value of the trait is one session. Expiry ends the handle and everything made from it, for good; to go on, open
+//! a new session and start anew.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`types`] | znodes, stats, events, session states, time |
+//! | [`error`] | the one error type, which answers questions |
+//! | [`duty`] | promises to clean up that outlive a dropped future |
+//! | [`path`] | ZooKeeper's rule for paths, checked before anything is sent |
+//! | [`suite`] | the behaviour that every implementation must show, one function a rule |
+
+pub mod duty;
+pub mod error;
+pub mod path;
+pub mod suite;
+pub mod types;
+
+use std::future::Future;
+
+pub use duty::{Armed, Duty, DutyId, Discharge};
+pub use error::{Error, Over};
+pub use types::{
+    CreateMode, Created, Data, Event, EventKind, Guid, Listing, Op, OpResult, SessionId, Stat, State, Status, Time,
+};
+
+/// One ZooKeeper session, as the recipes need it.
+///
+/// # Promises
+///
+/// An implementation keeps what ZooKeeper and its client library promise together
+/// ("Consistency Guarantees", ZooKeeper Programmer's Guide), and says so per method below:
+///
+/// * **Call order.** A request leaves when its method is *called*, not when the future is first polled, and requests of
+///   one handle reach the server in call order. Several calls in a row without waiting are one *flight*: they cost one
+///   round trip, and a read sees the writes before it in its flight.
+/// * **Reply order.** Replies come in request order. A request caught by a disconnect fails with
+///   [`Error::ConnectionLoss`]: whether it was applied is unknown, and the client never sends it again.
+/// * **Single system image.** What a session has been answered is never contradicted by a later, older answer, also
+///   over reconnects. A *notification* is not an answer: after a reconnect a read may be older than an event already
+///   delivered.
+/// * **Clones** speak for the same session.
+///
+/// # Cancellation
+///
+/// Dropping a future forgets the answer, not the request: it was sent at the call. What must be undone after a drop is
+/// armed beforehand, see [`arm`](Self::arm).
+///
+/// # When the connection is lost
+///
+/// Requests called while the session is [`State::Suspended`] are held back until the connection returns, or fail with
+/// [`Error::ConnectionLoss`] at the next attempt that fails. Recipes wait for [`changed`](Self::changed) instead.
+///
+/// # When the session is over
+///
+/// Every pending and later request fails with [`Error::SessionOver`], every [`Watch`](Self::Watch) resolves with it.
+pub trait ZooKeeper: Clone + Send + Sync + 'static {
+    /// The promise of one notification, armed by the read that returned it.
+    ///
+    /// # Promises
+    ///
+    /// It sees only changes that come after the state which that read returned, and at least the first of them
+    /// (one-shot watch). On one connection it resolves before any reply that shows the change. It survives reconnects:
+    /// what was missed is reported then, except a znode that was created *and* deleted again while away.
+    ///
+    /// # Cancellation
+    ///
+    /// When the last watch of a handle on a (path, kind) is dropped unfired, the client removes it at the server
+    /// (one request that nobody waits for).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SessionOver`] when the session ends first.
+    type Watch: Future<Output = Result<Event, Error>> + Send + Unpin + 'static;
+
+    /// Creates a znode (`create2`: ZooKeeper 3.5 or later).
+    ///
+    /// A sequential mode appends the parent's count of creations as `%010d`. A write is linearizable: the znode's
+    /// `czxid` places it in the one order of all writes.
+    ///
+    /// # Errors
+    ///
+    /// `NoNode` (no parent), `NodeExists`, `NoChildrenForEphemerals`, `ConnectionLoss` (it may or may not exist),
+    /// `SessionOver`, `BadInput`.
+    fn create(
+        &self,
+        path: &str,
+        data: &[u8],
+        mode: CreateMode,
+    ) -> impl Future<Output = Result<Created, Error>> + Send + use<Self>;
+
+    /// Deletes a znode; with a version, only if its data still have that version.
+    ///
+    /// # Errors
+    ///
+    /// `NoNode`, `BadVersion`, `NotEmpty`, `ConnectionLoss` (it may be gone), `SessionOver`, `BadInput`.
+    fn delete(
+        &self,
+        path: &str,
+        version: Option<i32>,
+    ) -> impl Future<Output = Result<(), Error>> + Send + use<Self>;
+
+    /// Replaces a znode's data; with a version, only if the data still have that version. Returns the new stat.
+    ///
+    /// # Errors
+    ///
+    /// `NoNode`, `BadVersion`, `ConnectionLoss` (it may be written), `SessionOver`, `BadInput`.
+    fn set(
+        &self,
+        path: &str,
+        data: &[u8],
+        version: Option<i32>,
+    ) -> impl Future<Output = Result<Stat, Error>> + Send + use<Self>;
+
+    /// The stat of a znode, or `None`. Answered by the connected server from its own state, which may lag behind
+    /// others' writes, but never behind this session's own.
+    ///
+    /// # Errors
+    ///
+    /// `ConnectionLoss`, `SessionOver`, `BadInput`.
+    fn exists(&self, path: &str) -> impl Future<Output = Result<Option<Stat>, Error>> + Send + use<Self>;
+
+    /// As [`exists`](Self::exists), and a watch in both cases: on data change and deletion of the znode that is there,
+    /// or on the creation of the one that is not.
+    fn exists_watch(
+        &self,
+        path: &str,
+    ) -> impl Future<Output = Result<(Option<Stat>, Self::Watch), Error>> + Send + use<Self>;
+
+    /// A znode's data and stat. As local as [`exists`](Self::exists).
+    ///
+    /// # Errors
+    ///
+    /// `NoNode`, `ConnectionLoss`, `SessionOver`, `BadInput`.
+    fn get(&self, path: &str) -> impl Future<Output = Result<Data, Error>> + Send + use<Self>;
+
+    /// As [`get`](Self::get), and a watch on data change and deletion. On a missing node nothing is armed.
+    fn get_watch(
+        &self,
+        path: &str,
+    ) -> impl Future<Output = Result<(Data, Self::Watch), Error>> + Send + use<Self>;
+
+    /// The names of a znode's children, in no particular order, and its stat. As local as [`exists`](Self::exists).
+    ///
+    /// # Errors
+    ///
+    /// `NoNode`, `ConnectionLoss`, `SessionOver`, `BadInput`.
+    fn children(&self, path: &str) -> impl Future<Output = Result<Listing, Error>> + Send + use<Self>;
+
+    /// As [`children`](Self::children), and a watch on creation and deletion of children and deletion of the znode.
+    /// On a missing node nothing is armed. An ephemeral has no children: there only its deletion fires.
+    fn children_watch(
+        &self,
+        path: &str,
+    ) -> impl Future<Output = Result<(Listing, Self::Watch), Error>> + Send + use<Self>;
+
+    /// Data and stat of several znodes in one flight, `None` where there is none. Each is read on its own: the answers
+    /// need not be of one instant.
+    ///
+    /// # Errors
+    ///
+    /// `ConnectionLoss`, `SessionOver`, `BadInput`.
+    fn get_many(
+        &self,
+        paths: &[String],
+    ) -> impl Future<Output = Result<Vec<Option<Data>>, Error>> + Send + use<Self>;
+
+    /// Several writes and checks as one transaction: all or nothing, visible at once, one zxid.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Multi`] names the first operation that was refused and why; then nothing was applied.
+    /// `ConnectionLoss` (all of it may be applied), `SessionOver`, `BadInput`.
+    fn multi(&self, ops: Vec<Op>) -> impl Future<Output = Result<Vec<OpResult>, Error>> + Send + use<Self>;
+
+    /// Waits until the connected server has applied all that its leader had proposed when the request reached it.
+    ///
+    /// No quorum operation (ZOOKEEPER-1675), and no barrier at all when the connected server *is* the leader: to settle
+    /// what became of a lost write, use a write.
+    ///
+    /// # Errors
+    ///
+    /// `ConnectionLoss`, `SessionOver`, `BadInput`.
+    fn sync(&self, path: &str) -> impl Future<Output = Result<(), Error>> + Send + use<Self>;
+
+    /// The session's id: the `ephemeralOwner` of its ephemerals.
+    fn session(&self) -> SessionId;
+
+    /// What the client knows of its session now, and over how many connections. Local, cheap.
+    ///
+    /// The state may lag behind the truth: a session can be over at the server long before its client learns it, and a
+    /// paused process learns nothing at all.
+    fn status(&self) -> Status;
+
+    /// Resolves as soon as the status differs from `seen`, at once if it does already. No change is lost between two
+    /// calls, though several may be seen as one.
+    fn changed(&self, seen: Status) -> impl Future<Output = Status> + Send + use<Self>;
+
+    /// Until when the session cannot have ended at the server, as far as this client knows: the *send* time of the last
+    /// request or ping that was answered, plus [`timeout`](Self::timeout).
+    ///
+    /// Sound as long as client and leader agree on the length of a session timeout, and the answering server is in
+    /// touch with the leader; see [`OnSuspect`](crate::OnSuspect) for what is made of it.
+    fn safe_until(&self) -> Time;
+
+    /// The session timeout to reckon with: the smaller of the one first negotiated and the one negotiated last, since a
+    /// change of leader forgets the latter.
+    fn timeout(&self) -> std::time::Duration;
+
+    /// The client's own monotonic clock.
+    fn now(&self) -> Time;
+
+    /// Resolves when [`now`](Self::now) has reached `until`.
+    fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<Self>;
+
+    /// A fresh identity: 128 bits that no other call returned, in this or another session.
+    fn guid(&self) -> Guid;
+
+    /// Registers a promise to clean up *before* the request is sent that makes it necessary. See [`Armed`].
+    fn arm(&self, duty: Duty) -> Armed;
+
+    /// Waits for outstanding duties, within `limit`, then ends the session: its ephemerals go in one transaction.
+    ///
+    /// # Errors
+    ///
+    /// `ConnectionLoss` if it could not be sent or its answer was lost: the session then ends by expiry at the latest.
+    fn close(&self, limit: std::time::Duration) -> impl Future<Output = Result<(), Error>> + Send + use<Self>;
+}

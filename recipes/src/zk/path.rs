@@ -1,0 +1,143 @@
+//! ZooKeeper's rule for paths, checked before anything is sent.
+//!
+//! The server applies only part of the rule to some operations, and closes the connection on a request that is too
+//! long; the Java client checks first, and so do we (`PathUtils.validatePath`; `jute.maxbuffer`).
+
+use super::Error;
+
+/// The longest request a server takes by default, header and path and data together (`jute.maxbuffer`), in bytes.
+pub const MAX_REQUEST_BYTES: usize = 0xfffff;
+
+/// What a create costs beside its path and its data: header, lengths, one access list entry, flags.
+const CREATE_OVERHEAD_BYTES: usize = 64;
+
+/// Checks a whole path: absolute, no empty, `.` or `..` component, no control character, nothing above U+FFFF.
+///
+/// # Errors
+///
+/// [`Error::BadInput`] with one sentence.
+pub fn validate(path: &str) -> Result<(), Error> {
+    let bad = |why: &str| Err(Error::BadInput(format!("path {path:?} {why}")));
+    if path.is_empty() {
+        return bad("is empty");
+    }
+    if !path.starts_with('/') {
+        return bad("is not absolute: it must begin with '/'");
+    }
+    if path == "/" {
+        return Ok(());
+    }
+    if path.ends_with('/') {
+        return bad("ends in '/'");
+    }
+    for part in path[1..].split('/') {
+        match part {
+            "" => return bad("has an empty component"),
+            "." | ".." => return bad("has a relative component"),
+            _ => {}
+        }
+    }
+    if path.bytes().all(|b| (0x20..0x7f).contains(&b)) {
+        return Ok(());
+    }
+    match path.chars().find(|c| is_forbidden(*c)) {
+        Some(c) => bad(&format!("has the character U+{:04X}, which ZooKeeper does not allow", c as u32)),
+        None => Ok(()),
+    }
+}
+
+/// Checks the directory of a recipe: a valid path that is neither the root nor below `/zookeeper`.
+///
+/// # Errors
+///
+/// [`Error::BadInput`] with one sentence.
+pub fn validate_directory(path: &str) -> Result<(), Error> {
+    validate(path)?;
+    if path == "/" {
+        return Err(Error::BadInput("a recipe needs a directory of its own, not the root".into()));
+    }
+    if path == "/zookeeper" || path.starts_with("/zookeeper/") {
+        return Err(Error::BadInput(format!("path {path:?} lies in ZooKeeper's own directory")));
+    }
+    Ok(())
+}
+
+/// Checks that a create of `path` with `data` fits into one request.
+///
+/// # Errors
+///
+/// [`Error::BadInput`] with the sizes.
+pub fn validate_size(path: &str, data: &[u8]) -> Result<(), Error> {
+    let bytes = path.len() + data.len() + CREATE_OVERHEAD_BYTES;
+    if bytes > MAX_REQUEST_BYTES {
+        return Err(Error::BadInput(format!(
+            "{} bytes of data for {path:?} make a request of {bytes} bytes; a server takes {MAX_REQUEST_BYTES}",
+            data.len()
+        )));
+    }
+    Ok(())
+}
+
+/// The path of the znode `name` below `directory`.
+pub fn join(directory: &str, name: &str) -> String {
+    let mut path = String::with_capacity(directory.len() + 1 + name.len());
+    path.push_str(if directory == "/" { "" } else { directory });
+    path.push('/');
+    path.push_str(name);
+    path
+}
+
+/// The parent of a path, and the name below it.
+pub fn split(path: &str) -> (&str, &str) {
+    match path.rfind('/') {
+        Some(0) => ("/", &path[1..]),
+        Some(at) => (&path[..at], &path[at + 1..]),
+        None => ("/", path),
+    }
+}
+
+fn is_forbidden(c: char) -> bool {
+    matches!(c as u32, 0..=0x1f | 0x7f..=0x9f | 0xd800..=0xf8ff | 0xfff0..)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &str, expected: &str) {
+        let found = match validate(path) {
+            Ok(()) => "ok".to_owned(),
+            Err(e) => e.to_string(),
+        };
+        assert_eq!(found, expected, "{path:?}");
+    }
+
+    #[test]
+    fn paths_follow_the_rule_of_the_java_client() {
+        check("/", "ok");
+        check("/a/b", "ok");
+        check("/a b/%/.../a..b/.a", "ok");
+        check("/\u{a0}\u{f900}", "ok");
+        check("", r#"bad input: path "" is empty"#);
+        check("a", r#"bad input: path "a" is not absolute: it must begin with '/'"#);
+        check("/a/", r#"bad input: path "/a/" ends in '/'"#);
+        check("/a//b", r#"bad input: path "/a//b" has an empty component"#);
+        check("/a/../b", r#"bad input: path "/a/../b" has a relative component"#);
+        check("/a\u{1}", r#"bad input: path "/a\u{1}" has the character U+0001, which ZooKeeper does not allow"#);
+        check("/🔒", r#"bad input: path "/🔒" has the character U+1F512, which ZooKeeper does not allow"#);
+    }
+
+    #[test]
+    fn a_recipe_keeps_out_of_the_root_and_of_zookeepers_own_directory() {
+        assert!(validate_directory("/locks").is_ok());
+        assert!(validate_directory("/").is_err());
+        assert!(validate_directory("/zookeeper/locks").is_err());
+        assert!(validate_directory("/zookeepers").is_ok());
+    }
+
+    #[test]
+    fn a_path_splits_where_it_was_joined() {
+        assert_eq!(split(&join("/a", "b")), ("/a", "b"));
+        assert_eq!(split(&join("/", "b")), ("/", "b"));
+    }
+}
