@@ -292,6 +292,25 @@ pub enum What {
     },
 }
 
+impl What {
+    /// The path it tells of, if any.
+    pub fn path(&self) -> Option<Sym> {
+        match *self {
+            What::Send { path, .. }
+            | What::Made { path, .. }
+            | What::Notice { path, .. }
+            | What::Created { path, .. }
+            | What::Deleted { path, .. }
+            | What::Written { path, .. }
+            | What::Arm { path, .. }
+            | What::Fire { path, .. }
+            | What::Disarm { path, .. }
+            | What::Left { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+}
+
 /// The operations of recipes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -569,6 +588,16 @@ impl Names {
     pub fn find(&self, text: &str) -> Option<Sym> {
         self.index.get(text).copied()
     }
+
+    /// The text of a symbol, if the symbol is of this table.
+    pub fn get(&self, sym: Sym) -> Option<&str> {
+        self.texts.get(sym.0 as usize).map(String::as_str)
+    }
+
+    /// All texts, in the order of their symbols.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.texts.iter().map(String::as_str)
+    }
 }
 
 /// A run, told from its beginning to its end.
@@ -582,6 +611,24 @@ pub struct History {
     pub names: Names,
     /// What happened.
     pub events: Vec<Event>,
+}
+
+/// What events refer to: everything of a history but the events. It may grow while a run goes on.
+#[derive(Clone, Copy, Debug)]
+pub struct Tables<'a> {
+    /// What is known of the whole.
+    pub header: &'a Header,
+    /// What was declared.
+    pub objects: &'a [Object],
+    /// Interned texts.
+    pub names: &'a Names,
+}
+
+impl History {
+    /// What the events refer to.
+    pub fn tables(&self) -> Tables<'_> {
+        Tables { header: &self.header, objects: &self.objects, names: &self.names }
+    }
 }
 
 const _: () = assert!(std::mem::size_of::<Event>() <= 32, "an event is at most 32 bytes");

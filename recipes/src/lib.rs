@@ -2,6 +2,12 @@
 //!
 //! The same code runs on a real ensemble (feature `client`) and on the simulated one of the crate `sim-zk`. Nothing
 //! here spawns a task, reads a clock, draws a random number or polls: time, waiting and identity come through the trait.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`zk`] | the trait, its types, its error, and the behaviour that every implementation must show |
+//! | [`lock`] | an exclusive lock that serves in the order of asking |
+//! | `client` | the trait over a real ensemble (feature `client`) |
 
 pub mod zk;
 
@@ -13,7 +19,7 @@ mod race;
 #[cfg(feature = "client")]
 pub mod client;
 
-pub use hold::{LostReason, OnSuspect, Released, HoldState, Stop};
+pub use hold::{HoldState, LostReason, OnSuspect, Released, Stop};
 pub use line::{Contender, Naming, Parents};
 pub use lock::{Lock, LockGuard, LockOptions};
 pub use zk::{Error, ZooKeeper};

@@ -11,7 +11,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use super::{Error, Guid, Status, ZooKeeper, path};
+use super::{Error, Status, ZooKeeper, path};
 
 /// What must not stay behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub enum Duty {
     Guid {
         /// The directory.
         directory: String,
-        /// What the names contain.
-        guid: Guid,
+        /// What the names contain: a guid as the recipe writes it.
+        guid: String,
         /// The connection over which it was armed: see [`Status::connection`].
         connection: u32,
     },
@@ -118,7 +118,7 @@ pub fn discharge<Z: ZooKeeper>(zk: &Z, duty: Duty) -> impl Future<Output = ()> +
 
 /// One try at a duty, whose first request has left.
 enum Try<S, L, D> {
-    Find { settle: Option<S>, list: L, directory: String, guid: Guid },
+    Find { settle: Option<S>, list: L, directory: String, guid: String },
     Delete(D),
 }
 
@@ -139,7 +139,7 @@ impl Try<(), (), ()> {
                 settle: (seen.connection != *connection).then(|| settle(zk, directory)),
                 list: zk.children(directory),
                 directory: directory.clone(),
-                guid: *guid,
+                guid: guid.clone(),
             },
             Duty::Path(path) => Try::Delete(zk.delete(path, None)),
         }
@@ -163,7 +163,6 @@ where
                     return Err(e);
                 }
                 let names = list.await?.names;
-                let guid = guid.to_string();
                 for name in names.iter().filter(|name| name.contains(&guid)) {
                     let path = path::join(&directory, name);
                     let ours = zk.exists(&path).await?.is_some_and(|stat| stat.ephemeral_owner == zk.session());

@@ -1,0 +1,194 @@
+//! A history as text for eyes: one event a line, and it parses back exactly.
+//!
+//! ```text
+//! run sim clients a b timeout 4 settle 0.001
+//! lock /lock stop margin 0.4 fenced
+//! 0.000 a acquire#1 call /lock
+//! 0.002 server:0 #1 created 0x3 /lock/x-0000000000 s1
+//! 0.004 a #1 believe /lock s1 token 0x3
+//! ```
+//!
+//! An event is: seconds since the start, who, the operation if there is one, what, and the fields of that. The word
+//! before a `#` is for the eye, except in `call`. A word with blanks stands in quotes, as in JSON. In the first lines
+//! everything has a default, and clients may also be left out: then they are numbered as they come.
+
+mod parse;
+
+use crate::history::{Budget, Event, History, OpId, Session, Sym, Verb, What};
+use crate::words::{self, Word};
+use std::fmt::{self, Write};
+
+pub use parse::parse;
+
+/// The text of a history.
+pub fn write(history: &History) -> String {
+    let mut out = String::new();
+    write_to(history, &mut out).expect("writing to a String cannot fail");
+    out
+}
+
+fn write_to(history: &History, out: &mut String) -> fmt::Result {
+    let header = &history.header;
+    write!(out, "run {}", header.mode.word())?;
+    if header.format != 1 {
+        write!(out, " format {}", header.format)?;
+    }
+    for (name, micros) in [
+        ("tick", header.tick),
+        ("timeout", header.timeout),
+        ("election", header.election),
+        ("round_trip", header.round_trip),
+        ("settle", header.settle),
+    ] {
+        write!(out, " {name} {}", seconds(micros))?;
+    }
+    if !header.source.is_empty() {
+        write!(out, " source {}", quoted(&header.source))?;
+    }
+    write!(out, " clients")?;
+    for client in &header.clients {
+        write!(out, " {}", quoted(client))?;
+    }
+    writeln!(out)?;
+    if !parse::interns_alike(history) {
+        write!(out, "names")?;
+        for name in history.names.iter() {
+            write!(out, " {}", quoted(name))?;
+        }
+        writeln!(out)?;
+    }
+    for object in &history.objects {
+        let Budget { free_acquire, free_round_trips, release, per_wake_up } = object.budget;
+        writeln!(
+            out,
+            "{} {} {} margin {}{} budget {free_acquire} {free_round_trips} {release} {per_wake_up}",
+            object.kind.word(),
+            path(history, object.path),
+            object.on_suspect.word(),
+            seconds(object.margin),
+            if object.fenced { " fenced" } else { "" },
+        )?;
+    }
+    let mut verbs = Vec::new();
+    for event in &history.events {
+        write_event(history, event, &mut verbs, out)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// The line of one event. The words before `#` come from the calls in `verbs`, which grows.
+fn write_event(history: &History, event: &Event, verbs: &mut Vec<(OpId, Verb)>, out: &mut String) -> fmt::Result {
+    let header = &history.header;
+    write!(out, "{} {}", seconds(event.at), words::who(header, event.who))?;
+    if let What::Call { verb, .. } = event.what {
+        verbs.push((event.op, verb));
+        write!(out, " {}#{}", verb.word(), event.op.0)?;
+    } else if event.op != OpId(0) {
+        let verb = verbs.iter().rev().find(|(op, _)| *op == event.op);
+        write!(out, " {}#{}", verb.map_or("", |(_, verb)| verb.word()), event.op.0)?;
+    }
+    let object = |id: crate::history::ObjectId| match history.objects.get(usize::from(id.0)) {
+        Some(object) if history.objects.iter().filter(|other| other.path == object.path).count() == 1 => {
+            path(history, object.path)
+        }
+        _ => format!("object:{}", id.0),
+    };
+    let path = |sym| path(history, sym);
+    let client = |number| words::client(header, number);
+    match event.what {
+        What::Call { object: id, verb: _, limit } => {
+            write!(out, " call {}", object(id))?;
+            if limit != 0 {
+                write!(out, " limit {}", seconds(limit.into()))?;
+            }
+            Ok(())
+        }
+        What::Return { outcome } => write!(out, " return {}", outcome.word()),
+        What::Believe { object: id, session, token } => {
+            write!(out, " believe {} {} token {token:#x}", object(id), name(session))
+        }
+        What::Unbelieve { why } => write!(out, " unbelieve {}", why.word()),
+        What::Resource { object: id, token, accepted } => {
+            let accepted = if accepted { "accepted" } else { "rejected" };
+            write!(out, " resource {} token {token:#x} {accepted}", object(id))
+        }
+        What::Sleep { until, deadline } => {
+            write!(out, " sleep until {}{}", seconds(until), if deadline { " deadline" } else { "" })
+        }
+        What::Send { req, kind, watch, cleanup, path: on } => {
+            write!(out, " send r{} {} {}", req.0, kind.word(), path(on))?;
+            write!(out, "{}{}", if watch { " watch" } else { "" }, if cleanup { " cleanup" } else { "" })
+        }
+        What::Reply { req, code, zxid } => write!(out, " reply r{} {} {zxid:#x}", req.0, code.word()),
+        What::Made { path: at, czxid } => write!(out, " made {} {czxid:#x}", path(at)),
+        What::Lost { req } => write!(out, " lost r{}", req.0),
+        What::Notice { session, kind, path: on } => {
+            write!(out, " notice {} {} {}", name(session), kind.word(), path(on))
+        }
+        What::State { session, state } => write!(out, " state {} {}", name(session), state.word()),
+        What::Txn { zxid, session, kind, code } => {
+            write!(out, " txn {zxid:#x} {} {} {}", name(session), kind.word(), code.word())
+        }
+        What::Created { zxid, path: at, owner } => write!(out, " created {zxid:#x} {} {}", path(at), name(owner)),
+        What::Deleted { zxid, path: at, by } => write!(out, " deleted {zxid:#x} {} by {}", path(at), name(by)),
+        What::Written { zxid, path: at } => write!(out, " written {zxid:#x} {}", path(at)),
+        What::Arm { session, table, path: on } => {
+            write!(out, " arm {} {} {}", name(session), table.word(), path(on))
+        }
+        What::Fire { session, kind, path: on, zxid } => {
+            write!(out, " fire {} {} {} {zxid:#x}", name(session), kind.word(), path(on))
+        }
+        What::Disarm { session, table, path: on } => {
+            write!(out, " disarm {} {} {}", name(session), table.word(), path(on))
+        }
+        What::Opened { session, timeout, zxid } => {
+            write!(out, " opened {} timeout {timeout} {zxid:#x}", name(session))
+        }
+        What::Marked { session, heard } => write!(out, " marked {} heard {}", name(session), seconds(heard)),
+        What::Ended { session, zxid } => write!(out, " ended {} {zxid:#x}", name(session)),
+        What::Fault { kind, client: whom, lasts } => {
+            write!(out, " fault {} {} lasts {}", kind.word(), client(whom), seconds(lasts))
+        }
+        What::Mended { kind, client: whom } => write!(out, " mended {} {}", kind.word(), client(whom)),
+        What::Crash { client: whom } => write!(out, " crash {}", client(whom)),
+        What::Start { client: whom } => write!(out, " start {}", client(whom)),
+        What::Heal => write!(out, " heal"),
+        What::Quiesce => write!(out, " quiesce"),
+        What::Left { object: id, path: at, owner } => {
+            write!(out, " left {} {} {}", object(id), path(at), name(owner))
+        }
+    }
+}
+
+/// Seconds with at least three places, exact to the microsecond.
+pub(crate) fn seconds(micros: u64) -> String {
+    let (whole, part) = (micros / 1_000_000, micros % 1_000_000);
+    if part % 1000 == 0 { format!("{whole}.{:03}", part / 1000) } else { format!("{whole}.{part:06}") }
+}
+
+fn name(session: Session) -> String {
+    format!("s{}", session.0)
+}
+
+fn path(history: &History, sym: Sym) -> String {
+    match history.names.get(sym) {
+        // What looks like the number of an object or a symbol stands in quotes.
+        Some(text) if text.starts_with('/') => quoted(text),
+        Some(text) => json(text),
+        None => format!("sym:{}", sym.0),
+    }
+}
+
+/// The text, in quotes if it could be taken for something else.
+fn quoted(text: &str) -> String {
+    let plain = !text.is_empty()
+        && !text.starts_with('#')
+        && text.chars().all(|c| !c.is_whitespace() && !c.is_control() && c != '"' && c != '\\');
+    if plain { text.to_owned() } else { json(text) }
+}
+
+fn json(text: &str) -> String {
+    serde_json::to_string(text).expect("a text is JSON")
+}
+

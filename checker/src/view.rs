@@ -1,0 +1,136 @@
+//! The world as the events tell it so far: what all rules look at, brought up to date once an event.
+
+mod line;
+mod parts;
+mod stop;
+mod update;
+mod watches;
+
+pub(crate) use line::Unjust;
+pub(crate) use parts::{Client, Contender, Hold, Line, Moment, NEVER, NOBODY, Op, Phase, Req, SessionView, Txn};
+pub(crate) use stop::StopWhy;
+pub(crate) use watches::Watch;
+
+use crate::history::{Mode, ObjectId, OpId, ReqId, Session, Sym, Tables};
+
+/// What is known after the events so far. Tables are indexed by the dense numbers of the history.
+#[derive(Debug)]
+pub(crate) struct View {
+    pub(crate) mode: Mode,
+    pub(crate) settle: u64,
+    pub(crate) tick: u64,
+    pub(crate) timeout: u64,
+    pub(crate) election: u64,
+    pub(crate) round_trip: u64,
+    /// The event in hand, or the last one.
+    pub(crate) now: Moment,
+    pub(crate) ops: Vec<Op>,
+    pub(crate) requests: Vec<Req>,
+    pub(crate) sessions: Vec<SessionView>,
+    pub(crate) clients: Vec<Client>,
+    /// One line a declared object.
+    pub(crate) lines: Vec<Line>,
+    /// Every znode ever made by an acquire, in the order of creation.
+    pub(crate) contenders: Vec<Contender>,
+    /// By symbol: the number of the contender of that path plus one.
+    contender_at: Vec<u32>,
+    /// Holds that are believed now.
+    pub(crate) believers: Vec<OpId>,
+    pub(crate) watches: Vec<Watch>,
+    pub(crate) txn: Txn,
+    pub(crate) healed: bool,
+    /// No fault strikes and none lasts since then; meaningful once healed.
+    pub(crate) calm_since: u64,
+    pub(crate) quiet: bool,
+    /// Foreign deletes announced and not yet seen.
+    pub(crate) foreign_due: u32,
+    /// Whether something happened that can excuse an overlap: expiry, pause, foreign delete.
+    pub(crate) excusable: bool,
+    /// Contender that the event in hand created or deleted.
+    pub(crate) touched: u32,
+    /// The waiting operation that the event in hand put first in line.
+    pub(crate) enabled: OpId,
+}
+
+impl View {
+    pub(crate) fn new(tables: Tables<'_>) -> View {
+        let header = tables.header;
+        View {
+            mode: header.mode,
+            settle: header.settle,
+            tick: header.tick,
+            timeout: header.timeout,
+            election: header.election,
+            round_trip: header.round_trip,
+            now: Moment { at: 0, index: 0 },
+            ops: Vec::with_capacity(32),
+            requests: Vec::with_capacity(128),
+            sessions: Vec::with_capacity(8),
+            clients: Vec::with_capacity(8),
+            lines: Vec::with_capacity(tables.objects.len()),
+            contenders: Vec::with_capacity(16),
+            contender_at: Vec::with_capacity(64),
+            believers: Vec::with_capacity(4),
+            watches: Vec::with_capacity(8),
+            txn: Txn::default(),
+            healed: false,
+            calm_since: 0,
+            quiet: false,
+            foreign_due: 0,
+            excusable: false,
+            touched: NOBODY,
+            enabled: OpId(0),
+        }
+    }
+
+    pub(crate) fn is_sim(&self) -> bool {
+        self.mode == Mode::Sim
+    }
+
+    /// An operation. Numbers that were never called give an unborn one.
+    pub(crate) fn op(&self, id: OpId) -> &Op {
+        static UNBORN: Op = Op::UNBORN;
+        self.ops.get(id.0 as usize).unwrap_or(&UNBORN)
+    }
+
+    pub(crate) fn client(&self, number: u8) -> &Client {
+        static NEW: Client = Client::NEW;
+        self.clients.get(usize::from(number)).unwrap_or(&NEW)
+    }
+
+    pub(crate) fn session(&self, session: Session) -> &SessionView {
+        static NEW: SessionView = SessionView::NEW;
+        self.sessions.get(usize::from(session.0)).unwrap_or(&NEW)
+    }
+
+    pub(crate) fn line(&self, object: ObjectId) -> &Line {
+        &self.lines[usize::from(object.0)]
+    }
+
+    pub(crate) fn request(&self, req: ReqId) -> Option<&Req> {
+        self.requests.get(req.0 as usize).filter(|req| req.is_sent())
+    }
+
+    pub(crate) fn contender(&self, number: u32) -> Option<&Contender> {
+        self.contenders.get(number as usize)
+    }
+
+    /// The number of the contender of a path.
+    pub(crate) fn contender_of(&self, path: Sym) -> Option<u32> {
+        self.contender_at.get(path.0 as usize).filter(|number| **number != 0).map(|number| number - 1)
+    }
+
+    /// How long the session may be silent, in microseconds.
+    pub(crate) fn timeout_of(&self, session: Session) -> u64 {
+        match self.session(session).timeout {
+            0 => self.timeout,
+            timeout => timeout,
+        }
+    }
+
+    /// By when things that must happen have happened, counted from when nothing stands in their way.
+    pub(crate) fn bound(&self, object: ObjectId) -> u64 {
+        let open = self.line(object).waiting.len() as u64;
+        self.timeout + self.tick + self.election + (open + 1) * 4 * self.round_trip + self.settle
+    }
+}

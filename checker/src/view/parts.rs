@@ -1,0 +1,338 @@
+//! The parts of a view.
+
+use super::stop::Stop;
+use crate::history::{ObjectId, OpId, Outcome, Request, Session, Sym, Verb, Why};
+
+/// A time that does not come.
+pub(crate) const NEVER: u64 = u64::MAX;
+
+/// The number of no contender.
+pub(crate) const NOBODY: u32 = u32::MAX;
+
+/// When, and at which event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moment {
+    pub(crate) at: u64,
+    pub(crate) index: u32,
+}
+
+impl Moment {
+    pub(crate) const NEVER: Moment = Moment { at: NEVER, index: u32::MAX };
+
+    pub(crate) fn came(self) -> bool {
+        self.index != u32::MAX
+    }
+}
+
+/// How far an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Unborn,
+    Open,
+    Over(Outcome),
+    /// Its client died before it was over.
+    Dead,
+}
+
+/// How far a hold is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// Not granted, so far.
+    None,
+    Believed,
+    /// The holder stopped because it may be lost; it may go on.
+    Suspended,
+    Over,
+}
+
+/// An operation, and the hold that it was granted.
+#[derive(Clone, Debug)]
+pub(crate) struct Op {
+    pub(crate) phase: Phase,
+    pub(crate) verb: Verb,
+    pub(crate) client: u8,
+    pub(crate) object: ObjectId,
+    pub(crate) called: Moment,
+    pub(crate) limit: u32,
+    pub(crate) over: Moment,
+    /// For a release: the acquire whose hold it gives back. For an acquire: the release.
+    pub(crate) partner: OpId,
+
+    /// The latest znode it made.
+    pub(crate) node: u32,
+    pub(crate) nodes: u16,
+    /// How many of them live.
+    pub(crate) live: u16,
+    /// Whether the client knows its znode.
+    pub(crate) answered: bool,
+    /// The last list it was served.
+    pub(crate) list: Option<List>,
+    /// Requests on their way, without those of clean-up.
+    pub(crate) in_flight: u16,
+    /// The largest depth among its replies.
+    pub(crate) depth: u32,
+    pub(crate) sends: u32,
+    pub(crate) wakes: u32,
+    /// No fault, no loss, no refusal so far.
+    pub(crate) calm: bool,
+    /// Whether anybody was ahead when its znode was made, or ever since.
+    pub(crate) found_somebody: bool,
+
+    pub(crate) hold: Hold,
+    pub(crate) session: Session,
+    pub(crate) token: u64,
+    /// The znode of the hold.
+    pub(crate) own: u32,
+    pub(crate) granted: Moment,
+    /// The latest begin of belief.
+    pub(crate) believed: Moment,
+    pub(crate) unbelieved: Moment,
+    pub(crate) why: Why,
+    /// Whether the end of belief was told, and not only concluded.
+    pub(crate) end_told: bool,
+    pub(crate) stop: Stop,
+}
+
+/// A list that was served.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct List {
+    pub(crate) zxid: u64,
+    pub(crate) sent: Moment,
+    pub(crate) reply: u32,
+}
+
+impl Op {
+    pub(crate) const UNBORN: Op = Op {
+        phase: Phase::Unborn,
+        verb: Verb::Acquire,
+        client: 0,
+        object: ObjectId(0),
+        called: Moment::NEVER,
+        limit: 0,
+        over: Moment::NEVER,
+        partner: OpId(0),
+        node: NOBODY,
+        nodes: 0,
+        live: 0,
+        answered: false,
+        list: None,
+        in_flight: 0,
+        depth: 0,
+        sends: 0,
+        wakes: 0,
+        calm: false,
+        found_somebody: false,
+        hold: Hold::None,
+        session: Session(0),
+        token: 0,
+        own: NOBODY,
+        granted: Moment::NEVER,
+        believed: Moment::NEVER,
+        unbelieved: Moment::NEVER,
+        why: Why::Released,
+        end_told: false,
+        stop: Stop::NEVER,
+    };
+
+    pub(crate) fn is_acquire(&self) -> bool {
+        self.phase != Phase::Unborn && self.verb != Verb::Release
+    }
+
+    /// Whether it asks for the hold and has not got it.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.phase == Phase::Open && self.verb != Verb::Release && self.hold == Hold::None
+    }
+
+    /// Whether nobody has an interest in its znode any more.
+    pub(crate) fn is_done_with(&self) -> bool {
+        match self.hold {
+            Hold::None => matches!(self.phase, Phase::Over(outcome) if outcome != Outcome::Done),
+            Hold::Over => matches!(self.why, Why::Released | Why::Dropped),
+            Hold::Believed | Hold::Suspended => false,
+        }
+    }
+}
+
+/// A request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Req {
+    pub(crate) op: OpId,
+    pub(crate) client: u8,
+    pub(crate) session: Session,
+    pub(crate) kind: Request,
+    pub(crate) path: Sym,
+    pub(crate) sent: Moment,
+    pub(crate) depth: u32,
+    pub(crate) cleanup: bool,
+    pub(crate) watch: bool,
+    pub(crate) answered: bool,
+}
+
+impl Req {
+    pub(crate) const NONE: Req = Req {
+        op: OpId(0),
+        client: 0,
+        session: Session(0),
+        kind: Request::Sync,
+        path: Sym(0),
+        sent: Moment::NEVER,
+        depth: 0,
+        cleanup: false,
+        watch: false,
+        answered: false,
+    };
+
+    pub(crate) fn is_sent(&self) -> bool {
+        self.sent.came()
+    }
+}
+
+/// A session, as the servers and as its client know it.
+#[derive(Clone, Debug)]
+pub(crate) struct SessionView {
+    pub(crate) client: Option<u8>,
+    /// In microseconds, or zero if not known.
+    pub(crate) timeout: u64,
+    pub(crate) connected: Moment,
+    /// The latest disconnect.
+    pub(crate) suspended: Moment,
+    pub(crate) is_suspended: bool,
+    /// The client knows that it is over.
+    pub(crate) known_over: Moment,
+    pub(crate) marked: Moment,
+    pub(crate) heard: u64,
+    pub(crate) ended: Moment,
+    /// Notifications fired and not delivered.
+    pub(crate) undelivered: u32,
+    /// When the latest request that was answered had been sent.
+    pub(crate) answered_sent: u64,
+}
+
+impl SessionView {
+    pub(crate) const NEW: SessionView = SessionView {
+        client: None,
+        timeout: 0,
+        connected: Moment::NEVER,
+        suspended: Moment::NEVER,
+        is_suspended: false,
+        known_over: Moment::NEVER,
+        marked: Moment::NEVER,
+        heard: 0,
+        ended: Moment::NEVER,
+        undelivered: 0,
+        answered_sent: 0,
+    };
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.known_over.came() || self.marked.came() || self.ended.came()
+    }
+}
+
+/// A client process.
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    pub(crate) died: Moment,
+    /// Since when it stands still, if it does.
+    pub(crate) paused: Moment,
+    /// Begin and end of the latest pause that is over.
+    pub(crate) last_pause: (Moment, Moment),
+    /// Its latest session.
+    pub(crate) session: Session,
+    /// Acquires that it waits for.
+    pub(crate) open: Vec<OpId>,
+    /// Holds that are believed or suspended.
+    pub(crate) holds: Vec<OpId>,
+    /// The latest hold, which a release gives back.
+    pub(crate) last_hold: OpId,
+}
+
+impl Client {
+    pub(crate) const NEW: Client = Client {
+        died: Moment::NEVER,
+        paused: Moment::NEVER,
+        last_pause: (Moment::NEVER, Moment::NEVER),
+        session: Session(0),
+        open: Vec::new(),
+        holds: Vec::new(),
+        last_hold: OpId(0),
+    };
+
+    pub(crate) fn is_dead(&self) -> bool {
+        self.died.came()
+    }
+
+    pub(crate) fn is_paused(&self) -> bool {
+        self.paused.came()
+    }
+}
+
+/// A znode that an acquire made: a place in line.
+#[derive(Clone, Debug)]
+pub(crate) struct Contender {
+    pub(crate) path: Sym,
+    pub(crate) object: ObjectId,
+    pub(crate) op: OpId,
+    /// The owner of an ephemeral, or zero.
+    pub(crate) owner: Session,
+    /// The session that asked for it.
+    pub(crate) creator: Session,
+    pub(crate) czxid: u64,
+    pub(crate) created: u32,
+    /// Its place among all contenders of its object.
+    pub(crate) place: u32,
+    /// The zxid of its end, or never.
+    pub(crate) gone: u64,
+    pub(crate) deleted: Moment,
+    pub(crate) by: Session,
+    /// Deleted by a third party, as announced by a fault.
+    pub(crate) by_stranger: bool,
+}
+
+impl Contender {
+    pub(crate) fn is_alive(&self) -> bool {
+        self.gone == NEVER
+    }
+}
+
+/// The line in front of one object.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    /// Contenders by czxid.
+    pub(crate) contenders: Vec<u32>,
+    /// The place of the first that lives.
+    pub(crate) first: usize,
+    /// The largest zxid at which one before `first` went.
+    pub(crate) gone_before_first: u64,
+    /// Acquires that wait.
+    pub(crate) waiting: Vec<OpId>,
+    /// Holds that are believed or suspended.
+    pub(crate) held: u32,
+    /// Since when nobody held while somebody waited.
+    pub(crate) unheld_since: u64,
+}
+
+impl Line {
+    pub(crate) fn new() -> Line {
+        Line {
+            contenders: Vec::with_capacity(16),
+            first: 0,
+            gone_before_first: 0,
+            waiting: Vec::with_capacity(8),
+            held: 0,
+            unheld_since: 0,
+        }
+    }
+}
+
+/// The latest transaction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Txn {
+    pub(crate) zxid: u64,
+    pub(crate) session: Session,
+}
+
+impl Default for Txn {
+    fn default() -> Txn {
+        Txn { zxid: 0, session: Session(0) }
+    }
+}

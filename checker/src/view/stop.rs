@@ -1,0 +1,205 @@
+//! The must-stop instant: when a holder has to stop believing at the latest.
+//!
+//! It is the earliest of: it could act on the end of its session; it was told that its znode is gone; it could act on a
+//! disconnect, unless it may go on until its deadline; its deadline; it sends its own delete. While the process stands
+//! still the instant moves to the end of the pause.
+//!
+//! The deadline is a timeout less the margin after the sending of the last request that was answered. Pings are not
+//! recorded, so it is only used where it is certain: while disconnected, and after a pause, nothing was answered.
+
+use super::{Hold, Moment, NEVER, Phase, View};
+use crate::history::{Object, OnSuspect, OpId, Session, Tables, Why};
+
+/// Why a holder has to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StopWhy {
+    SessionOver,
+    ZnodeGone,
+    Disconnected,
+    Deadline,
+    OwnDelete,
+    EndOfPause,
+}
+
+/// When a holder has to stop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stop {
+    /// The instant, or never.
+    pub(crate) at: u64,
+    pub(crate) why: StopWhy,
+    /// The event that set it.
+    pub(crate) index: u32,
+    /// Whether a pause moved it by more than the time to settle.
+    pub(crate) moved: bool,
+    /// The deadline of a disconnected holder: a reconnect takes it away.
+    deadline: u64,
+    deadline_index: u32,
+}
+
+impl Stop {
+    pub(crate) const NEVER: Stop = Stop {
+        at: NEVER,
+        why: StopWhy::Deadline,
+        index: 0,
+        moved: false,
+        deadline: NEVER,
+        deadline_index: 0,
+    };
+
+    fn no_later(&mut self, at: u64, why: StopWhy, index: u32) {
+        if at < self.at {
+            (self.at, self.why, self.index) = (at, why, index);
+        }
+    }
+
+    /// The instant, with the deadline of the disconnected, why, and the event that set it.
+    pub(crate) fn instant(&self) -> (u64, StopWhy, u32) {
+        if self.deadline < self.at {
+            (self.deadline, StopWhy::Deadline, self.deadline_index)
+        } else {
+            (self.at, self.why, self.index)
+        }
+    }
+}
+
+impl View {
+    /// The last instant at which the hold may be believed, with the time that things take to settle.
+    pub(crate) fn last_belief(&self, id: OpId) -> u64 {
+        let (at, why, _) = self.op(id).stop.instant();
+        let settle = if why == StopWhy::OwnDelete && self.is_sim() { 0 } else { self.settle };
+        at.saturating_add(settle)
+    }
+
+    pub(super) fn must_stop(&mut self, id: OpId, why: StopWhy) {
+        let now = self.now;
+        self.ops[id.0 as usize].stop.no_later(now.at, why, now.index);
+    }
+
+    /// A belief begins.
+    pub(super) fn begin_stop(&mut self, tables: Tables<'_>, id: OpId) {
+        let (now, settle) = (self.now, self.settle);
+        let op = self.op(id);
+        let session = self.session(op.session);
+        let mut stop = Stop::NEVER;
+        if session.known_over.came() {
+            stop.no_later(now.at, StopWhy::SessionOver, session.known_over.index);
+        }
+        if session.is_suspended {
+            let object = &tables.objects[usize::from(op.object.0)];
+            if object.on_suspect == OnSuspect::Stop {
+                stop.no_later(now.at, StopWhy::Disconnected, session.suspended.index);
+            }
+            let deadline = session.suspended.at + self.patience(object, op.session);
+            (stop.deadline, stop.deadline_index) = (deadline, session.suspended.index);
+        }
+        debug_assert!(stop.at >= now.at || settle > 0);
+        self.ops[id.0 as usize].stop = stop;
+    }
+
+    /// How long a holder of that session may go on without an answer.
+    fn patience(&self, object: &Object, session: Session) -> u64 {
+        self.timeout_of(session).saturating_sub(object.margin)
+    }
+
+    pub(super) fn session_suspended(&mut self, tables: Tables<'_>, session: Session) {
+        let now = self.now;
+        for at in 0..self.believers.len() {
+            let id = self.believers[at];
+            let op = self.op(id);
+            if op.session != session {
+                continue;
+            }
+            let object = &tables.objects[usize::from(op.object.0)];
+            let deadline = now.at + self.patience(object, session);
+            let stop = &mut self.ops[id.0 as usize].stop;
+            if object.on_suspect == OnSuspect::Stop {
+                stop.no_later(now.at, StopWhy::Disconnected, now.index);
+            }
+            if deadline < stop.deadline {
+                (stop.deadline, stop.deadline_index) = (deadline, now.index);
+            }
+        }
+    }
+
+    pub(super) fn session_connected(&mut self, session: Session) {
+        let now = self.now;
+        for id in &self.believers {
+            let op = &mut self.ops[id.0 as usize];
+            if op.session == session {
+                let stop = &mut op.stop;
+                if stop.deadline <= now.at {
+                    stop.no_later(stop.deadline, StopWhy::Deadline, stop.deadline_index);
+                }
+                stop.deadline = NEVER;
+            }
+        }
+    }
+
+    pub(super) fn session_over(&mut self, session: Session) {
+        for at in 0..self.believers.len() {
+            let id = self.believers[at];
+            if self.op(id).session == session {
+                self.must_stop(id, StopWhy::SessionOver);
+            }
+        }
+        for at in 0..self.ops.len() {
+            if self.ops[at].hold == Hold::Suspended && self.ops[at].session == session {
+                self.end_hold(OpId(at as u32), Why::Lost);
+            }
+        }
+    }
+
+    /// A pause is over: what had to be done meanwhile must be done now.
+    pub(super) fn resume(&mut self, tables: Tables<'_>, client: u8, begin: Moment) {
+        let (now, settle) = (self.now, self.settle);
+        for at in 0..self.believers.len() {
+            let id = self.believers[at];
+            let op = self.op(id);
+            if op.client != client {
+                continue;
+            }
+            let object = &tables.objects[usize::from(op.object.0)];
+            // Of what it heard in the pause nothing was sent in it.
+            let silent_too_long = now.at >= begin.at.max(op.believed.at) + self.patience(object, op.session);
+            let expired = self.session(op.session).marked.came();
+            let stop = &mut self.ops[id.0 as usize].stop;
+            let was = stop.instant().0;
+            if was.saturating_add(settle) < begin.at {
+                continue;
+            }
+            if stop.at < now.at {
+                (stop.at, stop.why, stop.index) = (now.at, StopWhy::EndOfPause, now.index);
+            }
+            if stop.deadline < now.at {
+                stop.no_later(now.at, StopWhy::EndOfPause, now.index);
+                stop.deadline = NEVER;
+            }
+            if silent_too_long || expired {
+                stop.no_later(now.at, StopWhy::EndOfPause, now.index);
+            }
+            stop.moved |= stop.at == now.at && (was < now.at.saturating_sub(settle) || silent_too_long || expired);
+        }
+    }
+
+    /// The hold is over: told, or concluded from a release or a death.
+    pub(super) fn end_hold(&mut self, id: OpId, why: Why) {
+        let now = self.now;
+        let op = &mut self.ops[id.0 as usize];
+        let (was, client, object) = (op.hold, op.client, op.object);
+        op.why = why;
+        let stays = why == Why::Suspect && op.phase != Phase::Dead;
+        op.hold = if stays { Hold::Suspended } else { Hold::Over };
+        if was == Hold::Believed {
+            op.unbelieved = now;
+            self.believers.retain(|other| *other != id);
+        }
+        if !stays && matches!(was, Hold::Believed | Hold::Suspended) {
+            self.client_mut(client).holds.retain(|other| *other != id);
+            let line = &mut self.lines[usize::from(object.0)];
+            line.held -= 1;
+            if line.held == 0 {
+                line.unheld_since = now.at;
+            }
+        }
+    }
+}

@@ -1,0 +1,522 @@
+//! One event more.
+
+use super::{Client, Hold, Line, Moment, NOBODY, Op, Phase, Req, SessionView, StopWhy, Txn, View};
+use crate::history::{
+    Code, Event, FaultKind, Notify, ObjectId, OpId, Outcome, ReqId, Request, Session, SessionState, Sym, Table,
+    Tables, Verb, What, Who, Why,
+};
+use super::parts::List;
+
+/// Numbers of a history are dense: one that is farther ahead than this is not a number of it.
+const FAR: usize = 1 << 16;
+
+/// What to do with an event that was taken in.
+pub(crate) enum Taken {
+    /// The rules may see it.
+    Judge,
+    /// It only tells again what is known: the belief of a process that has died ends.
+    Known,
+}
+
+impl View {
+    /// Takes an event in. Tells why it cannot be, if it cannot.
+    pub(crate) fn update(&mut self, tables: Tables<'_>, event: &Event) -> Result<Taken, String> {
+        if event.at < self.now.at {
+            return Err("time goes back".to_owned());
+        }
+        self.now.at = event.at;
+        self.touched = NOBODY;
+        self.enabled = OpId(0);
+        while self.lines.len() < tables.objects.len() {
+            self.lines.push(Line::new());
+        }
+        if let Who::Client(number) = event.who {
+            let client = self.client(number);
+            if client.is_dead() {
+                return match event.what {
+                    What::Unbelieve { why: Why::Crashed } => Ok(Taken::Known),
+                    What::Return { outcome } if outcome != Outcome::Done => Ok(Taken::Known),
+                    What::Lost { .. } | What::State { .. } if event.at == client.died.at => Ok(Taken::Known),
+                    _ => Err("a dead client acts".to_owned()),
+                };
+            }
+        }
+        match event.what {
+            What::Call { object, verb, limit } => self.call(tables, event, object, verb, limit)?,
+            What::Return { outcome } => return self.finish(event.op, outcome),
+            What::Believe { object, session, token } => self.believe(tables, event, object, session, token)?,
+            What::Unbelieve { why } => return self.unbelieve(event.op, why),
+            What::Resource { object, .. } | What::Left { object, .. } => known(tables, object)?,
+            What::Send { req, kind, watch, cleanup, path } => {
+                let Who::Client(client) = event.who else {
+                    return Err("only clients send requests".to_owned());
+                };
+                let session = self.client(client).session;
+                let op = event.op;
+                self.send(
+                    req,
+                    Req {
+                        op,
+                        client,
+                        session,
+                        kind,
+                        path,
+                        sent: self.now,
+                        depth: 0,
+                        cleanup,
+                        watch,
+                        answered: false,
+                    },
+                )?;
+            }
+            What::Reply { req, code, zxid } => self.reply(tables, req, code, zxid)?,
+            What::Made { path, czxid } if !self.is_sim() && czxid != 0 => {
+                let owner = self.client_session(event.who);
+                self.create(tables, event, path, czxid, owner);
+            }
+            What::Lost { req } => {
+                let sent = self.answer(req)?;
+                self.disturb(sent.op);
+            }
+            What::Notice { session, kind, path } => self.noticed(event.who, session, kind, path),
+            What::State { session, state } => self.state(tables, event.who, session, state),
+            What::Txn { zxid, session, .. } => {
+                self.txn = Txn { zxid, session };
+                let op = self.op(event.op);
+                if op.phase != Phase::Unborn && self.session(session).client.is_none() {
+                    let client = op.client;
+                    self.session_mut(session).client = Some(client);
+                }
+            }
+            What::Created { zxid, path, owner } if self.is_sim() => {
+                self.create(tables, event, path, zxid, owner);
+            }
+            What::Deleted { zxid, path, by } if self.is_sim() => self.delete(path, zxid, by),
+            What::Arm { session, table, path } => self.arm(session, table, path, event.op),
+            What::Fire { session, kind, path, .. } => self.fire(session, kind, path),
+            What::Disarm { session, table, path } => self.disarm(session, table, path),
+            What::Opened { session, timeout, .. } => {
+                self.session_mut(session).timeout = u64::from(timeout) * 1000;
+            }
+            What::Marked { session, heard } => {
+                let now = self.now;
+                let view = self.session_mut(session);
+                view.marked = now;
+                view.heard = heard;
+                self.excusable = true;
+            }
+            What::Ended { session, .. } => {
+                let now = self.now;
+                let view = self.session_mut(session);
+                view.ended = now;
+                view.undelivered = 0;
+                self.forget_watches(session);
+            }
+            What::Fault { kind, client, lasts } => self.fault(kind, client, lasts),
+            What::Mended { kind, client } => self.mended(tables, kind, client),
+            What::Crash { client } => self.crash(client),
+            What::Start { client } => {
+                let now = self.now;
+                self.calm_since = now.at;
+                let client = self.client_mut(client);
+                client.died = Moment::NEVER;
+                client.paused = Moment::NEVER;
+                client.session = Session(0);
+            }
+            What::Heal => {
+                self.healed = true;
+                self.calm_since = self.calm_since.max(event.at);
+            }
+            What::Quiesce => self.quiet = true,
+            What::Sleep { .. }
+            | What::Written { .. }
+            | What::Made { .. }
+            | What::Created { .. }
+            | What::Deleted { .. } => {}
+        }
+        Ok(Taken::Judge)
+    }
+
+    fn call(
+        &mut self,
+        tables: Tables<'_>,
+        event: &Event,
+        object: ObjectId,
+        verb: Verb,
+        limit: u32,
+    ) -> Result<(), String> {
+        let Who::Client(client) = event.who else { return Err("only clients call".to_owned()) };
+        known(tables, object)?;
+        let (now, id) = (self.now, event.op);
+        let at = id.0 as usize;
+        if id == OpId(0) || at > self.ops.len() + FAR {
+            return Err(format!("operation #{} is out of range", id.0));
+        }
+        if at >= self.ops.len() {
+            self.ops.resize(at + 1, Op::UNBORN);
+        }
+        if self.ops[at].phase != Phase::Unborn {
+            return Err(format!("operation #{} is called a second time", id.0));
+        }
+        let session = self.client(client).session;
+        let calm = !self.client(client).is_paused() && !self.session(session).is_suspended;
+        self.ops[at] =
+            Op { phase: Phase::Open, verb, client, object, called: now, limit, calm, ..Op::UNBORN };
+        if verb == Verb::Release {
+            let hold = self.client(client).last_hold;
+            if hold != OpId(0) && self.op(hold).object == object && self.op(hold).partner == OpId(0) {
+                self.ops[hold.0 as usize].partner = id;
+                self.ops[at].partner = hold;
+                if matches!(self.op(hold).hold, Hold::Believed | Hold::Suspended) {
+                    self.end_hold(hold, Why::Released);
+                }
+            }
+            return Ok(());
+        }
+        self.client_mut(client).open.push(id);
+        let line = &mut self.lines[usize::from(object.0)];
+        if line.waiting.is_empty() && line.held == 0 {
+            line.unheld_since = now.at;
+        }
+        line.waiting.push(id);
+        Ok(())
+    }
+
+    /// Nobody waits for this operation any more.
+    fn leave(&mut self, id: OpId) {
+        let (client, object) = (self.op(id).client, self.op(id).object);
+        self.client_mut(client).open.retain(|other| *other != id);
+        let line = &mut self.lines[usize::from(object.0)];
+        line.waiting.retain(|other| *other != id);
+    }
+
+    fn finish(&mut self, id: OpId, outcome: Outcome) -> Result<Taken, String> {
+        match self.op(id).phase {
+            Phase::Open => {}
+            Phase::Dead if outcome != Outcome::Done => return Ok(Taken::Known),
+            Phase::Unborn => return Err(format!("#{} returns and was never called", id.0)),
+            Phase::Dead | Phase::Over(_) => return Err(format!("#{} returns a second time", id.0)),
+        }
+        let now = self.now;
+        let op = &mut self.ops[id.0 as usize];
+        op.phase = Phase::Over(outcome);
+        op.over = now;
+        if op.verb != Verb::Release {
+            self.leave(id);
+        }
+        Ok(Taken::Judge)
+    }
+
+    fn believe(
+        &mut self,
+        tables: Tables<'_>,
+        event: &Event,
+        object: ObjectId,
+        session: Session,
+        token: u64,
+    ) -> Result<(), String> {
+        let Who::Client(client) = event.who else { return Err("only clients believe".to_owned()) };
+        known(tables, object)?;
+        let id = event.op;
+        let before = self.op(id).hold;
+        if !self.op(id).is_acquire() || self.op(id).object != object || self.op(id).client != client {
+            return Err(format!("a belief by #{}, which is no acquire of it", id.0));
+        }
+        if before == Hold::Believed {
+            return Err(format!("#{} believes a second time", id.0));
+        }
+        let now = self.now;
+        self.session_mut(session).client = Some(client);
+        let own = self.own_of(id, session, token);
+        let op = &mut self.ops[id.0 as usize];
+        op.hold = Hold::Believed;
+        op.session = session;
+        op.token = token;
+        op.own = own;
+        op.end_told = false;
+        op.believed = now;
+        if !op.granted.came() {
+            op.granted = now;
+        }
+        self.believers.push(id);
+        if before == Hold::None {
+            let line = &mut self.lines[usize::from(object.0)];
+            line.waiting.retain(|other| *other != id);
+        }
+        if before != Hold::Suspended {
+            self.lines[usize::from(object.0)].held += 1;
+            let client = self.client_mut(client);
+            client.holds.push(id);
+            client.last_hold = id;
+        }
+        self.begin_stop(tables, id);
+        Ok(())
+    }
+
+    fn unbelieve(&mut self, id: OpId, why: Why) -> Result<Taken, String> {
+        let op = self.op(id);
+        match op.hold {
+            Hold::None => return Err(format!("#{} ceases to believe and never did", id.0)),
+            Hold::Over if op.end_told => {
+                return Err(format!("#{} ceases to believe a second time", id.0));
+            }
+            Hold::Over => {
+                self.ops[id.0 as usize].end_told = true;
+                return Ok(Taken::Known);
+            }
+            Hold::Suspended if why == Why::Suspect => return Ok(Taken::Known),
+            Hold::Believed | Hold::Suspended => {}
+        }
+        self.end_hold(id, why);
+        self.ops[id.0 as usize].end_told = why != Why::Suspect;
+        Ok(Taken::Judge)
+    }
+
+    fn send(&mut self, id: ReqId, mut req: Req) -> Result<(), String> {
+        let at = id.0 as usize;
+        if id == ReqId(0) || at > self.requests.len() + FAR {
+            return Err(format!("request r{} is out of range", id.0));
+        }
+        if at >= self.requests.len() {
+            self.requests.resize(at + 1, Req::NONE);
+        }
+        if self.requests[at].is_sent() {
+            return Err(format!("request r{} is sent a second time", id.0));
+        }
+        if !req.cleanup && self.op(req.op).phase != Phase::Unborn {
+            let op = &mut self.ops[req.op.0 as usize];
+            req.depth = op.depth + 1;
+            op.sends += 1;
+            op.in_flight += 1;
+        }
+        match req.kind {
+            Request::Delete => self.own_delete(req.client, req.path),
+            Request::RemoveWatches => self.unregister(req.session, req.path),
+            _ => {}
+        }
+        self.requests[at] = req;
+        Ok(())
+    }
+
+    fn own_delete(&mut self, client: u8, path: Sym) {
+        if let Some(number) = self.contender_of(path) {
+            let op = self.contenders[number as usize].op;
+            if self.op(op).hold == Hold::Believed && self.op(op).own == number && self.op(op).client == client {
+                self.must_stop(op, StopWhy::OwnDelete);
+            }
+        }
+    }
+
+    /// A request is over, one way or the other.
+    fn answer(&mut self, id: ReqId) -> Result<Req, String> {
+        let Some(req) = self.requests.get_mut(id.0 as usize).filter(|req| req.is_sent()) else {
+            return Err(format!("an answer to r{}, which was never sent", id.0));
+        };
+        if req.answered {
+            return Err(format!("a second answer to r{}", id.0));
+        }
+        req.answered = true;
+        let req = *req;
+        if req.depth != 0 {
+            let op = &mut self.ops[req.op.0 as usize];
+            op.in_flight -= 1;
+        }
+        Ok(req)
+    }
+
+    fn reply(&mut self, tables: Tables<'_>, id: ReqId, code: Code, zxid: u64) -> Result<(), String> {
+        let req = self.answer(id)?;
+        let reply = self.now.index;
+        if req.depth != 0 {
+            let op = &mut self.ops[req.op.0 as usize];
+            op.depth = op.depth.max(req.depth);
+            let on_object =
+                tables.objects.get(usize::from(op.object.0)).is_some_and(|object| object.path == req.path);
+            match (code, req.kind) {
+                (Code::Ok, Request::Create) => op.answered = true,
+                (Code::Ok, Request::Children) if on_object => {
+                    op.list = Some(List { zxid, sent: req.sent, reply });
+                }
+                (Code::Ok, _) => {}
+                _ => op.calm = false,
+            }
+        }
+        if code == Code::Ok {
+            let session = self.session_mut(req.session);
+            session.answered_sent = session.answered_sent.max(req.sent.at);
+        }
+        let reads = matches!(req.kind, Request::Exists | Request::Get | Request::Children);
+        if code == Code::NoNode && reads && !req.cleanup {
+            self.znode_gone(req.client, req.path);
+        }
+        // A capture does not see the servers: what was read with a watch is armed.
+        if req.watch && !self.is_sim() && (code == Code::Ok || req.kind == Request::Exists) {
+            let table = if req.kind == Request::Children { Table::Child } else { Table::Data };
+            self.arm(req.session, table, req.path, req.op);
+        }
+        Ok(())
+    }
+
+    /// A client is told that a znode is not there.
+    fn znode_gone(&mut self, client: u8, path: Sym) {
+        if let Some(number) = self.contender_of(path) {
+            let op = self.contenders[number as usize].op;
+            if self.op(op).hold == Hold::Believed && self.op(op).own == number && self.op(op).client == client {
+                self.must_stop(op, StopWhy::ZnodeGone);
+            }
+        }
+    }
+
+    fn noticed(&mut self, who: Who, session: Session, kind: Notify, path: Sym) {
+        let waker = self.notice(session, kind, path);
+        let Who::Client(client) = who else { return };
+        if waker == OpId(0) {
+            for at in 0..self.client(client).open.len() {
+                let id = self.client(client).open[at];
+                self.ops[id.0 as usize].wakes += 1;
+            }
+        } else if self.op(waker).phase != Phase::Unborn {
+            self.ops[waker.0 as usize].wakes += 1;
+        }
+        if kind == Notify::Deleted {
+            self.znode_gone(client, path);
+        }
+    }
+
+    fn state(&mut self, tables: Tables<'_>, who: Who, session: Session, state: SessionState) {
+        let now = self.now;
+        let view = self.session_mut(session);
+        if let Who::Client(client) = who {
+            view.client = Some(client);
+        }
+        match state {
+            SessionState::Connected => {
+                view.connected = now;
+                view.is_suspended = false;
+                if let Who::Client(client) = who {
+                    self.client_mut(client).session = session;
+                }
+                self.session_connected(session);
+            }
+            SessionState::Suspended => {
+                view.suspended = now;
+                view.is_suspended = true;
+                view.undelivered = 0;
+                self.session_suspended(tables, session);
+                self.disturb_session(who, session);
+            }
+            SessionState::Expired | SessionState::Closed => {
+                if !view.known_over.came() {
+                    view.known_over = now;
+                }
+                self.excusable |= state == SessionState::Expired;
+                self.session_over(session);
+                self.disturb_session(who, session);
+            }
+        }
+    }
+
+    fn disturb_session(&mut self, who: Who, session: Session) {
+        let Who::Client(client) = who else { return };
+        let current = self.client(client).session;
+        if current == session || current == Session(0) {
+            self.disturb_client(client);
+        }
+    }
+
+    fn disturb_client(&mut self, client: u8) {
+        for op in &mut self.ops {
+            op.calm &= op.client != client || op.phase != Phase::Open;
+        }
+    }
+
+    fn disturb(&mut self, op: OpId) {
+        if self.op(op).phase != Phase::Unborn {
+            self.ops[op.0 as usize].calm = false;
+        }
+    }
+
+    fn fault(&mut self, kind: FaultKind, client: u8, lasts: u64) {
+        let now = self.now;
+        self.calm_since = self.calm_since.max(now.at.saturating_add(lasts));
+        self.disturb_client(client);
+        match kind {
+            FaultKind::ClientPause => {
+                self.client_mut(client).paused = now;
+                self.excusable = true;
+            }
+            FaultKind::ForeignDelete => {
+                self.foreign_due += 1;
+                self.excusable = true;
+            }
+            FaultKind::SessionExpiry => self.excusable = true,
+            _ => {}
+        }
+    }
+
+    fn mended(&mut self, tables: Tables<'_>, kind: FaultKind, client: u8) {
+        let now = self.now;
+        self.calm_since = self.calm_since.max(now.at);
+        let begin = self.client(client).paused;
+        if kind == FaultKind::ClientPause && begin.came() {
+            let paused = self.client_mut(client);
+            paused.paused = Moment::NEVER;
+            paused.last_pause = (begin, now);
+            self.resume(tables, client, begin);
+        }
+    }
+
+    fn crash(&mut self, number: u8) {
+        let now = self.now;
+        self.calm_since = self.calm_since.max(now.at);
+        let client = self.client_mut(number);
+        client.died = now;
+        client.paused = Moment::NEVER;
+        for at in 0..self.ops.len() {
+            if self.ops[at].client != number {
+                continue;
+            }
+            let id = OpId(at as u32);
+            if self.ops[at].phase == Phase::Open {
+                if self.ops[at].verb != Verb::Release {
+                    self.leave(id);
+                }
+                self.ops[at].phase = Phase::Dead;
+                self.ops[at].over = now;
+            }
+            if matches!(self.ops[at].hold, Hold::Believed | Hold::Suspended) {
+                self.end_hold(id, Why::Crashed);
+            }
+        }
+    }
+
+    fn client_session(&self, who: Who) -> Session {
+        match who {
+            Who::Client(client) => self.client(client).session,
+            Who::Server(_) | Who::World => Session(0),
+        }
+    }
+
+    pub(super) fn client_mut(&mut self, number: u8) -> &mut Client {
+        let at = usize::from(number);
+        if self.clients.len() <= at {
+            self.clients.resize(at + 1, Client::NEW);
+        }
+        &mut self.clients[at]
+    }
+
+    pub(super) fn session_mut(&mut self, session: Session) -> &mut SessionView {
+        let at = usize::from(session.0);
+        if self.sessions.len() <= at {
+            self.sessions.resize(at + 1, SessionView::NEW);
+        }
+        &mut self.sessions[at]
+    }
+}
+
+fn known(tables: Tables<'_>, object: ObjectId) -> Result<(), String> {
+    if usize::from(object.0) < tables.objects.len() {
+        return Ok(());
+    }
+    Err(format!("object {} was never declared", object.0))
+}

@@ -1,0 +1,100 @@
+//! The words that the written forms of a history share: one for each variant, one for each party.
+
+use crate::history::{
+    Code, FaultKind, Header, Kind, Mode, Notify, OnSuspect, Outcome, Request, SessionState, Table, Verb, Who, Why,
+};
+
+/// A small enum with a word for each variant.
+pub(crate) trait Word: Copy + 'static {
+    /// The word.
+    fn word(self) -> &'static str;
+    /// The variant of a word.
+    fn of(word: &str) -> Option<Self>;
+}
+
+macro_rules! words {
+    ($($of:ident { $($variant:ident = $word:literal),+ $(,)? })+) => {
+        $(impl Word for $of {
+            fn word(self) -> &'static str {
+                match self { $($of::$variant => $word),+ }
+            }
+            fn of(word: &str) -> Option<Self> {
+                match word { $($word => Some($of::$variant),)+ _ => None }
+            }
+        })+
+    };
+}
+
+words! {
+    Mode { Sim = "sim", Client = "client" }
+    Kind { Lock = "lock" }
+    OnSuspect { Stop = "stop", UntilDeadline = "until_deadline" }
+    Verb { Acquire = "acquire", TryAcquire = "try_acquire", Release = "release" }
+    Outcome { Done = "done", Refused = "refused", Unknown = "unknown", Cancelled = "cancelled" }
+    Why { Released = "released", Suspect = "suspect", Lost = "lost", Dropped = "dropped", Crashed = "crashed" }
+    Request {
+        Create = "create", Delete = "delete", Exists = "exists", Get = "get", Set = "set", Children = "children",
+        Multi = "multi", MultiRead = "multi_read", Sync = "sync", RemoveWatches = "remove_watches",
+        SetWatches = "set_watches", Connect = "connect", CloseSession = "close_session",
+    }
+    Code {
+        Ok = "ok", NoNode = "no_node", NodeExists = "node_exists", BadVersion = "bad_version",
+        NotEmpty = "not_empty", NoChildrenForEphemerals = "no_children_for_ephemerals",
+        SessionExpired = "session_expired", Other = "other",
+    }
+    Notify {
+        Created = "created", Deleted = "deleted", DataChanged = "data_changed", ChildrenChanged = "children_changed",
+    }
+    Table { Data = "data", Child = "child" }
+    SessionState { Connected = "connected", Suspended = "suspended", Expired = "expired", Closed = "closed" }
+    FaultKind {
+        RequestLost = "request_lost", ReplyLost = "reply_lost", ReplyLate = "reply_late", Disconnect = "disconnect",
+        SessionExpiry = "session_expiry", ClientCrash = "client_crash", ClientPause = "client_pause",
+        Cancel = "cancel", ForeignDelete = "foreign_delete",
+    }
+}
+
+/// A client by its name, or `client:3` where the name would be taken for something else.
+pub(crate) fn client(header: &Header, number: u8) -> String {
+    match header.clients.get(usize::from(number)) {
+        Some(name) if is_plain(name) && header.clients.iter().filter(|other| *other == name).count() == 1 => {
+            name.clone()
+        }
+        _ => format!("client:{number}"),
+    }
+}
+
+/// Who did it: a client, `server:0`, or `world`.
+pub(crate) fn who(header: &Header, who: Who) -> String {
+    match who {
+        Who::Client(number) => client(header, number),
+        Who::Server(number) => format!("server:{number}"),
+        Who::World => "world".to_owned(),
+    }
+}
+
+/// Reads what [`client`] writes.
+pub(crate) fn client_of(header: &Header, word: &str) -> Option<u8> {
+    if let Some(number) = word.strip_prefix("client:") {
+        return number.parse().ok();
+    }
+    header.clients.iter().position(|name| name == word).and_then(|at| u8::try_from(at).ok())
+}
+
+/// Reads what [`who`] writes.
+pub(crate) fn who_of(header: &Header, word: &str) -> Option<Who> {
+    if word == "world" {
+        return Some(Who::World);
+    }
+    match word.strip_prefix("server:") {
+        Some(number) => number.parse().ok().map(Who::Server),
+        None => client_of(header, word).map(Who::Client),
+    }
+}
+
+/// Whether a client's name can stand for the client.
+pub(crate) fn is_plain(name: &str) -> bool {
+    name != "world"
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+}

@@ -1,0 +1,334 @@
+//! Holding: what the guards of locks, elections and their like have in common.
+//!
+//! A hold is a value, made only by a grant. It is lost when its session ends, when somebody else deletes its znode, and
+//! when so much time has passed without an answer that the session may have ended at the server: `safe_until`, less a
+//! margin for clocks that drift and tasks that are slow to stop.
+
+use crate::race::{connected, first, reconnected};
+use crate::zk::{Armed, Error, Op, OpResult, State, Status, Time, ZooKeeper};
+use futures_util::future::Either;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Mutex, MutexGuard};
+use std::task::Poll;
+use std::time::Duration;
+
+/// What a holder does when it can no longer be sure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum OnSuspect {
+    /// It stops as soon as the connection is lost.
+    #[default]
+    Stop,
+    /// It goes on until the instant from which the session may have ended. Only sound if a server that answers is in
+    /// touch with its leader: with the usual settings, for session timeouts from 16.5 seconds on.
+    UntilDeadline,
+}
+
+/// How a hold stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HoldState {
+    /// It is held.
+    Held,
+    /// Not connected, or connected again and not confirmed: nobody else can hold it before `until`.
+    Suspect {
+        /// The instant from which it counts as lost.
+        until: Time,
+    },
+    /// Lost, for good.
+    Lost(LostReason),
+}
+
+/// Why a hold is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LostReason {
+    /// The session has ended.
+    SessionOver,
+    /// The session may have ended: nothing was answered for too long.
+    DeadlinePassed,
+    /// Somebody else deleted the znode.
+    Removed,
+}
+
+/// Why a holder must stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stop {
+    /// The policy is [`OnSuspect::Stop`], and the connection was lost.
+    Suspect {
+        /// The instant from which the hold counts as lost.
+        until: Time,
+    },
+    /// The hold is lost.
+    Lost(LostReason),
+}
+
+/// How a release went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Released {
+    /// It was held to the end.
+    Clean,
+    /// It had been lost before.
+    WasLost(LostReason),
+}
+
+/// What a guard is made of.
+pub(crate) struct Hold<Z: ZooKeeper> {
+    zk: Z,
+    path: String,
+    czxid: i64,
+    data: Vec<u8>,
+    on_suspect: OnSuspect,
+    margin: Duration,
+    armed: Option<Armed>,
+    inner: Mutex<Inner<Z>>,
+}
+
+struct Inner<Z: ZooKeeper> {
+    lost: Option<LostReason>,
+    /// The connection over which the znode was last known to be ours.
+    confirmed: u32,
+    /// Told when somebody deletes the znode; armed when somebody asks to be told.
+    own: Option<Z::Watch>,
+    /// The version of the own znode's data: it counts the transactions for which it is the receipt.
+    version: i32,
+}
+
+/// Where a hold came from, and by which rules it is held.
+pub(crate) struct Grant {
+    pub path: String,
+    pub czxid: i64,
+    pub data: Vec<u8>,
+    pub armed: Armed,
+    pub on_suspect: OnSuspect,
+    pub margin: Duration,
+}
+
+impl<Z: ZooKeeper> Hold<Z> {
+    pub(crate) fn new(zk: &Z, grant: Grant) -> Self {
+        let Grant { path, czxid, data, armed, on_suspect, margin } = grant;
+        let inner = Inner { lost: None, confirmed: zk.status().connection, own: None, version: 0 };
+        let armed = Some(armed);
+        Hold { zk: zk.clone(), path, czxid, data, on_suspect, margin, armed, inner: Mutex::new(inner) }
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    pub(crate) fn czxid(&self) -> i64 {
+        self.czxid
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner<Z>> {
+        // Nothing is left half done in there by a panic.
+        self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// How it stands now: local and cheap.
+    pub(crate) fn state(&self) -> HoldState {
+        let status = self.zk.status();
+        let until = self.zk.safe_until().before(self.margin);
+        let mut inner = self.inner();
+        if let Some(reason) = inner.lost {
+            return HoldState::Lost(reason);
+        }
+        let lost = match status.state {
+            State::Over(_) => Some(LostReason::SessionOver),
+            _ if self.zk.now() >= until => Some(LostReason::DeadlinePassed),
+            _ => None,
+        };
+        inner.lost = lost;
+        match lost {
+            Some(reason) => HoldState::Lost(reason),
+            None if status.is_connected() && status.connection == inner.confirmed => HoldState::Held,
+            None => HoldState::Suspect { until },
+        }
+    }
+
+    fn lose(&self, reason: LostReason) -> LostReason {
+        *self.inner().lost.get_or_insert(reason)
+    }
+
+    /// Resolves when the holder must stop, by its policy.
+    pub(crate) async fn lost(&self) -> Stop {
+        loop {
+            match self.state() {
+                HoldState::Lost(reason) => return Stop::Lost(reason),
+                HoldState::Suspect { until } if self.on_suspect == OnSuspect::Stop => {
+                    return Stop::Suspect { until };
+                }
+                _ => self.next_news().await,
+            }
+        }
+    }
+
+    /// Resolves when it is held again, or lost.
+    pub(crate) async fn resumed(&self) -> Result<(), LostReason> {
+        loop {
+            match self.state() {
+                HoldState::Held => return Ok(()),
+                HoldState::Lost(reason) => return Err(reason),
+                HoldState::Suspect { .. } => self.next_news().await,
+            }
+        }
+    }
+
+    /// Waits for whatever may change the state, after having confirmed what can be confirmed.
+    async fn next_news(&self) {
+        let status = self.zk.status();
+        let until = self.zk.safe_until().before(self.margin);
+        let timer = self.zk.sleep_until(until);
+        if status.is_connected() && self.needs_reading(status) {
+            // An answer, or the deadline: the answer may come too late.
+            first(self.confirm(status), timer).await;
+            return;
+        }
+        first(self.own_event(), first(self.zk.changed(status), timer)).await;
+    }
+
+    fn needs_reading(&self, status: Status) -> bool {
+        let inner = self.inner();
+        inner.own.is_none() || inner.confirmed != status.connection
+    }
+
+    /// Asks whether the own znode is still ours, and arms the watch on it if need be.
+    async fn confirm(&self, status: Status) {
+        let armed = self.inner().own.is_some();
+        let stat = if armed {
+            self.zk.exists(&self.path).await
+        } else {
+            match self.zk.children_watch(&self.path).await {
+                Ok((listing, watch)) => {
+                    self.inner().own = Some(watch);
+                    Ok(Some(listing.stat))
+                }
+                Err(Error::NoNode) => Ok(None),
+                Err(e) => Err(e),
+            }
+        };
+        match stat {
+            Ok(Some(stat)) if stat.czxid == self.czxid && stat.ephemeral_owner == self.zk.session() => {
+                self.inner().confirmed = status.connection;
+            }
+            Ok(_) => drop(self.lose(LostReason::Removed)),
+            // The status says what became of the connection; wait for it, lest we ask again and again.
+            Err(Error::ConnectionLoss) if self.zk.status() == status => drop(self.zk.changed(status).await),
+            Err(_) => {}
+        }
+    }
+
+    /// Resolves when the watch on the own znode fires.
+    fn own_event(&self) -> impl Future<Output = ()> + '_ {
+        std::future::poll_fn(move |context| {
+            let mut inner = self.inner();
+            let Some(watch) = inner.own.as_mut() else { return Poll::Pending };
+            match Pin::new(watch).poll(context) {
+                Poll::Pending => Poll::Pending,
+                Poll::Ready(event) => {
+                    inner.own = None;
+                    if event.is_ok() {
+                        // It has no children, so it can only have been deleted.
+                        inner.lost.get_or_insert(LostReason::Removed);
+                    }
+                    Poll::Ready(())
+                }
+            }
+        })
+    }
+
+    /// Drives `work`, and drops it when the holder must stop.
+    pub(crate) async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
+        match first(self.lost(), work).await {
+            Either::Left(stop) => Err(stop),
+            Either::Right(output) => Ok(output),
+        }
+    }
+
+    /// The check that holds exactly as long as this hold does: the name is unique, and goes with the session.
+    pub(crate) fn fence(&self) -> Op {
+        Op::Check { path: self.path.clone(), version: None }
+    }
+
+    pub(crate) async fn transact(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
+        let guarded = std::iter::once(self.fence()).chain(ops).collect();
+        match self.zk.multi(guarded).await {
+            Ok(mut results) => {
+                results.remove(0);
+                Ok(results)
+            }
+            Err(e) => Err(self.of_guarded(e)),
+        }
+    }
+
+    pub(crate) async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
+        let version = self.inner().version;
+        let receipt = Op::Set { path: self.path.clone(), data: self.data.clone(), version: Some(version) };
+        let guarded: Vec<Op> = std::iter::once(receipt).chain(ops).collect();
+        loop {
+            let status = connected(&self.zk).await?;
+            match self.zk.multi(guarded.clone()).await {
+                Ok(_) => break,
+                Err(Error::ConnectionLoss) => {
+                    reconnected(&self.zk, status).await?;
+                }
+                // The receipt has moved on: it was applied, and its answer was lost.
+                Err(Error::Multi { index: 0, cause }) if *cause == Error::BadVersion => break,
+                Err(e) => return Err(self.of_guarded(e)),
+            }
+        }
+        self.inner().version = version.wrapping_add(1);
+        Ok(())
+    }
+
+    /// An error of a transaction with the fence in front, told as one of the caller's operations.
+    fn of_guarded(&self, error: Error) -> Error {
+        match error {
+            Error::Multi { index: 0, .. } => {
+                self.lose(LostReason::Removed);
+                Error::Removed(self.path.clone())
+            }
+            Error::Multi { index, cause } => Error::Multi { index: index - 1, cause },
+            other => other,
+        }
+    }
+
+    /// Deletes the own znode; dropped midway, the duty goes on.
+    pub(crate) async fn release(mut self) -> Result<Released, Error> {
+        let lost = match self.state() {
+            HoldState::Lost(reason) => Some(reason),
+            _ => None,
+        };
+        let mut tried = false;
+        let released = loop {
+            let status = match connected(&self.zk).await {
+                Ok(status) => status,
+                Err(_) => break Released::WasLost(lost.unwrap_or(LostReason::SessionOver)),
+            };
+            match self.zk.delete(&self.path, None).await {
+                Ok(()) => break lost.map_or(Released::Clean, Released::WasLost),
+                // The name is never used again: after a lost answer, gone means done.
+                Err(Error::NoNode) if tried => break lost.map_or(Released::Clean, Released::WasLost),
+                Err(Error::NoNode) => break Released::WasLost(lost.unwrap_or(LostReason::Removed)),
+                Err(Error::SessionOver(_)) => {
+                    break Released::WasLost(lost.unwrap_or(LostReason::SessionOver));
+                }
+                Err(Error::ConnectionLoss) => {
+                    tried = true;
+                    if self.zk.status() == status {
+                        self.zk.changed(status).await;
+                    }
+                }
+                Err(e) => return Err(e),
+            }
+        };
+        if let Some(armed) = self.armed.take() {
+            armed.done();
+        }
+        Ok(released)
+    }
+}
+
+impl<Z: ZooKeeper> std::fmt::Debug for Hold<Z> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hold").field("path", &self.path).field("czxid", &self.czxid).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,286 @@
+//! A lock that serves clients in the order in which they asked.
+//!
+//! 1. Join: create an ephemeral sequential znode under the lock's directory, and list the directory, in one flight.
+//! 2. Look: if ours is first, we hold the lock; its czxid is the fencing token.
+//! 3. Otherwise watch the znode just ahead, and only that one; look again when it goes.
+//! 4. Release: delete our znode.
+//!
+//! After "Locks" of ZooKeeper's recipes page, with what the page leaves out: a create whose reply was lost, holders that
+//! must stop in time, a token, and a clean end for whoever gives up.
+
+use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop};
+use crate::line::{Contender, Line, Naming, Parents};
+use crate::race::within;
+use crate::zk::{Error, Op, OpResult, ZooKeeper, path};
+use std::future::Future;
+use std::time::Duration;
+
+/// How a lock behaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockOptions {
+    /// How the znodes are named; all who share the directory must agree.
+    pub naming: Naming,
+    /// What becomes of a directory that does not exist.
+    pub parents: Parents,
+    /// What a holder does when the connection is lost.
+    pub on_suspect: OnSuspect,
+    /// How long before the end of the session a holder has to have stopped; `None` for a tenth of the session timeout.
+    /// It must cover the drift of the clocks over one timeout and the time a holder takes to stop.
+    pub margin: Option<Duration>,
+    /// What the znode holds, for whoever looks at it: who is asking, say.
+    pub data: Vec<u8>,
+}
+
+impl Default for LockOptions {
+    /// Standard names, containers, stop when the connection is lost, a tenth of the timeout, no data.
+    fn default() -> Self {
+        LockOptions {
+            naming: Naming::Standard,
+            parents: Parents::Container,
+            on_suspect: OnSuspect::Stop,
+            margin: None,
+            data: Vec::new(),
+        }
+    }
+}
+
+/// An exclusive lock on a directory.
+///
+/// # Promises
+///
+/// * *Effects.* Through [`LockGuard::transact`], or on a store that refuses smaller [tokens](LockGuard::token), the
+///   effects of two holds never interleave: whatever clocks, networks and pauses do.
+/// * *Belief.* At most one guard at a time has not been told to stop, as long as clocks drift by less than the margin
+///   within one session timeout, holders stop within the margin, and a server that answers is in touch with its leader.
+/// * *Order.* Grants follow the order in which the znodes were created, among those who have not given up.
+/// * *No herd.* One release wakes at most one waiter.
+/// * *No leftovers.* However an acquire ends without a guard, its znode goes, as long as the session lives; else with
+///   the session.
+///
+/// Not promised: exclusion of effects that are not fenced, of a holder whose process stands still (nobody can promise
+/// that); re-entrancy, since a second acquire by the same task waits for itself.
+///
+/// # Cost
+///
+/// Free: two requests in one round trip, and one to release. Waiting: one watch, on the znode just ahead, and one list
+/// when it goes.
+///
+/// # Examples
+///
+/// ```
+/// # use std::time::Duration;
+/// use zk_recipes::{Lock, LockOptions, Released};
+///
+/// # sim_zk::doc_example(|zk| async move {
+/// let lock = Lock::new(&zk, "/locks/printer", LockOptions::default())?;
+/// let held = lock.acquire().await?;
+/// println!("printing under token {}", held.token());
+/// assert_eq!(held.release().await?, Released::Clean);
+/// # Ok(())
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+pub struct Lock<Z: ZooKeeper> {
+    zk: Z,
+    line: Line,
+    options: LockOptions,
+}
+
+impl<Z: ZooKeeper> Lock<Z> {
+    /// The lock on `directory`. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// breaks the rule of paths; the data do not fit into a request.
+    pub fn new(zk: &Z, directory: &str, options: LockOptions) -> Result<Self, Error> {
+        path::validate_directory(directory)?;
+        path::validate_size(directory, &options.data)?;
+        let line =
+            Line { directory: directory.to_owned(), naming: options.naming, parents: options.parents };
+        Ok(Lock { zk: zk.clone(), line, options })
+    }
+
+    /// Waits for the lock.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future gives up: its znode is deleted in the background, also if the reply to its create has not
+    /// come yet, and its watch is removed. Before the first poll nothing was sent.
+    ///
+    /// # When the connection is lost
+    ///
+    /// The place in line stays as long as the session does. A create whose reply was lost is looked for by its guid, and
+    /// created again only if it is known not to exist.
+    ///
+    /// # Errors
+    ///
+    /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when somebody else deleted our
+    /// znode; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`].
+    pub async fn acquire(&self) -> Result<LockGuard<Z>, Error> {
+        let (place, look) = self.line.join(&self.zk, &self.options.data).await?;
+        self.line.turn(&self.zk, &place, look).await?;
+        Ok(self.guard(place))
+    }
+
+    /// As [`acquire`](Self::acquire), but for at most `limit`, counted from the call over all that happens.
+    ///
+    /// # Errors
+    ///
+    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    pub fn acquire_within(
+        &self,
+        limit: Duration,
+    ) -> impl Future<Output = Result<LockGuard<Z>, Error>> + Send + '_ {
+        let until = self.zk.now() + limit;
+        within(&self.zk, until, self.acquire())
+    }
+
+    /// Takes the lock if nobody is ahead at the first look; `None` if somebody is, or if the connection is lost.
+    ///
+    /// # Errors
+    ///
+    /// As [`acquire`](Self::acquire).
+    pub async fn try_acquire(&self) -> Result<Option<LockGuard<Z>>, Error> {
+        if !self.zk.status().is_connected() {
+            return match self.zk.status().over() {
+                Some(over) => Err(over),
+                None => Ok(None),
+            };
+        }
+        let (place, look) = self.line.join(&self.zk, &self.options.data).await?;
+        Ok(self.line.turn_at_once(&self.zk, &place, look).await?.then(|| self.guard(place)))
+    }
+
+    fn guard(&self, place: crate::line::Place) -> LockGuard<Z> {
+        let margin = self.options.margin.unwrap_or_else(|| self.zk.timeout() / 10);
+        let grant = Grant {
+            path: place.path,
+            czxid: place.czxid,
+            data: self.options.data.clone(),
+            armed: place.armed,
+            on_suspect: self.options.on_suspect,
+            margin,
+        };
+        LockGuard { hold: Hold::new(&self.zk, grant) }
+    }
+
+    /// Who stands in line, the holder first. A view that may lag.
+    ///
+    /// # Errors
+    ///
+    /// `ConnectionLoss`, [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    pub async fn contenders(&self) -> Result<Vec<Contender>, Error> {
+        self.line.contenders(&self.zk).await
+    }
+
+    /// Deletes a contender's znode, and exactly that one: a holder is told if it asked to be, a waiter's acquire fails.
+    /// `false` if it was gone already.
+    ///
+    /// # Errors
+    ///
+    /// As [`contenders`](Self::contenders); after `ConnectionLoss` it may be gone.
+    pub async fn evict(&self, contender: &Contender) -> Result<bool, Error> {
+        match self.zk.delete(&contender.path, None).await {
+            Ok(()) => Ok(true),
+            Err(Error::NoNode) => Ok(false),
+            Err(e) => Err(e),
+        }
+    }
+}
+
+/// The lock, held.
+///
+/// # Cancellation
+///
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+#[must_use = "dropping the guard releases the lock"]
+#[derive(Debug)]
+pub struct LockGuard<Z: ZooKeeper> {
+    hold: Hold<Z>,
+}
+
+impl<Z: ZooKeeper> LockGuard<Z> {
+    /// The fencing token: the czxid of this hold's znode. It grows with every grant, also when the directory is deleted
+    /// and made again; a store that refuses tokens smaller than the largest it has seen is safe from late writers.
+    pub fn token(&self) -> i64 {
+        self.hold.czxid()
+    }
+
+    /// The znode that stands for this hold.
+    pub fn path(&self) -> &str {
+        self.hold.path()
+    }
+
+    /// How the hold stands now. Local and cheap: ask before every effect that is not fenced.
+    pub fn state(&self) -> HoldState {
+        self.hold.state()
+    }
+
+    /// Resolves when the holder must stop, by its policy.
+    ///
+    /// The first call arms a watch on the own znode (one request), so that a foreign deletion is told.
+    ///
+    /// # Cancellation
+    ///
+    /// May be dropped and called again at any time.
+    pub async fn lost(&self) -> Stop {
+        self.hold.lost().await
+    }
+
+    /// After [`Stop::Suspect`]: resolves when the lock is known to be held still.
+    ///
+    /// # Errors
+    ///
+    /// The reason, when it is lost.
+    pub async fn resumed(&self) -> Result<(), LostReason> {
+        self.hold.resumed().await
+    }
+
+    /// Drives `work`, and drops it when the holder must stop. What it has sent by then stays sent.
+    ///
+    /// # Errors
+    ///
+    /// Why it had to stop.
+    pub async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
+        self.hold.run(work).await
+    }
+
+    /// Writes in ZooKeeper that are applied only while this hold goes on, in one transaction.
+    ///
+    /// # Errors
+    ///
+    /// [`is_removed`](Error::is_removed) when the hold was over: nothing was applied. [`Error::Multi`] with the index of
+    /// the caller's operation that was refused. [`is_outcome_unknown`](Error::is_outcome_unknown) after a lost reply.
+    pub async fn transact(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
+        self.hold.transact(ops).await
+    }
+
+    /// As [`transact`](Self::transact), and exactly once: after a lost reply it finds out whether it was applied, and
+    /// applies it if not. The own znode's version is the receipt.
+    ///
+    /// # Errors
+    ///
+    /// As [`transact`](Self::transact); unknown only when the session ended first.
+    pub async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
+        self.hold.transact_once(ops).await
+    }
+
+    /// A check for a transaction of one's own: it holds exactly as long as this hold does.
+    pub fn fence(&self) -> Op {
+        self.hold.fence()
+    }
+
+    /// Gives the lock back, and waits until that is certain.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future leaves the same delete to the background.
+    ///
+    /// # Errors
+    ///
+    /// Only what nobody expects of one's own znode, such as [`is_denied`](Error::is_denied).
+    pub async fn release(self) -> Result<Released, Error> {
+        self.hold.release().await
+    }
+}

@@ -1,0 +1,117 @@
+//! Promises to clean up.
+
+use super::{Site, below, close, make, make_ephemeral, must, now, soon, start};
+use crate::zk::{CreateMode, Duty, EventKind, ZooKeeper};
+
+fn path_duty(path: &str) -> Duty {
+    Duty::Path(path.to_owned())
+}
+
+pub(super) async fn a_dropped_duty_deletes<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let path = below(&directory, "a");
+    let armed = zk.arm(path_duty(&path));
+    make(&zk, &path).await;
+    let (_, watch) = must("exists_watch", zk.exists_watch(&path).await);
+    drop(armed);
+    let event = must("the watch", soon(&zk, "the deletion by the duty", watch).await);
+    assert_eq!(event.kind, EventKind::NodeDeleted);
+    close(zk).await;
+}
+
+pub(super) async fn a_duty_leaves_when_dropped<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let path = below(&directory, "a");
+    make(&zk, &path).await;
+    drop(zk.arm(path_duty(&path)));
+    let found = zk.exists(&path);
+    assert_eq!(must("exists", found.await), None, "the read was called after the drop");
+    close(zk).await;
+}
+
+pub(super) async fn a_duty_that_is_done_deletes_nothing<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let other = site.open().await;
+    let path = below(&directory, "a");
+    make(&other, &path).await;
+    other.arm(path_duty(&path)).done();
+    assert!(must("exists", other.exists(&path).await).is_some());
+    close(other).await;
+    must("sync", zk.sync(&path).await);
+    assert!(must("exists", zk.exists(&path).await).is_some(), "nothing was left to be done at the close either");
+    close(zk).await;
+}
+
+pub(super) async fn a_narrowed_duty_does_the_new_thing<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let (a, b) = (below(&directory, "a"), below(&directory, "b"));
+    make(&zk, &a).await;
+    make(&zk, &b).await;
+    let mut armed = zk.arm(path_duty(&a));
+    armed.narrow(path_duty(&b));
+    drop(armed);
+    assert_eq!(must("exists", zk.exists(&b).await), None);
+    assert!(must("exists", zk.exists(&a).await).is_some());
+    close(zk).await;
+}
+
+pub(super) async fn a_duty_finds_its_guid<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let other = site.open().await;
+    let (guid, spared) = (zk.guid(), zk.guid());
+    let duty = Duty::Guid { directory: directory.clone(), guid: guid.to_string(), connection: zk.status().connection };
+    let armed = zk.arm(duty);
+    let mine = below(&directory, &format!("{guid}-lock-"));
+    let mine = must("create", zk.create(&mine, b"", CreateMode::EphemeralSequential).await).path;
+    make_ephemeral(&zk, &below(&directory, &format!("{spared}-lock-"))).await;
+    make_ephemeral(&other, &below(&directory, &format!("{guid}-of-another"))).await;
+    make(&zk, &below(&directory, &format!("{guid}-of-nobody"))).await;
+    must("sync", zk.sync(&directory).await);
+    let (_, watch) = must("exists_watch", zk.exists_watch(&mine).await);
+    drop(armed);
+    let event = must("the watch", soon(&zk, "the deletion by the duty", watch).await);
+    assert_eq!(event.kind, EventKind::NodeDeleted);
+    let names = must("children", zk.children(&directory).await).names;
+    assert!(names.contains(&format!("{spared}-lock-")), "another guid of the session is spared: {names:?}");
+    close(zk.clone()).await;
+    // Its session has taken its own along; the duty must not have taken the others'.
+    must("multi", crate::zk::duty::settle(&other, &directory).await);
+    let mut names = must("children", other.children(&directory).await).names;
+    names.sort();
+    assert_eq!(names, [format!("{guid}-of-another"), format!("{guid}-of-nobody")]);
+    close(other).await;
+}
+
+pub(super) async fn a_duty_without_a_znode_is_done<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let missing = below(&directory, "no");
+    let connection = zk.status().connection;
+    drop(zk.arm(path_duty(&missing)));
+    drop(zk.arm(Duty::Guid { directory: missing.clone(), guid: zk.guid().to_string(), connection }));
+    drop(zk.arm(Duty::Guid { directory: directory.clone(), guid: zk.guid().to_string(), connection: connection + 1 }));
+    must("exists", zk.exists(&directory).await);
+    // A duty that was not done would hold this up.
+    let begun = zk.now();
+    close(zk.clone()).await;
+    assert!(zk.now().since(begun) < super::LIMIT, "close has waited for a duty in vain");
+}
+
+pub(super) async fn close_waits_for_duties<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let other = site.open().await;
+    let guid = other.guid();
+    let kept = below(&directory, "kept");
+    // Two duties of several round trips each, and a persistent znode that no session's end would take along.
+    make(&other, &kept).await;
+    let connection = other.status().connection;
+    drop(other.arm(Duty::Guid { directory: directory.clone(), guid: guid.to_string(), connection: connection + 1 }));
+    drop(other.arm(path_duty(&kept)));
+    must("close", other.close(super::LIMIT).await);
+    must("multi", crate::zk::duty::settle(&zk, &directory).await);
+    assert_eq!(must("exists", zk.exists(&kept).await), None);
+    // Dropped after the close, a duty is forgotten, and does no harm.
+    drop(other.arm(path_duty(&directory)));
+    assert!(now("status", async { other.status() }).over().is_some());
+    assert!(must("exists", zk.exists(&directory).await).is_some());
+    close(zk).await;
+}

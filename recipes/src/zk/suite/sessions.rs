@@ -1,0 +1,172 @@
+//! A session: its ephemerals, its status, its clock, its end.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use futures_util::future::join;
+
+use super::{LIMIT, Site, below, close, make, make_ephemeral, must, not_now, now, refused, soon, start};
+use crate::zk::{CreateMode, Error, Op, Over, SessionId, State, Time, ZooKeeper};
+
+const CLOSED: Error = Error::SessionOver(Over::Closed);
+
+pub(super) async fn a_session_owns_its_ephemerals<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let other = site.open().await;
+    assert_ne!(zk.session(), other.session());
+    assert_ne!(zk.session(), SessionId::default());
+    let mine = make_ephemeral(&zk, &below(&directory, "mine")).await;
+    let others = make_ephemeral(&other, &below(&directory, "other")).await;
+    let nobodys = make(&zk, &below(&directory, "nobody")).await;
+    assert_eq!(mine.stat.ephemeral_owner, zk.session());
+    assert_eq!(others.stat.ephemeral_owner, other.session());
+    assert_eq!(nobodys.stat.ephemeral_owner, SessionId::default());
+    close(other).await;
+    close(zk).await;
+}
+
+pub(super) async fn ephemerals_go_with_their_session<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let other = site.open().await;
+    make_ephemeral(&zk, &below(&directory, "mine")).await;
+    make_ephemeral(&other, &below(&directory, "e")).await;
+    must("create", other.create(&below(&directory, "s-"), b"", CreateMode::EphemeralSequential).await);
+    make(&other, &below(&directory, "stays")).await;
+    close(other).await;
+    let (settled, listing) = join(crate::zk::duty::settle(&zk, &directory), zk.children(&directory)).await;
+    must("multi", settled);
+    let mut names = must("children", listing).names;
+    names.sort();
+    assert_eq!(names, ["mine", "stays"]);
+    close(zk).await;
+}
+
+pub(super) async fn status_tells_a_connection<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let status = zk.status();
+    assert_eq!(status.state, State::Connected);
+    assert!(status.is_connected() && status.over().is_none() && status.connection >= 1, "{status:?}");
+    must("exists", zk.exists(&directory).await);
+    assert_eq!(zk.clone().status(), status, "nothing has happened");
+    close(zk).await;
+}
+
+pub(super) async fn changed_waits_for_a_change<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let seen = zk.status();
+    let mut waiting = Box::pin(zk.changed(seen));
+    not_now("a change", &mut waiting);
+    must("exists", zk.exists(&directory).await);
+    not_now("a change", &mut waiting);
+    for other in [
+        crate::zk::Status { state: State::Suspended, ..seen },
+        crate::zk::Status { connection: seen.connection + 1, ..seen },
+        crate::zk::Status { changes: seen.changes + 1, ..seen },
+    ] {
+        assert_eq!(now("the change from another status", zk.changed(other)), seen);
+    }
+    close(zk).await;
+}
+
+pub(super) async fn guids_differ<S: Site>(site: &S) {
+    let (one, two) = (site.open().await, site.open().await);
+    let guids: BTreeSet<_> = (0..100).flat_map(|_| [one.guid(), two.guid(), one.clone().guid()]).collect();
+    assert_eq!(guids.len(), 300, "no guid comes twice");
+    for guid in guids {
+        let text = guid.to_string();
+        let hex = text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        assert!(text.len() == 32 && hex, "{text}");
+    }
+    close(one).await;
+    close(two).await;
+}
+
+pub(super) async fn sleep_until_waits<S: Site>(site: &S) {
+    let (zk, _) = start(site).await;
+    let start = zk.now();
+    let until = start + Duration::from_millis(30);
+    zk.sleep_until(until).await;
+    assert!(zk.now() >= until, "awake at {:?}, asked for {until:?}", zk.now());
+    soon(&zk, "waking for what is past", zk.sleep_until(start)).await;
+    soon(&zk, "waking for the clock's start", zk.sleep_until(Time::default())).await;
+    let mut never = Box::pin(zk.sleep_until(Time::NEVER));
+    not_now("the end of time", &mut never);
+    assert!(zk.now() >= until, "a clock does not go back");
+    close(zk).await;
+}
+
+pub(super) async fn safe_until_follows_answers<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    assert!(zk.timeout() > Duration::ZERO);
+    zk.sleep_until(zk.now() + Duration::from_millis(20)).await;
+    let sent = zk.now();
+    must("exists", zk.exists(&directory).await);
+    let safe = zk.safe_until();
+    assert!(safe >= sent + zk.timeout(), "sent at {sent:?}, answered, safe until {safe:?} only");
+    assert!(safe <= zk.now() + zk.timeout(), "safe until {safe:?}, longer than a session lives from now");
+    // As long as somebody cares and the connection is there, it moves on by itself.
+    zk.sleep_until(sent + zk.timeout()).await;
+    assert!(zk.safe_until() > sent + zk.timeout(), "a session in good health stays safe");
+    close(zk).await;
+}
+
+pub(super) async fn nothing_is_sent_after_close<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let before = zk.status();
+    must("close", zk.clone().close(LIMIT).await);
+    let after = zk.status();
+    assert_eq!((after.state, after.over()), (State::Over(Over::Closed), Some(CLOSED)));
+    assert!(after.changes > before.changes, "{before:?}, then {after:?}");
+    refused("create", zk.create(&directory, b"", CreateMode::Persistent).await, CLOSED);
+    refused("delete", zk.delete(&directory, None).await, CLOSED);
+    refused("set", zk.set(&directory, b"", None).await, CLOSED);
+    refused("exists", zk.exists(&directory).await, CLOSED);
+    refused("exists_watch", zk.exists_watch(&directory).await.map(drop), CLOSED);
+    refused("get", zk.get(&directory).await, CLOSED);
+    refused("get_watch", zk.get_watch(&directory).await.map(drop), CLOSED);
+    refused("children", zk.children(&directory).await, CLOSED);
+    refused("children_watch", zk.children_watch(&directory).await.map(drop), CLOSED);
+    refused("get_many", zk.get_many(std::slice::from_ref(&directory)).await, CLOSED);
+    let check = Op::Check { path: directory.clone(), version: None };
+    refused("multi", zk.multi(vec![check]).await, CLOSED);
+    refused("sync", zk.sync(&directory).await, CLOSED);
+}
+
+pub(super) async fn close_ends_watches<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let (_, data) = must("get_watch", zk.get_watch(&directory).await);
+    let (_, children) = must("children_watch", zk.children_watch(&directory).await);
+    let (_, missing) = must("exists_watch", zk.exists_watch(&below(&directory, "no")).await);
+    close(zk.clone()).await;
+    refused("a data watch", soon(&zk, "its end", data).await, CLOSED);
+    refused("a child watch", soon(&zk, "its end", children).await, CLOSED);
+    refused("an exists watch", soon(&zk, "its end", missing).await, CLOSED);
+}
+
+pub(super) async fn close_ends_changed<S: Site>(site: &S) {
+    let (zk, _) = start(site).await;
+    let seen = zk.status();
+    let (closed, mut status) = join(zk.close(LIMIT), zk.changed(seen)).await;
+    must("close", closed);
+    while status.over().is_none() {
+        status = soon(&zk, "the end of the session", zk.changed(status)).await;
+    }
+    assert_eq!(status.state, State::Over(Over::Closed));
+}
+
+pub(super) async fn what_was_sent_before_close_is_done<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let other = site.open().await;
+    let create = other.create(&below(&directory, "a"), b"", CreateMode::Persistent);
+    let set = other.set(&directory, b"new", None);
+    must("close", other.close(LIMIT).await);
+    // The answers may be lost with the session, the requests are not.
+    for answer in [create.await.map(drop), set.await.map(drop)] {
+        assert!(matches!(answer, Ok(()) | Err(CLOSED)), "{answer:?}");
+    }
+    let (settled, listing) = join(crate::zk::duty::settle(&zk, &directory), zk.children(&directory)).await;
+    must("multi", settled);
+    let listing = must("children", listing);
+    assert_eq!((listing.names.as_slice(), listing.stat.version), (["a".to_owned()].as_slice(), 1));
+    close(zk).await;
+}

@@ -1,0 +1,199 @@
+//! Watches: what fires them, what does not, and when.
+
+use futures_util::future::join;
+
+use super::{Site, below, close, make, make_ephemeral, must, not_now, now, refused, soon, start};
+use crate::zk::{CreateMode, Error, Event, EventKind, Op, ZooKeeper};
+
+/// The event of a watch must be there by now: it comes before the reply that shows the change.
+fn fired(what: &str, watch: impl Future<Output = Result<Event, Error>>, kind: EventKind, path: &str) {
+    let event = must(what, now(what, watch));
+    assert_eq!(event, Event { kind, path: path.to_owned() }, "{what}");
+}
+
+pub(super) async fn a_data_watch_fires_on_set<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let (found, watch) = must("get_watch", zk.get_watch(&directory).await);
+    assert_eq!(found.data, b"data");
+    must("set", zk.set(&directory, b"new", None).await);
+    fired("the event of a set", watch, EventKind::NodeDataChanged, &directory);
+    close(zk).await;
+}
+
+pub(super) async fn a_data_watch_fires_on_delete<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let (_, watch) = must("get_watch", zk.get_watch(&directory).await);
+    must("delete", zk.delete(&directory, None).await);
+    fired("the event of a delete", watch, EventKind::NodeDeleted, &directory);
+    close(zk).await;
+}
+
+pub(super) async fn a_data_watch_does_not_see_children<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let (_, mut data) = must("get_watch", zk.get_watch(&directory).await);
+    make(&zk, &below(&directory, "a")).await;
+    not_now("the data watch's event", &mut data);
+    let (_, mut children) = must("children_watch", zk.children_watch(&directory).await);
+    must("set", zk.set(&directory, b"new", None).await);
+    must("set", zk.set(&below(&directory, "a"), b"new", None).await);
+    not_now("the child watch's event", &mut children);
+    fired("the event of the set", data, EventKind::NodeDataChanged, &directory);
+    close(zk).await;
+}
+
+pub(super) async fn an_exists_watch_waits_for_a_create<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let path = below(&directory, "later");
+    let (stat, mut watch) = must("exists_watch", zk.exists_watch(&path).await);
+    assert_eq!(stat, None);
+    make(&zk, &below(&directory, "other")).await;
+    not_now("the event", &mut watch);
+    make(&zk, &path).await;
+    fired("the event of the create", watch, EventKind::NodeCreated, &path);
+    close(zk).await;
+}
+
+pub(super) async fn an_exists_watch_sees_a_change<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let (stat, watch) = must("exists_watch", zk.exists_watch(&directory).await);
+    assert!(stat.is_some());
+    must("set", zk.set(&directory, b"new", None).await);
+    fired("the event of the set", watch, EventKind::NodeDataChanged, &directory);
+    let (_, watch) = must("exists_watch", zk.exists_watch(&directory).await);
+    must("delete", zk.delete(&directory, None).await);
+    fired("the event of the delete", watch, EventKind::NodeDeleted, &directory);
+    close(zk).await;
+}
+
+pub(super) async fn a_child_watch_fires_on_create_and_delete<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let child = below(&directory, "a");
+    let (listing, watch) = must("children_watch", zk.children_watch(&directory).await);
+    assert!(listing.names.is_empty());
+    make(&zk, &child).await;
+    fired("the event of the create", watch, EventKind::NodeChildrenChanged, &directory);
+    let (listing, mut watch) = must("children_watch", zk.children_watch(&directory).await);
+    assert_eq!(listing.names, ["a"]);
+    make(&zk, &below(&child, "grandchild")).await;
+    must("delete", zk.delete(&below(&child, "grandchild"), None).await);
+    not_now("the event", &mut watch);
+    must("delete", zk.delete(&child, None).await);
+    fired("the event of the delete", watch, EventKind::NodeChildrenChanged, &directory);
+    close(zk).await;
+}
+
+pub(super) async fn a_child_watch_fires_when_the_parent_goes<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let (_, watch) = must("children_watch", zk.children_watch(&directory).await);
+    must("delete", zk.delete(&directory, None).await);
+    fired("the event of the delete", watch, EventKind::NodeDeleted, &directory);
+    close(zk).await;
+}
+
+pub(super) async fn a_child_watch_on_an_ephemeral<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let path = below(&directory, "e");
+    make_ephemeral(&zk, &path).await;
+    let (_, mut watch) = must("children_watch", zk.children_watch(&path).await);
+    must("set", zk.set(&path, b"new", None).await);
+    not_now("the event", &mut watch);
+    must("delete", zk.delete(&path, None).await);
+    fired("the event of the delete", watch, EventKind::NodeDeleted, &path);
+    close(zk).await;
+}
+
+pub(super) async fn a_session_that_closes_fires_watches<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let other = site.open().await;
+    let path = below(&directory, "e");
+    make_ephemeral(&other, &path).await;
+    must("sync", zk.sync(&path).await);
+    let (_, watch) = must("children_watch", zk.children_watch(&path).await);
+    close(other).await;
+    let event = must("the watch", soon(&zk, "the event of the close", watch).await);
+    assert_eq!(event, Event { kind: EventKind::NodeDeleted, path });
+    close(zk).await;
+}
+
+pub(super) async fn a_missing_znode_arms_nothing<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let path = below(&directory, "no");
+    refused("get_watch of nothing", zk.get_watch(&path).await.map(drop), Error::NoNode);
+    refused("children_watch of nothing", zk.children_watch(&path).await.map(drop), Error::NoNode);
+    // And what is armed later on the same path is not disturbed by it.
+    make(&zk, &path).await;
+    let (_, mut watch) = must("get_watch", zk.get_watch(&path).await);
+    must("exists", zk.exists(&path).await);
+    not_now("the event", &mut watch);
+    close(zk).await;
+}
+
+pub(super) async fn a_watch_sees_only_what_comes_later<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let set = zk.set(&directory, b"one", None);
+    let armed = zk.get_watch(&directory);
+    must("set", set.await);
+    let (found, mut watch) = must("get_watch", armed.await);
+    assert_eq!(found.data, b"one");
+    must("exists", zk.exists(&directory).await);
+    not_now("the event", &mut watch);
+    must("set", zk.set(&directory, b"two", None).await);
+    fired("the event of the second set", watch, EventKind::NodeDataChanged, &directory);
+    close(zk).await;
+}
+
+pub(super) async fn a_notification_comes_before_the_reply<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let other = site.open().await;
+    // Somebody else's change, shown by a read behind a barrier.
+    let (_, watch) = must("get_watch", zk.get_watch(&directory).await);
+    must("set", other.set(&directory, b"new", None).await);
+    let (settled, found) = join(crate::zk::duty::settle(&zk, &directory), zk.get(&directory)).await;
+    must("multi", settled);
+    assert_eq!(must("get", found).data, b"new");
+    fired("the event of another's set", watch, EventKind::NodeDataChanged, &directory);
+    // Own changes, armed in the same flight, and in a transaction.
+    let armed = zk.children_watch(&directory);
+    let op = Op::Create { path: below(&directory, "a"), data: Vec::new(), mode: CreateMode::Persistent };
+    let multi = zk.multi(vec![op]);
+    let (_, watch) = must("children_watch", armed.await);
+    must("multi", multi.await);
+    fired("the event of the own multi", watch, EventKind::NodeChildrenChanged, &directory);
+    close(other).await;
+    close(zk).await;
+}
+
+pub(super) async fn two_watches_on_one_path_both_fire<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    for drop_one in [false, true] {
+        let (_, one) = must("get_watch", zk.get_watch(&directory).await);
+        let (_, two) = must("exists_watch", zk.exists_watch(&directory).await);
+        let (_, three) = must("children_watch", zk.children_watch(&directory).await);
+        let one = (!drop_one).then_some(one);
+        must("exists", zk.exists(&directory).await);
+        must("set", zk.set(&directory, b"new", None).await);
+        if let Some(one) = one {
+            fired("the first one's event", one, EventKind::NodeDataChanged, &directory);
+        }
+        fired("the second one's event", two, EventKind::NodeDataChanged, &directory);
+        let path = below(&directory, if drop_one { "b" } else { "a" });
+        make(&zk, &path).await;
+        fired("the third one's event", three, EventKind::NodeChildrenChanged, &directory);
+    }
+    close(zk).await;
+}
+
+pub(super) async fn a_path_can_be_watched_again<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    for round in 0..5 {
+        let (_, watch) = must("get_watch", zk.get_watch(&directory).await);
+        drop(watch);
+        // What is dropped before it was armed must not take this one along either.
+        drop(zk.get_watch(&directory));
+        let (_, watch) = must("get_watch", zk.get_watch(&directory).await);
+        must("exists", zk.exists(&directory).await);
+        must("set", zk.set(&directory, &[round], None).await);
+        fired("the second one's event", watch, EventKind::NodeDataChanged, &directory);
+    }
+    close(zk).await;
+}

@@ -1,0 +1,210 @@
+//! The behaviour suite over the real client, on an Apache ZooKeeper server that the test starts.
+//!
+//! Where none is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
+
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::time::Duration;
+
+use zk_recipes::ZooKeeper;
+use zk_recipes::client::{Client, Options};
+use zk_recipes::zk::suite::{self, Site};
+use zk_recipes::zk::{Error, Over, State};
+use zk_scenarios::real::{Server, ServerOptions, StartError};
+
+const TICK: Duration = Duration::from_millis(200);
+const SESSION: Options = Options { session_timeout: Duration::from_secs(2) };
+
+/// A server, or `None` and a word about it where none is installed.
+fn server() -> Option<Server> {
+    match Server::start(ServerOptions { port: None, tick: TICK }) {
+        Ok(server) => Some(server),
+        Err(e) if e.is_not_installed() && std::env::var_os("ZK_REQUIRE_REAL").is_none_or(|v| v != "1") => {
+            eprintln!("SKIPPED: {e}. ZK_REQUIRE_REAL=1 makes this a failure.");
+            None
+        }
+        Err(e) => panic!("{e}"),
+    }
+}
+
+fn run<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Runtime::new().expect("a runtime starts").block_on(work)
+}
+
+struct Real {
+    address: String,
+    directories: AtomicU64,
+}
+
+impl Site for Real {
+    type Zk = Client;
+
+    async fn open(&self) -> Client {
+        Client::open(&self.address, SESSION).await.expect("the server of this test accepts a session")
+    }
+
+    fn directory(&self) -> String {
+        format!("/suite-{}", self.directories.fetch_add(1, SeqCst))
+    }
+}
+
+#[test]
+fn the_real_client_keeps_every_rule_of_the_suite() {
+    let Some(server) = server() else { return };
+    let site = &*Box::leak(Box::new(Real { address: server.address(), directories: AtomicU64::new(0) }));
+    let broken: Vec<&str> = run(async {
+        let mut broken = Vec::new();
+        for (name, rule) in suite::CASES {
+            eprintln!("{name}: {rule}");
+            // Each in a task of its own, so that one that panics does not hide the others.
+            if tokio::spawn(suite::run(site, name)).await.is_err() {
+                broken.push(*name);
+            }
+        }
+        broken
+    });
+    assert!(broken.is_empty(), "rules that do not hold: {broken:?}");
+}
+
+#[test]
+fn dropped_watches_are_removed_at_the_server_and_closed_sessions_leave_nothing() {
+    let Some(server) = server() else { return };
+    run(async {
+        let zk = Client::open(&server.address(), SESSION).await.unwrap();
+        let (_, one) = zk.children_watch("/").await.unwrap();
+        let (_, two) = zk.get_watch("/").await.unwrap();
+        zk.sync("/").await.unwrap();
+        assert_eq!(watches(&server), 2);
+        drop(one);
+        zk.sync("/").await.unwrap();
+        assert_eq!(watches(&server), 1);
+        drop(two);
+        drop(zk.exists_watch("/later"));
+        zk.sync("/").await.unwrap();
+        zk.sync("/").await.unwrap();
+        assert_eq!(watches(&server), 0);
+        zk.close(Duration::from_secs(5)).await.unwrap();
+        assert!(server.ask("dump").unwrap().contains("Session Sets (0)"), "{}", server.ask("dump").unwrap());
+    });
+}
+
+/// How many watches of either kind the server holds for all clients.
+fn watches(server: &Server) -> u32 {
+    let told = server.ask("mntr").expect("the server answers");
+    let total = told.lines().find_map(|line| line.strip_prefix("zk_watch_count"));
+    total.and_then(|number| number.trim().parse().ok()).unwrap_or_else(|| panic!("no total in {told:?}"))
+}
+
+#[test]
+fn a_handle_that_is_only_dropped_closes_its_session() {
+    let Some(server) = server() else { return };
+    run(async {
+        let zk = Client::open(&server.address(), SESSION).await.unwrap();
+        let other = Client::open(&server.address(), SESSION).await.unwrap();
+        zk.create("/e", b"", zk_recipes::zk::CreateMode::Ephemeral).await.unwrap();
+        let (_, watch) = other.children_watch("/e").await.unwrap();
+        // Asking keeps the session's questions going; they must not keep the session.
+        zk.safe_until();
+        drop(zk);
+        let begun = other.now();
+        watch.await.unwrap();
+        assert!(other.now().since(begun) < SESSION.session_timeout / 2, "it was closed, not expired");
+    });
+}
+
+#[test]
+fn a_server_that_crashes_is_a_lost_connection_and_then_another_one() {
+    let Some(mut server) = server() else { return };
+    let long = Options { session_timeout: Duration::from_secs(4) };
+    run(async {
+        let zk = Client::open(&server.address(), long).await.unwrap();
+        zk.create("/a", b"", zk_recipes::zk::CreateMode::Ephemeral).await.unwrap();
+        let (_, watch) = zk.children_watch("/a").await.unwrap();
+        let first = zk.status();
+        server.pause().unwrap();
+        let caught = zk.get("/a");
+        server.kill().unwrap();
+        assert_eq!(caught.await, Err(Error::ConnectionLoss));
+        let away = zk.status();
+        assert_eq!((away.state, away.connection, away.changes), (State::Suspended, 1, first.changes + 1));
+        // Held back, not refused, until the connection is there again.
+        let held = zk.get("/a");
+        server.start_again().unwrap();
+        assert!(held.await.is_ok());
+        let back = zk.status();
+        assert_eq!((back.state, back.connection, back.changes), (State::Connected, 2, first.changes + 2));
+        // The watch came along.
+        zk.delete("/a", None).await.unwrap();
+        assert_eq!(watch.await.unwrap().path, "/a");
+        zk.close(Duration::from_secs(5)).await.unwrap();
+    });
+}
+
+#[test]
+fn a_server_that_never_comes_back_is_the_end_of_the_session() {
+    let Some(mut server) = server() else { return };
+    run(async {
+        let zk = Client::open(&server.address(), SESSION).await.unwrap();
+        let (_, watch) = zk.children_watch("/").await.unwrap();
+        let connected = zk.status();
+        server.kill().unwrap();
+        let suspended = zk.changed(connected).await;
+        assert_eq!(suspended.state, State::Suspended);
+        let held = zk.get("/");
+        let over = Error::SessionOver(Over::Expired);
+        assert_eq!(zk.changed(suspended).await.over(), Some(over.clone()));
+        assert_eq!(held.await, Err(over.clone()));
+        assert_eq!(zk.get("/").await, Err(over.clone()));
+        assert_eq!(watch.await, Err(over));
+        assert_eq!(zk.close(Duration::from_secs(5)).await, Ok(()), "it is over, as was asked");
+    });
+}
+
+#[test]
+fn a_close_that_nobody_hears_ends_with_its_limit() {
+    let Some(mut server) = server() else { return };
+    run(async {
+        let zk = Client::open(&server.address(), SESSION).await.unwrap();
+        server.kill().unwrap();
+        let begun = zk.now();
+        let held = zk.create("/a", b"", zk_recipes::zk::CreateMode::Persistent);
+        let limit = Duration::from_millis(200);
+        assert_eq!(zk.close(limit).await, Err(Error::ConnectionLoss));
+        assert!(zk.now().since(begun) < limit * 4, "a limit is kept");
+        assert!(held.await.is_err());
+        assert_eq!(zk.status().over(), Some(Error::SessionOver(Over::Closed)));
+    });
+}
+
+#[test]
+fn no_session_without_a_server() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let short = Options { session_timeout: Duration::from_millis(300) };
+    run(async {
+        assert_eq!(Client::open(&free.to_string(), short).await.err(), Some(Error::TimedOut));
+        for bad in ["", "host:port", "127.0.0.1:2181/a/"] {
+            let refused = Client::open(bad, SESSION).await.unwrap_err();
+            assert!(refused.is_bad_input(), "{bad:?}: {refused}");
+        }
+        let forever = Client::open("127.0.0.1", Options { session_timeout: Duration::ZERO }).await;
+        assert!(forever.unwrap_err().is_bad_input());
+    });
+}
+
+#[test]
+fn no_server_on_a_port_in_use() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let refused = Server::start(ServerOptions { port: Some(port), tick: TICK }).unwrap_err();
+    assert!(matches!(refused, StartError::PortInUse(in_use) if in_use == port), "{refused}");
+    assert_eq!(refused.to_string(), format!("port {port} of 127.0.0.1 is in use"));
+}
+
+#[test]
+fn a_server_goes_with_its_value() {
+    let Some(server) = server() else { return };
+    let address = server.address();
+    assert!(server.ask("ruok").is_ok_and(|answer| answer == "imok"));
+    drop(server);
+    assert!(TcpListener::bind(address).is_ok(), "the port is free again");
+}
