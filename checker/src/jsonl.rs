@@ -116,7 +116,8 @@ pub fn read(mut input: impl BufRead) -> Result<Stored, ReadError> {
         };
         let Value::Object(mut fields) = value else { return Err(fail("a line is a JSON object".to_owned())) };
         if fields.contains_key("what") {
-            let history = history.as_mut().ok_or_else(|| fail("an event stands before the header".to_owned()))?;
+            let history =
+                history.as_mut().ok_or_else(|| fail("an event stands before the header".to_owned()))?;
             let event = event_from_json(fields, history).map_err(fail)?;
             if history.events.last().is_some_and(|last| last.at > event.at) {
                 return Err(fail("this event is earlier than the one before".to_owned()));
@@ -127,7 +128,8 @@ pub fn read(mut input: impl BufRead) -> Result<Stored, ReadError> {
                 return Err(fail("a line is an event, or has one key".to_owned()));
             }
             if let Some(Value::Object(object)) = fields.get_mut("object") {
-                let history = history.as_mut().ok_or_else(|| fail("an object stands before the header".to_owned()))?;
+                let history =
+                    history.as_mut().ok_or_else(|| fail("an object stands before the header".to_owned()))?;
                 intern_path(object, &mut history.names).map_err(fail)?;
             }
             match serde_json::from_value(Value::Object(fields)).map_err(|e| fail(e.to_string()))? {

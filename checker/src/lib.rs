@@ -1,2 +1,39 @@
 //! Which promise was broken, by whom, when and why.
+//!
+//! A run of ZooKeeper recipes is told as a [`history::History`]; [`judge`] holds it against the promises of the recipes
+//! ([`RuleId`]) and gives a [`Report`]. The same happens while a run goes on with a [`Judge`].
+//!
+//! ```
+//! let history = zk_checker::text::parse(
+//!     "run client
+//!      lock /lock
+//!      0.000 a acquire#1 call /lock
+//!      0.001 a #1 believe /lock s1 token 0x3
+//!      0.002 b acquire#2 call /lock
+//!      0.003 b #2 believe /lock s2 token 0x4",
+//! )?;
+//! let report = zk_checker::judge(&history, &zk_checker::RuleSet::all());
+//! assert_eq!(report.verdict(), zk_checker::Verdict::Fail);
+//! assert_eq!(report.of(zk_checker::RuleId::Mx3), zk_checker::Verdict::Fail);
+//! # Ok::<(), zk_checker::jsonl::ReadError>(())
+//! ```
+//!
+//! The crate is pure: it opens no file, asks no clock, draws nothing at random; the same history gives the same report
+//! to the byte.
+
 pub mod history;
+pub mod jsonl;
+pub mod text;
+
+mod judge;
+mod report;
+mod verdict;
+
+mod rules;
+mod sink;
+mod view;
+mod words;
+
+pub use judge::{Judge, RuleSet, judge, judge_stored};
+pub use report::{Finding, Metrics, Report, Row};
+pub use verdict::{Layer, RuleId, Verdict};

@@ -100,7 +100,10 @@ impl Report {
 
     /// The verdict of one rule over all objects.
     pub fn of(&self, rule: RuleId) -> Verdict {
-        self.rows.iter().filter(|row| row.rule == rule).fold(Verdict::Vacuous, |all, row| all.join(row.verdict))
+        self.rows
+            .iter()
+            .filter(|row| row.rule == rule)
+            .fold(Verdict::Vacuous, |all, row| all.join(row.verdict))
     }
 
     /// *The* finding: the earliest broken promise that no deeper one explains.
@@ -141,7 +144,8 @@ impl fmt::Display for Report {
             finding.fmt(f)?;
         }
         let names = |verdict| {
-            let of = |rule: &&RuleId| self.of(**rule) == verdict && self.rows.iter().any(|r| r.rule == **rule);
+            let of =
+                |rule: &&RuleId| self.of(**rule) == verdict && self.rows.iter().any(|r| r.rule == **rule);
             RuleId::ALL.iter().filter(of).map(|rule| rule.name()).collect::<Vec<_>>().join(" ")
         };
         writeln!(f)?;

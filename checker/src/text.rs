@@ -78,7 +78,12 @@ fn write_to(history: &History, out: &mut String) -> fmt::Result {
 }
 
 /// The line of one event. The words before `#` come from the calls in `verbs`, which grows.
-fn write_event(history: &History, event: &Event, verbs: &mut Vec<(OpId, Verb)>, out: &mut String) -> fmt::Result {
+fn write_event(
+    history: &History,
+    event: &Event,
+    verbs: &mut Vec<(OpId, Verb)>,
+    out: &mut String,
+) -> fmt::Result {
     let header = &history.header;
     write!(out, "{} {}", seconds(event.at), words::who(header, event.who))?;
     if let What::Call { verb, .. } = event.what {
@@ -130,8 +135,12 @@ fn write_event(history: &History, event: &Event, verbs: &mut Vec<(OpId, Verb)>, 
         What::Txn { zxid, session, kind, code } => {
             write!(out, " txn {zxid:#x} {} {} {}", name(session), kind.word(), code.word())
         }
-        What::Created { zxid, path: at, owner } => write!(out, " created {zxid:#x} {} {}", path(at), name(owner)),
-        What::Deleted { zxid, path: at, by } => write!(out, " deleted {zxid:#x} {} by {}", path(at), name(by)),
+        What::Created { zxid, path: at, owner } => {
+            write!(out, " created {zxid:#x} {} {}", path(at), name(owner))
+        }
+        What::Deleted { zxid, path: at, by } => {
+            write!(out, " deleted {zxid:#x} {} by {}", path(at), name(by))
+        }
         What::Written { zxid, path: at } => write!(out, " written {zxid:#x} {}", path(at)),
         What::Arm { session, table, path: on } => {
             write!(out, " arm {} {} {}", name(session), table.word(), path(on))
@@ -191,4 +200,3 @@ fn quoted(text: &str) -> String {
 fn json(text: &str) -> String {
     serde_json::to_string(text).expect("a text is JSON")
 }
-

@@ -6,9 +6,12 @@ mod stop;
 mod update;
 mod watches;
 
-pub(crate) use line::Unjust;
-pub(crate) use parts::{Client, Contender, Hold, Line, Moment, NEVER, NOBODY, Op, Phase, Req, SessionView, Txn};
+pub(crate) use line::{Unjust, is_child};
+pub(crate) use parts::{
+    Client, Contender, Hold, Line, Moment, NEVER, NOBODY, Op, Phase, Req, SessionView, Txn,
+};
 pub(crate) use stop::StopWhy;
+pub(crate) use update::Taken;
 pub(crate) use watches::Watch;
 
 use crate::history::{Mode, ObjectId, OpId, ReqId, Session, Sym, Tables};
@@ -50,6 +53,8 @@ pub(crate) struct View {
     pub(crate) touched: u32,
     /// The waiting operation that the event in hand put first in line.
     pub(crate) enabled: OpId,
+    /// The operation that the notification in hand wakes, if that is known.
+    pub(crate) woken: OpId,
 }
 
 impl View {
@@ -80,6 +85,7 @@ impl View {
             excusable: false,
             touched: NOBODY,
             enabled: OpId(0),
+            woken: OpId(0),
         }
     }
 

@@ -1,7 +1,8 @@
 //! The words that the written forms of a history share: one for each variant, one for each party.
 
 use crate::history::{
-    Code, FaultKind, Header, Kind, Mode, Notify, OnSuspect, Outcome, Request, SessionState, Table, Verb, Who, Why,
+    Code, FaultKind, Header, Kind, Mode, Notify, OnSuspect, Outcome, Request, SessionState, Table, Verb, Who,
+    Why,
 };
 
 /// A small enum with a word for each variant.

@@ -2,7 +2,9 @@
 //!
 //! Where none is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
 
-use std::net::TcpListener;
+use std::io::{BufRead, BufReader, Read};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
@@ -84,7 +86,8 @@ fn dropped_watches_are_removed_at_the_server_and_closed_sessions_leave_nothing()
         zk.sync("/").await.unwrap();
         assert_eq!(watches(&server), 0);
         zk.close(Duration::from_secs(5)).await.unwrap();
-        assert!(server.ask("dump").unwrap().contains("Session Sets (0)"), "{}", server.ask("dump").unwrap());
+        let told = server.ask("dump").unwrap();
+        assert!(!told.contains("\t0x"), "no session is left: {told}");
     });
 }
 
@@ -198,6 +201,48 @@ fn no_server_on_a_port_in_use() {
     let refused = Server::start(ServerOptions { port: Some(port), tick: TICK }).unwrap_err();
     assert!(matches!(refused, StartError::PortInUse(in_use) if in_use == port), "{refused}");
     assert_eq!(refused.to_string(), format!("port {port} of 127.0.0.1 is in use"));
+}
+
+/// Set for the process that the test below starts and kills.
+const LINGER: &str = "ZK_TEST_LINGER";
+
+#[test]
+fn a_server_goes_with_its_process() {
+    let name = "a_server_goes_with_its_process";
+    let Some(server) = server() else { return };
+    if std::env::var_os(LINGER).is_some() {
+        println!("{}", server.address());
+        std::thread::park();
+    }
+    drop(server);
+    let folder = tempfile::tempdir().unwrap();
+    let mut process = Command::new(std::env::current_exe().unwrap())
+        .args([name, "--exact", "--nocapture"])
+        .env(LINGER, "1")
+        .env("TMPDIR", folder.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let told = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let address =
+        told.into_iter().find(|line| line.starts_with("127.0.0.1:")).expect("the server has started");
+    let mut open = TcpStream::connect(&address).unwrap();
+    assert!(std::fs::read_dir(&folder).unwrap().next().is_some());
+
+    // Killed outright: nothing of it can clean up any more.
+    process.kill().unwrap();
+    process.wait().unwrap();
+    // The end of this connection is the end of the server, or nearly so.
+    let _ = open.read(&mut [0]);
+    let gone = (0..500).any(|_| {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "nobody tells when another process has removed a folder"
+        )]
+        std::thread::sleep(Duration::from_millis(10));
+        std::fs::read_dir(&folder).unwrap().next().is_none() && TcpStream::connect(&address).is_err()
+    });
+    assert!(gone, "the server and its folder are gone");
 }
 
 #[test]

@@ -75,6 +75,8 @@ struct Core {
     guids: u64,
     /// The run is over: what futures do as they are dropped is no part of it.
     ended: bool,
+    /// Who waits until nothing is on its way.
+    quiet: Vec<Waker>,
 }
 
 #[derive(Default)]
@@ -261,6 +263,7 @@ impl Sim {
                 processes: Vec::new(),
                 guids: 0,
                 ended: false,
+                quiet: Vec::new(),
             })),
         };
         let output = Arc::new(Mutex::new(None));
@@ -305,7 +308,7 @@ impl Sim {
         let slots = std::mem::take(&mut core.slots.slots);
         let handles = std::mem::take(&mut core.handles);
         let processes = std::mem::take(&mut core.processes);
-        let wakers = std::mem::take(&mut core.wakers);
+        let wakers = (std::mem::take(&mut core.wakers), std::mem::take(&mut core.quiet));
         drop(core);
         drop((slots, handles, processes, wakers));
     }
@@ -324,6 +327,9 @@ impl Sim {
                 }
                 core.with_world(|world, company| world.perform(at, step, company));
                 core.settle(&mut chores);
+                if !core.quiet.is_empty() && core.is_quiet() {
+                    core.wakers.append(&mut core.quiet);
+                }
                 if !core.wakers.is_empty() || !chores.is_empty() {
                     break std::mem::take(&mut core.wakers);
                 }
@@ -414,6 +420,24 @@ impl Sim {
     /// Whether nothing is on its way and nothing lingers; see [`World::is_quiet`].
     pub fn is_quiet(&self) -> bool {
         self.core().is_quiet()
+    }
+
+    /// Ends the hostile phase before its time: from here on no fault strikes.
+    pub fn heal(&self) {
+        self.core().world.heal();
+    }
+
+    /// Resolves when nothing is on its way and nothing lingers; see [`World::is_quiet`].
+    pub fn quiet(&self) -> impl Future<Output = ()> + Send + use<> {
+        let sim = self.clone();
+        std::future::poll_fn(move |context| {
+            let mut core = sim.core();
+            if core.is_quiet() {
+                return Poll::Ready(());
+            }
+            remember(&mut core.quiet, context);
+            Poll::Pending
+        })
     }
 
     /// Waits that long.

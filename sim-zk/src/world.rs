@@ -785,6 +785,12 @@ impl World {
         }
     }
 
+    /// Ends the hostile phase before its time: no fault strikes any more, and what lasts runs out.
+    pub(crate) fn heal(&mut self) {
+        self.config.hostile_until = self.now;
+        self.faults_left = 0;
+    }
+
     /// Whether the leader keeps the session.
     pub fn lives(&self, session: SessionId) -> bool {
         self.leader.knows(session)

@@ -202,20 +202,14 @@ impl Reader {
                 kind: rest.word("a request")?,
                 code: rest.word("a code")?,
             },
-            "created" => {
-                What::Created { zxid: rest.hex()?, path: self.path(rest)?, owner: rest.session()? }
+            "created" => What::Created { zxid: rest.hex()?, path: self.path(rest)?, owner: rest.session()? },
+            "deleted" => {
+                What::Deleted { zxid: rest.hex()?, path: self.path(rest)?, by: rest.after("by")?.session()? }
             }
-            "deleted" => What::Deleted {
-                zxid: rest.hex()?,
-                path: self.path(rest)?,
-                by: rest.after("by")?.session()?,
-            },
             "written" => What::Written { zxid: rest.hex()?, path: self.path(rest)? },
-            "arm" => What::Arm {
-                session: rest.session()?,
-                table: rest.word("a table")?,
-                path: self.path(rest)?,
-            },
+            "arm" => {
+                What::Arm { session: rest.session()?, table: rest.word("a table")?, path: self.path(rest)? }
+            }
             "fire" => What::Fire {
                 session: rest.session()?,
                 kind: rest.word("a notification")?,
@@ -232,9 +226,7 @@ impl Reader {
                 timeout: rest.after("timeout")?.number("milliseconds")?,
                 zxid: rest.hex()?,
             },
-            "marked" => {
-                What::Marked { session: rest.session()?, heard: rest.after("heard")?.micros()? }
-            }
+            "marked" => What::Marked { session: rest.session()?, heard: rest.after("heard")?.micros()? },
             "ended" => What::Ended { session: rest.session()?, zxid: rest.hex()? },
             "fault" => What::Fault {
                 kind: rest.word("a fault")?,
@@ -249,11 +241,9 @@ impl Reader {
             "start" => What::Start { client: self.client(rest)? },
             "heal" => What::Heal,
             "quiesce" => What::Quiesce,
-            "left" => What::Left {
-                object: self.object_id(rest)?,
-                path: self.path(rest)?,
-                owner: rest.session()?,
-            },
+            "left" => {
+                What::Left { object: self.object_id(rest)?, path: self.path(rest)?, owner: rest.session()? }
+            }
             other => return Err(format!("{other:?} is no event")),
         };
         Ok(Event { at, op, who, what })
@@ -367,7 +357,10 @@ impl<'a> Words<'a> {
 fn micros(word: &str) -> Read<u64> {
     let fail = || format!("{word:?} is no time in seconds");
     let (whole, part) = word.split_once('.').unwrap_or((word, ""));
-    if part.len() > 6 || !part.bytes().all(|b| b.is_ascii_digit()) || !whole.bytes().all(|b| b.is_ascii_digit()) {
+    if part.len() > 6
+        || !part.bytes().all(|b| b.is_ascii_digit())
+        || !whole.bytes().all(|b| b.is_ascii_digit())
+    {
         return Err(fail());
     }
     let part = format!("{part:0<6}").parse::<u64>().map_err(|_| fail())?;

@@ -22,7 +22,14 @@ pub(crate) enum Unjust {
 
 impl View {
     /// A znode appears. It is a place in line if an acquire made it directly below its object.
-    pub(super) fn create(&mut self, tables: Tables<'_>, event: &Event, path: Sym, czxid: u64, owner: Session) {
+    pub(super) fn create(
+        &mut self,
+        tables: Tables<'_>,
+        event: &Event,
+        path: Sym,
+        czxid: u64,
+        owner: Session,
+    ) {
         let op = self.op(event.op);
         if !op.is_acquire() || !is_child(tables, op.object, path) {
             return;
@@ -117,7 +124,8 @@ impl View {
             let line = self.line(op.object);
             line.contenders.iter().copied().filter(|number| self.contenders[*number as usize].op == id)
         };
-        let find = |wanted: &dyn Fn(&Contender) -> bool| mine().find(|n| wanted(&self.contenders[*n as usize]));
+        let find =
+            |wanted: &dyn Fn(&Contender) -> bool| mine().find(|n| wanted(&self.contenders[*n as usize]));
         find(&|c| c.czxid == token)
             .or_else(|| find(&|c| c.is_alive() && c.owner == session))
             .or_else(|| find(&Contender::is_alive))
@@ -127,7 +135,10 @@ impl View {
     /// The first that stands ahead now.
     pub(crate) fn ahead_now(&self, own: &Contender) -> Option<u32> {
         let line = self.line(own.object);
-        line.contenders.get(line.first).copied().filter(|first| self.contenders[*first as usize].place < own.place)
+        line.contenders
+            .get(line.first)
+            .copied()
+            .filter(|first| self.contenders[*first as usize].place < own.place)
     }
 
     /// The first that stood ahead in the state of a zxid.
@@ -173,6 +184,8 @@ impl View {
 /// Whether a path lies directly below an object.
 pub(crate) fn is_child(tables: Tables<'_>, object: ObjectId, path: Sym) -> bool {
     let Some(object) = tables.objects.get(usize::from(object.0)) else { return false };
-    let (Some(dir), Some(path)) = (tables.names.get(object.path), tables.names.get(path)) else { return false };
+    let (Some(dir), Some(path)) = (tables.names.get(object.path), tables.names.get(path)) else {
+        return false;
+    };
     path.strip_prefix(dir).and_then(|rest| rest.strip_prefix('/')).is_some_and(|name| !name.contains('/'))
 }

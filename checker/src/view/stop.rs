@@ -177,7 +177,8 @@ impl View {
             if silent_too_long || expired {
                 stop.no_later(now.at, StopWhy::EndOfPause, now.index);
             }
-            stop.moved |= stop.at == now.at && (was < now.at.saturating_sub(settle) || silent_too_long || expired);
+            stop.moved |=
+                stop.at == now.at && (was < now.at.saturating_sub(settle) || silent_too_long || expired);
         }
     }
 

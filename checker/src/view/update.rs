@@ -1,11 +1,11 @@
 //! One event more.
 
+use super::parts::List;
 use super::{Client, Hold, Line, Moment, NOBODY, Op, Phase, Req, SessionView, StopWhy, Txn, View};
 use crate::history::{
-    Code, Event, FaultKind, Notify, ObjectId, OpId, Outcome, ReqId, Request, Session, SessionState, Sym, Table,
-    Tables, Verb, What, Who, Why,
+    Code, Event, FaultKind, Notify, ObjectId, OpId, Outcome, ReqId, Request, Session, SessionState, Sym,
+    Table, Tables, Verb, What, Who, Why,
 };
-use super::parts::List;
 
 /// Numbers of a history are dense: one that is farther ahead than this is not a number of it.
 const FAR: usize = 1 << 16;
@@ -27,6 +27,7 @@ impl View {
         self.now.at = event.at;
         self.touched = NOBODY;
         self.enabled = OpId(0);
+        self.woken = OpId(0);
         while self.lines.len() < tables.objects.len() {
             self.lines.push(Line::new());
         }
@@ -44,7 +45,9 @@ impl View {
         match event.what {
             What::Call { object, verb, limit } => self.call(tables, event, object, verb, limit)?,
             What::Return { outcome } => return self.finish(event.op, outcome),
-            What::Believe { object, session, token } => self.believe(tables, event, object, session, token)?,
+            What::Believe { object, session, token } => {
+                self.believe(tables, event, object, session, token)?
+            }
             What::Unbelieve { why } => return self.unbelieve(event.op, why),
             What::Resource { object, .. } | What::Left { object, .. } => known(tables, object)?,
             What::Send { req, kind, watch, cleanup, path } => {
@@ -301,7 +304,8 @@ impl View {
     fn own_delete(&mut self, client: u8, path: Sym) {
         if let Some(number) = self.contender_of(path) {
             let op = self.contenders[number as usize].op;
-            if self.op(op).hold == Hold::Believed && self.op(op).own == number && self.op(op).client == client {
+            if self.op(op).hold == Hold::Believed && self.op(op).own == number && self.op(op).client == client
+            {
                 self.must_stop(op, StopWhy::OwnDelete);
             }
         }
@@ -361,7 +365,8 @@ impl View {
     fn znode_gone(&mut self, client: u8, path: Sym) {
         if let Some(number) = self.contender_of(path) {
             let op = self.contenders[number as usize].op;
-            if self.op(op).hold == Hold::Believed && self.op(op).own == number && self.op(op).client == client {
+            if self.op(op).hold == Hold::Believed && self.op(op).own == number && self.op(op).client == client
+            {
                 self.must_stop(op, StopWhy::ZnodeGone);
             }
         }
@@ -369,6 +374,7 @@ impl View {
 
     fn noticed(&mut self, who: Who, session: Session, kind: Notify, path: Sym) {
         let waker = self.notice(session, kind, path);
+        self.woken = waker;
         let Who::Client(client) = who else { return };
         if waker == OpId(0) {
             for at in 0..self.client(client).open.len() {

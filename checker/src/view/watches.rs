@@ -34,8 +34,16 @@ impl View {
             }
             return;
         }
-        let watch =
-            Watch { session, table, path, op, armed: true, registered: true, lost_at: NEVER, armed_index: index };
+        let watch = Watch {
+            session,
+            table,
+            path,
+            op,
+            armed: true,
+            registered: true,
+            lost_at: NEVER,
+            armed_index: index,
+        };
         self.watches.push(watch);
     }
 

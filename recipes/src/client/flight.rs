@@ -92,15 +92,20 @@ impl Flights {
     {
         let mut call = Box::pin(call);
         let stage = match call.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(answer) => return Flight { place: Arc::new(Place(Mutex::new(Stage::Landed(answer)))) },
+            Poll::Ready(answer) => {
+                return Flight { place: Arc::new(Place(Mutex::new(Stage::Landed(answer)))) };
+            }
             Poll::Pending => Stage::Flying { call, waker: None },
         };
         let place = Arc::new(Place(Mutex::new(stage)));
         let entry: Weak<Place<T>> = Arc::downgrade(&place);
         let mut known = self.lock();
         if known.len() == known.capacity() {
-            // Before the list grows, those that were dropped or have landed leave it.
+            // Before the list grows, those that were dropped or have landed leave it. As many as are left may come
+            // before the next look.
             known.retain(|flight| flight.strong_count() > 0);
+            let left = known.len();
+            known.reserve(left);
         }
         known.push(entry);
         Flight { place }

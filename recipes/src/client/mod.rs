@@ -41,8 +41,8 @@ use zookeeper_client as lib;
 
 use self::session::Session;
 use crate::zk::{
-    Armed, CreateMode, Created, Data, Duty, Error, Guid, Listing, Op, OpResult, SessionId, Stat, Status, Time, ZooKeeper,
-    path,
+    Armed, CreateMode, Created, Data, Duty, Error, Guid, Listing, Op, OpResult, SessionId, Stat, Status,
+    Time, ZooKeeper, path,
 };
 
 pub use self::watch::Watch;
@@ -150,9 +150,8 @@ impl ZooKeeper for Client {
         path: &str,
     ) -> impl Future<Output = Result<(Option<Stat>, Watch), Error>> + Send + use<> {
         let to = path.to_owned();
-        let sent = self
-            .session
-            .launch(path::validate(path), |zk| async move { zk.check_and_watch_stat(&to).await });
+        let sent =
+            self.session.launch(path::validate(path), |zk| async move { zk.check_and_watch_stat(&to).await });
         let (answer, session) = (self.session.answer(sent), Arc::downgrade(&self.session));
         async move {
             let (stat, watcher) = answer.await?;

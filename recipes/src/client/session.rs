@@ -88,7 +88,11 @@ impl Session {
     }
 
     /// Lets a request leave whose future borrows nothing.
-    pub(super) fn send<F>(&self, checked: Result<(), Error>, call: impl FnOnce(&lib::Client) -> F) -> Sent<F> {
+    pub(super) fn send<F>(
+        &self,
+        checked: Result<(), Error>,
+        call: impl FnOnce(&lib::Client) -> F,
+    ) -> Sent<F> {
         let now = self.clock.now();
         (now, checked.and_then(|()| self.zk()).map(|zk| call(&zk)))
     }

@@ -2,10 +2,14 @@
 //!
 //! A simulation and a real ensemble run the same list, each from its own test:
 //!
-//! ```ignore
-//! for (name, rule) in suite::CASES {
-//!     println!("{name}: {rule}");
-//!     suite::run(&site, name).await;
+//! ```
+//! use zk_recipes::zk::suite;
+//!
+//! async fn try_all<S: suite::Site>(site: &S) {
+//!     for (name, rule) in suite::CASES {
+//!         println!("{name}: {rule}");
+//!         suite::run(site, name).await;
+//!     }
 //! }
 //! ```
 //!

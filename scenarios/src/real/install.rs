@@ -41,7 +41,8 @@ fn class_path_of_debian(server: &Path, logger: &Path) -> Result<OsString, StartE
     if !server.exists() {
         return Err(StartError::NoZooKeeper);
     }
-    let jars: Vec<PathBuf> = [server, logger].into_iter().filter(|jar| jar.exists()).map(Path::to_owned).collect();
+    let jars: Vec<PathBuf> =
+        [server, logger].into_iter().filter(|jar| jar.exists()).map(Path::to_owned).collect();
     join(&jars)
 }
 
@@ -59,7 +60,8 @@ fn is_jar(path: &Path) -> bool {
 fn is_server(jar: &Path) -> bool {
     let name = jar.file_name().unwrap_or_default().to_string_lossy();
     let rest = name.strip_prefix("zookeeper").unwrap_or("none");
-    rest == ".jar" || rest.strip_prefix('-').is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+    rest == ".jar"
+        || rest.strip_prefix('-').is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 fn join(jars: &[PathBuf]) -> Result<OsString, StartError> {

@@ -47,7 +47,9 @@ pub struct ServerOptions {
 #[non_exhaustive]
 pub enum StartError {
     /// ZooKeeper is not installed.
-    #[error("no ZooKeeper found: install the package zookeeper, or set ZOOKEEPER_HOME to an unpacked release")]
+    #[error(
+        "no ZooKeeper found: install the package zookeeper, or set ZOOKEEPER_HOME to an unpacked release"
+    )]
     NoZooKeeper,
     /// `ZOOKEEPER_HOME` leads nowhere.
     #[error("no zookeeper-*.jar in {} or its lib, which ZOOKEEPER_HOME names", .0.display())]
@@ -122,10 +124,8 @@ impl Server {
     }
 
     fn start_on(port: u16, options: &ServerOptions) -> Result<Server, StartError> {
-        let folder = tempfile::Builder::new()
-            .prefix("zk-server-")
-            .tempdir()
-            .map_err(io("make a temporary folder"))?;
+        let folder =
+            tempfile::Builder::new().prefix("zk-server-").tempdir().map_err(io("make a temporary folder"))?;
         write_configuration(&folder, port, options)?;
         let (process, reaper) = launch(&folder)?;
         let mut server = Server { process, reaper, folder, port };
@@ -211,7 +211,8 @@ impl Server {
     fn last_word(&self) -> String {
         let log = std::fs::read(self.folder.path().join(LOG)).unwrap_or_default();
         let log = String::from_utf8_lossy(&log);
-        let mut lines = log.lines().rev().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("at "));
+        let mut lines =
+            log.lines().rev().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("at "));
         let last = lines.clone().next().unwrap_or("nothing");
         lines.find(|line| line.contains("Exception") || line.starts_with("Error")).unwrap_or(last).to_owned()
     }
@@ -292,7 +293,11 @@ fn launch(folder: &TempDir) -> Result<(Child, Reaper), StartError> {
     let log_too = log.try_clone().map_err(io("write the server's log"))?;
     let mut process = Command::new(&java)
         .args(["-Xms64m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"])
-        .args(["-Dzookeeper.jmx.log4j.disable=true", "-Dzookeeper.forceSync=no", "-Dzookeeper.preAllocSize=4096"])
+        .args([
+            "-Dzookeeper.jmx.log4j.disable=true",
+            "-Dzookeeper.forceSync=no",
+            "-Dzookeeper.preAllocSize=4096",
+        ])
         .arg("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn")
         .arg(format!("-Dlogback.configurationFile={}", folder.path().join("logback.xml").display()))
         .arg("-cp")
@@ -322,7 +327,10 @@ fn io(doing: &'static str) -> impl FnOnce(std::io::Error) -> StartError {
     move |source| StartError::Io { doing, source }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a real process takes real time, and tells nobody when it is ready")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a real process takes real time, and tells nobody when it is ready"
+)]
 fn pause() {
     std::thread::sleep(PAUSE);
 }

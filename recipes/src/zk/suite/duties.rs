@@ -38,7 +38,10 @@ pub(super) async fn a_duty_that_is_done_deletes_nothing<S: Site>(site: &S) {
     assert!(must("exists", other.exists(&path).await).is_some());
     close(other).await;
     must("sync", zk.sync(&path).await);
-    assert!(must("exists", zk.exists(&path).await).is_some(), "nothing was left to be done at the close either");
+    assert!(
+        must("exists", zk.exists(&path).await).is_some(),
+        "nothing was left to be done at the close either"
+    );
     close(zk).await;
 }
 
@@ -59,7 +62,11 @@ pub(super) async fn a_duty_finds_its_guid<S: Site>(site: &S) {
     let (zk, directory) = start(site).await;
     let other = site.open().await;
     let (guid, spared) = (zk.guid(), zk.guid());
-    let duty = Duty::Guid { directory: directory.clone(), guid: guid.to_string(), connection: zk.status().connection };
+    let duty = Duty::Guid {
+        directory: directory.clone(),
+        guid: guid.to_string(),
+        connection: zk.status().connection,
+    };
     let armed = zk.arm(duty);
     let mine = below(&directory, &format!("{guid}-lock-"));
     let mine = must("create", zk.create(&mine, b"", CreateMode::EphemeralSequential).await).path;
@@ -88,7 +95,11 @@ pub(super) async fn a_duty_without_a_znode_is_done<S: Site>(site: &S) {
     let connection = zk.status().connection;
     drop(zk.arm(path_duty(&missing)));
     drop(zk.arm(Duty::Guid { directory: missing.clone(), guid: zk.guid().to_string(), connection }));
-    drop(zk.arm(Duty::Guid { directory: directory.clone(), guid: zk.guid().to_string(), connection: connection + 1 }));
+    drop(zk.arm(Duty::Guid {
+        directory: directory.clone(),
+        guid: zk.guid().to_string(),
+        connection: connection + 1,
+    }));
     must("exists", zk.exists(&directory).await);
     // A duty that was not done would hold this up.
     let begun = zk.now();
@@ -99,16 +110,27 @@ pub(super) async fn a_duty_without_a_znode_is_done<S: Site>(site: &S) {
 pub(super) async fn close_waits_for_duties<S: Site>(site: &S) {
     let (zk, directory) = start(site).await;
     let other = site.open().await;
-    let guid = other.guid();
-    let kept = below(&directory, "kept");
-    // Two duties of several round trips each, and a persistent znode that no session's end would take along.
-    make(&other, &kept).await;
+    let (first, last) = (below(&directory, "first"), below(&directory, "last"));
+    make(&zk, &first).await;
+    make(&zk, &last).await;
+    // A duty of many round trips, and beside it a znode that the end of the session takes along.
+    let guid = other.guid().to_string();
+    for _ in 0..5 {
+        let own = below(&first, &format!("{guid}-lock-"));
+        must("create", other.create(&own, b"", CreateMode::EphemeralSequential).await);
+    }
+    make_ephemeral(&other, &below(&last, "e")).await;
     let connection = other.status().connection;
-    drop(other.arm(Duty::Guid { directory: directory.clone(), guid: guid.to_string(), connection: connection + 1 }));
-    drop(other.arm(path_duty(&kept)));
+    drop(other.arm(Duty::Guid { directory: first.clone(), guid, connection }));
     must("close", other.close(super::LIMIT).await);
     must("multi", crate::zk::duty::settle(&zk, &directory).await);
-    assert_eq!(must("exists", zk.exists(&kept).await), None);
+    let first = must("exists", zk.exists(&first).await).expect("the directory was made");
+    let last = must("exists", zk.exists(&last).await).expect("the directory was made");
+    assert_eq!((first.num_children, last.num_children), (0, 0), "all ephemerals are gone");
+    assert!(
+        first.pzxid < last.pzxid,
+        "the duty was done by itself, before the session's end: {first:?}, {last:?}"
+    );
     // Dropped after the close, a duty is forgotten, and does no harm.
     drop(other.arm(path_duty(&directory)));
     assert!(now("status", async { other.status() }).over().is_some());

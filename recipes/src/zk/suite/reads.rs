@@ -76,7 +76,9 @@ pub(super) async fn data_are_bytes<S: Site>(site: &S) {
 pub(super) async fn bad_paths_are_refused<S: Site>(site: &S) {
     let (zk, directory) = start(site).await;
     let before = zk.status();
-    for bad in ["", "relative", "//", "/a/", "/a//b", "/a/./b", "/a/..", "/.", "/a\u{1}", "/a\u{7f}", "/a\u{1f512}"] {
+    for bad in
+        ["", "relative", "//", "/a/", "/a//b", "/a/./b", "/a/..", "/.", "/a\u{1}", "/a\u{7f}", "/a\u{1f512}"]
+    {
         let what = |method: &str| format!("{method} of {bad:?} must be refused as bad input");
         let check = |method: &str, error: Option<Error>| {
             assert!(error.as_ref().is_some_and(Error::is_bad_input), "{}, but: {error:?}", what(method));

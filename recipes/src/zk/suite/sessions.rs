@@ -99,14 +99,23 @@ pub(super) async fn safe_until_follows_answers<S: Site>(site: &S) {
     let (zk, directory) = start(site).await;
     assert!(zk.timeout() > Duration::ZERO);
     zk.sleep_until(zk.now() + Duration::from_millis(20)).await;
-    let sent = zk.now();
-    must("exists", zk.exists(&directory).await);
+    let before = zk.now();
+    let request = zk.exists(&directory);
+    let after = zk.now();
+    must("exists", request.await);
     let safe = zk.safe_until();
-    assert!(safe >= sent + zk.timeout(), "sent at {sent:?}, answered, safe until {safe:?} only");
-    assert!(safe <= zk.now() + zk.timeout(), "safe until {safe:?}, longer than a session lives from now");
+    assert!(
+        safe >= before + zk.timeout(),
+        "sent after {before:?} and answered, but safe until {safe:?} only"
+    );
+    assert!(
+        safe <= after + zk.timeout(),
+        "sent before {after:?}, but safe until {safe:?}: the sending counts"
+    );
     // As long as somebody cares and the connection is there, it moves on by itself.
-    zk.sleep_until(sent + zk.timeout()).await;
-    assert!(zk.safe_until() > sent + zk.timeout(), "a session in good health stays safe");
+    zk.sleep_until(safe).await;
+    let later = zk.safe_until();
+    assert!(later > zk.now() && later > safe, "a session in good health stays safe: {safe:?}, {later:?}");
     close(zk).await;
 }
 

@@ -94,7 +94,8 @@ pub(super) async fn a_multi_is_all_or_nothing<S: Site>(site: &S) {
 pub(super) async fn a_refused_multi_uses_no_number<S: Site>(site: &S) {
     let (zk, directory) = start(site).await;
     let prefix = below(&directory, "s-");
-    let wrong = vec![create(&prefix, CreateMode::PersistentSequential), check(&below(&directory, "no"), None)];
+    let wrong =
+        vec![create(&prefix, CreateMode::PersistentSequential), check(&below(&directory, "no"), None)];
     refused("a multi with a check that fails", zk.multi(wrong).await, because(1, Error::NoNode));
     let next = must("create", zk.create(&prefix, b"", CreateMode::PersistentSequential).await);
     assert_eq!(next.path, format!("{prefix}0000000000"));

@@ -6,7 +6,8 @@ use crate::zk::{CreateMode, Created, Error, ZooKeeper};
 pub(super) async fn a_create_tells_path_and_stat<S: Site>(site: &S) {
     let (zk, directory) = start(site).await;
     let path = below(&directory, "a");
-    let Created { path: told, stat } = must("create", zk.create(&path, b"four", CreateMode::Persistent).await);
+    let Created { path: told, stat } =
+        must("create", zk.create(&path, b"four", CreateMode::Persistent).await);
     assert_eq!(told, path);
     assert!(stat.czxid > 0, "a create has a zxid: {stat:?}");
     assert_eq!((stat.mzxid, stat.pzxid), (stat.czxid, stat.czxid), "{stat:?}");
@@ -96,7 +97,11 @@ pub(super) async fn a_set_counts_versions<S: Site>(site: &S) {
     assert_eq!((first.version, first.czxid, first.data_length), (1, created.czxid, 3), "{first:?}");
     let second = must("set", zk.set(&directory, b"", Some(1)).await);
     assert_eq!((second.version, second.czxid, second.data_length), (2, created.czxid, 0), "{second:?}");
-    assert_eq!(must("exists", zk.exists(&directory).await), Some(second), "exists tells the stat that set told");
+    assert_eq!(
+        must("exists", zk.exists(&directory).await),
+        Some(second),
+        "exists tells the stat that set told"
+    );
     close(zk).await;
 }
 
@@ -105,7 +110,11 @@ pub(super) async fn a_set_is_conditional<S: Site>(site: &S) {
     refused("a set with version 7", zk.set(&directory, b"new", Some(7)).await, Error::BadVersion);
     refused("a set of nothing", zk.set(&below(&directory, "no"), b"", None).await, Error::NoNode);
     let found = must("get", zk.get(&directory).await);
-    assert_eq!((found.data.as_slice(), found.stat.version), (b"data".as_slice(), 0), "a refused set changes nothing");
+    assert_eq!(
+        (found.data.as_slice(), found.stat.version),
+        (b"data".as_slice(), 0),
+        "a refused set changes nothing"
+    );
     close(zk).await;
 }
 
@@ -130,6 +139,9 @@ pub(super) async fn cversion_counts_changes_of_children<S: Site>(site: &S) {
     must("delete", zk.delete(&below(&directory, "a"), None).await);
     let stat = must("exists", zk.exists(&directory).await).expect("the directory was made");
     assert_eq!((stat.cversion, stat.num_children), (2, 0), "{stat:?}");
-    assert!(stat.pzxid > made.czxid && stat.mzxid < made.czxid, "a child's end is no change of data: {stat:?}");
+    assert!(
+        stat.pzxid > made.czxid && stat.mzxid < made.czxid,
+        "a child's end is no change of data: {stat:?}"
+    );
     close(zk).await;
 }

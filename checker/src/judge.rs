@@ -1,0 +1,180 @@
+//! The judge: a history goes in, event by event, and a report comes out.
+
+use crate::history::{Event, History, Tables};
+use crate::report::{Finding, Report};
+use crate::rules::Rules;
+use crate::sink::{Found, Scene, Sink, Story};
+use crate::verdict::{RuleId, Verdict};
+use crate::view::Taken;
+use crate::view::View;
+
+/// Which promises are judged, and which of them must have been put to the test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleSet {
+    on: [bool; RuleId::COUNT],
+    required: [bool; RuleId::COUNT],
+}
+
+impl RuleSet {
+    /// All promises; none is required.
+    pub fn all() -> RuleSet {
+        RuleSet { on: [true; RuleId::COUNT], required: [false; RuleId::COUNT] }
+    }
+
+    /// None but these (and that the history is well-formed, which is always judged).
+    pub fn only(rules: &[RuleId]) -> RuleSet {
+        let mut set = RuleSet { on: [false; RuleId::COUNT], ..RuleSet::all() };
+        rules.iter().for_each(|rule| set.on[*rule as usize] = true);
+        set.on[RuleId::W as usize] = true;
+        set
+    }
+
+    /// The promises that can be judged by calls, returns, beliefs and deliveries alone.
+    pub fn black_box() -> RuleSet {
+        RuleSet::only(&[RuleId::Mx1, RuleId::Mx2, RuleId::Mx3, RuleId::Mx8, RuleId::Mx13, RuleId::Mx14])
+    }
+
+    /// Without one of them.
+    #[must_use]
+    pub fn without(mut self, rule: RuleId) -> RuleSet {
+        self.on[rule as usize] = rule == RuleId::W;
+        self
+    }
+
+    /// With one of them required: a run that never puts it to the test proves nothing.
+    #[must_use]
+    pub fn requiring(mut self, rule: RuleId) -> RuleSet {
+        self.on[rule as usize] = true;
+        self.required[rule as usize] = true;
+        self
+    }
+
+    /// Whether a rule is on.
+    pub fn has(&self, rule: RuleId) -> bool {
+        self.on[rule as usize]
+    }
+
+    /// Whether a rule is required.
+    pub fn requires(&self, rule: RuleId) -> bool {
+        self.required[rule as usize]
+    }
+}
+
+impl Default for RuleSet {
+    fn default() -> RuleSet {
+        RuleSet::all()
+    }
+}
+
+/// Judges while a run goes on.
+///
+/// The tables may grow between events; what they held before must stay.
+pub struct Judge {
+    on: RuleSet,
+    view: View,
+    rules: Rules,
+    sink: Sink,
+    events: u32,
+    /// The history contradicted itself: nothing is judged from there on.
+    broken: bool,
+    cut: Option<String>,
+}
+
+impl Judge {
+    /// A judge that has seen nothing.
+    pub fn new(tables: Tables<'_>, rules: &RuleSet) -> Judge {
+        Judge {
+            on: rules.clone(),
+            view: View::new(tables),
+            rules: Rules::default(),
+            sink: Sink::new(tables.objects.len()),
+            events: 0,
+            broken: false,
+            cut: None,
+        }
+    }
+
+    /// Takes in the next event. True if something was found.
+    pub fn push(&mut self, tables: Tables<'_>, event: &Event) -> bool {
+        let index = self.events;
+        self.events += 1;
+        if self.broken {
+            return false;
+        }
+        let before = self.sink.findings().len();
+        if event.at > self.view.now.at {
+            let scene = Scene { view: &self.view, tables, index, at: event.at };
+            self.rules.pass_time(&self.on, &scene, &mut self.sink);
+        }
+        self.view.now.index = index;
+        match self.view.update(tables, event) {
+            Ok(Taken::Judge) => {
+                let scene = Scene { view: &self.view, tables, index, at: event.at };
+                self.rules.event(&self.on, &scene, event, &mut self.sink);
+            }
+            Ok(Taken::Known) => {}
+            Err(why) => {
+                self.broken = true;
+                let found =
+                    Found { rule: RuleId::W, verdict: Verdict::Unknown, layer: RuleId::W.layer(), at: index };
+                let scene = Scene { view: &self.view, tables, index, at: event.at };
+                let story = Story::new(format!("e{index}: {why}"))
+                    .because("whatever recorded this is broken; nothing is judged from here on");
+                self.sink.find(found, &scene, None, &[], story);
+            }
+        }
+        self.sink.findings().len() > before
+    }
+
+    /// What was found so far, in the order of finding.
+    pub fn findings(&self) -> &[Finding] {
+        self.sink.findings()
+    }
+
+    /// Says that what follows is missing: the report will be Unknown at least.
+    pub fn cut(&mut self, why: impl Into<String>) {
+        self.cut = Some(why.into());
+    }
+
+    /// Nothing follows.
+    pub fn finish(mut self, tables: Tables<'_>) -> Report {
+        if !self.broken && self.events > 0 {
+            let index = self.events - 1;
+            let scene = Scene { view: &self.view, tables, index, at: self.view.now.at };
+            self.rules.finish(&self.on, &scene, &mut self.sink);
+            self.sink.premise_of_all(RuleId::W);
+        }
+        let rows = self.sink.rows(|rule| self.on.has(rule));
+        let is_vacuous = |rule: &RuleId| {
+            rows.iter().filter(|row| row.rule == *rule).all(|row| row.verdict == Verdict::Vacuous)
+        };
+        let required = RuleId::ALL.iter().copied().filter(|rule| self.on.requires(*rule));
+        let unproved = required.filter(is_vacuous).collect();
+        self.sink.metrics.events = self.events as usize;
+        let (findings, metrics) = self.sink.into_findings();
+        Report { rows, findings, metrics, unproved, unknown: self.cut }
+    }
+}
+
+/// Judges a stored history.
+pub fn judge(history: &History, rules: &RuleSet) -> Report {
+    let tables = history.tables();
+    let mut judge = Judge::new(tables, rules);
+    for event in &history.events {
+        judge.push(tables, event);
+    }
+    judge.finish(tables)
+}
+
+/// Judges what was read from a file: one that was cut off is never judged Pass.
+pub fn judge_stored(stored: &crate::jsonl::Stored, rules: &RuleSet) -> Report {
+    let tables = stored.history.tables();
+    let mut judge = Judge::new(tables, rules);
+    for event in &stored.history.events {
+        judge.push(tables, event);
+    }
+    if let Some(cut) = &stored.cut {
+        judge.cut(cut.to_string());
+    }
+    judge.finish(tables)
+}

@@ -1,0 +1,97 @@
+//! The rules: small state machines over the view. A rule does not know another one.
+
+mod belief;
+mod cost;
+mod grant;
+mod line;
+mod progress;
+mod resource;
+mod wake;
+
+use crate::history::{Event, What};
+use crate::judge::RuleSet;
+use crate::sink::{Scene, Sink};
+use crate::verdict::RuleId;
+
+/// The kinds of event that a rule hears, as bits.
+pub(crate) type Kinds = u32;
+
+macro_rules! kinds {
+    ($($kind:ident = $bit:literal),+ $(,)?) => {
+        /// The kind of an event as a bit.
+        fn kind(what: &What) -> Kinds {
+            match what { $(What::$kind { .. } => 1 << $bit),+ }
+        }
+
+        /// The bits by name.
+        #[allow(non_upper_case_globals, reason = "they are named like the variants they stand for")]
+        pub(crate) mod hears {
+            $(#[allow(dead_code, reason = "one for each kind")] pub(crate) const $kind: super::Kinds = 1 << $bit;)+
+        }
+    };
+}
+
+kinds! {
+    Call = 0, Return = 1, Believe = 2, Unbelieve = 3, Resource = 4, Sleep = 5, Send = 6, Reply = 7, Made = 8, Lost = 9,
+    Notice = 10, State = 11, Txn = 12, Created = 13, Deleted = 14, Written = 15, Arm = 16, Fire = 17, Disarm = 18,
+    Opened = 19, Marked = 20, Ended = 21, Fault = 22, Mended = 23, Crash = 24, Start = 25, Heal = 26, Quiesce = 27,
+    Left = 28,
+}
+
+/// A promise, as a state machine.
+pub(crate) trait Rule {
+    /// Which one.
+    const ID: RuleId;
+    /// What it hears.
+    const HEARS: Kinds;
+
+    /// Time is about to pass: `scene.at` is the new time, the view still shows what was before.
+    fn pass_time(&mut self, _scene: &Scene<'_>, _sink: &mut Sink) {}
+
+    /// An event that it hears; the view shows what is after it.
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink);
+
+    /// Nothing follows.
+    fn finish(&mut self, _scene: &Scene<'_>, _sink: &mut Sink) {}
+}
+
+macro_rules! all_rules {
+    ($($field:ident: $rule:ty),+ $(,)?) => {
+        /// All rules.
+        #[derive(Default)]
+        pub(crate) struct Rules { tally: cost::Tally, $($field: $rule),+ }
+
+        impl Rules {
+            pub(crate) fn pass_time(&mut self, on: &RuleSet, scene: &Scene<'_>, sink: &mut Sink) {
+                $(if on.has(<$rule>::ID) { self.$field.pass_time(scene, sink); })+
+            }
+
+            pub(crate) fn event(&mut self, on: &RuleSet, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+                self.tally.event(scene, event, sink);
+                let kind = kind(&event.what);
+                $(if <$rule>::HEARS & kind != 0 && on.has(<$rule>::ID) { self.$field.event(scene, event, sink); })+
+            }
+
+            pub(crate) fn finish(&mut self, on: &RuleSet, scene: &Scene<'_>, sink: &mut Sink) {
+                $(if on.has(<$rule>::ID) { self.$field.finish(scene, sink); })+
+            }
+        }
+    };
+}
+
+all_rules! {
+    mx1: resource::Resource,
+    mx2: belief::Guarded,
+    mx3: belief::Raw,
+    mx4: grant::Justified,
+    mx5: grant::Token,
+    mx6: grant::Order,
+    mx7: wake::Wake,
+    mx8: progress::Progress,
+    mx9: line::OneZnode,
+    mx10: line::WhoDeletes,
+    mx11: line::Leaks,
+    mx12: line::EndOfInterest,
+    mx13: cost::Cost,
+    mx14: belief::InTime,
+}

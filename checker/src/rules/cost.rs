@@ -1,0 +1,342 @@
+//! What it costs: MX-13, and the counts of a report.
+
+use super::{Kinds, Rule, hears};
+use crate::history::{Event, ObjectId, OpId, Outcome, Request, Session, Sym, Verb, What, Who};
+use crate::sink::{Found, Scene, Sink, Story};
+use crate::verdict::{RuleId, Verdict};
+use crate::view::{Moment, Op, Phase};
+
+/// Counts for the report, whatever rules are on.
+#[derive(Default)]
+pub(crate) struct Tally;
+
+impl Tally {
+    pub(crate) fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let metrics = &mut sink.metrics;
+        match event.what {
+            What::Send { cleanup, .. } if cleanup || event.op == OpId(0) => metrics.cleanup_requests += 1,
+            What::Send { .. } => metrics.requests += 1,
+            What::Fire { .. } if scene.view.is_sim() => metrics.notifications += 1,
+            What::Notice { .. } if !scene.view.is_sim() => metrics.notifications += 1,
+            What::Believe { .. } => {
+                let op = scene.view.op(event.op);
+                if op.granted.index == scene.index {
+                    metrics.grants += 1;
+                    metrics.waits += u32::from(op.found_somebody);
+                    metrics.round_trips = metrics.round_trips.max(op.depth);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// MX-13: one deletion wakes one waiter, requests keep to the budget, nobody polls.
+#[derive(Default)]
+pub(crate) struct Cost {
+    /// The latest transactions that touched a line, or woke somebody in it.
+    herds: Vec<Herd>,
+    /// Which of them is the oldest.
+    oldest: usize,
+    unjudged: bool,
+    /// In captures, by object.
+    captures: Vec<Capture>,
+}
+
+/// How many transactions are remembered: servers that lag fire late.
+const REMEMBERED: usize = 16;
+
+/// One transaction and one object.
+struct Herd {
+    zxid: u32,
+    object: ObjectId,
+    writer: Session,
+    deletions: u32,
+    creations: u32,
+    enabled: u32,
+    /// Sessions of waiters to which it fired.
+    woken: Vec<Session>,
+    path: Sym,
+    last: Moment,
+    unjudged: bool,
+}
+
+#[derive(Clone, Default)]
+struct Capture {
+    acquires: u32,
+    /// Deletes that were sent.
+    deletes: u32,
+    /// Waiters that were notified.
+    woken: u32,
+}
+
+impl Cost {
+    fn fail(scene: &Scene<'_>, id: OpId, sink: &mut Sink, what: String, budget: String) {
+        let op = scene.view.op(id);
+        let story =
+            Story::new(format!("{} (called at {}) {what}", scene.client(op.client), scene.when(op.called)))
+                .because(budget);
+        sink.fail(RuleId::Mx13, scene, op.object, &[op.called.index], story);
+    }
+
+    fn herd(&mut self, scene: &Scene<'_>, zxid: u32, object: ObjectId) -> Option<&mut Herd> {
+        if let Some(at) = self.herds.iter().position(|herd| herd.zxid == zxid && herd.object == object) {
+            return Some(&mut self.herds[at]);
+        }
+        let txn = scene.view.txn;
+        if txn.zxid as u32 != zxid {
+            return None;
+        }
+        let herd = Herd {
+            zxid,
+            object,
+            writer: txn.session,
+            deletions: 0,
+            creations: 0,
+            enabled: 0,
+            woken: Vec::new(),
+            path: Sym(0),
+            last: scene.view.now,
+            unjudged: false,
+        };
+        if self.herds.len() < REMEMBERED {
+            self.herds.push(herd);
+            return self.herds.last_mut();
+        }
+        let at = self.oldest;
+        self.oldest = (at + 1) % REMEMBERED;
+        self.herds[at] = herd;
+        Some(&mut self.herds[at])
+    }
+
+    fn touched(&mut self, scene: &Scene<'_>, deleted: bool, sink: &mut Sink) {
+        let view = scene.view;
+        let Some(touched) = view.contender(view.touched) else { return };
+        let (object, enabled) = (touched.object, view.enabled != OpId(0));
+        let zxid = if deleted { touched.gone } else { touched.czxid } as u32;
+        if !view.line(object).waiting.is_empty() {
+            sink.premise(RuleId::Mx13, object);
+        }
+        let Some(herd) = self.herd(scene, zxid, object) else { return };
+        if deleted {
+            herd.deletions += 1;
+            herd.enabled += u32::from(enabled);
+        } else {
+            herd.creations += 1;
+        }
+    }
+
+    fn fired(&mut self, scene: &Scene<'_>, session: Session, path: Sym, zxid: u32) {
+        let view = scene.view;
+        let watch = view.watches.iter().find(|watch| watch.session == session && watch.path == path);
+        let op = match watch.map_or(OpId(0), |watch| watch.op) {
+            OpId(0) => {
+                let client = view.session(session).client.map(|client| view.client(client));
+                client.and_then(|client| client.open.first().copied()).unwrap_or_default()
+            }
+            op => op,
+        };
+        if !view.op(op).is_waiting() {
+            return;
+        }
+        let now = view.now;
+        let Some(herd) = self.herd(scene, zxid, view.op(op).object) else { return };
+        if herd.writer != session && !herd.woken.contains(&session) {
+            herd.woken.push(session);
+            herd.last = now;
+            herd.path = path;
+            herd.unjudged = true;
+            self.unjudged = true;
+        }
+    }
+
+    /// All effects of the transactions are there.
+    fn judge_herds(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        self.unjudged = false;
+        for herd in self.herds.iter_mut().filter(|herd| herd.unjudged) {
+            herd.unjudged = false;
+            let woken = herd.woken.len() as u32;
+            let index = woken / herd.enabled.max(1);
+            sink.metrics.herd_index = sink.metrics.herd_index.max(index);
+            let allowed = match (herd.deletions, herd.creations) {
+                (0, 1..) => 0,
+                (deletions, _) => deletions.max(herd.enabled).max(1),
+            };
+            if woken <= allowed {
+                continue;
+            }
+            let what = if herd.deletions > 0 { "deletion" } else { "creation" };
+            let story = Story::new(format!(
+                "the {what} of zxid {:#x} notified {woken} waiters and enabled {}: at most {allowed} may be",
+                herd.zxid, herd.enabled
+            ))
+            .because(format!("they all watch {}", scene.path(herd.path)));
+            let found = Found {
+                rule: RuleId::Mx13,
+                verdict: Verdict::Fail,
+                layer: RuleId::Mx13.layer(),
+                at: herd.last.index,
+            };
+            sink.find(found, scene, Some(herd.object), &[], story);
+        }
+    }
+
+    /// Requests of an acquire that still waits.
+    fn sent(scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+        let op = scene.view.op(id);
+        if !op.is_waiting() || !op.calm {
+            return;
+        }
+        let budget = &scene.tables.objects[usize::from(op.object.0)].budget;
+        let allowed = budget.free_acquire + 1 + op.wakes * budget.per_wake_up;
+        if op.sends == allowed + 1 {
+            let what = format!("sent {} requests, after {} wake-ups, and still waits", op.sends, op.wakes);
+            Self::fail(scene, id, sink, what, format!("its budget is {allowed}"));
+        }
+    }
+
+    fn granted(&self, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+        let op = scene.view.op(id);
+        let alone = match scene.view.is_sim() {
+            true => op.nodes == 1 && !op.found_somebody,
+            false => self.captures.get(usize::from(op.object.0)).is_some_and(|capture| capture.acquires == 1),
+        };
+        if op.granted.index != scene.index || !op.calm || !alone {
+            return;
+        }
+        sink.premise(RuleId::Mx13, op.object);
+        let budget = &scene.tables.objects[usize::from(op.object.0)].budget;
+        if op.sends > budget.free_acquire {
+            let what = format!("sent {} requests for a grant with nobody ahead", op.sends);
+            Self::fail(scene, id, sink, what, format!("its budget is {}", budget.free_acquire));
+        }
+        if op.depth > budget.free_round_trips {
+            let what = format!("took {} round trips for a grant with nobody ahead", op.depth);
+            Self::fail(scene, id, sink, what, format!("its budget is {}", budget.free_round_trips));
+        }
+    }
+
+    fn released(scene: &Scene<'_>, id: OpId, op: &Op, sink: &mut Sink) {
+        if !op.calm {
+            return;
+        }
+        sink.premise(RuleId::Mx13, op.object);
+        let allowed = scene.tables.objects[usize::from(op.object.0)].budget.release;
+        if op.sends > allowed {
+            let what = format!("sent {} requests to release", op.sends);
+            Self::fail(scene, id, sink, what, format!("its budget is {allowed}"));
+        }
+    }
+
+    fn capture(&mut self, object: ObjectId) -> &mut Capture {
+        let at = usize::from(object.0);
+        if self.captures.len() <= at {
+            self.captures.resize(at + 1, Capture::default());
+        }
+        &mut self.captures[at]
+    }
+
+    /// Counts the znodes that a request of a capture may delete.
+    fn may_delete(&mut self, scene: &Scene<'_>, event: &Event, kind: Request, path: Sym) {
+        let view = scene.view;
+        match kind {
+            Request::Delete | Request::Multi => {
+                for at in 0..view.lines.len() {
+                    let object = ObjectId(at as u16);
+                    if crate::view::is_child(scene.tables, object, path) {
+                        self.capture(object).deletes += 1;
+                    }
+                }
+            }
+            Request::CloseSession => {
+                for op in view.ops.iter().filter(|op| op.is_acquire() && Who::Client(op.client) == event.who)
+                {
+                    self.capture(op.object).deletes += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// In a capture each notified waiter needs a deletion that may have been: counted by what clients sent.
+    fn noticed(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        let view = scene.view;
+        let op = view.op(view.woken);
+        if !op.is_waiting() || view.excusable {
+            return;
+        }
+        let object = op.object;
+        sink.premise(RuleId::Mx13, object);
+        let deaths =
+            view.ops.iter().filter(|op| op.object == object && op.phase == Phase::Dead).count() as u32;
+        let capture = self.capture(object);
+        capture.woken += 1;
+        let allowed = capture.deletes + deaths;
+        if capture.woken <= allowed {
+            return;
+        }
+        let woken = capture.woken;
+        capture.woken = allowed;
+        let story = Story::new(format!(
+            "the notification at {} is the {woken}th to one who waits, and there can have been {allowed} deletions",
+            scene.when(view.now)
+        ))
+        .because("one deletion notifies one waiter, a creation nobody");
+        sink.fail(RuleId::Mx13, scene, object, &[], story);
+    }
+}
+
+impl Rule for Cost {
+    const ID: RuleId = RuleId::Mx13;
+    const HEARS: Kinds = hears::Call
+        | hears::Return
+        | hears::Believe
+        | hears::Sleep
+        | hears::Send
+        | hears::Txn
+        | hears::Created
+        | hears::Deleted
+        | hears::Fire
+        | hears::Notice;
+
+    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        if self.unjudged {
+            self.judge_herds(scene, sink);
+        }
+    }
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let view = scene.view;
+        match event.what {
+            What::Call { object, verb: Verb::Acquire | Verb::TryAcquire, .. } if !view.is_sim() => {
+                self.capture(object).acquires += 1;
+            }
+            What::Return { outcome: Outcome::Done } if view.op(event.op).verb == Verb::Release => {
+                Self::released(scene, event.op, view.op(event.op), sink);
+            }
+            What::Believe { .. } => self.granted(scene, event.op, sink),
+            What::Sleep { deadline: false, .. } if view.op(event.op).is_waiting() => {
+                let budget = "whoever waits is woken by an event, or by its own time limit".to_owned();
+                Self::fail(scene, event.op, sink, "sleeps while it waits, to look again".to_owned(), budget);
+            }
+            What::Send { kind, cleanup, path, .. } => {
+                if !cleanup {
+                    Self::sent(scene, event.op, sink);
+                }
+                if !view.is_sim() {
+                    self.may_delete(scene, event, kind, path);
+                }
+            }
+            What::Txn { .. } if self.unjudged => self.judge_herds(scene, sink),
+            What::Created { .. } => self.touched(scene, false, sink),
+            What::Deleted { .. } => self.touched(scene, true, sink),
+            What::Fire { session, path, zxid, .. } => self.fired(scene, session, path, zxid),
+            What::Notice { .. } if !view.is_sim() => self.noticed(scene, sink),
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        self.judge_herds(scene, sink);
+    }
+}

@@ -1,0 +1,62 @@
+//! What the fenced resource accepted: MX-1. Nothing excuses a breach.
+
+use super::{Kinds, Rule, hears};
+use crate::history::{Event, OpId, What};
+use crate::sink::{Scene, Sink, Story};
+use crate::verdict::RuleId;
+
+/// MX-1: the latest hold of which an operation was accepted, by object.
+#[derive(Default)]
+pub(crate) struct Resource {
+    latest: Vec<Option<Accepted>>,
+}
+
+#[derive(Clone, Copy)]
+struct Accepted {
+    rank: u64,
+    op: OpId,
+    index: u32,
+}
+
+impl Rule for Resource {
+    const ID: RuleId = RuleId::Mx1;
+    const HEARS: Kinds = hears::Resource;
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let What::Resource { object, token, accepted } = event.what else { return };
+        let at = usize::from(object.0);
+        let hold = scene.view.op(event.op);
+        if !scene.tables.objects[at].fenced || !hold.granted.came() {
+            return;
+        }
+        sink.premise(Self::ID, object);
+        if self.latest.len() <= at {
+            self.latest.resize(at + 1, None);
+        }
+        // The servers' order of holds: wrong tokens cannot hide anything.
+        let rank = scene.view.contender(hold.own).map_or(token, |own| own.czxid);
+        let latest = self.latest[at];
+        let told = |what| {
+            let (who, when) = (scene.party(event.op), scene.when(scene.view.now));
+            format!("the resource {what} an operation of {who} at {when} (token {token:#x})")
+        };
+        match (accepted, latest) {
+            (true, Some(later)) if later.rank > rank => {
+                let story = Story::new(told("accepted")).because(format!(
+                    "e{}: it had accepted one of {}, whose hold is later ({:#x} after {rank:#x})",
+                    later.index,
+                    scene.party(later.op),
+                    later.rank
+                ));
+                sink.fail(Self::ID, scene, object, &[hold.granted.index, later.index], story);
+            }
+            (true, _) => self.latest[at] = Some(Accepted { rank, op: event.op, index: scene.index }),
+            (false, Some(later)) if later.rank > rank => {}
+            (false, _) => {
+                let story = Story::new(told("refused"))
+                    .because(format!("no operation of a later hold than this one ({rank:#x}) was accepted"));
+                sink.fail(Self::ID, scene, object, &[hold.granted.index], story);
+            }
+        }
+    }
+}

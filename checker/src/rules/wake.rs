@@ -1,0 +1,196 @@
+//! The lost wake-up, at the instant it happens: MX-7.
+
+use super::{Kinds, Rule, hears};
+use crate::history::{Event, OpId, Session, Table, Verb, What};
+use crate::sink::{Found, Scene, Sink, Story};
+use crate::verdict::{RuleId, Verdict};
+use crate::view::{Moment, NOBODY};
+
+/// MX-7: who waits has something to wake it.
+///
+/// A waiting operation is *idle* when nothing of it is on its way and its process runs. An idle one needs a watch on
+/// somebody ahead who is still there (all ahead must go, so that one too), or on the directory. Watches that a lost
+/// connection took from the server count until the client has had ample time to register them again.
+#[derive(Default)]
+pub(crate) struct Wake {
+    watched: Vec<Doubt>,
+    /// When the first doubt is due.
+    due: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Doubt {
+    op: OpId,
+    /// Where the last source went.
+    since: Moment,
+    /// From when on it is certain.
+    due: u64,
+    /// Whether it must be looked at again then, since only a watch to be registered again speaks for it.
+    only_promised: bool,
+}
+
+enum Source {
+    /// Not idle, or not to be judged.
+    Busy,
+    /// Something will wake it.
+    Adequate,
+    /// Watches that the client should register again, until then.
+    Promised(u64),
+    Nothing,
+}
+
+impl Wake {
+    fn source(scene: &Scene<'_>, id: OpId) -> Source {
+        let view = scene.view;
+        let op = view.op(id);
+        let client = view.client(op.client);
+        let session = view.session(client.session);
+        let judged = op.is_waiting() && op.verb == Verb::Acquire && op.answered && op.node != NOBODY;
+        let awake = !client.is_dead() && !client.is_paused() && !session.is_suspended && !session.is_over();
+        if !judged || !awake || op.in_flight > 0 || session.undelivered > 0 {
+            return Source::Busy;
+        }
+        let Some(own) = view.contender(op.node) else { return Source::Busy };
+        let dir = scene.tables.objects[usize::from(op.object.0)].path;
+        let mut promised = 0;
+        for watch in view.watches.iter().filter(|watch| watch.session == client.session) {
+            let ahead = view.contender_of(watch.path).and_then(|number| view.contender(number));
+            let ahead = ahead.filter(|ahead| ahead.object == op.object && ahead.place < own.place);
+            let on_dir = watch.path == dir && watch.table == Table::Child;
+            if watch.armed && (on_dir || ahead.is_some_and(|ahead| ahead.is_alive())) {
+                return Source::Adequate;
+            }
+            if !watch.armed && watch.registered && (on_dir || ahead.is_some()) {
+                let lost = if watch.lost_at == u64::MAX { 0 } else { watch.lost_at };
+                let connected = if session.connected.came() { session.connected.at } else { 0 };
+                promised = promised.max(lost.max(connected) + 2 * view.timeout_of(client.session));
+            }
+        }
+        if promised > scene.at { Source::Promised(promised) } else { Source::Nothing }
+    }
+
+    fn look(&mut self, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+        let at = self.watched.iter().position(|doubt| doubt.op == id);
+        let before = at.map(|at| self.watched.swap_remove(at));
+        let source = Self::source(scene, id);
+        if !matches!(source, Source::Busy) {
+            sink.premise(Self::ID, scene.view.op(id).object);
+        }
+        let now = Moment { at: scene.at, index: scene.index };
+        let doubt = match source {
+            Source::Busy | Source::Adequate => return,
+            Source::Promised(due) => Doubt { op: id, since: now, due, only_promised: true },
+            Source::Nothing => match before {
+                Some(before) if !before.only_promised => before,
+                _ => {
+                    let due = scene.at.saturating_add(scene.view.settle);
+                    Doubt { op: id, since: now, due, only_promised: false }
+                }
+            },
+        };
+        self.watched.push(doubt);
+        self.due = self.due.min(doubt.due);
+    }
+
+    fn look_client(&mut self, scene: &Scene<'_>, client: u8, sink: &mut Sink) {
+        for op in &scene.view.client(client).open {
+            self.look(scene, *op, sink);
+        }
+    }
+
+    fn look_session(&mut self, scene: &Scene<'_>, session: Session, sink: &mut Sink) {
+        if let Some(client) = scene.view.session(session).client {
+            self.look_client(scene, client, sink);
+        }
+    }
+
+    fn tell(scene: &Scene<'_>, doubt: Doubt, sink: &mut Sink) {
+        let view = scene.view;
+        let op = view.op(doubt.op);
+        let who = scene.client(op.client);
+        let mut at = doubt.since;
+        let mut story = Story::new(format!(
+            "{who} waits with {} since {}, and from {} on nothing is there to wake it",
+            scene.place(op.node),
+            scene.when(op.called),
+            scene.when(doubt.since)
+        ));
+        let own = view.contender(op.node);
+        let first = own.and_then(|own| view.ahead_now(own));
+        story = match (own.filter(|own| own.is_alive()), first) {
+            (None, _) => story.because("its own znode is gone"),
+            (_, Some(first)) => {
+                story.because(format!("{} stands ahead, and {who} has no watch there", scene.place(first)))
+            }
+            (_, None) => story.because("nobody stands ahead any more"),
+        };
+        if doubt.only_promised {
+            at = view.session(view.client(op.client).session).connected;
+            story = story.because(format!("{who} has not armed its watches again since {}", scene.when(at)));
+        }
+        let list = op.list.map_or(u32::MAX, |list| list.reply);
+        let at = if at.came() { at.index } else { doubt.since.index };
+        let found = Found { rule: Self::ID, verdict: Verdict::Fail, layer: Self::ID.layer(), at };
+        sink.find(found, scene, Some(op.object), &[op.called.index, list], story);
+    }
+}
+
+impl Rule for Wake {
+    const ID: RuleId = RuleId::Mx7;
+    const HEARS: Kinds = hears::Return
+        | hears::Believe
+        | hears::Send
+        | hears::Reply
+        | hears::Lost
+        | hears::Notice
+        | hears::State
+        | hears::Arm
+        | hears::Fire
+        | hears::Disarm
+        | hears::Marked
+        | hears::Ended
+        | hears::Fault
+        | hears::Mended
+        | hears::Crash;
+
+    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        if self.watched.is_empty() || scene.at <= self.due {
+            return;
+        }
+        let at = scene.at;
+        self.watched.retain(|doubt| {
+            let certain = at > doubt.due;
+            let busy = || matches!(Self::source(scene, doubt.op), Source::Busy | Source::Adequate);
+            if certain && !busy() {
+                Self::tell(scene, *doubt, sink);
+            }
+            !certain
+        });
+        self.due = self.watched.iter().map(|doubt| doubt.due).min().unwrap_or(u64::MAX);
+    }
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        if !scene.view.is_sim() {
+            return;
+        }
+        match event.what {
+            What::Reply { req, .. } | What::Lost { req } => {
+                if let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) {
+                    self.look(scene, req.op, sink);
+                }
+            }
+            What::Notice { session, .. }
+            | What::State { session, .. }
+            | What::Arm { session, .. }
+            | What::Fire { session, .. }
+            | What::Disarm { session, .. }
+            | What::Marked { session, .. }
+            | What::Ended { session, .. } => self.look_session(scene, session, sink),
+            What::Fault { client, .. } | What::Mended { client, .. } | What::Crash { client } => {
+                self.look_client(scene, client, sink);
+            }
+            _ if event.op != OpId(0) => self.look(scene, event.op, sink),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Where rules put what they find.
+
+use crate::history::{ObjectId, OpId, Session, Sym, Tables};
+use crate::report::{Finding, Metrics, Row};
+use crate::verdict::{Layer, RuleId, Verdict};
+use crate::view::{Moment, View};
+
+/// Findings of a rule that are kept; the others are counted.
+const KEPT: u32 = 16;
+
+/// What a rule looks at.
+#[derive(Clone, Copy)]
+pub(crate) struct Scene<'a> {
+    pub(crate) view: &'a View,
+    pub(crate) tables: Tables<'a>,
+    /// The event in hand.
+    pub(crate) index: u32,
+    /// Its time.
+    pub(crate) at: u64,
+}
+
+/// The names of things, for the texts of findings.
+impl Scene<'_> {
+    pub(crate) fn client(&self, number: u8) -> String {
+        crate::words::client(self.tables.header, number)
+    }
+
+    /// The client of an operation.
+    pub(crate) fn party(&self, op: OpId) -> String {
+        self.client(self.view.op(op).client)
+    }
+
+    /// A moment: `e12 (0.550)`.
+    pub(crate) fn when(&self, moment: Moment) -> String {
+        format!("e{} ({})", moment.index, crate::text::seconds(moment.at))
+    }
+
+    pub(crate) fn path(&self, sym: Sym) -> String {
+        shorten(self.tables.names.get(sym).unwrap_or("?"))
+    }
+
+    /// The last part of a path.
+    pub(crate) fn znode(&self, sym: Sym) -> String {
+        let path = self.tables.names.get(sym).unwrap_or("?");
+        shorten(path.rsplit('/').next().unwrap_or(path))
+    }
+
+    /// The znode of a contender, with its czxid.
+    pub(crate) fn place(&self, contender: u32) -> String {
+        match self.view.contender(contender) {
+            Some(c) => format!("{} ({:#x})", self.znode(c.path), c.czxid),
+            None => "no znode".to_owned(),
+        }
+    }
+
+    pub(crate) fn session(&self, session: Session) -> String {
+        match session {
+            Session(0) => "nobody".to_owned(),
+            Session(number) => format!("session s{number}"),
+        }
+    }
+}
+
+/// Milliseconds, for eyes.
+pub(crate) fn ms(micros: u64) -> String {
+    match (micros / 1000, micros % 1000) {
+        (whole, 0) => format!("{whole} ms"),
+        (whole, part) => format!("{whole}.{part:03} ms"),
+    }
+}
+
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth_back(39) {
+        Some((at, _)) if at > 0 => format!("…{}", &text[at..]),
+        _ => text.to_owned(),
+    }
+}
+
+/// What a finding says: who and when, because of what, and why it is or is not excused.
+#[derive(Default)]
+pub(crate) struct Story {
+    lines: Vec<(&'static str, String)>,
+}
+
+impl Story {
+    pub(crate) fn new(what: impl Into<String>) -> Story {
+        Story { lines: vec![("", what.into())] }
+    }
+
+    pub(crate) fn because(mut self, why: impl Into<String>) -> Story {
+        let first = self.lines.iter().all(|(head, _)| head.is_empty());
+        self.lines.push((if first { "because  " } else { "and      " }, why.into()));
+        self
+    }
+
+    pub(crate) fn not_excused(mut self, why: impl Into<String>) -> Story {
+        self.lines.push(("not excused: ", why.into()));
+        self
+    }
+
+    pub(crate) fn excused(mut self, why: impl Into<String>) -> Story {
+        self.lines.push(("excused: ", why.into()));
+        self
+    }
+
+    /// Lines of less than 98 columns, so that they may be indented.
+    fn text(&self) -> String {
+        let mut out = String::new();
+        for (head, line) in &self.lines {
+            let mut column = head.chars().count();
+            out.push_str(head);
+            for (at, word) in line.split(' ').enumerate() {
+                let width = word.chars().count() + 1;
+                if at > 0 && column + width > 96 {
+                    out.push_str("\n         ");
+                    column = 9;
+                } else if at > 0 {
+                    out.push(' ');
+                }
+                out.push_str(word);
+                column += width;
+            }
+            out.push('\n');
+        }
+        out
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    premises: u32,
+    findings: u32,
+    verdict: Verdict,
+}
+
+/// Premises, findings and counts.
+pub(crate) struct Sink {
+    /// By object plus one, the whole history first.
+    cells: Vec<[Cell; RuleId::COUNT]>,
+    findings: Vec<Finding>,
+    kept: [u32; RuleId::COUNT],
+    pub(crate) metrics: Metrics,
+}
+
+impl Sink {
+    pub(crate) fn new(objects: usize) -> Sink {
+        Sink {
+            cells: vec![Default::default(); objects + 1],
+            findings: Vec::new(),
+            kept: [0; RuleId::COUNT],
+            metrics: Metrics::default(),
+        }
+    }
+
+    fn cell(&mut self, rule: RuleId, object: Option<ObjectId>) -> &mut Cell {
+        let at = object.map_or(0, |object| usize::from(object.0) + 1);
+        if self.cells.len() <= at {
+            self.cells.resize(at + 1, Default::default());
+        }
+        &mut self.cells[at][rule as usize]
+    }
+
+    /// The promise is put to the test.
+    pub(crate) fn premise(&mut self, rule: RuleId, object: ObjectId) {
+        self.cell(rule, Some(object)).premises += 1;
+    }
+
+    /// The promise is put to the test, for the whole history.
+    pub(crate) fn premise_of_all(&mut self, rule: RuleId) {
+        self.cell(rule, None).premises += 1;
+    }
+
+    /// Evidence about a promise is missing.
+    pub(crate) fn unknown(&mut self, rule: RuleId, object: ObjectId) {
+        let cell = self.cell(rule, Some(object));
+        cell.verdict = cell.verdict.join(Verdict::Unknown);
+    }
+
+    /// A promise is broken at the event in hand.
+    pub(crate) fn fail(
+        &mut self,
+        rule: RuleId,
+        scene: &Scene<'_>,
+        object: ObjectId,
+        seen: &[u32],
+        story: Story,
+    ) {
+        self.find(
+            Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at: scene.index },
+            scene,
+            Some(object),
+            seen,
+            story,
+        );
+    }
+
+    pub(crate) fn find(
+        &mut self,
+        found: Found,
+        scene: &Scene<'_>,
+        object: Option<ObjectId>,
+        seen: &[u32],
+        story: Story,
+    ) {
+        let Found { rule, verdict, layer, at } = found;
+        let cell = self.cell(rule, object);
+        cell.premises = cell.premises.max(1);
+        cell.findings += 1;
+        cell.verdict = cell.verdict.join(verdict);
+        self.kept[rule as usize] += 1;
+        if self.kept[rule as usize] > KEPT {
+            return;
+        }
+        let mut witnesses: Vec<usize> =
+            seen.iter().filter(|seen| **seen != u32::MAX).map(|seen| *seen as usize).collect();
+        witnesses.push(at as usize);
+        witnesses.sort_unstable();
+        witnesses.dedup();
+        let path = object.and_then(|object| scene.tables.objects.get(usize::from(object.0)));
+        let path = path.and_then(|object| scene.tables.names.get(object.path)).unwrap_or_default();
+        self.findings.push(Finding {
+            rule,
+            object,
+            verdict,
+            layer,
+            position: at as usize,
+            witnesses,
+            secondary: false,
+            path: path.to_owned(),
+            text: story.text(),
+        });
+    }
+
+    /// The findings so far, as they came.
+    pub(crate) fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// One row a rule and object.
+    pub(crate) fn rows(&self, is_on: impl Fn(RuleId) -> bool) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for rule in RuleId::ALL.iter().copied().filter(|rule| is_on(*rule)) {
+            for (at, cells) in self.cells.iter().enumerate() {
+                if (rule == RuleId::W) != (at == 0) {
+                    continue;
+                }
+                let Cell { premises, findings, verdict } = cells[rule as usize];
+                let passed = if premises > 0 { Verdict::Pass } else { Verdict::Vacuous };
+                let object = at.checked_sub(1).map(|at| ObjectId(at as u16));
+                rows.push(Row { rule, object, verdict: verdict.join(passed), premises, findings });
+            }
+        }
+        rows
+    }
+
+    /// The findings, *the* finding first.
+    pub(crate) fn into_findings(mut self) -> (Vec<Finding>, Metrics) {
+        let layers: Vec<(Layer, usize)> = self
+            .findings
+            .iter()
+            .filter(|f| f.verdict == Verdict::Fail || f.rule == RuleId::W)
+            .map(|f| (f.layer, f.position))
+            .collect();
+        for finding in &mut self.findings {
+            finding.secondary =
+                layers.iter().any(|(layer, at)| *layer < finding.layer && *at <= finding.position);
+        }
+        self.findings.sort_by_key(|f| {
+            (
+                std::cmp::Reverse(f.verdict),
+                f.secondary,
+                f.position,
+                f.layer,
+                !f.rule.names_wrong_step(),
+                f.rule,
+                f.object,
+            )
+        });
+        (self.findings, self.metrics)
+    }
+}
+
+/// What was found, and where.
+pub(crate) struct Found {
+    pub(crate) rule: RuleId,
+    pub(crate) verdict: Verdict,
+    pub(crate) layer: Layer,
+    pub(crate) at: u32,
+}

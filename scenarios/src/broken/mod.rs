@@ -1,0 +1,7 @@
+//! Recipes that are broken on purpose, one file each: each names the rule that must catch it.
+
+mod no_guid;
+mod watch_all;
+
+pub use no_guid::NoGuid;
+pub use watch_all::WatchAll;

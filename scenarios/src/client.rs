@@ -1,0 +1,82 @@
+//! Where a workload runs: one process of it, simulated or real.
+//!
+//! A workload knows clients by this trait alone. It does not know whether its ensemble is simulated, nor which faults
+//! strike; what it does is written into the journal.
+
+use crate::journal::Journal;
+use sim_zk::{Process, Sim, SimClient};
+use std::future::Future;
+use std::time::Duration;
+use zk_recipes::zk::{Error, ZooKeeper};
+
+/// One client process.
+pub trait Client: Clone + Send + Sync + 'static {
+    /// Its sessions.
+    type Zk: ZooKeeper;
+
+    /// Its number in the journal.
+    fn number(&self) -> u8;
+
+    /// Opens a session; ready when it is connected.
+    fn open(&self) -> impl Future<Output = Result<Self::Zk, Error>> + Send;
+
+    /// Writes into the journal, at the present time in microseconds.
+    fn journal<R>(&self, write: impl FnOnce(&mut Journal, u64) -> R) -> R;
+
+    /// From here on requests belong to that operation.
+    fn set_op(&self, op: u32);
+
+    /// One of `n` ways to go on; 0 is the plain one.
+    fn choose(&self, n: u32) -> u32;
+
+    /// Waits.
+    fn sleep(&self, by: Duration) -> impl Future<Output = ()> + Send;
+
+    /// Resolves when the operation that begins now is to be dropped.
+    fn cancelled(&self) -> impl Future<Output = ()> + Send;
+}
+
+/// A simulated process.
+#[derive(Clone)]
+pub struct SimProcess {
+    /// The simulation.
+    pub sim: Sim,
+    /// The process.
+    pub process: Process,
+    /// The session timeout that it asks for.
+    pub timeout: Duration,
+}
+
+impl Client for SimProcess {
+    type Zk = SimClient;
+
+    fn number(&self) -> u8 {
+        self.process.id()
+    }
+
+    fn open(&self) -> impl Future<Output = Result<SimClient, Error>> + Send {
+        let opening = self.process.open(self.timeout);
+        async move { Ok(opening.await) }
+    }
+
+    fn journal<R>(&self, write: impl FnOnce(&mut Journal, u64) -> R) -> R {
+        self.sim.witness(write)
+    }
+
+    fn set_op(&self, op: u32) {
+        self.process.set_op(op);
+    }
+
+    fn choose(&self, n: u32) -> u32 {
+        self.sim.choose(n)
+    }
+
+    fn sleep(&self, by: Duration) -> impl Future<Output = ()> + Send {
+        self.sim.sleep(&self.process, by)
+    }
+
+    fn cancelled(&self) -> impl Future<Output = ()> + Send {
+        let seen = self.process.cancels();
+        self.process.cancelled(seen)
+    }
+}

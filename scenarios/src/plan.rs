@@ -1,0 +1,121 @@
+//! What is drawn before a run: how many clients and rounds, which faults and how hot. Printed with every failure, and
+//! readable from a file.
+
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+use sim_zk::choose::Rates;
+use sim_zk::fault::Fault;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The parameters of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// How many client processes.
+    pub clients: u8,
+    /// How often each of them goes through the recipe.
+    pub rounds: u32,
+    /// The session timeout that they ask for, in milliseconds.
+    pub timeout_ms: u64,
+    /// Until when faults strike, in milliseconds of simulated time.
+    pub hostile_ms: u64,
+    /// How many faults strike at the most.
+    pub faults: u32,
+    /// How likely each kind of fault is where it can strike; kinds not named do not.
+    pub rates: BTreeMap<String, f64>,
+}
+
+/// What is wrong with a plan.
+#[derive(Debug, thiserror::Error, PartialEq)]
+pub enum PlanError {
+    /// A kind of fault that does not exist.
+    #[error("there is no fault called {0:?}; the kinds are {1}")]
+    UnknownFault(String, String),
+    /// A rate that is no probability.
+    #[error("the rate of {0} is {1}; it must lie between 0 and 0.25")]
+    Rate(String, f64),
+    /// A number out of range.
+    #[error("{0} must lie between {1} and {2}")]
+    Range(&'static str, u64, u64),
+}
+
+impl Plan {
+    /// The standard lock workload: three clients, two rounds, and faults drawn from the seed: a fresh subset of the
+    /// kinds, each with a rate of its own.
+    pub fn drawn(seed: u64) -> Plan {
+        // A stream of its own, so that the run's choices do not depend on how many parameters are drawn here.
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x706c_616e);
+        let mut rates = BTreeMap::new();
+        for fault in Fault::ALL {
+            if rng.random_bool(0.5) {
+                // Log-uniform between one in 500 and one in 10: most runs see a few of a kind, some a storm.
+                let exponent: f64 = rng.random_range(-6.2..-2.3);
+                rates.insert(fault.name().to_owned(), (exponent.exp() * 1e4).round() / 1e4);
+            }
+        }
+        Plan { rates, faults: rng.random_range(1..=6), ..Plan::calm() }
+    }
+
+    /// The standard lock workload without faults.
+    pub fn calm() -> Plan {
+        Plan { clients: 3, rounds: 2, timeout_ms: 6000, hostile_ms: 30_000, faults: 0, rates: BTreeMap::new() }
+    }
+
+    /// The same with `faults` kinds at that rate, and no other.
+    #[must_use]
+    pub fn with(mut self, faults: &[Fault], rate: f64) -> Plan {
+        self.rates = faults.iter().map(|fault| (fault.name().to_owned(), rate)).collect();
+        self.faults = self.faults.max(3);
+        self
+    }
+
+    /// Whether the plan makes sense.
+    ///
+    /// # Errors
+    ///
+    /// One sentence.
+    pub fn check(&self) -> Result<(), PlanError> {
+        for (name, rate) in &self.rates {
+            if Fault::from_name(name).is_none() {
+                return Err(PlanError::UnknownFault(name.clone(), Fault::ALL.map(Fault::name).join(", ")));
+            }
+            if !(0.0..=0.25).contains(rate) {
+                return Err(PlanError::Rate(name.clone(), *rate));
+            }
+        }
+        let ranges = [
+            ("clients", u64::from(self.clients), 1, 64),
+            ("rounds", u64::from(self.rounds), 1, 1000),
+            ("timeout_ms", self.timeout_ms, 1, 600_000),
+            ("hostile_ms", self.hostile_ms, 0, 3_600_000),
+        ];
+        match ranges.into_iter().find(|(_, value, least, most)| !(least..=most).contains(&value)) {
+            Some((what, _, least, most)) => Err(PlanError::Range(what, least, most)),
+            None => Ok(()),
+        }
+    }
+
+    /// The rates as the chooser wants them.
+    pub fn rates(&self) -> Rates {
+        self.rates.iter().fold(Rates::NONE, |rates, (name, rate)| match Fault::from_name(name) {
+            Some(fault) => rates.with(fault, *rate),
+            None => rates,
+        })
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} clients, {} rounds, session {} ms", self.clients, self.rounds, self.timeout_ms)?;
+        if self.faults == 0 || self.rates.is_empty() {
+            return write!(f, ", no faults");
+        }
+        write!(f, ", at most {} faults within {} ms:", self.faults, self.hostile_ms)?;
+        for (index, (name, rate)) in self.rates.iter().enumerate() {
+            write!(f, "{} {name} {rate}", if index == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
