@@ -3,6 +3,8 @@
 mod belief;
 mod cost;
 mod grant;
+mod interest;
+mod leaks;
 mod line;
 mod progress;
 mod resource;
@@ -90,8 +92,8 @@ all_rules! {
     mx8: progress::Progress,
     mx9: line::OneZnode,
     mx10: line::WhoDeletes,
-    mx11: line::Leaks,
-    mx12: line::EndOfInterest,
+    mx11: leaks::Leaks,
+    mx12: interest::EndOfInterest,
     mx13: cost::Cost,
     mx14: belief::InTime,
 }

@@ -5,6 +5,7 @@ mod parts;
 mod stop;
 mod update;
 mod watches;
+mod world;
 
 pub(crate) use line::{Unjust, is_child};
 pub(crate) use parts::{
@@ -57,16 +58,19 @@ pub(crate) struct View {
     pub(crate) woken: OpId,
 }
 
+/// The longest time that a header may name and a sum still hold.
+const LONGEST: u64 = 1 << 40;
+
 impl View {
     pub(crate) fn new(tables: Tables<'_>) -> View {
         let header = tables.header;
         View {
             mode: header.mode,
-            settle: header.settle,
-            tick: header.tick,
-            timeout: header.timeout,
-            election: header.election,
-            round_trip: header.round_trip,
+            settle: header.settle.min(LONGEST),
+            tick: header.tick.min(LONGEST),
+            timeout: header.timeout.min(LONGEST),
+            election: header.election.min(LONGEST),
+            round_trip: header.round_trip.min(LONGEST),
             now: Moment { at: 0, index: 0 },
             ops: Vec::with_capacity(32),
             requests: Vec::with_capacity(128),

@@ -130,6 +130,42 @@ fn mx_2_a_foreign_delete_excuses_until_it_is_told() {
 }
 
 #[test]
+fn mx_2_in_a_capture_a_pause_excuses_no_longer_than_it_lasts() {
+    let run = "
+run client clients a b
+lock /lock
+0.000 a acquire#1 call /lock
+0.000 b acquire#2 call /lock
+0.000 b #2 send r1 children /lock
+0.001 a #1 believe /lock s1 token 0x3
+1.000 world fault client_pause a lasts 1
+1.400 b #2 reply r1 ok 0x4
+1.500 b #2 believe /lock s2 token 0x4
+2.000 world mended client_pause a
+2.001 a #1 unbelieve lost
+";
+    says(run, "MX-2 inherent, MX-3 pass");
+    says(&edit(run, "2.001 a", "2.100 a"), "MX-2 fail");
+    says(&edit(run, "1.500 b", "2.100 b").replace("2.001 a #1 unbelieve lost\n", ""), "malformed");
+}
+
+#[test]
+fn mx_2_a_grant_may_reach_its_client_late() {
+    let first = without(&without(A_HOLDS, "believe"), "return");
+    let pause = "0.003 world fault client_pause a lasts 6.597\n";
+    let late = "
+6.600 world mended client_pause a
+6.600 a #1 believe /lock s1 token 0x3
+6.600 a #1 return done
+6.600 a state s1 suspended
+6.600 a #1 unbelieve lost
+";
+    let run = [HEAD, &first, pause, B_WAITS, EXPIRY, late].concat();
+    says(&run, "MX-2 inherent, MX-5 pass, MX-6 pass, first nothing");
+    says(&edit(&run, "6.600 a #1 unbelieve lost", "6.602 a #1 unbelieve lost"), "MX-2 fail, first MX-14");
+}
+
+#[test]
 fn mx_3_holds_do_not_overlap_where_nothing_excuses_it() {
     let next = "0.030 b #2 believe /lock s2 token 0x4\n0.031 b #2 unbelieve released\n";
     says(&[TWO_HOLDS].concat(), "MX-3 fail");
@@ -165,6 +201,14 @@ fn mx_14_belief_ends_when_it_must() {
     says(&[&deadline, "5.601 a #1 unbelieve suspect"].concat(), "MX-14 pass");
     says(&[&deadline, "5.602 a #1 unbelieve suspect"].concat(), "MX-14 fail");
     says(&[&deadline, "5.5 a state s1 connected\n9.000 a #1 unbelieve released"].concat(), "MX-14 vacuous");
+}
+
+#[test]
+fn mx_14_who_stands_still_stops_when_it_runs_again() {
+    let pause = "2.0005 world fault client_pause a lasts 1\n3.000 b state s2 connected\n3.0005 world mended client_pause a\n";
+    let run = [HEAD, A_HOLDS, "2.000 a state s1 suspended\n", pause].concat();
+    says(&[&run, "3.001 a #1 unbelieve suspect"].concat(), "MX-14 inherent, first nothing");
+    says(&[&run, "3.002 a #1 unbelieve suspect"].concat(), "MX-14 fail");
 }
 
 #[test]
@@ -303,6 +347,22 @@ fn mx_7_it_goes_between_the_list_and_the_watch() {
 }
 
 #[test]
+fn mx_7_a_notification_on_its_way_wakes() {
+    let release = without(A_RELEASES, "b #2 notice");
+    let run = [HEAD, A_HOLDS, B_WAITS, &release].concat();
+    says(
+        &[&run, "3.000 b state s2 connected\n3.100 b state s2 connected"].concat(),
+        "MX-7 pass, first nothing",
+    );
+    // It went down with the connection, and nothing came after it.
+    let lost =
+        "1.000 b state s2 suspended\n2.000 b state s2 connected\n10.001 world heal\n10.010 world heal\n";
+    says(&[&run, lost].concat(), "MX-7 fail, first MX-7");
+    let silent = without(&run, "fire");
+    says(&[&silent, "0.023 b state s2 connected\n0.030 world heal"].concat(), "MX-7 fail");
+}
+
+#[test]
 fn mx_7_a_lost_connection_is_no_lost_wake_up() {
     let run = [HEAD, A_HOLDS, B_WAITS].concat();
     let lost = "0.100 server:0 disarm s2 child /lock/a-0\n2.000 b state s2 suspended\n";
@@ -370,10 +430,11 @@ fn mx_11_nothing_is_left() {
     let end = "0.050 world quiesce";
     let left = "0.045 b #2 arm s2 data /lock/a-0\n";
     says(&edit(&calm(), end, &format!("{left}{end}")), "MX-11 fail, first MX-11");
+    says(&[HEAD, A_HOLDS, B_WAITS, end].concat(), "MX-11 pass");
     let own = [HEAD, A_HOLDS, "0.045 server:0 #1 arm s1 child /lock/a-0\n", end].concat();
     says(&own, "MX-11 pass");
     let cancelled = [HEAD, A_HOLDS, B_WAITS, "0.020 b #2 return cancelled\n", end].concat();
-    says(&cancelled, "MX-11 fail");
+    says(&cancelled, "MX-11 fail, MX-12 fail, first MX-12");
     let gone = "0.021 server:0 deleted 0x5 /lock/b-1 by s2\n0.021 server:0 disarm s2 child /lock/a-0\n";
     says(&edit(&cancelled, end, &format!("{gone}{end}")), "MX-11 pass");
     let dies = "0.021 world crash b\n";
@@ -405,6 +466,8 @@ fn mx_12_a_release_that_is_done_has_deleted() {
     // Nothing is promised to a release of what was lost.
     let lost = "0.0195 a state s1 suspended\n0.0195 a #1 unbelieve suspect\n0.0196 a #1 unbelieve lost\n";
     says(&edit(&forgotten, "0.020 a #1 unbelieve released\n", lost), "MX-12 vacuous");
+    let doubtful = "0.0195 a state s1 suspended\n0.020 a #1 unbelieve released\n";
+    says(&edit(&forgotten, "0.020 a #1 unbelieve released\n", doubtful), "MX-12 vacuous");
 }
 
 #[test]
@@ -460,6 +523,9 @@ fn mx_13_one_deletion_wakes_one() {
     // Somebody who no longer waits is not woken.
     let over = edit(&herd, "0.020 a release", "0.020 c #5 return cancelled\n0.020 a release");
     says(&over, "MX-13 pass");
+    // Neither is somebody who waits by another acquire, though its old watch was armed again after a reconnect.
+    let again = "0.020 c #5 return cancelled\n0.020 server:0 arm s3 child /lock/a-0\n0.020 c acquire#9 call /lock\n0.020 a release";
+    says(&edit(&herd, "0.020 a release", again), "MX-13 pass");
 }
 
 #[test]
@@ -559,4 +625,81 @@ fn a_history_that_contradicts_itself_is_malformed() {
 fn what_breaks_before_the_contradiction_counts() {
     says(&[TWO_HOLDS, "0.001 a #1 return done"].concat(), "all fail, malformed");
     says(&["run sim clients a\nlock /lock\n", "0.001 a #1 return done"].concat(), "all unknown, malformed");
+}
+
+// ── the report ──
+
+#[test]
+fn the_deepest_cause_comes_first() {
+    let told = "2.000 a state s1 suspended\n";
+    let report = report(&[HEAD, A_HOLDS, B_WAITS, told, EXPIRY].concat());
+    let rules: Vec<_> = report.findings.iter().map(|f| (f.rule.name(), f.secondary)).collect();
+    assert_eq!(rules, [("MX-14", false), ("MX-2", false)]);
+    let told = report.to_string();
+    assert!(
+        told.starts_with(
+            "fail
+
+MX-14 belief kept too long  /lock
+  a believed to hold it (token 0x3) since e11 (0.003), and still did at e24 (6.000)
+  because  e23 (2.000) it had to stop: it was disconnected, and is declared to stop then
+  not excused: it was not standing still
+
+and with it
+
+MX-2  mutual exclusion (guarded)  /lock
+"
+        ),
+        "{told}"
+    );
+}
+
+#[test]
+fn costs_after_a_breach_are_secondary() {
+    let hasty = "0.022 b #2 believe /lock s2 token 0x4\n";
+    let polls = "0.030 c acquire#7 call /lock\n0.031 c #7 sleep until 1\n";
+    let early = polls.replace("0.03", "0.01").replace("#7", "#8");
+    let before = report(&[HEAD, A_HOLDS, &early.replace("0.01", "0.009"), B_WAITS, hasty].concat());
+    assert_eq!(before.first().map(|first| (first.rule.name(), first.secondary)), Some(("MX-13", false)));
+    let report = report(&[HEAD, A_HOLDS, B_WAITS, hasty, polls].concat());
+    let poll = report.findings.iter().find(|f| f.rule.name() == "MX-13").expect("a poll");
+    assert!(poll.secondary);
+}
+
+#[test]
+fn what_is_required_must_be_put_to_the_test() {
+    use zk_checker::{RuleId, RuleSet, judge};
+    let run = history(&calm());
+    assert_eq!(judge(&run, &RuleSet::all()).exit_status(), 0);
+    let report = judge(&run, &RuleSet::all().requiring(RuleId::Mx4).requiring(RuleId::Mx1));
+    assert_eq!((report.unproved.clone(), report.exit_status()), (vec![RuleId::Mx1], 2));
+    assert!(report.to_string().contains("never put to the test: MX-1"));
+}
+
+#[test]
+fn the_four_promises_are_found_without_looking_inside() {
+    use zk_checker::{RuleId, RuleSet, judge};
+    let hasty = [HEAD, A_HOLDS, B_WAITS, "0.015 b #2 believe /lock s2 token 0x4\n"].concat();
+    let report = judge(&history(&hasty), &RuleSet::black_box());
+    assert_eq!(report.first().map(|first| first.rule), Some(RuleId::Mx2));
+    assert_eq!(report.of(RuleId::Mx3).to_string(), "fail");
+    assert_eq!(report.of(RuleId::Mx4).to_string(), "vacuous");
+}
+
+#[test]
+fn many_findings_are_counted_and_few_are_kept() {
+    let polls = "0.030 c #7 sleep until 1\n".repeat(40);
+    let report = report(&[HEAD, "0.030 c acquire#7 call /lock\n", &polls].concat());
+    assert_eq!(report.findings.len(), 16);
+    assert_eq!(report.rows.iter().find(|row| row.rule.name() == "MX-13").map(|row| row.findings), Some(40));
+}
+
+#[test]
+fn a_judge_tells_at_once() {
+    use zk_checker::{Judge, RuleSet, judge};
+    let run = history(&[HEAD, A_HOLDS, B_WAITS, "0.015 b #2 believe /lock s2 token 0x4\n"].concat());
+    let mut online = Judge::new(run.tables(), &RuleSet::all());
+    let told: Vec<bool> = run.events.iter().map(|event| online.push(run.tables(), event)).collect();
+    assert_eq!(told.iter().position(|told| *told), Some(run.events.len() - 1));
+    assert_eq!(online.finish(run.tables()), judge(&run, &RuleSet::all()));
 }

@@ -5,7 +5,7 @@
 //! margin for clocks that drift and tasks that are slow to stop.
 
 use crate::race::{connected, first, reconnected};
-use crate::zk::{Armed, Error, Op, OpResult, State, Status, Time, ZooKeeper};
+use crate::zk::{Armed, Error, Op, OpResult, Stat, State, Status, Time, ZooKeeper};
 use futures_util::future::Either;
 use std::future::Future;
 use std::pin::Pin;
@@ -88,9 +88,15 @@ struct Inner<Z: ZooKeeper> {
     confirmed: u32,
     /// Told when somebody deletes the znode; armed when somebody asks to be told.
     own: Option<Z::Watch>,
+    /// A reading of the own znode that is under way, and the connection it was sent on: it goes on when whoever waits
+    /// for it is dropped.
+    reading: Option<(Status, Reading<Z::Watch>)>,
     /// The version of the own znode's data: it counts the transactions for which it is the receipt.
     version: i32,
 }
+
+/// What a reading of the own znode gives: its stat, and the watch if one was to be armed.
+type Reading<W> = Pin<Box<dyn Future<Output = Result<(Option<Stat>, Option<W>), Error>> + Send>>;
 
 /// Where a hold came from, and by which rules it is held.
 pub(crate) struct Grant {
@@ -105,7 +111,7 @@ pub(crate) struct Grant {
 impl<Z: ZooKeeper> Hold<Z> {
     pub(crate) fn new(zk: &Z, grant: Grant) -> Self {
         let Grant { path, czxid, data, armed, on_suspect, margin } = grant;
-        let inner = Inner { lost: None, confirmed: zk.status().connection, own: None, version: 0 };
+        let inner = Inner { lost: None, confirmed: zk.status().connection, own: None, reading: None, version: 0 };
         let armed = Some(armed);
         Hold { zk: zk.clone(), path, czxid, data, on_suspect, margin, armed, inner: Mutex::new(inner) }
     }
@@ -179,7 +185,7 @@ impl<Z: ZooKeeper> Hold<Z> {
         let timer = self.zk.sleep_until(until);
         if status.is_connected() && self.needs_reading(status) {
             // An answer, or the deadline: the answer may come too late.
-            first(self.confirm(status), timer).await;
+            first(self.read_own(status), timer).await;
             return;
         }
         first(self.own_event(), first(self.zk.changed(status), timer)).await;
@@ -191,29 +197,50 @@ impl<Z: ZooKeeper> Hold<Z> {
     }
 
     /// Asks whether the own znode is still ours, and arms the watch on it if need be.
-    async fn confirm(&self, status: Status) {
-        let armed = self.inner().own.is_some();
-        let stat = if armed {
-            self.zk.exists(&self.path).await
-        } else {
-            match self.zk.children_watch(&self.path).await {
-                Ok((listing, watch)) => {
-                    self.inner().own = Some(watch);
-                    Ok(Some(listing.stat))
-                }
-                Err(Error::NoNode) => Ok(None),
-                Err(e) => Err(e),
-            }
-        };
+    async fn read_own(&self, status: Status) {
+        let (sent_at, stat) = std::future::poll_fn(|context| {
+            let mut inner = self.inner();
+            let arm = inner.own.is_none();
+            let (sent_at, reading) = inner.reading.get_or_insert_with(|| (status, self.ask_own(arm)));
+            let sent_at = *sent_at;
+            let Poll::Ready(result) = reading.as_mut().poll(context) else { return Poll::Pending };
+            inner.reading = None;
+            Poll::Ready((
+                sent_at,
+                result.map(|(stat, watch)| {
+                    inner.own = watch.or(inner.own.take());
+                    stat
+                }),
+            ))
+        })
+        .await;
         match stat {
             Ok(Some(stat)) if stat.czxid == self.czxid && stat.ephemeral_owner == self.zk.session() => {
-                self.inner().confirmed = status.connection;
+                self.inner().confirmed = sent_at.connection;
             }
             Ok(_) => drop(self.lose(LostReason::Removed)),
             // The status says what became of the connection; wait for it, lest we ask again and again.
-            Err(Error::ConnectionLoss) if self.zk.status() == status => drop(self.zk.changed(status).await),
+            Err(Error::ConnectionLoss) if self.zk.status() == sent_at => {
+                self.zk.changed(sent_at).await;
+            }
             Err(_) => {}
         }
+    }
+
+    /// Sends the question: with a watch if none is armed.
+    fn ask_own(&self, arm: bool) -> Reading<Z::Watch> {
+        if !arm {
+            let stat = self.zk.exists(&self.path);
+            return Box::pin(async move { Ok((stat.await?, None)) });
+        }
+        let listing = self.zk.children_watch(&self.path);
+        Box::pin(async move {
+            match listing.await {
+                Ok((listing, watch)) => Ok((Some(listing.stat), Some(watch))),
+                Err(Error::NoNode) => Ok((None, None)),
+                Err(e) => Err(e),
+            }
+        })
     }
 
     /// Resolves when the watch on the own znode fires.

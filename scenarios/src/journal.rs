@@ -28,6 +28,8 @@ pub struct Journal {
     beliefs: Vec<(u8, OpId)>,
     /// The largest token that each object's resource has seen.
     largest: Vec<u64>,
+    /// What a script says it is about to do, and before which event.
+    steps: Vec<(usize, String)>,
 }
 
 impl Journal {
@@ -44,6 +46,7 @@ impl Journal {
             reqs: 0,
             beliefs: Vec::new(),
             largest,
+            steps: Vec::new(),
         }
     }
 
@@ -58,6 +61,16 @@ impl Journal {
         self.hash.write_u64(names);
         let hash = self.hash.digest128();
         (self.history, hash)
+    }
+
+    /// A script says what comes next.
+    pub fn step(&mut self, text: &str) {
+        self.steps.push((self.history.events.len(), text.to_owned()));
+    }
+
+    /// What a script has said, and before which event.
+    pub fn steps(&self) -> &[(usize, String)] {
+        &self.steps
     }
 
     /// The clients' names, by number.
@@ -195,9 +208,9 @@ impl Witness for Journal {
             Happening::Replied { process, req, op, outcome, zxid, made } => {
                 let what = What::Reply { req: ReqId(req), code: code(outcome), zxid: zxid as u64 };
                 self.write(at, client(process), OpId(op), what);
-                if let Some(path) = made {
+                if let Some((path, czxid)) = made {
                     let path = self.path(path, paths);
-                    self.write(at, client(process), OpId(op), What::Made { path, czxid: zxid as u64 });
+                    self.write(at, client(process), OpId(op), What::Made { path, czxid: czxid as u64 });
                 }
             }
             Happening::Lost { process, req, op } => {

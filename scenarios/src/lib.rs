@@ -1,8 +1,15 @@
 //! Stories, workloads and seeded fault runs for ZooKeeper recipes, on a simulated and on a real ensemble.
 
 pub mod broken;
+pub mod cli;
 pub mod client;
+pub mod code;
 pub mod journal;
 pub mod plan;
+pub mod real;
 pub mod run;
+pub mod stage;
+pub mod stories;
+pub mod sweep;
+pub mod trace;
 pub mod workloads;

@@ -528,6 +528,11 @@ impl Process {
         })
     }
 
+    /// Orders a fault: it strikes the process at the next place where it fits. For scripts.
+    pub fn order(&self, fault: Fault) {
+        self.sim.core().world.order(self.id, fault);
+    }
+
     /// Lets a fault strike the process now. For scripts.
     pub fn inflict(&self, fault: Fault, lasts: Duration) {
         let lasts = lasts.as_micros() as u64;

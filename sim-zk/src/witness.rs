@@ -67,8 +67,8 @@ pub enum Happening {
     // ── a client's library ──
     /// A request leaves.
     Sent { process: u8, req: u32, op: u32, kind: Kind, path: PathId, watch: bool, cleanup: bool },
-    /// An answer arrives. `made`: the path a create made.
-    Replied { process: u8, req: u32, op: u32, outcome: Outcome, zxid: i64, made: Option<PathId> },
+    /// An answer arrives. `made`: what a create made, and its czxid.
+    Replied { process: u8, req: u32, op: u32, outcome: Outcome, zxid: i64, made: Option<(PathId, i64)> },
     /// The user is told that the connection was lost first.
     Lost { process: u8, req: u32, op: u32 },
     /// A notification arrives.

@@ -87,6 +87,8 @@ struct Process {
     paused_until: Option<u64>,
     cut_until: Option<u64>,
     op: u32,
+    /// A fault that a script has ordered: it strikes at the next place where it fits.
+    ordered: Option<Fault>,
 }
 
 #[derive(Clone, Debug)]
@@ -563,7 +565,7 @@ impl World {
             Err(Failure::Over(_)) => Outcome::SessionExpired,
         };
         let made = match result {
-            Ok(Answer::Created { path, .. }) => Some(*path),
+            Ok(Answer::Created { path, stat }) => Some((*path, stat.czxid)),
             _ => None,
         };
         let zxid = zxid.unwrap_or(0);
@@ -699,6 +701,18 @@ impl World {
     // ── faults ──
 
     fn strike(&mut self, place: Place, process: u8, company: &mut Company<'_>) -> Option<Fault> {
+        let fault = self.ordered(place, process).or_else(|| self.drawn(place, company))?;
+        if !matches!(fault, Fault::ClientPause | Fault::SessionExpiry) {
+            self.tell(company, Happening::Struck { fault, process, lasts: 0 });
+        }
+        Some(fault)
+    }
+
+    fn ordered(&mut self, place: Place, process: u8) -> Option<Fault> {
+        self.processes[usize::from(process)].ordered.take_if(|fault| place.faults().contains(fault))
+    }
+
+    fn drawn(&mut self, place: Place, company: &mut Company<'_>) -> Option<Fault> {
         if !self.hostile || self.faults_left == 0 {
             return None;
         }
@@ -706,10 +720,12 @@ impl World {
         let chosen = company.chooser.choose(Point::Fault(place), faults.len() as u32 + 1);
         let fault = *faults.get((chosen as usize).checked_sub(1)?)?;
         self.faults_left -= 1;
-        if !matches!(fault, Fault::ClientPause | Fault::SessionExpiry) {
-            self.tell(company, Happening::Struck { fault, process, lasts: 0 });
-        }
         Some(fault)
+    }
+
+    /// Orders a fault: it strikes the process at the next place where it fits.
+    pub(crate) fn order(&mut self, process: u8, fault: Fault) {
+        self.processes[usize::from(process)].ordered = Some(fault);
     }
 
     /// A fault that strikes a client as something is about to reach it. Says whether that has to wait.

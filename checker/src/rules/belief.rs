@@ -67,11 +67,19 @@ impl Guarded {
         unheard.then_some(Cause::Unheard(session.marked))
     }
 
-    fn judge(&mut self, scene: &Scene<'_>, pair: Overlap, sink: &mut Sink) {
+    /// Somebody believes, and now somebody else does too.
+    fn judge(&mut self, scene: &Scene<'_>, before: OpId, now: OpId, sink: &mut Sink) {
         let view = scene.view;
-        let second = view.op(pair.second);
-        if second.granted == second.believed && view.justify(second).is_err() {
-            let story = Self::story(scene, pair).not_excused("the second one had no right to be granted");
+        let since = Moment { at: scene.at, index: scene.index };
+        // A grant may reach its client late, when the next in line has long been granted.
+        let czxid = |op| view.contender(view.op(op).own).map(|own| own.czxid);
+        let late = czxid(now).is_some() && czxid(now) < czxid(before);
+        let (first, second) = if late { (now, before) } else { (before, now) };
+        let pair = Overlap { first, second, since };
+        let new = view.op(now);
+        if new.granted == new.believed && view.justify(new).is_err() {
+            let story = Self::story(scene, pair)
+                .not_excused(format!("{} had no right to be granted it", scene.client(new.client)));
             return Self::fail(scene, pair, sink, story);
         }
         if scene.at > view.last_belief(pair.first) && !view.client(view.op(pair.first).client).is_paused() {
@@ -86,14 +94,13 @@ impl Guarded {
     fn story(scene: &Scene<'_>, pair: Overlap) -> Story {
         let (first, second) = (scene.view.op(pair.first), scene.view.op(pair.second));
         let story = Story::new(format!(
-            "{} held it (token {:#x}) since {}; {} was granted it (token {:#x}) at {} while {} still believed",
+            "{} held it (token {:#x}) since {}, {} (token {:#x}) since {}: both at once",
             scene.client(first.client),
             first.token,
             scene.when(first.believed),
             scene.client(second.client),
             second.token,
             scene.when(second.believed),
-            scene.client(first.client),
         ));
         match scene.view.contender(first.own) {
             Some(own) if !own.is_alive() => {
@@ -134,7 +141,7 @@ impl Guarded {
                 scene.client(first.client),
                 had_to_stop(why)
             ))
-            .not_excused("it kept its belief");
+            .not_excused("its belief lasted longer");
         Self::fail(scene, pair, sink, story);
     }
 
@@ -200,8 +207,7 @@ impl Rule for Guarded {
             sink.premise(Self::ID, object);
             for first in &view.believers {
                 if *first != event.op && view.op(*first).object == object {
-                    let since = Moment { at: scene.at, index: scene.index };
-                    self.judge(scene, Overlap { first: *first, second: event.op, since }, sink);
+                    self.judge(scene, *first, event.op, sink);
                 }
             }
         } else {

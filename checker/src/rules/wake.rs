@@ -4,7 +4,7 @@ use super::{Kinds, Rule, hears};
 use crate::history::{Event, OpId, Session, Table, Verb, What};
 use crate::sink::{Found, Scene, Sink, Story};
 use crate::verdict::{RuleId, Verdict};
-use crate::view::{Moment, NOBODY};
+use crate::view::Moment;
 
 /// MX-7: who waits has something to wake it.
 ///
@@ -44,16 +44,16 @@ impl Wake {
         let view = scene.view;
         let op = view.op(id);
         let client = view.client(op.client);
-        let session = view.session(client.session);
-        let judged = op.is_waiting() && op.verb == Verb::Acquire && op.answered && op.node != NOBODY;
+        let Some(own) = view.contender(op.node) else { return Source::Busy };
+        let session = view.session(own.owner);
+        let judged = op.is_waiting() && op.verb == Verb::Acquire && op.answered;
         let awake = !client.is_dead() && !client.is_paused() && !session.is_suspended && !session.is_over();
         if !judged || !awake || op.in_flight > 0 || session.undelivered > 0 {
             return Source::Busy;
         }
-        let Some(own) = view.contender(op.node) else { return Source::Busy };
         let dir = scene.tables.objects[usize::from(op.object.0)].path;
         let mut promised = 0;
-        for watch in view.watches.iter().filter(|watch| watch.session == client.session) {
+        for watch in view.watches.iter().filter(|watch| watch.session == own.owner) {
             let ahead = view.contender_of(watch.path).and_then(|number| view.contender(number));
             let ahead = ahead.filter(|ahead| ahead.object == op.object && ahead.place < own.place);
             let on_dir = watch.path == dir && watch.table == Table::Child;
@@ -63,7 +63,7 @@ impl Wake {
             if !watch.armed && watch.registered && (on_dir || ahead.is_some()) {
                 let lost = if watch.lost_at == u64::MAX { 0 } else { watch.lost_at };
                 let connected = if session.connected.came() { session.connected.at } else { 0 };
-                promised = promised.max(lost.max(connected) + 2 * view.timeout_of(client.session));
+                promised = promised.max(lost.max(connected) + 2 * view.timeout_of(own.owner));
             }
         }
         if promised > scene.at { Source::Promised(promised) } else { Source::Nothing }
@@ -125,7 +125,7 @@ impl Wake {
             (_, None) => story.because("nobody stands ahead any more"),
         };
         if doubt.only_promised {
-            at = view.session(view.client(op.client).session).connected;
+            at = view.session(own.map_or(Session(0), |own| own.owner)).connected;
             story = story.because(format!("{who} has not armed its watches again since {}", scene.when(at)));
         }
         let list = op.list.map_or(u32::MAX, |list| list.reply);

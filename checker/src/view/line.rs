@@ -132,6 +132,21 @@ impl View {
             .unwrap_or(op.node)
     }
 
+    /// The client of a session, if that is the present session of a process that runs: others' znodes and watches go
+    /// with their sessions.
+    pub(crate) fn present_client(&self, session: Session) -> Option<u8> {
+        let number = self.session(session).client?;
+        let client = self.client(number);
+        let is = !client.is_dead() && client.session == session && !self.session(session).is_over();
+        is.then_some(number)
+    }
+
+    /// Whether nobody wants a znode that lives, and it does not go by itself.
+    pub(crate) fn is_leaked(&self, contender: &Contender) -> bool {
+        let stays = contender.owner == Session(0) || self.present_client(contender.owner).is_some();
+        self.op(contender.op).is_done_with() && stays
+    }
+
     /// The first that stands ahead now.
     pub(crate) fn ahead_now(&self, own: &Contender) -> Option<u32> {
         let line = self.line(own.object);

@@ -60,15 +60,15 @@ pub(crate) struct Op {
 
     /// The latest znode it made.
     pub(crate) node: u32,
-    pub(crate) nodes: u16,
+    pub(crate) nodes: u32,
     /// How many of them live.
-    pub(crate) live: u16,
+    pub(crate) live: u32,
     /// Whether the client knows its znode.
     pub(crate) answered: bool,
     /// The last list it was served.
     pub(crate) list: Option<List>,
     /// Requests on their way, without those of clean-up.
-    pub(crate) in_flight: u16,
+    pub(crate) in_flight: u32,
     /// The largest depth among its replies.
     pub(crate) depth: u32,
     pub(crate) sends: u32,

@@ -77,7 +77,7 @@ impl View {
 
     /// A belief begins.
     pub(super) fn begin_stop(&mut self, tables: Tables<'_>, id: OpId) {
-        let (now, settle) = (self.now, self.settle);
+        let now = self.now;
         let op = self.op(id);
         let session = self.session(op.session);
         let mut stop = Stop::NEVER;
@@ -92,12 +92,11 @@ impl View {
             let deadline = session.suspended.at + self.patience(object, op.session);
             (stop.deadline, stop.deadline_index) = (deadline, session.suspended.index);
         }
-        debug_assert!(stop.at >= now.at || settle > 0);
         self.ops[id.0 as usize].stop = stop;
     }
 
     /// How long a holder of that session may go on without an answer.
-    fn patience(&self, object: &Object, session: Session) -> u64 {
+    pub(crate) fn patience(&self, object: &Object, session: Session) -> u64 {
         self.timeout_of(session).saturating_sub(object.margin)
     }
 
@@ -161,7 +160,10 @@ impl View {
             let object = &tables.objects[usize::from(op.object.0)];
             // Of what it heard in the pause nothing was sent in it.
             let silent_too_long = now.at >= begin.at.max(op.believed.at) + self.patience(object, op.session);
-            let expired = self.session(op.session).marked.came();
+            let session = self.session(op.session);
+            // What the leader had heard may be a little older than what was answered.
+            let expired = session.marked.came()
+                && now.at >= session.heard.saturating_add(self.patience(object, op.session) + self.tick);
             let stop = &mut self.ops[id.0 as usize].stop;
             let was = stop.instant().0;
             if was.saturating_add(settle) < begin.at {

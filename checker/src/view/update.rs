@@ -3,12 +3,14 @@
 use super::parts::List;
 use super::{Client, Hold, Line, Moment, NOBODY, Op, Phase, Req, SessionView, StopWhy, Txn, View};
 use crate::history::{
-    Code, Event, FaultKind, Notify, ObjectId, OpId, Outcome, ReqId, Request, Session, SessionState, Sym,
-    Table, Tables, Verb, What, Who, Why,
+    Code, Event, ObjectId, OpId, Outcome, ReqId, Request, Session, Sym, Table, Tables, Verb, What, Who, Why,
 };
 
 /// Numbers of a history are dense: one that is farther ahead than this is not a number of it.
 const FAR: usize = 1 << 16;
+
+/// The latest time of an event: sums of times stay in range.
+const LATEST: u64 = 1 << 60;
 
 /// What to do with an event that was taken in.
 pub(crate) enum Taken {
@@ -23,6 +25,9 @@ impl View {
     pub(crate) fn update(&mut self, tables: Tables<'_>, event: &Event) -> Result<Taken, String> {
         if event.at < self.now.at {
             return Err("time goes back".to_owned());
+        }
+        if event.at > LATEST {
+            return Err("this is later than any run can last".to_owned());
         }
         self.now.at = event.at;
         self.touched = NOBODY;
@@ -186,7 +191,7 @@ impl View {
     }
 
     /// Nobody waits for this operation any more.
-    fn leave(&mut self, id: OpId) {
+    pub(super) fn leave(&mut self, id: OpId) {
         let (client, object) = (self.op(id).client, self.op(id).object);
         self.client_mut(client).open.retain(|other| *other != id);
         let line = &mut self.lines[usize::from(object.0)];
@@ -362,136 +367,12 @@ impl View {
     }
 
     /// A client is told that a znode is not there.
-    fn znode_gone(&mut self, client: u8, path: Sym) {
+    pub(super) fn znode_gone(&mut self, client: u8, path: Sym) {
         if let Some(number) = self.contender_of(path) {
             let op = self.contenders[number as usize].op;
             if self.op(op).hold == Hold::Believed && self.op(op).own == number && self.op(op).client == client
             {
                 self.must_stop(op, StopWhy::ZnodeGone);
-            }
-        }
-    }
-
-    fn noticed(&mut self, who: Who, session: Session, kind: Notify, path: Sym) {
-        let waker = self.notice(session, kind, path);
-        self.woken = waker;
-        let Who::Client(client) = who else { return };
-        if waker == OpId(0) {
-            for at in 0..self.client(client).open.len() {
-                let id = self.client(client).open[at];
-                self.ops[id.0 as usize].wakes += 1;
-            }
-        } else if self.op(waker).phase != Phase::Unborn {
-            self.ops[waker.0 as usize].wakes += 1;
-        }
-        if kind == Notify::Deleted {
-            self.znode_gone(client, path);
-        }
-    }
-
-    fn state(&mut self, tables: Tables<'_>, who: Who, session: Session, state: SessionState) {
-        let now = self.now;
-        let view = self.session_mut(session);
-        if let Who::Client(client) = who {
-            view.client = Some(client);
-        }
-        match state {
-            SessionState::Connected => {
-                view.connected = now;
-                view.is_suspended = false;
-                if let Who::Client(client) = who {
-                    self.client_mut(client).session = session;
-                }
-                self.session_connected(session);
-            }
-            SessionState::Suspended => {
-                view.suspended = now;
-                view.is_suspended = true;
-                view.undelivered = 0;
-                self.session_suspended(tables, session);
-                self.disturb_session(who, session);
-            }
-            SessionState::Expired | SessionState::Closed => {
-                if !view.known_over.came() {
-                    view.known_over = now;
-                }
-                self.excusable |= state == SessionState::Expired;
-                self.session_over(session);
-                self.disturb_session(who, session);
-            }
-        }
-    }
-
-    fn disturb_session(&mut self, who: Who, session: Session) {
-        let Who::Client(client) = who else { return };
-        let current = self.client(client).session;
-        if current == session || current == Session(0) {
-            self.disturb_client(client);
-        }
-    }
-
-    fn disturb_client(&mut self, client: u8) {
-        for op in &mut self.ops {
-            op.calm &= op.client != client || op.phase != Phase::Open;
-        }
-    }
-
-    fn disturb(&mut self, op: OpId) {
-        if self.op(op).phase != Phase::Unborn {
-            self.ops[op.0 as usize].calm = false;
-        }
-    }
-
-    fn fault(&mut self, kind: FaultKind, client: u8, lasts: u64) {
-        let now = self.now;
-        self.calm_since = self.calm_since.max(now.at.saturating_add(lasts));
-        self.disturb_client(client);
-        match kind {
-            FaultKind::ClientPause => {
-                self.client_mut(client).paused = now;
-                self.excusable = true;
-            }
-            FaultKind::ForeignDelete => {
-                self.foreign_due += 1;
-                self.excusable = true;
-            }
-            FaultKind::SessionExpiry => self.excusable = true,
-            _ => {}
-        }
-    }
-
-    fn mended(&mut self, tables: Tables<'_>, kind: FaultKind, client: u8) {
-        let now = self.now;
-        self.calm_since = self.calm_since.max(now.at);
-        let begin = self.client(client).paused;
-        if kind == FaultKind::ClientPause && begin.came() {
-            let paused = self.client_mut(client);
-            paused.paused = Moment::NEVER;
-            paused.last_pause = (begin, now);
-            self.resume(tables, client, begin);
-        }
-    }
-
-    fn crash(&mut self, number: u8) {
-        let now = self.now;
-        self.calm_since = self.calm_since.max(now.at);
-        let client = self.client_mut(number);
-        client.died = now;
-        client.paused = Moment::NEVER;
-        for at in 0..self.ops.len() {
-            if self.ops[at].client != number {
-                continue;
-            }
-            let id = OpId(at as u32);
-            if self.ops[at].phase == Phase::Open {
-                if self.ops[at].verb != Verb::Release {
-                    self.leave(id);
-                }
-                self.ops[at].phase = Phase::Dead;
-                self.ops[at].over = now;
-            }
-            if matches!(self.ops[at].hold, Hold::Believed | Hold::Suspended) {
-                self.end_hold(id, Why::Crashed);
             }
         }
     }

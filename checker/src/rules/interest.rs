@@ -1,0 +1,216 @@
+//! What must come of an operation that is over: MX-12.
+
+use super::{Kinds, Rule, hears};
+use crate::history::{Event, OpId, Outcome, Verb, What, Why};
+use crate::sink::{Found, Scene, Sink, Story, ms};
+use crate::verdict::{Layer, RuleId, Verdict};
+use crate::view::{Contender, Moment, Phase};
+
+/// MX-12: when an operation is over, its znode goes, it is not believed again, and its limit is kept.
+#[derive(Default)]
+pub(crate) struct EndOfInterest {
+    /// Operations whose znodes must go, and since when.
+    owed: Vec<(OpId, Moment)>,
+    /// Open operations with a limit of their own.
+    limited: Vec<OpId>,
+}
+
+impl EndOfInterest {
+    /// What is over must be gone within the bound.
+    fn overdue(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        let view = scene.view;
+        self.owed.retain(|(id, since)| {
+            let op = view.op(*id);
+            if op.live == 0 {
+                return false;
+            }
+            let died = view.client(op.client).died;
+            let died = if died.came() { died.at } else { 0 };
+            let from = since.at.max(view.calm_since).max(died);
+            if scene.at <= from.saturating_add(view.bound(op.object)) {
+                return true;
+            }
+            let left = Self::left(scene, *id);
+            let story = Story::new(format!(
+                "{} of {} is still there at {}",
+                scene.place(left),
+                scene.client(op.client),
+                scene.when(Moment { at: scene.at, index: scene.index })
+            ))
+            .because(format!(
+                "its acquire (called at {}) is over since {}",
+                scene.when(op.called),
+                scene.when(*since)
+            ))
+            .not_excused(format!("{} without faults is more than it may take", ms(scene.at - from)));
+            let found =
+                Found { rule: Self::ID, verdict: Verdict::Fail, layer: Layer::Liveness, at: scene.index };
+            sink.find(found, scene, Some(op.object), &[op.called.index, since.index], story);
+            false
+        });
+    }
+
+    /// The znode that is there of an operation.
+    fn left(scene: &Scene<'_>, id: OpId) -> u32 {
+        let (view, op) = (scene.view, scene.view.op(id));
+        let mut all = view.line(op.object).contenders.iter().copied();
+        let mine = all.find(|n| view.contender(*n).is_some_and(|c| c.op == id && c.is_alive()));
+        mine.unwrap_or(op.node)
+    }
+
+    /// Nothing is on its way any more: what is left stays.
+    fn quiesce(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        for (id, since) in self.owed.drain(..) {
+            let op = scene.view.op(id);
+            if op.live == 0 {
+                continue;
+            }
+            let left = Self::left(scene, id);
+            if !scene.view.contender(left).is_some_and(|left| scene.view.is_leaked(left)) {
+                continue;
+            }
+            let story =
+                Story::new(format!("{} of {} is never deleted", scene.place(left), scene.client(op.client)))
+                    .because(format!(
+                        "its acquire (called at {}) is over since {}",
+                        scene.when(op.called),
+                        scene.when(since)
+                    ))
+                    .not_excused(format!("at e{} nothing was on its way any more", scene.index));
+            let found =
+                Found { rule: Self::ID, verdict: Verdict::Fail, layer: Layer::Liveness, at: scene.index };
+            sink.find(found, scene, Some(op.object), &[op.called.index, since.index], story);
+        }
+    }
+
+    fn owe(&mut self, scene: &Scene<'_>, id: OpId) {
+        if self.owed.len() >= 32 {
+            self.owed.retain(|(id, _)| scene.view.op(*id).live > 0);
+        }
+        self.owed.push((id, scene.view.now));
+    }
+
+    fn limits(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        let view = scene.view;
+        self.limited.retain(|id| {
+            let op = view.op(*id);
+            if op.phase != Phase::Open {
+                return false;
+            }
+            let client = view.client(op.client);
+            let (pause, end) = client.last_pause;
+            let resumed = if pause.came() { end.at } else { 0 };
+            let limit = (op.called.at + u64::from(op.limit)).max(resumed) + view.round_trip + view.settle;
+            if client.is_paused() || scene.at <= limit {
+                return true;
+            }
+            let story = Story::new(format!(
+                "the acquire that {} called at {} is still open at {}",
+                scene.client(op.client),
+                scene.when(op.called),
+                scene.when(Moment { at: scene.at, index: scene.index })
+            ))
+            .because(format!("its time limit was {}", ms(op.limit.into())));
+            sink.fail(Self::ID, scene, op.object, &[op.called.index], story);
+            false
+        });
+    }
+
+    /// A release that says it is done has deleted the znode.
+    fn released(scene: &Scene<'_>, release: OpId, hold: OpId, sink: &mut Sink) {
+        let view = scene.view;
+        let op = view.op(hold);
+        let session = view.session(op.session);
+        // A hold that its deadline took from it while it was disconnected may be left to the clean-up.
+        let object = &scene.tables.objects[usize::from(op.object.0)];
+        let past_deadline = session.suspended.came()
+            && session.suspended.index > op.believed.index
+            && scene.at >= session.suspended.at + view.patience(object, op.session);
+        let clean = op.why == Why::Released
+            && op.stop.instant().0 == u64::MAX
+            && !session.is_over()
+            && !past_deadline;
+        if !view.is_sim() || !clean {
+            return;
+        }
+        sink.premise(Self::ID, op.object);
+        if view.contender(op.own).is_some_and(Contender::is_alive) {
+            let story = Story::new(format!(
+                "{} was told at {} that its release is done, and {} is still there",
+                scene.client(op.client),
+                scene.when(view.now),
+                scene.place(op.own)
+            ))
+            .because("nobody has deleted it");
+            sink.fail(Self::ID, scene, op.object, &[op.granted.index, view.op(release).called.index], story);
+        }
+    }
+
+    fn believed_again(scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+        let op = scene.view.op(id);
+        let again = op.granted != op.believed && op.why != Why::Suspect;
+        let over = matches!(op.phase, Phase::Over(outcome) if outcome != Outcome::Done);
+        if !again && !over {
+            return;
+        }
+        let since = if again { op.unbelieved } else { op.over };
+        let story = Story::new(format!(
+            "{} believes at {} to hold by the acquire that it called at {}",
+            scene.client(op.client),
+            scene.when(op.believed),
+            scene.when(op.called)
+        ))
+        .because(format!("that was over since {}", scene.when(since)));
+        sink.fail(Self::ID, scene, op.object, &[op.called.index, since.index], story);
+    }
+}
+
+impl Rule for EndOfInterest {
+    const ID: RuleId = RuleId::Mx12;
+    const HEARS: Kinds =
+        hears::Call | hears::Return | hears::Believe | hears::Unbelieve | hears::Created | hears::Quiesce;
+
+    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        if !self.limited.is_empty() {
+            self.limits(scene, sink);
+        }
+        if !self.owed.is_empty() && scene.view.healed {
+            self.overdue(scene, sink);
+        }
+    }
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let view = scene.view;
+        let op = view.op(event.op);
+        match event.what {
+            What::Call { object, limit, verb: Verb::Acquire | Verb::TryAcquire } if limit > 0 => {
+                sink.premise(Self::ID, object);
+                self.limited.push(event.op);
+            }
+            What::Believe { .. } => Self::believed_again(scene, event.op, sink),
+            What::Return { outcome } if op.verb == Verb::Release => {
+                if op.partner == OpId(0) {
+                    return;
+                }
+                if outcome == Outcome::Done {
+                    Self::released(scene, event.op, op.partner, sink);
+                }
+                self.owe(scene, op.partner);
+            }
+            What::Return { outcome } if outcome != Outcome::Done => {
+                sink.premise(Self::ID, op.object);
+                self.owe(scene, event.op);
+            }
+            What::Unbelieve { why: Why::Dropped } => {
+                sink.premise(Self::ID, op.object);
+                self.owe(scene, event.op);
+            }
+            What::Quiesce if view.is_sim() => self.quiesce(scene, sink),
+            // A create may be applied after its operation is over.
+            What::Created { .. } if view.contender(view.touched).is_some() && op.is_done_with() => {
+                self.owe(scene, event.op);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What is left in the end: MX-11.
+
+use super::{Kinds, Rule, hears};
+use crate::history::{Event, ObjectId, OpId, What};
+use crate::sink::{Scene, Sink, Story};
+use crate::verdict::RuleId;
+
+/// MX-11: in the end nothing is left of what is over.
+#[derive(Default)]
+pub(crate) struct Leaks;
+
+impl Leaks {
+    fn znode(scene: &Scene<'_>, number: u32, sink: &mut Sink) {
+        let Some(left) = scene.view.contender(number) else { return };
+        let op = scene.view.op(left.op);
+        let over = if op.unbelieved.came() { op.unbelieved } else { op.over };
+        let story = Story::new(format!("{} of {} is left", scene.place(number), scene.party(left.op)))
+            .because(format!(
+                "its acquire (called at {}) is over since {}",
+                scene.when(op.called),
+                scene.when(over)
+            ));
+        sink.metrics.leaks += 1;
+        sink.fail(RuleId::Mx11, scene, left.object, &[left.created, over.index], story);
+    }
+
+    fn watches(scene: &Scene<'_>, object: ObjectId, sink: &mut Sink) {
+        let view = scene.view;
+        let dir = scene.tables.objects[usize::from(object.0)].path;
+        for watch in view.watches.iter().filter(|watch| watch.armed) {
+            // Watches go with their connection.
+            let suspended = view.session(watch.session).suspended;
+            if suspended.came() && suspended.index > watch.armed_index {
+                continue;
+            }
+            let here = watch.path == dir || crate::view::is_child(scene.tables, object, watch.path);
+            let Some(number) = scene.view.present_client(watch.session).filter(|_| here) else { continue };
+            let client = view.client(number);
+            let waits = client.open.iter().any(|op| view.op(*op).object == object);
+            let on_own =
+                |op: &OpId| view.contender(view.op(*op).own).is_some_and(|own| own.path == watch.path);
+            if waits || client.holds.iter().any(on_own) {
+                continue;
+            }
+            let table = crate::words::Word::word(watch.table);
+            let story = Story::new(format!(
+                "a {table} watch of {} on {} is left",
+                scene.client(number),
+                scene.path(watch.path)
+            ))
+            .because(format!(
+                "it was armed at e{}, and {} waits for nothing",
+                watch.armed_index,
+                scene.client(number)
+            ));
+            sink.metrics.leaks += 1;
+            sink.fail(RuleId::Mx11, scene, object, &[watch.armed_index], story);
+        }
+    }
+}
+
+impl Rule for Leaks {
+    const ID: RuleId = RuleId::Mx11;
+    const HEARS: Kinds = hears::Quiesce | hears::Left;
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let view = scene.view;
+        match event.what {
+            What::Quiesce if view.is_sim() => {
+                for (at, line) in
+                    view.lines.iter().enumerate().filter(|(_, line)| !line.contenders.is_empty())
+                {
+                    let object = ObjectId(at as u16);
+                    sink.premise(Self::ID, object);
+                    for number in &line.contenders[line.first..] {
+                        let alive = view.contender(*number).filter(|contender| contender.is_alive());
+                        if alive.is_some_and(|contender| scene.view.is_leaked(contender)) {
+                            Self::znode(scene, *number, sink);
+                        }
+                    }
+                    Self::watches(scene, object, sink);
+                }
+            }
+            What::Left { object, path, owner } if !view.is_sim() => {
+                sink.premise(Self::ID, object);
+                if let Some(number) = view.contender_of(path) {
+                    if view.contender(number).is_some_and(|contender| scene.view.is_leaked(contender)) {
+                        Self::znode(scene, number, sink);
+                    }
+                } else if let Some(number) = scene.view.present_client(owner) {
+                    let client = view.client(number);
+                    let mut ops = client.open.iter().chain(&client.holds);
+                    if !ops.any(|op| view.op(*op).object == object) {
+                        let who = scene.client(number);
+                        let story = Story::new(format!("{} of {who} is left", scene.znode(path)))
+                            .because(format!("{who} neither waits nor holds"));
+                        sink.metrics.leaks += 1;
+                        sink.fail(Self::ID, scene, object, &[], story);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! What happens to clients: notifications, the states of their sessions, faults.
+
+use super::{Hold, Moment, Phase, View};
+use crate::history::{FaultKind, Notify, OpId, Session, SessionState, Sym, Tables, Verb, Who, Why};
+
+impl View {
+    pub(super) fn noticed(&mut self, who: Who, session: Session, kind: Notify, path: Sym) {
+        let waker = self.notice(session, kind, path);
+        self.woken = waker;
+        let Who::Client(client) = who else { return };
+        if waker == OpId(0) {
+            for at in 0..self.client(client).open.len() {
+                let id = self.client(client).open[at];
+                self.ops[id.0 as usize].wakes += 1;
+            }
+        } else if self.op(waker).phase != Phase::Unborn {
+            self.ops[waker.0 as usize].wakes += 1;
+        }
+        if kind == Notify::Deleted {
+            self.znode_gone(client, path);
+        }
+    }
+
+    pub(super) fn state(&mut self, tables: Tables<'_>, who: Who, session: Session, state: SessionState) {
+        let now = self.now;
+        let view = self.session_mut(session);
+        if let Who::Client(client) = who {
+            view.client = Some(client);
+        }
+        match state {
+            SessionState::Connected => {
+                view.connected = now;
+                view.is_suspended = false;
+                if let Who::Client(client) = who {
+                    self.client_mut(client).session = session;
+                }
+                self.session_connected(session);
+            }
+            SessionState::Suspended => {
+                view.suspended = now;
+                view.is_suspended = true;
+                view.undelivered = 0;
+                self.session_suspended(tables, session);
+                self.disturb_session(who, session);
+            }
+            SessionState::Expired | SessionState::Closed => {
+                if !view.known_over.came() {
+                    view.known_over = now;
+                }
+                self.excusable |= state == SessionState::Expired;
+                self.session_over(session);
+                self.disturb_session(who, session);
+            }
+        }
+    }
+
+    fn disturb_session(&mut self, who: Who, session: Session) {
+        let Who::Client(client) = who else { return };
+        let current = self.client(client).session;
+        if current == session || current == Session(0) {
+            self.disturb_client(client);
+        }
+    }
+
+    fn disturb_client(&mut self, client: u8) {
+        for op in &mut self.ops {
+            op.calm &= op.client != client || op.phase != Phase::Open;
+        }
+    }
+
+    pub(super) fn disturb(&mut self, op: OpId) {
+        if self.op(op).phase != Phase::Unborn {
+            self.ops[op.0 as usize].calm = false;
+        }
+    }
+
+    pub(super) fn fault(&mut self, kind: FaultKind, client: u8, lasts: u64) {
+        let now = self.now;
+        self.calm_since = self.calm_since.max(now.at.saturating_add(lasts));
+        self.disturb_client(client);
+        match kind {
+            FaultKind::ClientPause => {
+                self.client_mut(client).paused = now;
+                self.excusable = true;
+            }
+            FaultKind::ForeignDelete => {
+                self.foreign_due += 1;
+                self.excusable = true;
+            }
+            FaultKind::SessionExpiry => self.excusable = true,
+            _ => {}
+        }
+    }
+
+    pub(super) fn mended(&mut self, tables: Tables<'_>, kind: FaultKind, client: u8) {
+        let now = self.now;
+        self.calm_since = self.calm_since.max(now.at);
+        let begin = self.client(client).paused;
+        if kind == FaultKind::ClientPause && begin.came() {
+            let paused = self.client_mut(client);
+            paused.paused = Moment::NEVER;
+            paused.last_pause = (begin, now);
+            self.resume(tables, client, begin);
+        }
+    }
+
+    pub(super) fn crash(&mut self, number: u8) {
+        let now = self.now;
+        self.calm_since = self.calm_since.max(now.at);
+        let client = self.client_mut(number);
+        client.died = now;
+        client.paused = Moment::NEVER;
+        for at in 0..self.ops.len() {
+            if self.ops[at].client != number {
+                continue;
+            }
+            let id = OpId(at as u32);
+            if self.ops[at].phase == Phase::Open {
+                if self.ops[at].verb != Verb::Release {
+                    self.leave(id);
+                }
+                self.ops[at].phase = Phase::Dead;
+                self.ops[at].over = now;
+            }
+            if matches!(self.ops[at].hold, Hold::Believed | Hold::Suspended) {
+                self.end_hold(id, Why::Crashed);
+            }
+        }
+    }
+}

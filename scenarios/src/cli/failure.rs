@@ -1,0 +1,62 @@
+//! What is said of a run that failed, and what is kept of it.
+
+use crate::code::Recorded;
+use crate::plan::Plan;
+use crate::run::{Run, Target};
+use crate::{sweep, trace};
+use anyhow::Context;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Where results go.
+pub(super) const RESULTS: &str = "target/sim";
+
+/// The files of a failed run.
+pub(super) struct Kept {
+    pub recorded: PathBuf,
+    pub trace: PathBuf,
+}
+
+/// Writes the recorded run, its trace and its history below [`RESULTS`]. A run of the same name is the same run.
+pub(super) fn keep(target: Target, seed: Option<u64>, plan: &Plan, run: &Run) -> anyhow::Result<Kept> {
+    let folder = Path::new(RESULTS);
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {RESULTS}"))?;
+    let run_name = match seed {
+        Some(seed) => format!("{}-seed-{seed}", target.card().name),
+        None => format!("{}-{:016x}", target.card().name, run.hash as u64),
+    };
+    let write = |extension: &str, text: String| {
+        let path = folder.join(format!("{run_name}.{extension}"));
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        anyhow::Ok(path)
+    };
+    let recorded = serde_json::to_string_pretty(&Recorded::of(target, plan, run))?;
+    Ok(Kept { recorded: write("json", recorded)?, trace: write("trace", trace::print(&run.history, &[]))? })
+}
+
+/// Tells a failure: the promise, the witnesses, why it is not excused, what was drawn, how to see it again.
+pub(super) fn tell(target: Target, seed: Option<u64>, plan: &Plan, run: &Run, kept: &Kept) -> String {
+    let name = target.card().name;
+    let mut text = String::new();
+    match seed {
+        Some(seed) => _ = writeln!(text, "✗ {name}, seed {seed}: {}", sweep::what_failed(run)),
+        None => _ = writeln!(text, "✗ {name}: {}", sweep::what_failed(run)),
+    }
+    let findings = run.report.to_string();
+    for line in findings.lines() {
+        let _ = writeln!(text, "  {line}");
+    }
+    match run.end {
+        sim_zk::End::Done => {}
+        sim_zk::End::Stuck => text.push_str("  the run stopped: nothing could happen any more, and somebody still waited\n"),
+        sim_zk::End::OutOfTime => text.push_str("  the run did not end: somebody still waited after 300 s of simulated time\n"),
+    }
+    let _ = writeln!(text, "  drawn     {plan}");
+    if let Some(seed) = seed {
+        let _ = writeln!(text, "  again     cargo sim run {name} --seed {seed} --trace");
+    }
+    let _ = writeln!(text, "  exactly   cargo sim replay {}", kept.recorded.display());
+    let _ = writeln!(text, "  trace     {}", kept.trace.display());
+    let _ = writeln!(text, "  to keep   copy {} into scenarios/regressions/", kept.recorded.display());
+    text
+}

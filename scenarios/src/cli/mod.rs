@@ -1,0 +1,137 @@
+//! The command line.
+//!
+//! Results go to stdout, progress to stderr. Exit status: 0 all held, 1 a promise was broken, 2 nothing was proved,
+//! 3 the call or the machinery failed.
+
+mod failure;
+mod list;
+mod progress;
+mod real;
+mod single;
+mod sweeping;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::process::ExitCode;
+use zk_checker::Verdict;
+
+/// Seeded fault runs for ZooKeeper's coordination recipes.
+///
+/// A run is a seed. Every run happens in a simulated ensemble that loses replies, expires sessions and stops processes,
+/// and is judged against the promises of the recipe.
+#[derive(Parser)]
+#[command(name = "zksim", bin_name = "cargo sim", version, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// List every workload, story and broken recipe, and the rules that judge them
+    List(Output),
+    /// Run many seeds of workloads under faults, in parallel
+    Sweep(sweeping::Sweep),
+    /// Run one seed of a workload, or tell a story
+    Run(single::RunOne),
+    /// Run a recorded run again: a file, or its code
+    Replay(single::Replay),
+    /// Run a workload on a real Apache ZooKeeper server, judged by the same rules
+    Real(real::Real),
+}
+
+/// How results are written.
+#[derive(Args, Clone, Copy)]
+struct Output {
+    /// `text` for people, `json` for scripts: one object a line
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+impl Output {
+    fn is_json(self) -> bool {
+        self.format == Format::Json
+    }
+}
+
+/// The exit status of a verdict.
+fn status(verdict: Verdict) -> ExitCode {
+    ExitCode::from(match verdict {
+        Verdict::Pass | Verdict::Inherent => 0,
+        Verdict::Fail => 1,
+        Verdict::Vacuous | Verdict::Unknown => 2,
+    })
+}
+
+/// What a verdict is called.
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Vacuous => "vacuous",
+        Verdict::Pass => "pass",
+        Verdict::Inherent => "inherent",
+        Verdict::Unknown => "unknown",
+        Verdict::Fail => "fail",
+    }
+}
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors; everything else is the caller's.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 3 } else { 0 });
+        }
+    };
+    let result = match cli.verb {
+        Verb::List(output) => list::list(output),
+        Verb::Sweep(sweep) => sweep.run(),
+        Verb::Run(one) => one.run(),
+        Verb::Replay(replay) => replay.run(),
+        Verb::Real(real) => real.run(),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::from(3)
+    })
+}
+
+/// The name that comes nearest to a wrong one.
+fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    names.map(|name| (distance(wrong, name), name)).filter(|(d, name)| *d <= name.len() / 2 + 1).min().map(|(_, n)| n)
+}
+
+/// How many letters have to be changed, added or taken away.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_finds_the_right_name() {
+        let names = || ["lock", "lock-no-guid", "calm-hand-over"].into_iter();
+        assert_eq!(nearest("lokc", names()), Some("lock"));
+        assert_eq!(nearest("calm-handover", names()), Some("calm-hand-over"));
+        assert_eq!(nearest("zebra", names()), None);
+    }
+}

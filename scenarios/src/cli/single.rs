@@ -1,0 +1,183 @@
+//! `run` and `replay`: one run, shown.
+
+use super::{Output, failure, nearest, status, word};
+use crate::code::Recorded;
+use crate::plan::Plan;
+use crate::run::{self, Run, Target};
+use crate::{stage, stories, sweep, trace};
+use anyhow::{Context, anyhow};
+use clap::Args;
+use serde_json::json;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use zk_checker::Verdict;
+
+#[derive(Args)]
+pub(super) struct RunOne {
+    /// A workload, a broken recipe or a story: see `list`
+    name: String,
+    /// Which run of the workload
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print everything that happened
+    #[arg(long)]
+    trace: bool,
+    /// A plan to follow instead of the one that the seed draws: a JSON file
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Reads a plan from a file.
+pub(super) fn read_plan(path: &std::path::Path) -> anyhow::Result<Plan> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| anyhow!("cannot read the plan {}: {e}", path.display()))?;
+    let plan: Plan =
+        serde_json::from_str(&text).map_err(|e| anyhow!("{} is not a plan: {e}", path.display()))?;
+    plan.check().with_context(|| format!("the plan {}", path.display()))?;
+    Ok(plan)
+}
+
+/// The target of a name, or one sentence with the nearest right name.
+pub(super) fn target(name: &str, others: &[&str]) -> anyhow::Result<Target> {
+    Target::from_name(name).ok_or_else(|| {
+        let names = Target::ALL.into_iter().map(|t| t.card().name).chain(others.iter().copied());
+        match nearest(name, names) {
+            Some(near) => anyhow!("there is nothing called {name:?}; did you mean {near:?}?"),
+            None => anyhow!("there is nothing called {name:?}; `cargo sim list` shows what there is"),
+        }
+    })
+}
+
+impl RunOne {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        if let Some(story) = stories::find(&self.name) {
+            return tell_story(story, self.output);
+        }
+        let names = stories::ALL.map(|story| story.name);
+        let target = target(&self.name, &names)?;
+        let plan = match &self.plan {
+            Some(path) => read_plan(path)?,
+            None => Plan::drawn(self.seed),
+        };
+        let run = run::seed(target, &plan, self.seed);
+        show(target, Some(self.seed), &plan, &run, self.trace, self.output)
+    }
+}
+
+fn tell_story(story: &stage::Story, output: Output) -> anyhow::Result<ExitCode> {
+    let (told, wrong) = stage::tell(story);
+    let verdict = if wrong.is_empty() { Verdict::Pass } else { Verdict::Fail };
+    if output.is_json() {
+        let hash = format!("{:032x}", told.hash);
+        println!(
+            "{}",
+            json!({"kind": "run", "workload": story.name, "verdict": word(verdict), "hash": hash,
+                "events": told.history.events.len(), "wrong": wrong})
+        );
+        return Ok(status(verdict));
+    }
+    println!("{}: {}\n\n{}\n", story.name, story.title, story.about);
+    print!("{}", trace::print(&told.history, &told.steps));
+    println!();
+    for line in &wrong {
+        println!("✗ {line}");
+    }
+    if wrong.is_empty() {
+        println!("✓ told to its end; every rule holds");
+    }
+    Ok(status(verdict))
+}
+
+fn show(
+    target: Target,
+    seed: Option<u64>,
+    plan: &Plan,
+    run: &Run,
+    with_trace: bool,
+    output: Output,
+) -> anyhow::Result<ExitCode> {
+    let verdict = run.verdict();
+    let failed = verdict >= Verdict::Unknown;
+    let kept = if failed { Some(failure::keep(target, seed, plan, run)?) } else { None };
+    if output.is_json() {
+        println!("{}", run_line(target, seed, run));
+        return Ok(status(verdict));
+    }
+    if with_trace {
+        print!("{}", trace::print(&run.history, &[]));
+        println!();
+    }
+    println!(
+        "{}{}: {}",
+        target.card().name,
+        seed.map_or(String::new(), |seed| format!(", seed {seed}")),
+        word(verdict)
+    );
+    println!("  drawn     {plan}");
+    println!(
+        "  happened  {} events in {} steps, {:.1} s of simulated time; hash {:032x}",
+        run.history.events.len(),
+        run.steps,
+        run.sim_us as f64 / 1e6,
+        run.hash
+    );
+    for row in &run.report.rows {
+        println!("  {:<6} {:<9} {:>5} times  {}", row.rule.name(), word(row.verdict), row.premises, row.rule.title());
+    }
+    if let Some(kept) = &kept {
+        println!();
+        print!("{}", failure::tell(target, seed, plan, run, kept));
+    } else if !run.report.findings.is_empty() {
+        println!();
+        print!("{}", run.report);
+    }
+    Ok(status(verdict))
+}
+
+/// A run as one JSON object.
+pub(super) fn run_line(target: Target, seed: Option<u64>, run: &Run) -> serde_json::Value {
+    let mut line = json!({
+        "kind": "run",
+        "workload": target.card().name,
+        "seed": seed,
+        "verdict": word(run.verdict()),
+        "hash": format!("{:032x}", run.hash),
+        "events": run.history.events.len(),
+        "choices": run.choices.len(),
+        "sim_ms": run.sim_us / 1000,
+    });
+    if run.verdict() >= Verdict::Unknown {
+        line["rule"] = json!(sweep::what_failed(run));
+    }
+    line
+}
+
+#[derive(Args)]
+pub(super) struct Replay {
+    /// A recorded run: the file that a failure names, or the code of a run
+    code_or_file: String,
+    /// Print everything that happened
+    #[arg(long)]
+    trace: bool,
+    /// Print the run's code, to hand it on
+    #[arg(long)]
+    code: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Replay {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let (recorded, target) = Recorded::read(&self.code_or_file)?;
+        let run = run::replay(target, &recorded.plan, recorded.choices.clone());
+        if !recorded.hash.is_empty() && recorded.hash != format!("{:032x}", run.hash) {
+            eprintln!("note: the code has changed since this run was recorded: it now goes another way");
+        }
+        if self.code {
+            println!("{}", recorded.code());
+        }
+        show(target, None, &recorded.plan, &run, self.trace, self.output)
+    }
+}

@@ -1,0 +1,223 @@
+//! `sweep`: many seeds, counted.
+
+use super::single::{read_plan, run_line, target};
+use super::{Output, failure, progress, status, word};
+use crate::plan::Plan;
+use crate::run::{self, Run, Target};
+use crate::sweep::{self, Order, Tally};
+use anyhow::{Context, anyhow, bail};
+use clap::Args;
+use indicatif::ProgressBar;
+use serde_json::json;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+use zk_checker::Verdict;
+
+/// How many seeds a workload gets if nothing else is said.
+const SEEDS: u64 = 20_000;
+
+#[derive(Args)]
+pub(super) struct Sweep {
+    /// Workloads or broken recipes; all workloads if none is named
+    names: Vec<String>,
+    /// How many seeds of each
+    #[arg(long, default_value_t = SEEDS)]
+    seeds: u64,
+    /// The first seed
+    #[arg(long, default_value_t = 0)]
+    from: u64,
+    /// Threads; all cores if not given
+    #[arg(long)]
+    jobs: Option<usize>,
+    /// Stop after this long, such as 60s or 5m
+    #[arg(long, value_parser = parse_duration)]
+    budget: Option<Duration>,
+    /// Only every n-th seed, beginning with the i-th: i/n, i from 0
+    #[arg(long, value_parser = parse_shard, default_value = "0/1")]
+    shard: (u64, u64),
+    /// One plan for all seeds, instead of one drawn by each: a JSON file
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
+    /// With `--format json`: a line for every run, not only for failures
+    #[arg(long)]
+    each: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Reads 500ms, 60s or 5m.
+pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("{text:?} is not a duration such as 500ms, 60s or 5m");
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: u64 = digits.parse().map_err(|_| wrong())?;
+    match &text[digits.len()..] {
+        "ms" => Ok(Duration::from_millis(number)),
+        "s" => Ok(Duration::from_secs(number)),
+        "m" => Ok(Duration::from_secs(60 * number)),
+        _ => Err(wrong()),
+    }
+}
+
+fn parse_shard(text: &str) -> Result<(u64, u64), String> {
+    let wrong = || format!("{text:?} is not a shard such as 0/4: i/n with i from 0 to n-1");
+    let (i, n) = text.split_once('/').ok_or_else(wrong)?;
+    match (i.parse(), n.parse()) {
+        (Ok(i), Ok(n)) if i < n => Ok((i, n)),
+        _ => Err(wrong()),
+    }
+}
+
+/// One workload's part of a sweep.
+struct Part {
+    order: Order,
+    tally: Tally,
+    seconds: f64,
+}
+
+impl Sweep {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let targets = match self.names.as_slice() {
+            [] => Target::workloads().collect(),
+            names => names.iter().map(|name| target(name, &[])).collect::<anyhow::Result<Vec<_>>>()?,
+        };
+        if self.seeds == 0 {
+            bail!("--seeds 0 would prove nothing; give at least one");
+        }
+        let plan = self.plan.as_deref().map(read_plan).transpose()?;
+        let jobs = match self.jobs {
+            Some(0) => bail!("--jobs 0 would do nothing; give at least one"),
+            Some(jobs) => jobs,
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        let end = self.from.checked_add(self.seeds).ok_or_else(|| anyhow!("there are no seeds beyond 2^64"))?;
+        // Quiet: a run that panics is told as a failure, with its seed.
+        let stop = AtomicBool::new(false);
+        let started = now();
+        let mut parts = Vec::new();
+        for target in targets {
+            let order =
+                Order { target, seeds: self.from..end, shard: self.shard, plan: plan.clone(), jobs };
+            parts.push(self.part(order, &stop, started));
+        }
+        for part in &parts {
+            self.tell_failures(part)?;
+        }
+        let verdict = parts.iter().map(|part| part.tally.verdict(&part.order)).max().unwrap_or(Verdict::Vacuous);
+        let vacuous = parts.iter().any(|part| part.tally.verdict(&part.order) == Verdict::Vacuous);
+        self.summary(&parts, verdict, started.elapsed().as_secs_f64());
+        // A sweep that proved nothing of one workload proved nothing, unless it broke a promise.
+        Ok(if vacuous && verdict < Verdict::Unknown { status(Verdict::Vacuous) } else { status(verdict) })
+    }
+
+    fn part(&self, order: Order, stop: &AtomicBool, started: std::time::Instant) -> Part {
+        let bar = progress::bar(order.runs(), order.target.card().name);
+        let begun = now();
+        let failed = AtomicU64::new(0);
+        let each = |seed: u64, _: &Plan, run: &Run| {
+            self.follow(&bar, &failed, run);
+            if self.output.is_json() && (self.each || run.verdict() >= Verdict::Unknown) {
+                println!("{}", run_line(order.target, Some(seed), run));
+            }
+            if self.budget.is_some_and(|budget| started.elapsed() >= budget) {
+                stop.store(true, Ordering::Relaxed);
+            }
+        };
+        let tally = sweep::sweep(&order, stop, &each);
+        bar.finish_and_clear();
+        Part { order, tally, seconds: begun.elapsed().as_secs_f64() }
+    }
+
+    fn follow(&self, bar: &ProgressBar, failed: &AtomicU64, run: &Run) {
+        if run.verdict() >= Verdict::Unknown {
+            let failed = failed.fetch_add(1, Ordering::Relaxed) + 1;
+            bar.set_message(format!("{failed} failed, last by {}", sweep::what_failed(run)));
+        }
+        bar.inc(1);
+    }
+
+    /// The first failure of each kind is run again, kept and told.
+    fn tell_failures(&self, part: &Part) -> anyhow::Result<()> {
+        for (what, (seed, count)) in &part.tally.failures {
+            let plan = part.order.plan(*seed);
+            let run = run::seed(part.order.target, &plan, *seed);
+            let kept = failure::keep(part.order.target, Some(*seed), &plan, &run)
+                .with_context(|| format!("keeping the failure of seed {seed}"))?;
+            if !self.output.is_json() {
+                print!("{}", failure::tell(part.order.target, Some(*seed), &plan, &run, &kept));
+                println!("  {count} of {} runs failed by {what}\n", part.tally.runs);
+            }
+        }
+        Ok(())
+    }
+
+    fn summary(&self, parts: &[Part], verdict: Verdict, seconds: f64) {
+        if self.output.is_json() {
+            for part in parts {
+                for (rule, (premises, verdict)) in &part.tally.rules {
+                    println!(
+                        "{}",
+                        json!({"kind": "rule", "workload": part.order.target.card().name, "id": rule.name(),
+                            "verdict": word(*verdict), "premises": premises})
+                    );
+                }
+            }
+            let runs: u64 = parts.iter().map(|part| part.tally.runs).sum();
+            let failed: u64 = parts.iter().flat_map(|part| part.tally.failures.values()).map(|f| f.1).sum();
+            let vacuous = parts.iter().filter(|p| p.tally.verdict(&p.order) == Verdict::Vacuous).count();
+            println!(
+                "{}",
+                json!({"kind": "summary", "verdict": word(verdict), "runs": runs, "failed": failed,
+                    "vacuous": vacuous, "seconds": seconds, "per_second": runs as f64 / seconds})
+            );
+            return;
+        }
+        for part in parts {
+            table(part);
+        }
+    }
+}
+
+fn table(part: &Part) {
+    let Part { order, tally, seconds } = part;
+    println!(
+        "{}: {} runs in {seconds:.1} s, {:.0} seeds/s on {} threads; {} events, {:.0} s of simulated time",
+        order.target.card().name,
+        tally.runs,
+        tally.runs as f64 / seconds,
+        order.jobs,
+        tally.events,
+        tally.sim_us as f64 / 1e6
+    );
+    println!("  rule   verdict     premises  promise");
+    for (rule, (premises, verdict)) in &tally.rules {
+        println!("  {:<6} {:<9} {premises:>10}  {}", rule.name(), word(*verdict), rule.title());
+    }
+    println!("  faults struck");
+    for fault in sim_zk::fault::Fault::ALL {
+        let count = tally.faults.get(&crate::journal::fault_kind(fault)).copied().unwrap_or(0);
+        println!("    {:<16} {count:>9}", fault.name());
+    }
+    let count = |verdict| tally.verdicts.get(&verdict).copied().unwrap_or(0);
+    println!(
+        "  verdicts  {} pass, {} inherent, {} vacuous, {} unknown, {} fail",
+        count(Verdict::Pass),
+        count(Verdict::Inherent),
+        count(Verdict::Vacuous),
+        count(Verdict::Unknown),
+        count(Verdict::Fail)
+    );
+    let never = tally.never_struck(order);
+    if !never.is_empty() {
+        let names: Vec<&str> = never.iter().map(|fault| fault.name()).collect();
+        println!("  nothing was proved: {} never struck; run more seeds", names.join(", "));
+    }
+    println!("  {}", word(tally.verdict(order)));
+}
+
+/// The clock of the person who waits; no run sees it.
+#[expect(clippy::disallowed_methods, reason = "how long a sweep took is no part of any run")]
+fn now() -> std::time::Instant {
+    std::time::Instant::now()
+}

@@ -1,0 +1,126 @@
+//! A run as something to keep: a file with everything drawn and decided, or the same in one word.
+
+use crate::plan::Plan;
+use crate::run::{Run, Target};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+
+/// A recorded run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recorded {
+    /// Version of this form: 1.
+    pub format: u32,
+    /// What was run.
+    pub target: String,
+    /// With which plan.
+    pub plan: Plan,
+    /// What was decided.
+    pub choices: Vec<u16>,
+    /// What the run's hash was, in hex; empty if that is not known.
+    #[serde(default)]
+    pub hash: String,
+}
+
+/// What is wrong with a code or a file.
+#[derive(Debug, thiserror::Error)]
+pub enum CodeError {
+    /// It is neither.
+    #[error("{0:?} is neither a file nor the code of a run")]
+    Neither(String),
+    /// The file cannot be read.
+    #[error("cannot read {0}: {1}")]
+    Unreadable(String, std::io::Error),
+    /// The file is something else.
+    #[error("{0} is not a recorded run: {1}")]
+    NotARun(String, serde_json::Error),
+    /// It was recorded by another version.
+    #[error("the run has form {0}; this program knows form 1")]
+    Form(u32),
+    /// Its target does not exist here.
+    #[error("the run is of {0:?}, which does not exist here")]
+    Target(String),
+    /// Its plan makes no sense.
+    #[error("the run's plan: {0}")]
+    Plan(#[from] crate::plan::PlanError),
+}
+
+impl Recorded {
+    /// Records a run.
+    pub fn of(target: Target, plan: &Plan, run: &Run) -> Recorded {
+        // What follows the last choice that is not the calm one is calm anyway.
+        let used = run.choices.iter().rposition(|choice| *choice != 0).map_or(0, |last| last + 1);
+        Recorded {
+            format: 1,
+            target: target.card().name.to_owned(),
+            plan: plan.clone(),
+            choices: run.choices[..used].to_vec(),
+            hash: format!("{:032x}", run.hash),
+        }
+    }
+
+    /// The run in one word.
+    pub fn code(&self) -> String {
+        let bytes = postcard::to_allocvec(self).expect("a recorded run is plain data");
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    /// Reads a file, or else a code, and says what is to be run.
+    ///
+    /// # Errors
+    ///
+    /// One sentence.
+    pub fn read(code_or_file: &str) -> Result<(Recorded, Target), CodeError> {
+        let path = std::path::Path::new(code_or_file);
+        let recorded = if path.exists() {
+            let text = std::fs::read_to_string(path)
+                .map_err(|e| CodeError::Unreadable(code_or_file.to_owned(), e))?;
+            serde_json::from_str(&text).map_err(|e| CodeError::NotARun(code_or_file.to_owned(), e))?
+        } else {
+            let neither = || CodeError::Neither(shorten(code_or_file));
+            let bytes = URL_SAFE_NO_PAD.decode(code_or_file.trim()).map_err(|_| neither())?;
+            postcard::from_bytes::<Recorded>(&bytes).map_err(|_| neither())?
+        };
+        if recorded.format != 1 {
+            return Err(CodeError::Form(recorded.format));
+        }
+        recorded.plan.check()?;
+        let target = Target::from_name(&recorded.target);
+        match target {
+            Some(target) => Ok((recorded, target)),
+            None => Err(CodeError::Target(recorded.target)),
+        }
+    }
+}
+
+fn shorten(text: &str) -> String {
+    if text.chars().count() <= 40 {
+        return text.to_owned();
+    }
+    text.chars().take(37).chain("...".chars()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_reads_back_as_the_run_it_was_made_of() {
+        let recorded = Recorded {
+            format: 1,
+            target: "lock".into(),
+            plan: Plan::drawn(3),
+            choices: vec![0, 3, 255, 0, 7],
+            hash: String::new(),
+        };
+        let (back, target) = Recorded::read(&recorded.code()).expect("its own code");
+        assert_eq!((back, target), (recorded, Target::Lock));
+    }
+
+    #[test]
+    fn nonsense_gets_one_sentence() {
+        let error = Recorded::read("no-such-thing").expect_err("nonsense").to_string();
+        assert_eq!(error, r#""no-such-thing" is neither a file nor the code of a run"#);
+    }
+}

@@ -1,0 +1,168 @@
+//! Many seeds of a workload, on as many threads as there are cores: each run alone in its world, the results counted.
+
+use crate::journal::fault_kind;
+use crate::plan::Plan;
+use crate::run::{self, Run, Target};
+use sim_zk::fault::Fault;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use zk_checker::history::FaultKind;
+use zk_checker::{RuleId, Verdict};
+
+/// What to sweep.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// What to run.
+    pub target: Target,
+    /// Which seeds.
+    pub seeds: Range<u64>,
+    /// Which of them: every `shard.1`-th, beginning with the `shard.0`-th.
+    pub shard: (u64, u64),
+    /// A plan for every seed, or none: each draws its own.
+    pub plan: Option<Plan>,
+    /// How many threads.
+    pub jobs: usize,
+}
+
+impl Order {
+    /// The plan of a seed.
+    pub fn plan(&self, seed: u64) -> Plan {
+        self.plan.clone().unwrap_or_else(|| Plan::drawn(seed))
+    }
+
+    /// How many runs there are to make.
+    pub fn runs(&self) -> u64 {
+        let seeds = self.seeds.end.saturating_sub(self.seeds.start);
+        (seeds + self.shard.1 - 1 - self.shard.0) / self.shard.1
+    }
+}
+
+/// What a sweep came to.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Runs made.
+    pub runs: u64,
+    /// Runs with each verdict.
+    pub verdicts: BTreeMap<Verdict, u64>,
+    /// How often each rule was put to the test, and its worst verdict.
+    pub rules: BTreeMap<RuleId, (u64, Verdict)>,
+    /// How often each kind of fault struck.
+    pub faults: BTreeMap<FaultKind, u64>,
+    /// For each rule that was broken: the smallest seed and how many.
+    pub failures: BTreeMap<String, (u64, u64)>,
+    /// Events recorded.
+    pub events: u64,
+    /// Steps made.
+    pub steps: u64,
+    /// Simulated microseconds.
+    pub sim_us: u64,
+}
+
+impl Tally {
+    fn add(&mut self, seed: u64, run: &Run) {
+        self.runs += 1;
+        let verdict = run.verdict();
+        *self.verdicts.entry(verdict).or_default() += 1;
+        for row in &run.report.rows {
+            let entry = self.rules.entry(row.rule).or_insert((0, Verdict::Vacuous));
+            entry.0 += u64::from(row.premises);
+            entry.1 = entry.1.join(row.verdict);
+        }
+        for kind in run.faults() {
+            *self.faults.entry(kind).or_default() += 1;
+        }
+        if verdict >= Verdict::Unknown {
+            let entry = self.failures.entry(what_failed(run)).or_insert((seed, 0));
+            entry.0 = entry.0.min(seed);
+            entry.1 += 1;
+        }
+        self.events += run.history.events.len() as u64;
+        self.steps += run.steps;
+        self.sim_us += run.sim_us;
+    }
+
+    fn merge(&mut self, other: Tally) {
+        self.runs += other.runs;
+        for (verdict, count) in other.verdicts {
+            *self.verdicts.entry(verdict).or_default() += count;
+        }
+        for (rule, (premises, verdict)) in other.rules {
+            let entry = self.rules.entry(rule).or_insert((0, Verdict::Vacuous));
+            *entry = (entry.0 + premises, entry.1.join(verdict));
+        }
+        for (kind, count) in other.faults {
+            *self.faults.entry(kind).or_default() += count;
+        }
+        for (what, (seed, count)) in other.failures {
+            let entry = self.failures.entry(what).or_insert((seed, 0));
+            *entry = (entry.0.min(seed), entry.1 + count);
+        }
+        self.events += other.events;
+        self.steps += other.steps;
+        self.sim_us += other.sim_us;
+    }
+
+    /// Kinds of fault that were to strike and never did.
+    pub fn never_struck(&self, order: &Order) -> Vec<Fault> {
+        let wanted = |fault: &Fault| match &order.plan {
+            Some(plan) => plan.faults > 0 && plan.rates.contains_key(fault.name()),
+            None => true,
+        };
+        Fault::ALL
+            .into_iter()
+            .filter(|fault| wanted(fault) && !self.faults.contains_key(&fault_kind(*fault)))
+            .collect()
+    }
+
+    /// Rules that never had anything to say.
+    pub fn never_tested(&self) -> Vec<RuleId> {
+        self.rules.iter().filter(|(_, (premises, _))| *premises == 0).map(|(rule, _)| *rule).collect()
+    }
+
+    /// The verdict of the whole sweep. One in which a kind of fault never struck proves nothing.
+    pub fn verdict(&self, order: &Order) -> Verdict {
+        let worst = self.verdicts.keys().max().copied().unwrap_or(Verdict::Vacuous);
+        if worst < Verdict::Unknown && !self.never_struck(order).is_empty() { Verdict::Vacuous } else { worst }
+    }
+}
+
+/// The rule that a run broke, or in what other way it failed.
+pub fn what_failed(run: &Run) -> String {
+    match run.report.first() {
+        Some(finding) => finding.rule.name().to_owned(),
+        None => match run.end {
+            sim_zk::End::Done => "unknown".to_owned(),
+            sim_zk::End::Stuck => "stuck".to_owned(),
+            sim_zk::End::OutOfTime => "out of time".to_owned(),
+        },
+    }
+}
+
+/// Runs the seeds. `each` sees every run (on the thread that made it); `stop` ends the sweep early.
+///
+/// The tally does not depend on how many threads there are.
+pub fn sweep(order: &Order, stop: &AtomicBool, each: &(dyn Fn(u64, &Plan, &Run) + Sync)) -> Tally {
+    let next = AtomicU64::new(order.shard.0);
+    let total = Mutex::new(Tally::default());
+    std::thread::scope(|scope| {
+        for _ in 0..order.jobs.max(1) {
+            scope.spawn(|| {
+                let mut tally = Tally::default();
+                while !stop.load(Ordering::Relaxed) {
+                    let seed = order.seeds.start + next.fetch_add(order.shard.1, Ordering::Relaxed);
+                    if seed >= order.seeds.end {
+                        break;
+                    }
+                    let plan = order.plan(seed);
+                    let run = run::seed(order.target, &plan, seed);
+                    tally.add(seed, &run);
+                    each(seed, &plan, &run);
+                }
+                total.lock().expect("a thread that panicked ends the sweep").merge(tally);
+            });
+        }
+    });
+    total.into_inner().expect("all threads are done")
+}
