@@ -77,6 +77,9 @@ struct Core {
     ended: bool,
     /// Who waits until nothing is on its way.
     quiet: Vec<Waker>,
+    /// How often every task has run as far as it could, and who waits for the next time.
+    rounds: u64,
+    stalled: Vec<Waker>,
 }
 
 #[derive(Default)]
@@ -264,6 +267,8 @@ impl Sim {
                 guids: 0,
                 ended: false,
                 quiet: Vec::new(),
+                rounds: 0,
+                stalled: Vec::new(),
             })),
         };
         let output = Arc::new(Mutex::new(None));
@@ -304,12 +309,13 @@ impl Sim {
     fn dissolve(&self, runtime: madsim::runtime::Runtime) {
         self.core().ended = true;
         drop(runtime);
-        let mut core = self.core();
+        let mut guard = self.core();
+        let core = &mut *guard;
         let slots = std::mem::take(&mut core.slots.slots);
         let handles = std::mem::take(&mut core.handles);
         let processes = std::mem::take(&mut core.processes);
-        let wakers = (std::mem::take(&mut core.wakers), std::mem::take(&mut core.quiet));
-        drop(core);
+        let wakers = [&mut core.wakers, &mut core.quiet, &mut core.stalled].map(std::mem::take);
+        drop(guard);
         drop((slots, handles, processes, wakers));
     }
 
@@ -320,7 +326,12 @@ impl Sim {
         let wakers = {
             let mut guard = self.core();
             let core = &mut *guard;
+            core.rounds += 1;
+            core.wakers.append(&mut core.stalled);
             loop {
+                if !core.wakers.is_empty() {
+                    break std::mem::take(&mut core.wakers);
+                }
                 let Some((at, step)) = core.world.next() else { return Some(End::Stuck) };
                 if at > limit {
                     return Some(End::OutOfTime);
@@ -427,17 +438,37 @@ impl Sim {
         self.core().world.heal();
     }
 
+    /// Resolves when every other task has run as far as it can without the world moving on.
+    pub fn stalled(&self) -> impl Future<Output = ()> + Send + use<> {
+        let sim = self.clone();
+        let seen = self.core().rounds;
+        std::future::poll_fn(move |context| {
+            let mut core = sim.core();
+            if core.rounds > seen {
+                return Poll::Ready(());
+            }
+            remember(&mut core.stalled, context);
+            Poll::Pending
+        })
+    }
+
     /// Resolves when nothing is on its way and nothing lingers; see [`World::is_quiet`].
     pub fn quiet(&self) -> impl Future<Output = ()> + Send + use<> {
         let sim = self.clone();
-        std::future::poll_fn(move |context| {
-            let mut core = sim.core();
-            if core.is_quiet() {
-                return Poll::Ready(());
-            }
-            remember(&mut core.quiet, context);
-            Poll::Pending
-        })
+        let stalled = self.stalled();
+        async move {
+            // What was just spawned has not asked for anything yet.
+            stalled.await;
+            std::future::poll_fn(move |context| {
+                let mut core = sim.core();
+                if core.is_quiet() {
+                    return Poll::Ready(());
+                }
+                remember(&mut core.quiet, context);
+                Poll::Pending
+            })
+            .await;
+        }
     }
 
     /// Waits that long.
