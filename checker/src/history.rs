@@ -281,6 +281,8 @@ pub enum What {
     Heal,
     /// Nothing is open, nothing is on its way.
     Quiesce,
+    /// The harness stopped the run at its limit of time, with whatever was open: time has passed until here.
+    Stopped,
     /// What a last listing found below an object's directory.
     Left {
         /// Which object.

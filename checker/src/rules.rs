@@ -37,7 +37,7 @@ kinds! {
     Call = 0, Return = 1, Believe = 2, Unbelieve = 3, Resource = 4, Sleep = 5, Send = 6, Reply = 7, Made = 8, Lost = 9,
     Notice = 10, State = 11, Txn = 12, Created = 13, Deleted = 14, Written = 15, Arm = 16, Fire = 17, Disarm = 18,
     Opened = 19, Marked = 20, Ended = 21, Fault = 22, Mended = 23, Crash = 24, Start = 25, Heal = 26, Quiesce = 27,
-    Left = 28,
+    Left = 28, Stopped = 29,
 }
 
 /// A promise, as a state machine.

@@ -164,6 +164,7 @@ fn write_event(
         What::Start { client: whom } => write!(out, " start {}", client(whom)),
         What::Heal => write!(out, " heal"),
         What::Quiesce => write!(out, " quiesce"),
+        What::Stopped => write!(out, " stopped"),
         What::Left { object: id, path: at, owner } => {
             write!(out, " left {} {} {}", object(id), path(at), name(owner))
         }

@@ -285,6 +285,7 @@ fn what() -> impl Strategy<Value = What> {
         (0..4u8).prop_map(|client| What::Start { client }),
         Just(What::Heal),
         Just(What::Quiesce),
+        Just(What::Stopped),
         (object(), path(), session()).prop_map(|(object, path, owner)| What::Left { object, path, owner }),
     ];
     prop_oneof![clients, sessions, world]

@@ -84,6 +84,16 @@ fn mx_2_a_pause_excuses_its_window() {
 }
 
 #[test]
+fn mx_2_who_is_stopped_again_at_once_has_stood_still_all_along() {
+    let again = "6.600 world fault client_pause a lasts 2\n8.600 world mended client_pause a\n";
+    let wakes = "8.600 a state s1 suspended\n8.600 a #1 unbelieve lost\n";
+    let run = [HEAD, A_HOLDS, B_WAITS, PAUSE, EXPIRY, MENDED, again, wakes].concat();
+    says(&run, "MX-2 inherent, MX-14 inherent, first nothing");
+    // A hundredth of a second is enough to act.
+    says(&edit(&run, "6.600 world fault", "6.610 world fault"), "first MX-14, MX-2 fail");
+}
+
+#[test]
 fn mx_2_the_window_ends_when_a_correct_client_must_have_stopped() {
     let late = "6.602 a state s1 suspended\n6.602 a #1 unbelieve lost\n";
     says(
@@ -701,4 +711,16 @@ fn a_judge_tells_at_once() {
     let told: Vec<bool> = run.events.iter().map(|event| online.push(run.tables(), event)).collect();
     assert_eq!(told.iter().position(|told| *told), Some(run.events.len() - 1));
     assert_eq!(online.finish(run.tables()), judge(&run, &RuleSet::all()));
+}
+
+#[test]
+fn mx_8_a_run_that_was_stopped_with_a_waiter_and_no_holder_has_lost_it() {
+    let hangs = "
+0.100 world heal
+0.200 a acquire#1 call /lock
+";
+    let head = "run sim\nlock /lock fenced\n";
+    says(&[head, hangs].concat(), "MX-8 unknown");
+    says(&[head, hangs, "0.300 world stopped"].concat(), "MX-8 unknown");
+    says(&[head, hangs, "200.000 world stopped"].concat(), "MX-8 fail, first MX-8");
 }

@@ -174,6 +174,11 @@ impl Journal {
         self.write(at, Who::World, OpId(0), What::Quiesce);
     }
 
+    /// The run was stopped at its limit of time.
+    pub fn stopped(&mut self, at: u64) {
+        self.write(at, Who::World, OpId(0), What::Stopped);
+    }
+
     /// Anything else.
     pub fn note(&mut self, at: u64, who: Who, op: OpId, what: What) {
         self.write(at, who, op, what);

@@ -63,11 +63,11 @@ impl Plan {
         Plan { clients: 3, rounds: 2, timeout_ms: 6000, hostile_ms: 30_000, faults: 0, rates: BTreeMap::new() }
     }
 
-    /// The same with `faults` kinds at that rate, and no other.
+    /// The same with these kinds of fault at that rate, at most three of them, and no other.
     #[must_use]
     pub fn with(mut self, faults: &[Fault], rate: f64) -> Plan {
         self.rates = faults.iter().map(|fault| (fault.name().to_owned(), rate)).collect();
-        self.faults = self.faults.max(3);
+        self.faults = if faults.is_empty() { 0 } else { 3 };
         self
     }
 

@@ -29,7 +29,7 @@ pub struct Order {
 impl Order {
     /// The plan of a seed.
     pub fn plan(&self, seed: u64) -> Plan {
-        self.plan.clone().unwrap_or_else(|| Plan::drawn(seed))
+        self.plan.clone().unwrap_or_else(|| self.target.plan(seed))
     }
 
     /// How many runs there are to make.
@@ -108,7 +108,7 @@ impl Tally {
     pub fn never_struck(&self, order: &Order) -> Vec<Fault> {
         let wanted = |fault: &Fault| match &order.plan {
             Some(plan) => plan.faults > 0 && plan.rates.contains_key(fault.name()),
-            None => true,
+            None => order.target.card().faults.contains(fault),
         };
         Fault::ALL
             .into_iter()

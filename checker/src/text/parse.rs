@@ -241,6 +241,7 @@ impl Reader {
             "start" => What::Start { client: self.client(rest)? },
             "heal" => What::Heal,
             "quiesce" => What::Quiesce,
+            "stopped" => What::Stopped,
             "left" => {
                 What::Left { object: self.object_id(rest)?, path: self.path(rest)?, owner: rest.session()? }
             }

@@ -136,6 +136,7 @@ impl View {
                 self.calm_since = self.calm_since.max(event.at);
             }
             What::Quiesce => self.quiet = true,
+            What::Stopped => {}
             What::Sleep { .. }
             | What::Written { .. }
             | What::Made { .. }

@@ -80,7 +80,12 @@ impl View {
         self.disturb_client(client);
         match kind {
             FaultKind::ClientPause => {
-                self.client_mut(client).paused = now;
+                let settle = self.settle;
+                let stopped = self.client_mut(client);
+                // A process that is stopped again before it could do anything has stood still all along.
+                let (begin, end) = stopped.last_pause;
+                let at_once = end.came() && now.at <= end.at.saturating_add(settle);
+                stopped.paused = if at_once { begin } else { now };
                 self.excusable = true;
             }
             FaultKind::ForeignDelete => {

@@ -1,5 +1,6 @@
 //! Recipes that are broken on purpose, one file each: each names the rule that must catch it.
 
+pub mod bend;
 mod no_guid;
 mod watch_all;
 

@@ -5,8 +5,10 @@ use crate::plan::Plan;
 use crate::run::{Run, Target};
 use crate::{sweep, trace};
 use anyhow::Context;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use zk_checker::Verdict;
 
 /// Where results go.
 pub(super) const RESULTS: &str = "target/sim";
@@ -42,9 +44,18 @@ pub(super) fn tell(target: Target, seed: Option<u64>, plan: &Plan, run: &Run, ke
         Some(seed) => _ = writeln!(text, "✗ {name}, seed {seed}: {}", sweep::what_failed(run)),
         None => _ = writeln!(text, "✗ {name}: {}", sweep::what_failed(run)),
     }
-    let findings = run.report.to_string();
-    for line in findings.lines() {
-        let _ = writeln!(text, "  {line}");
+    if let Some(first) = run.report.findings.first() {
+        for line in first.to_string().lines() {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
+    let mut others: BTreeMap<&str, u32> = BTreeMap::new();
+    for row in run.report.rows.iter().filter(|row| row.verdict >= Verdict::Unknown) {
+        *others.entry(row.rule.name()).or_default() += row.findings.max(1);
+    }
+    let listed: Vec<String> = others.iter().map(|(rule, count)| format!("{rule} {count}×")).collect();
+    if !listed.is_empty() {
+        let _ = writeln!(text, "  broken    {}", listed.join(", "));
     }
     match run.end {
         sim_zk::End::Done => {}

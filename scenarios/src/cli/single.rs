@@ -59,7 +59,7 @@ impl RunOne {
         let target = target(&self.name, &names)?;
         let plan = match &self.plan {
             Some(path) => read_plan(path)?,
-            None => Plan::drawn(self.seed),
+            None => target.plan(self.seed),
         };
         let run = run::seed(target, &plan, self.seed);
         show(target, Some(self.seed), &plan, &run, self.trace, self.output)

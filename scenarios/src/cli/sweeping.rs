@@ -15,6 +15,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use zk_checker::Verdict;
 
+/// How many kinds of failure are told in full.
+const TOLD: usize = 2;
+
 /// How many seeds a workload gets if nothing else is said.
 const SEEDS: u64 = 20_000;
 
@@ -139,7 +142,14 @@ impl Sweep {
 
     /// The first failure of each kind is run again, kept and told.
     fn tell_failures(&self, part: &Part) -> anyhow::Result<()> {
-        for (what, (seed, count)) in &part.tally.failures {
+        let mut kinds: Vec<_> = part.tally.failures.iter().collect();
+        kinds.sort_by_key(|(what, (_, count))| (u64::MAX - count, *what));
+        for (what, (seed, count)) in kinds.iter().skip(TOLD) {
+            if !self.output.is_json() {
+                println!("✗ {count} more runs failed by {what}, the first with seed {seed}");
+            }
+        }
+        for (what, (seed, count)) in kinds.into_iter().take(TOLD) {
             let plan = part.order.plan(*seed);
             let run = run::seed(part.order.target, &plan, *seed);
             let kept = failure::keep(part.order.target, Some(*seed), &plan, &run)
