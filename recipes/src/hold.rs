@@ -5,12 +5,12 @@
 //! margin for clocks that drift and tasks that are slow to stop.
 
 use crate::race::{connected, first, reconnected};
+use crate::zk::duty::settle;
 use crate::zk::{Armed, Error, Op, OpResult, Stat, State, Status, Time, ZooKeeper};
-use futures_util::future::Either;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Either, Shared};
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard};
-use std::task::Poll;
 use std::time::Duration;
 
 /// What a holder does when it can no longer be sure.
@@ -87,16 +87,18 @@ struct Inner<Z: ZooKeeper> {
     /// The connection over which the znode was last known to be ours.
     confirmed: u32,
     /// Told when somebody deletes the znode; armed when somebody asks to be told.
-    own: Option<Z::Watch>,
+    own: Option<Shared<Z::Watch>>,
     /// A reading of the own znode that is under way, and the connection it was sent on: it goes on when whoever waits
     /// for it is dropped.
     reading: Option<(Status, Reading<Z::Watch>)>,
-    /// The version of the own znode's data: it counts the transactions for which it is the receipt.
-    version: i32,
+    /// The version of the own znode's data, which counts the transactions for which it is the receipt; `None` while
+    /// one of them is under way, and after it was dropped there.
+    version: Option<i32>,
 }
 
-/// What a reading of the own znode gives: its stat, and the watch if one was to be armed.
-type Reading<W> = Pin<Box<dyn Future<Output = Result<(Option<Stat>, Option<W>), Error>> + Send>>;
+/// What a reading of the own znode gives: its stat, and the watch if one was to be armed. Several tasks may wait for it,
+/// as for the watch.
+type Reading<W> = Shared<BoxFuture<'static, Result<(Option<Stat>, Option<Shared<W>>), Error>>>;
 
 /// Where a hold came from, and by which rules it is held.
 pub(crate) struct Grant {
@@ -111,7 +113,8 @@ pub(crate) struct Grant {
 impl<Z: ZooKeeper> Hold<Z> {
     pub(crate) fn new(zk: &Z, grant: Grant) -> Self {
         let Grant { path, czxid, data, armed, on_suspect, margin } = grant;
-        let inner = Inner { lost: None, confirmed: zk.status().connection, own: None, reading: None, version: 0 };
+        let confirmed = zk.status().connection;
+        let inner = Inner { lost: None, confirmed, own: None, reading: None, version: Some(0) };
         let armed = Some(armed);
         Hold { zk: zk.clone(), path, czxid, data, on_suspect, margin, armed, inner: Mutex::new(inner) }
     }
@@ -198,68 +201,68 @@ impl<Z: ZooKeeper> Hold<Z> {
 
     /// Asks whether the own znode is still ours, and arms the watch on it if need be.
     async fn read_own(&self, status: Status) {
-        let (sent_at, stat) = std::future::poll_fn(|context| {
+        let (sent_at, reading) = {
             let mut inner = self.inner();
             let arm = inner.own.is_none();
-            let (sent_at, reading) = inner.reading.get_or_insert_with(|| (status, self.ask_own(arm)));
-            let sent_at = *sent_at;
-            let Poll::Ready(result) = reading.as_mut().poll(context) else { return Poll::Pending };
+            inner.reading.get_or_insert_with(|| (status, self.ask_own(arm))).clone()
+        };
+        let answer = reading.clone().await;
+        {
+            let mut inner = self.inner();
+            // One of those who waited takes the answer down, the others look again.
+            if !inner.reading.as_ref().is_some_and(|(_, current)| current.ptr_eq(&reading)) {
+                return;
+            }
             inner.reading = None;
-            Poll::Ready((
-                sent_at,
-                result.map(|(stat, watch)| {
-                    inner.own = watch.or(inner.own.take());
-                    stat
-                }),
-            ))
-        })
-        .await;
-        match stat {
-            Ok(Some(stat)) if stat.czxid == self.czxid && stat.ephemeral_owner == self.zk.session() => {
-                self.inner().confirmed = sent_at.connection;
+            if let Ok((_, Some(watch))) = &answer {
+                inner.own = Some(watch.clone());
+            }
+        }
+        match answer {
+            Ok((Some(stat), _)) if stat.czxid == self.czxid && stat.ephemeral_owner == self.zk.session() => {
+                self.confirm(sent_at);
             }
             Ok(_) => drop(self.lose(LostReason::Removed)),
-            // The status says what became of the connection; wait for it, lest we ask again and again.
-            Err(Error::ConnectionLoss) if self.zk.status() == sent_at => {
-                self.zk.changed(sent_at).await;
-            }
-            Err(_) => {}
+            Err(Error::SessionOver(_)) => drop(self.lose(LostReason::SessionOver)),
+            // Lost, or refused: not again on this connection, lest we ask and ask.
+            Err(_) => drop(self.zk.changed(sent_at).await),
         }
+    }
+
+    /// The znode was seen over this connection, and was ours.
+    fn confirm(&self, over: Status) {
+        let mut inner = self.inner();
+        inner.confirmed = inner.confirmed.max(over.connection);
     }
 
     /// Sends the question: with a watch if none is armed.
     fn ask_own(&self, arm: bool) -> Reading<Z::Watch> {
         if !arm {
             let stat = self.zk.exists(&self.path);
-            return Box::pin(async move { Ok((stat.await?, None)) });
+            return async move { Ok((stat.await?, None)) }.boxed().shared();
         }
         let listing = self.zk.children_watch(&self.path);
-        Box::pin(async move {
+        let answer = async move {
             match listing.await {
-                Ok((listing, watch)) => Ok((Some(listing.stat), Some(watch))),
+                Ok((listing, watch)) => Ok((Some(listing.stat), Some(watch.shared()))),
                 Err(Error::NoNode) => Ok((None, None)),
                 Err(e) => Err(e),
             }
-        })
+        };
+        answer.boxed().shared()
     }
 
     /// Resolves when the watch on the own znode fires.
-    fn own_event(&self) -> impl Future<Output = ()> + '_ {
-        std::future::poll_fn(move |context| {
-            let mut inner = self.inner();
-            let Some(watch) = inner.own.as_mut() else { return Poll::Pending };
-            match Pin::new(watch).poll(context) {
-                Poll::Pending => Poll::Pending,
-                Poll::Ready(event) => {
-                    inner.own = None;
-                    if event.is_ok() {
-                        // It has no children, so it can only have been deleted.
-                        inner.lost.get_or_insert(LostReason::Removed);
-                    }
-                    Poll::Ready(())
-                }
-            }
-        })
+    async fn own_event(&self) {
+        let own = self.inner().own.clone();
+        let Some(own) = own else { return std::future::pending().await };
+        let event = own.await;
+        let mut inner = self.inner();
+        inner.own = None;
+        if event.is_ok() {
+            // It has no children, so it can only have been deleted.
+            inner.lost.get_or_insert(LostReason::Removed);
+        }
     }
 
     /// Drives `work`, and drops it when the holder must stop.
@@ -277,43 +280,90 @@ impl<Z: ZooKeeper> Hold<Z> {
 
     pub(crate) async fn transact(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
         let guarded = std::iter::once(self.fence()).chain(ops).collect();
+        let status = connected(&self.zk).await?;
         match self.zk.multi(guarded).await {
             Ok(mut results) => {
+                self.confirm(status);
                 results.remove(0);
                 Ok(results)
             }
-            Err(e) => Err(self.of_guarded(e)),
+            Err(e) => Err(self.of_guarded(e, status)),
         }
     }
 
     pub(crate) async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
-        let version = self.inner().version;
-        let receipt = Op::Set { path: self.path.clone(), data: self.data.clone(), version: Some(version) };
-        let guarded: Vec<Op> = std::iter::once(receipt).chain(ops).collect();
+        let known = self.inner().version;
+        let mut version = match known {
+            Some(version) => version,
+            None => self.read_version().await?,
+        };
+        let mut in_doubt = false;
         loop {
             let status = connected(&self.zk).await?;
-            match self.zk.multi(guarded.clone()).await {
+            let receipt =
+                Op::Set { path: self.path.clone(), data: self.data.clone(), version: Some(version) };
+            self.inner().version = None;
+            match self.zk.multi(std::iter::once(receipt).chain(ops.iter().cloned()).collect()).await {
                 Ok(_) => break,
                 Err(Error::ConnectionLoss) => {
+                    in_doubt = true;
                     reconnected(&self.zk, status).await?;
                 }
-                // The receipt has moved on: it was applied, and its answer was lost.
-                Err(Error::Multi { index: 0, cause }) if *cause == Error::BadVersion => break,
-                Err(e) => return Err(self.of_guarded(e)),
+                Err(Error::Multi { index: 0, cause }) if *cause == Error::BadVersion => {
+                    if in_doubt {
+                        // The receipt has moved on: it was applied, and its answer was lost.
+                        break;
+                    }
+                    // Somebody else has written to the receipt.
+                    version = self.read_version().await?;
+                }
+                Err(e @ Error::Multi { index: 0, .. }) if in_doubt => {
+                    // Without the receipt nobody knows.
+                    let _ = self.of_guarded(e, status);
+                    return Err(Error::ConnectionLoss);
+                }
+                Err(e) => {
+                    if !e.is_outcome_unknown() {
+                        self.inner().version = Some(version);
+                    }
+                    return Err(self.of_guarded(e, status));
+                }
             }
         }
-        self.inner().version = version.wrapping_add(1);
+        self.inner().version = Some(version.wrapping_add(1));
         Ok(())
     }
 
+    /// The receipt's version, behind everything that is still on its way.
+    async fn read_version(&self) -> Result<i32, Error> {
+        loop {
+            let status = connected(&self.zk).await?;
+            let (settled, stat) = (settle(&self.zk, &self.path), self.zk.exists(&self.path));
+            // That the read behind it is answered says that it was.
+            drop(settled);
+            match stat.await {
+                Ok(Some(stat)) => return Ok(stat.version),
+                Ok(None) => {
+                    self.lose(LostReason::Removed);
+                    return Err(Error::Removed(self.path.clone()));
+                }
+                Err(Error::ConnectionLoss) => drop(reconnected(&self.zk, status).await?),
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
     /// An error of a transaction with the fence in front, told as one of the caller's operations.
-    fn of_guarded(&self, error: Error) -> Error {
+    fn of_guarded(&self, error: Error, sent_at: Status) -> Error {
         match error {
             Error::Multi { index: 0, .. } => {
                 self.lose(LostReason::Removed);
                 Error::Removed(self.path.clone())
             }
-            Error::Multi { index, cause } => Error::Multi { index: index - 1, cause },
+            Error::Multi { index, cause } => {
+                self.confirm(sent_at);
+                Error::Multi { index: index - 1, cause }
+            }
             other => other,
         }
     }

@@ -114,10 +114,24 @@ pub(crate) struct Place {
 /// (ZOOKEEPER-4372): the czxid does.
 const WORN: i32 = i32::MAX;
 
-/// Ranks by number while numbers are good, then by czxid.
-type Rank = (bool, i64);
+/// Ranks by number while numbers are good, then by czxid; equal numbers by czxid.
+type Rank = (bool, i64, i64);
+
+fn is_good(number: i32) -> bool {
+    (0..WORN).contains(&number)
+}
+
+fn rank(number: i32, czxid: i64) -> Rank {
+    if is_good(number) { (false, i64::from(number), czxid) } else { (true, czxid, 0) }
+}
 
 impl Line {
+    /// Whether a znode of this line fits into a request, and where it may stand.
+    pub(crate) fn validate(&self, data: &[u8]) -> Result<(), Error> {
+        path::validate_directory(&self.directory)?;
+        path::validate_size(&path::join(&self.directory, &self.naming.prefix(Guid(0))), data)
+    }
+
     /// Step 1. With the place comes the list that was asked for behind the create, if it came.
     pub(crate) async fn join<Z: ZooKeeper>(
         &self,
@@ -126,8 +140,6 @@ impl Line {
     ) -> Result<(Place, Option<Look>), Error> {
         let guid = zk.guid();
         let prefix = path::join(&self.directory, &self.naming.prefix(guid));
-        path::validate(&format!("{prefix}0000000000"))?;
-        path::validate_size(&prefix, data)?;
         let mut status = connected(zk).await?;
         let mut armed = zk.arm(Duty::Guid {
             directory: self.directory.clone(),
@@ -293,9 +305,11 @@ impl Line {
             // Never "nobody is lower, so it is mine".
             return Err(Error::Removed(place.path.clone()));
         }
-        match self.nearest_ahead(zk, own, place.czxid, &look.names).await? {
-            Some(name) => Ok(Some(Some(path::join(&self.directory, &name)))),
-            None => {
+        let before = connected(zk).await?;
+        match self.nearest_ahead(zk, own, place.czxid, &look.names).await {
+            Ok(Some(name)) => Ok(Some(Some(path::join(&self.directory, &name)))),
+            Err(e) => again(zk, before, e).await.map(|()| Some(None)),
+            Ok(None) => {
                 let now = zk.status();
                 // The list is good only as long as its connection: another one may mean another session's turn.
                 let current = now.is_connected() && now.connection == look.connection;
@@ -311,28 +325,42 @@ impl Line {
         own_czxid: i64,
         names: &[String],
     ) -> Result<Option<String>, Error> {
-        let number = |name: &str| self.naming.number(name);
-        let is_good = |number: i32| (0..WORN).contains(&number);
-        let own_number = number(own).unwrap_or(WORN);
-        let own_rank: Rank =
-            if is_good(own_number) { (false, i64::from(own_number)) } else { (true, own_czxid) };
-        let mut nearest: Option<(Rank, &String)> = None;
-        for name in names.iter().filter(|name| *name != own) {
-            let rank = match number(name) {
-                Some(number) if is_good(number) => (false, i64::from(number)),
-                // Worn names come after all good ones: no need to ask when we are among the good.
-                Some(_) if own_rank.0 => match zk.exists(&path::join(&self.directory, name)).await {
-                    Ok(Some(stat)) => (true, stat.czxid),
-                    Ok(None) => continue,
-                    Err(e) => return Err(e),
-                },
-                _ => continue,
-            };
-            if rank < own_rank && nearest.is_none_or(|(best, _)| best < rank) {
-                nearest = Some((rank, name));
-            }
+        let own_number = self.naming.number(own).unwrap_or(WORN);
+        let own_rank = rank(own_number, own_czxid);
+        // Worn names come after all good ones: no need to ask when we are among the good.
+        let unclear = |number| if is_good(number) { number == own_number } else { !is_good(own_number) };
+        let others = names.iter().filter(|name| *name != own);
+        let ranked = self.ranked(zk, others, unclear).await?;
+        let nearest = ranked.into_iter().filter(|(rank, ..)| *rank < own_rank).max_by_key(|(rank, ..)| *rank);
+        Ok(nearest.map(|(_, _, name)| name.clone()))
+    }
+
+    /// Who of `names` stands in line, with rank and number. The czxids of those whose numbers are unclear are asked for,
+    /// in one flight; all others have none.
+    async fn ranked<'a, Z: ZooKeeper>(
+        &self,
+        zk: &Z,
+        names: impl Iterator<Item = &'a String>,
+        unclear: impl Fn(i32) -> bool,
+    ) -> Result<Vec<(Rank, i32, &'a String)>, Error> {
+        let mut asked = Vec::new();
+        for name in names {
+            let Some(number) = self.naming.number(name) else { continue };
+            let stat = unclear(number).then(|| zk.exists(&path::join(&self.directory, name)));
+            asked.push((number, name, stat));
         }
-        Ok(nearest.map(|(_, name)| name.clone()))
+        let mut ranked = Vec::with_capacity(asked.len());
+        for (number, name, stat) in asked {
+            let czxid = match stat {
+                None => 0,
+                Some(stat) => match stat.await? {
+                    Some(stat) => stat.czxid,
+                    None => continue,
+                },
+            };
+            ranked.push((rank(number, czxid), number, name));
+        }
+        Ok(ranked)
     }
 
     /// Step 3. An event alone decides nothing: look again.
@@ -352,22 +380,20 @@ impl Line {
             Err(Error::NoNode) => return Ok(Vec::new()),
             Err(e) => return Err(e),
         };
-        let mut ranked = Vec::with_capacity(names.len());
-        for name in names {
-            let Some(number) = self.naming.number(&name) else { continue };
-            let path = path::join(&self.directory, &name);
-            let rank: Rank = if (0..WORN).contains(&number) {
-                (false, i64::from(number))
-            } else {
-                match zk.exists(&path).await? {
-                    Some(stat) => (true, stat.czxid),
-                    None => continue,
-                }
-            };
-            ranked.push((rank, Contender { path, number }));
-        }
-        ranked.sort_by_key(|(rank, _)| *rank);
-        Ok(ranked.into_iter().map(|(_, contender)| contender).collect())
+        let mut numbers: Vec<i32> = names.iter().filter_map(|name| self.naming.number(name)).collect();
+        numbers.sort_unstable();
+        // In a sorted list equal numbers are neighbours.
+        let after = |number| numbers.partition_point(|other| *other <= number);
+        let before = |number| numbers.partition_point(|other| *other < number);
+        let is_shared = |number| after(number) - before(number) > 1;
+        let mut ranked =
+            self.ranked(zk, names.iter(), |number| !is_good(number) || is_shared(number)).await?;
+        ranked.sort_by_key(|(rank, ..)| *rank);
+        let contender = |(_, number, name): (Rank, i32, &String)| Contender {
+            path: path::join(&self.directory, name),
+            number,
+        };
+        Ok(ranked.into_iter().map(contender).collect())
     }
 }
 

@@ -10,8 +10,9 @@
 
 use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop};
 use crate::line::{Contender, Line, Naming, Parents};
-use crate::race::within;
-use crate::zk::{Error, Op, OpResult, ZooKeeper, path};
+use crate::race::{first, within};
+use crate::zk::{Error, Op, OpResult, ZooKeeper};
+use futures_util::future::Either;
 use std::future::Future;
 use std::time::Duration;
 
@@ -94,10 +95,9 @@ impl<Z: ZooKeeper> Lock<Z> {
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
     /// breaks the rule of paths; the data do not fit into a request.
     pub fn new(zk: &Z, directory: &str, options: LockOptions) -> Result<Self, Error> {
-        path::validate_directory(directory)?;
-        path::validate_size(directory, &options.data)?;
         let line =
             Line { directory: directory.to_owned(), naming: options.naming, parents: options.parents };
+        line.validate(&options.data)?;
         Ok(Lock { zk: zk.clone(), line, options })
     }
 
@@ -138,18 +138,25 @@ impl<Z: ZooKeeper> Lock<Z> {
 
     /// Takes the lock if nobody is ahead at the first look; `None` if somebody is, or if the connection is lost.
     ///
+    /// # Cancellation
+    ///
+    /// As [`acquire`](Self::acquire), and so if it gives up by itself.
+    ///
     /// # Errors
     ///
     /// As [`acquire`](Self::acquire).
     pub async fn try_acquire(&self) -> Result<Option<LockGuard<Z>>, Error> {
-        if !self.zk.status().is_connected() {
-            return match self.zk.status().over() {
-                Some(over) => Err(over),
-                None => Ok(None),
+        let before = self.zk.status();
+        if before.is_connected() {
+            let attempt = async {
+                let (place, look) = self.line.join(&self.zk, &self.options.data).await?;
+                Ok(self.line.turn_at_once(&self.zk, &place, look).await?.then(|| self.guard(place)))
             };
+            if let Either::Left(result) = first(attempt, self.zk.changed(before)).await {
+                return result;
+            }
         }
-        let (place, look) = self.line.join(&self.zk, &self.options.data).await?;
-        Ok(self.line.turn_at_once(&self.zk, &place, look).await?.then(|| self.guard(place)))
+        self.zk.status().over().map_or(Ok(None), Err)
     }
 
     fn guard(&self, place: crate::line::Place) -> LockGuard<Z> {
@@ -261,7 +268,7 @@ impl<Z: ZooKeeper> LockGuard<Z> {
     ///
     /// # Errors
     ///
-    /// As [`transact`](Self::transact); unknown only when the session ended first.
+    /// As [`transact`](Self::transact); unknown only when the session or the hold ended before that was found out.
     pub async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
         self.hold.transact_once(ops).await
     }

@@ -7,6 +7,7 @@ pub mod code;
 pub mod journal;
 pub mod plan;
 pub mod real;
+pub mod recorded;
 pub mod run;
 pub mod stage;
 pub mod stories;

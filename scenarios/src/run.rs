@@ -136,6 +136,18 @@ pub fn seed(target: Target, plan: &Plan, seed: u64) -> Run {
     with(target, plan, Seeded::new(seed, plan.rates()))
 }
 
+/// As [`seed`]; a run that panics gives what it said.
+///
+/// # Errors
+///
+/// The panic's message.
+pub fn seed_caught(target: Target, plan: &Plan, number: u64) -> Result<Run, String> {
+    std::panic::catch_unwind(|| seed(target, plan, number)).map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it did not say why".into())
+    })
+}
+
 /// Runs a recorded list of choices.
 pub fn replay(target: Target, plan: &Plan, choices: Vec<u16>) -> Run {
     with(target, plan, Replay::new(choices))

@@ -39,6 +39,9 @@ impl Order {
     }
 }
 
+/// How a run that panicked is counted.
+pub const PANIC: &str = "panic";
+
 /// What a sweep came to.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
@@ -74,13 +77,23 @@ impl Tally {
             *self.faults.entry(kind).or_default() += 1;
         }
         if verdict >= Verdict::Unknown {
-            let entry = self.failures.entry(what_failed(run)).or_insert((seed, 0));
-            entry.0 = entry.0.min(seed);
-            entry.1 += 1;
+            self.failed(what_failed(run), seed);
         }
         self.events += run.history.events.len() as u64;
         self.steps += run.steps;
         self.sim_us += run.sim_us;
+    }
+
+    fn add_panic(&mut self, seed: u64) {
+        self.runs += 1;
+        *self.verdicts.entry(Verdict::Fail).or_default() += 1;
+        self.failed(PANIC.to_owned(), seed);
+    }
+
+    fn failed(&mut self, what: String, seed: u64) {
+        let entry = self.failures.entry(what).or_insert((seed, 0));
+        entry.0 = entry.0.min(seed);
+        entry.1 += 1;
     }
 
     fn merge(&mut self, other: Tally) {
@@ -140,10 +153,13 @@ pub fn what_failed(run: &Run) -> String {
     }
 }
 
+/// Sees the run of a seed, or what it said when it panicked.
+pub type Each<'a> = dyn Fn(u64, Result<&Run, &str>) + Sync + 'a;
+
 /// Runs the seeds. `each` sees every run (on the thread that made it); `stop` ends the sweep early.
 ///
 /// The tally does not depend on how many threads there are.
-pub fn sweep(order: &Order, stop: &AtomicBool, each: &(dyn Fn(u64, &Plan, &Run) + Sync)) -> Tally {
+pub fn sweep(order: &Order, stop: &AtomicBool, each: &Each<'_>) -> Tally {
     let next = AtomicU64::new(order.shard.0);
     let total = Mutex::new(Tally::default());
     std::thread::scope(|scope| {
@@ -155,10 +171,16 @@ pub fn sweep(order: &Order, stop: &AtomicBool, each: &(dyn Fn(u64, &Plan, &Run) 
                     if seed >= order.seeds.end {
                         break;
                     }
-                    let plan = order.plan(seed);
-                    let run = run::seed(order.target, &plan, seed);
-                    tally.add(seed, &run);
-                    each(seed, &plan, &run);
+                    match run::seed_caught(order.target, &order.plan(seed), seed) {
+                        Ok(run) => {
+                            tally.add(seed, &run);
+                            each(seed, Ok(&run));
+                        }
+                        Err(panic) => {
+                            tally.add_panic(seed);
+                            each(seed, Err(&panic));
+                        }
+                    }
                 }
                 total.lock().expect("a thread that panicked ends the sweep").merge(tally);
             });

@@ -83,7 +83,8 @@ impl Paths {
 }
 
 fn java_hash(name: &str) -> u32 {
-    let hash = name.encode_utf16().fold(0u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(u32::from(unit)));
+    let hash =
+        name.encode_utf16().fold(0u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(u32::from(unit)));
     hash ^ (hash >> 16)
 }
 

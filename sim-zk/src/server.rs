@@ -405,7 +405,9 @@ impl Server {
     fn forget(&mut self, conn: ConnId, scene: &mut Scene<'_>) {
         let Some(session) = self.serves.remove(&conn) else { return };
         let server = self.id;
-        for (table, watches) in [(Table::Data, &mut self.data_watches), (Table::Child, &mut self.child_watches)] {
+        for (table, watches) in
+            [(Table::Data, &mut self.data_watches), (Table::Child, &mut self.child_watches)]
+        {
             watches.retain(|(path, of)| {
                 if *of == conn {
                     let gone = Happening::Disarmed { server, session, table, path: *path };

@@ -183,7 +183,10 @@ impl ClientSession {
         if let Some(key) = pending.ask.arms() {
             self.watches.entry(key).or_default().arming += 1;
         }
-        out.push(Out::Send(conn, Up::Request { xid: pending.xid, ask: pending.ask.clone(), tag: pending.tag }));
+        out.push(Out::Send(
+            conn,
+            Up::Request { xid: pending.xid, ask: pending.ask.clone(), tag: pending.tag },
+        ));
         self.outstanding.push_back(pending);
     }
 
@@ -333,7 +336,8 @@ impl ClientSession {
 
     fn connected(&mut self, now: u64, conn: ConnId, session: SessionId, timeout: u64, out: &mut Vec<Out>) {
         let Phase::Connecting { sent, .. } = self.phase else { return };
-        self.least_timeout = if self.status.connection == 0 { timeout } else { self.least_timeout.min(timeout) };
+        self.least_timeout =
+            if self.status.connection == 0 { timeout } else { self.least_timeout.min(timeout) };
         self.session = session;
         self.timeout = timeout;
         self.safe_from = sent;

@@ -134,7 +134,15 @@ impl Tree {
     }
 
     /// Applies a creation.
-    pub fn create(&mut self, path: PathId, data: Bytes, owner: SessionId, zxid: i64, time: i64, paths: &Paths) {
+    pub fn create(
+        &mut self,
+        path: PathId,
+        data: Bytes,
+        owner: SessionId,
+        zxid: i64,
+        time: i64,
+        paths: &Paths,
+    ) {
         self.put(path, Znode::new(data, owner, zxid, time));
         let parent = self.node_mut(paths.parent(path));
         parent.children.push(path);
@@ -150,7 +158,9 @@ impl Tree {
 
     /// Applies a deletion.
     pub fn delete(&mut self, path: PathId, zxid: i64, paths: &Paths) {
-        let node = self.nodes[path.0 as usize].take().expect("a deletion speaks of a znode that its preparation saw");
+        let node = self.nodes[path.0 as usize]
+            .take()
+            .expect("a deletion speaks of a znode that its preparation saw");
         if node.owner != SessionId(0)
             && let Some(owned) = self.ephemerals.get_mut(&node.owner)
         {

@@ -1,7 +1,7 @@
 //! What a world tells of itself while it runs.
 
-use crate::fault::Fault;
 use crate::Table;
+use crate::fault::Fault;
 use crate::paths::{PathId, Paths};
 use zk_recipes::zk::{EventKind, SessionId};
 

@@ -11,7 +11,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use super::{Error, Status, ZooKeeper, path};
+use super::{Error, Listing, Op, OpResult, Stat, Status, ZooKeeper, path};
 
 /// What must not stay behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +27,17 @@ pub enum Duty {
     },
     /// The znode of this name, which nobody will ever use again.
     Path(String),
+    /// The znode of a name that others may bear too: only the incarnation that this handle made.
+    Fixed {
+        /// The znode.
+        path: String,
+        /// The incarnation; if it is not known, one that this session owns.
+        czxid: Option<i64>,
+        /// The connection over which it was armed: see [`Status::connection`].
+        connection: u32,
+    },
+    /// Several writes that must go together. Refused means that there is nothing to do any more.
+    Multi(Vec<Op>),
 }
 
 /// Names one armed duty of one handle.
@@ -117,51 +128,70 @@ pub fn discharge<Z: ZooKeeper>(zk: &Z, duty: Duty) -> impl Future<Output = ()> +
 }
 
 /// One try at a duty, whose first request has left.
-enum Try<S, L, D> {
+enum Try<S, L, D, E, M> {
     Find { settle: Option<S>, list: L, directory: String, guid: String },
     Delete(D),
+    Identify { settle: Option<S>, exists: E, path: String, czxid: Option<i64> },
+    Together(M),
 }
 
-impl Try<(), (), ()> {
-    #[allow(clippy::type_complexity, reason = "three anonymous futures, named nowhere else")]
+impl Try<(), (), (), (), ()> {
+    #[allow(clippy::type_complexity, reason = "anonymous futures, named nowhere else")]
     fn begin<Z: ZooKeeper>(
         zk: &Z,
         duty: &Duty,
         seen: Status,
     ) -> Try<
-        impl Future<Output = Result<Vec<super::OpResult>, Error>> + Send + use<Z>,
-        impl Future<Output = Result<super::Listing, Error>> + Send + use<Z>,
+        impl Future<Output = Result<Vec<OpResult>, Error>> + Send + use<Z>,
+        impl Future<Output = Result<Listing, Error>> + Send + use<Z>,
         impl Future<Output = Result<(), Error>> + Send + use<Z>,
+        impl Future<Output = Result<Option<Stat>, Error>> + Send + use<Z>,
+        impl Future<Output = Result<Vec<OpResult>, Error>> + Send + use<Z>,
     > {
+        // On one connection a read comes behind whatever was sent; after another one nothing is certain.
+        let settled = |armed: u32, path: &str| (seen.connection != armed).then(|| settle(zk, path));
         match duty {
             Duty::Guid { directory, guid, connection } => Try::Find {
-                // On one connection the list comes behind whatever was sent; after another one nothing is certain.
-                settle: (seen.connection != *connection).then(|| settle(zk, directory)),
+                settle: settled(*connection, directory),
                 list: zk.children(directory),
                 directory: directory.clone(),
                 guid: guid.clone(),
             },
             Duty::Path(path) => Try::Delete(zk.delete(path, None)),
+            Duty::Fixed { path, czxid, connection } => Try::Identify {
+                settle: settled(*connection, path),
+                exists: zk.exists(path),
+                path: path.clone(),
+                czxid: *czxid,
+            },
+            Duty::Multi(ops) => Try::Together(zk.multi(ops.clone())),
         }
     }
 }
 
-impl<S, L, D> Try<S, L, D>
+impl<S, L, D, E, M> Try<S, L, D, E, M>
 where
-    S: Future<Output = Result<Vec<super::OpResult>, Error>>,
-    L: Future<Output = Result<super::Listing, Error>>,
+    S: Future<Output = Result<Vec<OpResult>, Error>>,
+    L: Future<Output = Result<Listing, Error>>,
     D: Future<Output = Result<(), Error>>,
+    E: Future<Output = Result<Option<Stat>, Error>>,
+    M: Future<Output = Result<Vec<OpResult>, Error>>,
 {
     async fn finish<Z: ZooKeeper>(self, zk: &Z) -> Result<(), Error> {
         match self {
             Try::Delete(delete) => delete.await,
+            Try::Together(multi) => multi.await.map(drop),
+            Try::Identify { settle, exists, path, czxid } => {
+                answered(settle).await?;
+                let Some(stat) = exists.await? else { return Ok(()) };
+                let ours = match czxid {
+                    Some(czxid) => stat.czxid == czxid,
+                    None => stat.ephemeral_owner == zk.session(),
+                };
+                if ours { zk.delete(&path, None).await } else { Ok(()) }
+            }
             Try::Find { settle, list, directory, guid } => {
-                // Its own result says nothing; that it was answered says that nothing of ours is still on its way.
-                if let Some(settle) = settle
-                    && let Err(e @ (Error::ConnectionLoss | Error::SessionOver(_))) = settle.await
-                {
-                    return Err(e);
-                }
+                answered(settle).await?;
                 let names = list.await?.names;
                 for name in names.iter().filter(|name| name.contains(&guid)) {
                     let path = path::join(&directory, name);
@@ -179,6 +209,18 @@ where
     }
 }
 
+/// Waits for a settling write. Its own result says nothing; that it was answered says that nothing of ours is still on its
+/// way.
+async fn answered<S: Future<Output = Result<Vec<OpResult>, Error>>>(settle: Option<S>) -> Result<(), Error> {
+    match settle {
+        Some(settle) => match settle.await {
+            Err(e @ (Error::ConnectionLoss | Error::SessionOver(_))) => Err(e),
+            _ => Ok(()),
+        },
+        None => Ok(()),
+    }
+}
+
 /// A write that changes nothing, in order to know: any write of a session is ordered behind everything of it that is
 /// still on its way, so a read behind it is final. `sync` does the same on a follower but not on the leader itself.
 ///
@@ -186,6 +228,6 @@ where
 pub fn settle<Z: ZooKeeper>(
     zk: &Z,
     path: &str,
-) -> impl Future<Output = Result<Vec<super::OpResult>, Error>> + Send + use<Z> {
-    zk.multi(vec![super::Op::Check { path: path.to_owned(), version: None }])
+) -> impl Future<Output = Result<Vec<OpResult>, Error>> + Send + use<Z> {
+    zk.multi(vec![Op::Check { path: path.to_owned(), version: None }])
 }

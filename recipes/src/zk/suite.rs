@@ -145,6 +145,8 @@ cases! {
         a_narrowed_duty_does_the_new_thing: "a duty that was narrowed does what it was told last",
         a_duty_finds_its_guid: "a guid duty deletes what has the guid in its name and is the session's, and no more",
         a_duty_without_a_znode_is_done: "a duty whose znode or directory is missing is done",
+        a_fixed_duty_spares_another_incarnation: "a duty on a shared name deletes its own incarnation only",
+        a_duty_of_several_writes_is_one_transaction: "a duty of several writes does all or nothing",
         close_waits_for_duties: "close waits for duties that have begun",
     }
 }

@@ -76,6 +76,7 @@ fn tell_story(story: &stage::Story, output: Output) -> anyhow::Result<ExitCode> 
             json!({"kind": "run", "workload": story.name, "verdict": word(verdict), "hash": hash,
                 "events": told.history.events.len(), "wrong": wrong})
         );
+        println!("{}", summary_line(verdict));
         return Ok(status(verdict));
     }
     println!("{}: {}\n\n{}\n", story.name, story.title, story.about);
@@ -103,6 +104,7 @@ fn show(
     let kept = if failed { Some(failure::keep(target, seed, plan, run)?) } else { None };
     if output.is_json() {
         println!("{}", run_line(target, seed, run));
+        println!("{}", summary_line(verdict));
         return Ok(status(verdict));
     }
     if with_trace {
@@ -134,6 +136,12 @@ fn show(
         print!("{}", run.report);
     }
     Ok(status(verdict))
+}
+
+/// The last line about a single run.
+fn summary_line(verdict: Verdict) -> serde_json::Value {
+    let failed = u32::from(verdict >= Verdict::Unknown);
+    json!({"kind": "summary", "verdict": word(verdict), "runs": 1, "failed": failed})
 }
 
 /// A run as one JSON object.

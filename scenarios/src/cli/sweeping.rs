@@ -2,7 +2,6 @@
 
 use super::single::{read_plan, run_line, target};
 use super::{Output, failure, progress, status, word};
-use crate::plan::Plan;
 use crate::run::{self, Run, Target};
 use crate::sweep::{self, Order, Tally};
 use anyhow::{Context, anyhow, bail};
@@ -19,7 +18,7 @@ use zk_checker::Verdict;
 const TOLD: usize = 2;
 
 /// How many seeds a workload gets if nothing else is said.
-const SEEDS: u64 = 20_000;
+const SEEDS: u64 = 100_000;
 
 #[derive(Args)]
 pub(super) struct Sweep {
@@ -95,7 +94,8 @@ impl Sweep {
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
         let end = self.from.checked_add(self.seeds).ok_or_else(|| anyhow!("there are no seeds beyond 2^64"))?;
-        // Quiet: a run that panics is told as a failure, with its seed.
+        // A run that panics is told as a failure, with its seed; the hook would tell it a thousand times.
+        std::panic::set_hook(Box::new(|_| {}));
         let stop = AtomicBool::new(false);
         let started = now();
         let mut parts = Vec::new();
@@ -118,11 +118,22 @@ impl Sweep {
         let bar = progress::bar(order.runs(), order.target.card().name);
         let begun = now();
         let failed = AtomicU64::new(0);
-        let each = |seed: u64, _: &Plan, run: &Run| {
-            self.follow(&bar, &failed, run);
-            if self.output.is_json() && (self.each || run.verdict() >= Verdict::Unknown) {
-                println!("{}", run_line(order.target, Some(seed), run));
+        let each = |seed: u64, run: Result<&Run, &str>| {
+            let what = match run {
+                Ok(run) => (run.verdict() >= Verdict::Unknown).then(|| sweep::what_failed(run)),
+                Err(_) => Some(sweep::PANIC.to_owned()),
+            };
+            if self.output.is_json() && (self.each || what.is_some()) {
+                match run {
+                    Ok(run) => println!("{}", run_line(order.target, Some(seed), run)),
+                    Err(said) => println!(
+                        "{}",
+                        json!({"kind": "run", "workload": order.target.card().name, "seed": seed,
+                            "verdict": "fail", "rule": sweep::PANIC, "said": said})
+                    ),
+                }
             }
+            follow(&bar, &failed, what);
             if self.budget.is_some_and(|budget| started.elapsed() >= budget) {
                 stop.store(true, Ordering::Relaxed);
             }
@@ -130,14 +141,6 @@ impl Sweep {
         let tally = sweep::sweep(&order, stop, &each);
         bar.finish_and_clear();
         Part { order, tally, seconds: begun.elapsed().as_secs_f64() }
-    }
-
-    fn follow(&self, bar: &ProgressBar, failed: &AtomicU64, run: &Run) {
-        if run.verdict() >= Verdict::Unknown {
-            let failed = failed.fetch_add(1, Ordering::Relaxed) + 1;
-            bar.set_message(format!("{failed} failed, last by {}", sweep::what_failed(run)));
-        }
-        bar.inc(1);
     }
 
     /// The first failure of each kind is run again, kept and told.
@@ -151,7 +154,18 @@ impl Sweep {
         }
         for (what, (seed, count)) in kinds.into_iter().take(TOLD) {
             let plan = part.order.plan(*seed);
-            let run = run::seed(part.order.target, &plan, *seed);
+            let run = match run::seed_caught(part.order.target, &plan, *seed) {
+                Ok(run) => run,
+                Err(said) => {
+                    if !self.output.is_json() {
+                        let name = part.order.target.card().name;
+                        println!("✗ {name}, seed {seed}: the code under test panicked: {said}");
+                        println!("  drawn     {plan}\n  again     cargo sim run {name} --seed {seed}");
+                        println!("  {count} of {} runs panicked\n", part.tally.runs);
+                    }
+                    continue;
+                }
+            };
             let kept = failure::keep(part.order.target, Some(*seed), &plan, &run)
                 .with_context(|| format!("keeping the failure of seed {seed}"))?;
             if !self.output.is_json() {
@@ -187,6 +201,14 @@ impl Sweep {
             table(part);
         }
     }
+}
+
+fn follow(bar: &ProgressBar, failed: &AtomicU64, what: Option<String>) {
+    if let Some(what) = what {
+        let failed = failed.fetch_add(1, Ordering::Relaxed) + 1;
+        bar.set_message(format!("{failed} failed, last by {what}"));
+    }
+    bar.inc(1);
 }
 
 fn table(part: &Part) {

@@ -1,7 +1,7 @@
 //! Promises to clean up.
 
 use super::{Site, below, close, make, make_ephemeral, must, now, soon, start};
-use crate::zk::{CreateMode, Duty, EventKind, ZooKeeper};
+use crate::zk::{CreateMode, Duty, EventKind, Op, ZooKeeper};
 
 fn path_duty(path: &str) -> Duty {
     Duty::Path(path.to_owned())
@@ -105,6 +105,44 @@ pub(super) async fn a_duty_without_a_znode_is_done<S: Site>(site: &S) {
     let begun = zk.now();
     close(zk.clone()).await;
     assert!(zk.now().since(begun) < super::LIMIT, "close has waited for a duty in vain");
+}
+
+pub(super) async fn a_fixed_duty_spares_another_incarnation<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let other = site.open().await;
+    let connection = zk.status().connection;
+    let fixed = |path: &str, czxid| Duty::Fixed { path: path.to_owned(), czxid, connection };
+    // Ours, by its czxid; then a later one of the same name; then one of another session, its czxid not known.
+    let (ready, next, theirs) = (below(&directory, "ready"), below(&directory, "next"), below(&directory, "theirs"));
+    let made = must("create", zk.create(&ready, b"", CreateMode::Ephemeral).await);
+    let first = must("create", zk.create(&next, b"", CreateMode::Ephemeral).await);
+    must("delete", zk.delete(&next, None).await);
+    make_ephemeral(&zk, &next).await;
+    make_ephemeral(&other, &theirs).await;
+    must("sync", zk.sync(&theirs).await);
+    let (_, watch) = must("exists_watch", zk.exists_watch(&ready).await);
+    drop(zk.arm(fixed(&next, Some(first.stat.czxid))));
+    drop(zk.arm(fixed(&theirs, None)));
+    drop(zk.arm(fixed(&ready, Some(made.stat.czxid))));
+    must("the watch", soon(&zk, "the deletion by the duty", watch).await);
+    assert!(must("exists", zk.exists(&next).await).is_some(), "a later incarnation is spared");
+    assert!(must("exists", zk.exists(&theirs).await).is_some(), "another session's znode is spared");
+    close(other).await;
+    close(zk).await;
+}
+
+pub(super) async fn a_duty_of_several_writes_is_one_transaction<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let (a, b) = (below(&directory, "a"), below(&directory, "b"));
+    make(&zk, &a).await;
+    let delete = |path: &str| Op::Delete { path: path.to_owned(), version: None };
+    drop(zk.arm(Duty::Multi(vec![delete(&a), delete(&b)])));
+    assert!(must("exists", zk.exists(&a).await).is_some(), "one of the two cannot be deleted, so neither is");
+    make(&zk, &b).await;
+    drop(zk.arm(Duty::Multi(vec![delete(&a), delete(&b)])));
+    assert_eq!(must("exists", zk.exists(&a).await), None);
+    assert_eq!(must("exists", zk.exists(&b).await), None);
+    close(zk).await;
 }
 
 pub(super) async fn close_waits_for_duties<S: Site>(site: &S) {

@@ -1,0 +1,92 @@
+//! The mistakes that people make: one clear sentence, the right exit status, nothing broken.
+
+use std::process::{Command, Output};
+
+fn zksim(arguments: &[&str]) -> Output {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    Command::new(env!("CARGO_BIN_EXE_zksim"))
+        .args(arguments)
+        .current_dir(folder.path())
+        .output()
+        .expect("the program runs")
+}
+
+fn says(arguments: &[&str], status: i32, sentence: &str) {
+    let output = zksim(arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {said}");
+    assert!(said.contains(sentence), "{arguments:?} said {said:?}");
+    assert!(!said.contains("panicked"), "{said}");
+}
+
+#[test]
+fn a_wrong_name_gets_the_nearest_right_one() {
+    says(&["sweep", "lokc"], 3, r#"there is nothing called "lokc"; did you mean "lock"?"#);
+    says(&["run", "calm-handover"], 3, r#"did you mean "calm-hand-over"?"#);
+    says(&["run", "zebra"], 3, "`cargo sim list` shows what there is");
+}
+
+#[test]
+fn a_bad_number_is_named() {
+    says(&["run", "lock", "--seed", "many"], 3, "invalid value 'many' for '--seed <SEED>'");
+    says(&["sweep", "--seeds", "0"], 3, "--seeds 0 would prove nothing");
+    says(&["sweep", "--jobs", "0"], 3, "--jobs 0 would do nothing");
+    says(&["sweep", "--shard", "4/4"], 3, "is not a shard such as 0/4");
+    says(&["sweep", "--budget", "soon"], 3, "is not a duration such as 500ms, 60s or 5m");
+}
+
+#[test]
+fn a_plan_that_cannot_be_read_or_makes_no_sense_is_refused() {
+    says(&["run", "lock", "--plan", "nowhere.json"], 3, "cannot read the plan nowhere.json");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("plan.json");
+    let plan = path.to_string_lossy().into_owned();
+    std::fs::write(&path, "{").expect("it can be written");
+    says(&["run", "lock", "--plan", &plan], 3, "is not a plan");
+    let text = r#"{"clients": 3, "rounds": 2, "timeout_ms": 6000, "hostile_ms": 30000, "faults": 3, "rates": {"gremlins": 0.1}}"#;
+    std::fs::write(&path, text).expect("it can be written");
+    says(&["run", "lock", "--plan", &plan], 3, r#"there is no fault called "gremlins"; the kinds are request-lost,"#);
+}
+
+#[test]
+fn a_code_that_is_none_is_refused() {
+    says(&["replay", "nonsense"], 3, r#""nonsense" is neither a file nor the code of a run"#);
+}
+
+#[test]
+fn the_exit_status_is_the_verdict() {
+    assert_eq!(zksim(&["run", "lock", "--seed", "1"]).status.code(), Some(0));
+    assert_eq!(zksim(&["sweep", "lock-watch-all", "--seeds", "20"]).status.code(), Some(1));
+    let few = zksim(&["sweep", "lock", "--seeds", "1"]);
+    assert_eq!(few.status.code(), Some(2), "one seed cannot have seen every fault");
+    assert!(String::from_utf8_lossy(&few.stdout).contains("nothing was proved"));
+    assert_eq!(zksim(&["list"]).status.code(), Some(0));
+    assert_eq!(zksim(&["--help"]).status.code(), Some(0));
+    assert_eq!(zksim(&[]).status.code(), Some(3));
+}
+
+#[test]
+fn a_failure_says_how_to_see_it_again_and_its_command_does() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_zksim"))
+            .args(arguments)
+            .current_dir(folder.path())
+            .output()
+            .expect("the program runs");
+        (output.status.code(), String::from_utf8(output.stdout).expect("it prints text"))
+    };
+    let (status, said) = run(&["sweep", "lock-no-guid", "--seeds", "100"]);
+    assert_eq!(status, Some(1));
+    let command = said
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("exactly"))
+        .and_then(|command| command.trim().strip_prefix("cargo sim "))
+        .expect("it names the command");
+    let (status, again) = run(&command.split(' ').collect::<Vec<_>>());
+    assert_eq!(status, Some(1));
+    let promise = |text: &str| text.lines().find(|line| line.contains("MX-9  one znode")).map(str::to_owned);
+    assert!(promise(&said).is_some(), "{said}");
+    assert_eq!(promise(&said), promise(&again));
+    assert!(again.contains("hash"), "{again}");
+}

@@ -1,0 +1,40 @@
+//! The lock under drawn plans: any number of clients and rounds, any mixture of faults.
+
+use proptest::prelude::*;
+use sim_zk::fault::Fault;
+use zk_checker::Verdict;
+use zk_scenarios::plan::Plan;
+use zk_scenarios::run::{self, Target};
+
+fn plans() -> impl Strategy<Value = Plan> {
+    let rates = proptest::collection::btree_map(
+        proptest::sample::select(Fault::ALL.map(|fault| fault.name().to_owned()).to_vec()),
+        0.0..0.2f64,
+        0..Fault::ALL.len(),
+    );
+    (1u8..6, 1u32..4, 4000u64..20_000, 0u32..10, rates).prop_map(|(clients, rounds, timeout_ms, faults, rates)| Plan {
+        clients,
+        rounds,
+        timeout_ms,
+        hostile_ms: 30_000,
+        faults,
+        rates,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_lock_keeps_its_promises_whatever_the_plan(plan in plans(), seed in any::<u64>()) {
+        plan.check().expect("a drawn plan makes sense");
+        let run = run::seed(Target::Lock, &plan, seed);
+        prop_assert!(run.verdict() <= Verdict::Inherent, "seed {seed}, {plan}\n{:?}\n{}", run.end, run.report);
+    }
+
+    #[test]
+    fn a_plan_reads_back_as_it_was_written(plan in plans()) {
+        let text = serde_json::to_string(&plan).expect("a plan is plain data");
+        prop_assert_eq!(serde_json::from_str::<Plan>(&text).expect("its own text"), plan);
+    }
+}

@@ -1,0 +1,186 @@
+//! `cargo sim real lock`, as it is called: on an Apache ZooKeeper server that it starts, or on one that runs.
+//!
+//! Where none is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
+
+use serde_json::Value;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::Duration;
+use tempfile::TempDir;
+use zk_recipes::ZooKeeper;
+use zk_recipes::client::{Client, Options};
+use zk_scenarios::real::{Server, ServerOptions, StartError};
+
+/// Whether the tests can run here; if not, a word about it.
+fn is_installed() -> bool {
+    server().is_some()
+}
+
+fn server() -> Option<Server> {
+    match Server::start(ServerOptions { port: None, tick: Duration::from_millis(500) }) {
+        Ok(server) => Some(server),
+        Err(e) if e.is_not_installed() && std::env::var_os("ZK_REQUIRE_REAL").is_none_or(|v| v != "1") => {
+            eprintln!("SKIPPED: {e}. ZK_REQUIRE_REAL=1 makes this a failure.");
+            None
+        }
+        Err(e) => panic!("{e}"),
+    }
+}
+
+/// The command, with a folder of its own to work in and another for its temporary files.
+struct Sim {
+    folder: TempDir,
+    temporary: TempDir,
+}
+
+impl Sim {
+    fn new() -> Sim {
+        Sim { folder: tempfile::tempdir().unwrap(), temporary: tempfile::tempdir().unwrap() }
+    }
+
+    fn real(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_zksim"))
+            .arg("real")
+            .args(arguments)
+            .current_dir(&self.folder)
+            .env("TMPDIR", self.temporary.path())
+            .output()
+            .unwrap()
+    }
+
+    /// Nothing runs any more with our temporary folder in its command line, and that folder is empty.
+    fn left_nothing(&self) {
+        let left: Vec<_> = std::fs::read_dir(&self.temporary).unwrap().flatten().collect();
+        assert!(left.is_empty(), "{left:?} is left");
+        assert_eq!(processes_with(self.temporary.path()), Vec::<String>::new());
+    }
+}
+
+/// The command lines of processes that name a path, where the system lists them as files.
+fn processes_with(path: &Path) -> Vec<String> {
+    let path = path.to_str().unwrap();
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines
+        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+        .filter(|line| line.contains(path))
+        .collect()
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+/// Exit status 3, and one sentence.
+fn refused(output: &Output) -> &str {
+    let told = std::str::from_utf8(&output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    assert_eq!(stdout(output), "");
+    told.strip_prefix("error: ")
+        .and_then(|told| told.strip_suffix('\n'))
+        .filter(|told| !told.contains('\n'))
+        .expect(told)
+}
+
+#[test]
+fn the_lock_keeps_its_promises_on_a_real_server() {
+    if !is_installed() {
+        return;
+    }
+    let sim = Sim::new();
+    let output = sim.real(&["lock", "--for", "2s"]);
+    let told = stdout(&output);
+    assert_eq!(output.status.code(), Some(0), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(told.starts_with("lock: ") && told.ends_with("  pass\n"), "{told}");
+    assert!(told.contains("MX-1   pass") && told.contains("MX-13  pass"), "{told}");
+    assert!(output.stderr.is_empty(), "nobody watches: {}", String::from_utf8_lossy(&output.stderr));
+    sim.left_nothing();
+}
+
+#[test]
+fn scripts_read_one_object_a_line() {
+    if !is_installed() {
+        return;
+    }
+    let sim = Sim::new();
+    let output = sim.real(&["lock", "--for", "1s", "--clients", "2", "--seed", "7", "--format", "json"]);
+    let lines: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    let (last, rules) = lines.split_last().unwrap();
+    assert!(rules.iter().all(|rule| rule["kind"] == "rule"), "{rules:?}");
+    assert_eq!((&last["verdict"], &last["clients"], &last["seed"]), (&"pass".into(), &2.into(), &7.into()));
+    assert!(last["grants"].as_u64() > Some(0), "{last}");
+}
+
+#[test]
+fn a_broken_lock_fails_and_its_history_is_kept() {
+    if !is_installed() {
+        return;
+    }
+    let sim = Sim::new();
+    let output = sim.real(&["lock-watch-all", "--for", "2s", "--clients", "5", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+    let last: Value = serde_json::from_str(stdout(&output).lines().last().unwrap()).unwrap();
+    assert_eq!(last["rule"], "MX-13");
+    let kept = std::fs::File::open(sim.folder.path().join(last["history"].as_str().unwrap())).unwrap();
+    let kept = zk_checker::jsonl::read(std::io::BufReader::new(kept)).unwrap();
+    assert!(kept.cut.is_none());
+    let again = zk_checker::judge_stored(&kept, &zk_checker::RuleSet::all());
+    assert_eq!(again.first().unwrap().rule, zk_checker::RuleId::Mx13);
+    assert!(sim.folder.path().join(last["trace"].as_str().unwrap()).exists());
+    sim.left_nothing();
+}
+
+#[test]
+fn a_server_that_runs_is_used_and_left_as_it_was() {
+    let Some(server) = server() else { return };
+    let sim = Sim::new();
+    let output = sim.real(&["lock", "--for", "1s", "--connect", &server.address()]);
+    assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
+    let left = tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let second = Options { session_timeout: Duration::from_secs(1) };
+        let zk = Client::open(&server.address(), second).await.unwrap();
+        zk.children("/").await.unwrap().names
+    });
+    assert_eq!(left, ["zookeeper"]);
+    let sessions = server.ask("dump").unwrap();
+    assert!(!sessions.contains("/zksim-"), "{sessions}");
+}
+
+#[test]
+fn what_cannot_be_run_is_told_in_one_sentence() {
+    let sim = Sim::new();
+    assert_eq!(refused(&sim.real(&["lokc"])), r#"there is nothing called "lokc"; did you mean "lock"?"#);
+    assert!(
+        refused(&sim.real(&["lock-no-guid", "--connect", "127.0.0.1:1"])).starts_with("lock-no-guid breaks")
+    );
+    assert!(refused(&sim.real(&["lock", "--for", "0s"])).starts_with("--for 0s would prove nothing"));
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    assert_eq!(refused(&sim.real(&["lock", "--port", &port])), format!("port {port} of 127.0.0.1 is in use"));
+    drop(taken);
+    let address = format!("127.0.0.1:{port}");
+    assert_eq!(
+        refused(&sim.real(&["lock", "--connect", &address])),
+        format!("no ZooKeeper server answers at {address}")
+    );
+    sim.left_nothing();
+}
+
+#[test]
+fn what_is_missing_is_told_in_one_sentence() {
+    let sim = Sim::new();
+    let without = |variable: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zksim"));
+        command.args(["real", "lock"]).current_dir(&sim.folder).env("TMPDIR", sim.temporary.path());
+        command.env(variable, "/nowhere").output().unwrap()
+    };
+    assert!(refused(&without("ZOOKEEPER_HOME")).contains("which ZOOKEEPER_HOME names"));
+    let told = without("JAVA_HOME");
+    let told = refused(&told);
+    // Where ZooKeeper is missing as well, that is said first.
+    let missing = [StartError::NoJava("/nowhere/bin/java".into()), StartError::NoZooKeeper];
+    assert!(missing.iter().any(|error| error.to_string() == told), "{told}");
+    sim.left_nothing();
+}

@@ -1,0 +1,89 @@
+//! Many seeds: the lock holds, the broken locks are caught, and a run is a function of its choices.
+
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use zk_checker::Verdict;
+use zk_scenarios::code::Recorded;
+use zk_scenarios::plan::Plan;
+use zk_scenarios::run::{self, Target};
+use zk_scenarios::sweep::{self, Order, Tally};
+
+fn order(target: Target, seeds: u64, jobs: usize) -> Order {
+    Order { target, seeds: 0..seeds, shard: (0, 1), plan: None, jobs }
+}
+
+fn tally(order: &Order) -> Tally {
+    sweep::sweep(order, &AtomicBool::new(false), &|_, _| {})
+}
+
+#[test]
+fn the_lock_keeps_its_promises_under_every_kind_of_fault() {
+    let order = order(Target::Lock, 2000, 2);
+    let tally = tally(&order);
+    assert_eq!(tally.failures, [].into());
+    assert_eq!(tally.never_struck(&order), []);
+    assert_eq!(tally.never_tested(), [], "every rule was put to the test");
+    assert!(tally.verdict(&order) <= Verdict::Inherent);
+}
+
+#[test]
+fn each_broken_lock_is_caught_by_its_rule_within_a_hundred_seeds() {
+    for target in Target::broken() {
+        let card = target.card();
+        let first = (0..100).map(|seed| run::seed(target, &target.plan(seed), seed)).find_map(|run| {
+            let broken = run.verdict() == Verdict::Fail;
+            broken.then(|| sweep::what_failed(&run))
+        });
+        assert_eq!(first.as_deref(), card.caught_by, "{}", card.name);
+    }
+}
+
+#[test]
+fn the_right_lock_is_silent_on_the_seeds_that_catch_the_broken_ones() {
+    for target in Target::broken() {
+        for seed in 0..100 {
+            let run = run::seed(Target::Lock, &target.plan(seed), seed);
+            assert!(run.verdict() <= Verdict::Inherent, "{} seed {seed}: {}", target.card().name, run.report);
+        }
+    }
+}
+
+#[test]
+fn a_sweep_comes_to_the_same_with_any_number_of_threads_and_in_any_shards() {
+    let count = |tally: &Tally| (tally.runs, tally.events, tally.steps, tally.verdicts.clone(), tally.faults.clone());
+    let one = tally(&order(Target::LockNoGuid, 300, 1));
+    let three = tally(&order(Target::LockNoGuid, 300, 3));
+    assert_eq!(count(&one), count(&three));
+    assert_eq!(one.failures, three.failures);
+    let shards: u64 =
+        (0..4).map(|i| tally(&Order { shard: (i, 4), ..order(Target::LockNoGuid, 300, 1) }).events).sum();
+    assert_eq!(shards, one.events);
+}
+
+#[test]
+fn a_recorded_run_is_the_run() {
+    for seed in 0..200 {
+        let plan = Plan::drawn(seed);
+        let run = run::seed(Target::Lock, &plan, seed);
+        let recorded = Recorded::of(Target::Lock, &plan, &run);
+        let (recorded, target) = Recorded::read(&recorded.code()).expect("its own code reads back");
+        let again = run::replay(target, &recorded.plan, recorded.choices);
+        assert_eq!(again.hash, run.hash, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_seed_alone_is_the_seed_in_the_middle_of_a_sweep() {
+    let found = Mutex::new(Vec::new());
+    sweep::sweep(&order(Target::Lock, 100, 2), &AtomicBool::new(false), &|seed, run| {
+        let run = run.expect("no run panics");
+        found.lock().expect("no thread panics").push((seed, run.hash, run.history.events.len()));
+    });
+    let mut found = found.into_inner().expect("no thread panics");
+    found.sort_unstable();
+    for (seed, hash, events) in found {
+        let alone = std::thread::spawn(move || run::seed(Target::Lock, &Plan::drawn(seed), seed));
+        let alone = alone.join().expect("it does not panic");
+        assert_eq!((alone.hash, alone.history.events.len()), (hash, events), "seed {seed}");
+    }
+}

@@ -1,0 +1,129 @@
+//! What a simulation holds behind its lock, and how the effects of the world's steps are dealt out.
+
+use super::slots::{Slot, Slots};
+use crate::choose::Chooser;
+use crate::session::event;
+use crate::witness::Witness;
+use crate::world::{Company, Effect, HandleId, World};
+use std::any::Any;
+use std::task::Waker;
+use zk_recipes::zk::{DutyId, Error};
+
+/// A chooser that can be given back as what it was.
+pub(super) trait AnyChooser: Chooser + Any {}
+impl<C: Chooser + Any> AnyChooser for C {}
+
+/// A witness that can be given back as what it was.
+pub(super) trait AnyWitness: Witness + Any {}
+impl<W: Witness + Any> AnyWitness for W {}
+
+/// Everything behind the lock.
+pub(super) struct Core {
+    pub(super) world: World,
+    pub(super) chooser: Box<dyn AnyChooser>,
+    pub(super) witness: Box<dyn AnyWitness>,
+    pub(super) effects: Vec<Effect>,
+    pub(super) wakers: Vec<Waker>,
+    pub(super) slots: Slots,
+    /// Who waits for a change of a session's status, or for its duties, by handle.
+    pub(super) handles: Vec<HandleState>,
+    pub(super) nodes: Vec<madsim::runtime::NodeHandle>,
+    pub(super) processes: Vec<ProcessState>,
+    pub(super) guids: u64,
+    /// The run is over: what futures do as they are dropped is no part of it.
+    pub(super) ended: bool,
+    /// Who waits until nothing is on its way.
+    pub(super) quiet: Vec<Waker>,
+    /// How often every task has run as far as it could, and who waits for the next time.
+    pub(super) rounds: u64,
+    pub(super) stalled: Vec<Waker>,
+}
+
+#[derive(Default)]
+pub(super) struct HandleState {
+    pub(super) waiting: Vec<Waker>,
+    pub(super) duties: u32,
+    pub(super) next_duty: DutyId,
+}
+
+#[derive(Default)]
+pub(super) struct ProcessState {
+    pub(super) cancels: u32,
+    pub(super) crashed: bool,
+    pub(super) waiting: Vec<Waker>,
+}
+
+/// What futures wait for, by number.
+/// What the controller has to do outside the lock.
+pub(super) enum Chore {
+    Kill(u8),
+    Pause(u8),
+    Resume(u8),
+}
+
+impl Core {
+    /// Lets the world act, and deals out what its users are told.
+    pub(super) fn with_world<R>(&mut self, act: impl FnOnce(&mut World, &mut Company<'_>) -> R) -> R {
+        let mut company =
+            Company { chooser: &mut *self.chooser, witness: &mut *self.witness, effects: &mut self.effects };
+        act(&mut self.world, &mut company)
+    }
+
+    /// Deals out the effects of what was just done.
+    pub(super) fn settle(&mut self, chores: &mut Vec<Chore>) {
+        while !self.effects.is_empty() {
+            for effect in std::mem::take(&mut self.effects) {
+                self.deal(effect, chores);
+            }
+        }
+    }
+
+    fn deal(&mut self, effect: Effect, chores: &mut Vec<Chore>) {
+        match effect {
+            Effect::Answered { ticket, result } => {
+                if let Slot::Forgotten(handle, watch) = self.slots.slots[ticket as usize] {
+                    self.slots.release(ticket);
+                    if let Some(watch) = watch {
+                        self.slots.release(watch);
+                        if result.is_ok() {
+                            self.with_world(|world, company| world.drop_watch(handle, watch, company));
+                        }
+                    }
+                } else {
+                    self.slots.fill(ticket, Slot::Answered(result), &mut self.wakers);
+                }
+            }
+            Effect::Fired { watch, result } => {
+                let result = match result {
+                    Ok((kind, path)) => Ok(event(kind, self.world.paths().text(path))),
+                    Err(why) => Err(Error::SessionOver(why)),
+                };
+                self.slots.fill(watch, Slot::Fired(result), &mut self.wakers);
+            }
+            Effect::Changed { handle } => {
+                self.wakers.append(&mut self.handles[usize::from(handle.0)].waiting);
+            }
+            Effect::Rang { alarm } => self.slots.fill(alarm, Slot::Rang, &mut self.wakers),
+            Effect::Cancelled { process } => {
+                let state = &mut self.processes[usize::from(process)];
+                state.cancels += 1;
+                self.wakers.append(&mut state.waiting);
+            }
+            Effect::Crashed { process } => {
+                let state = &mut self.processes[usize::from(process)];
+                state.crashed = true;
+                self.wakers.append(&mut state.waiting);
+                chores.push(Chore::Kill(process));
+            }
+            Effect::Paused { process } => chores.push(Chore::Pause(process)),
+            Effect::Resumed { process } => chores.push(Chore::Resume(process)),
+        }
+    }
+
+    pub(super) fn is_quiet(&self) -> bool {
+        let open_duties = self.handles.iter().enumerate().any(|(index, handle)| {
+            handle.duties > 0 && !self.world.is_crashed(self.world.process_of(HandleId(index as u16)))
+        });
+        !open_duties && self.world.is_quiet()
+    }
+}

@@ -1,0 +1,313 @@
+//! A simulated session: the trait [`ZooKeeper`] on a [`World`](crate::world::World).
+
+use super::convert::{
+    known, known_prefix, plain, to_created, to_data, to_listing, to_many, to_maybe_stat, to_nothing,
+    to_results, to_stat, watched,
+};
+use super::reply::{Convert, Reply, Sleep};
+use super::{Sim, SimWatch, remember};
+use crate::message::{Ask, AskOp};
+use crate::paths::Paths;
+use crate::world::HandleId;
+use std::future::Future;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use zk_recipes::zk::{
+    Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Guid, Listing, Op, OpResult, SessionId,
+    Stat, Status, Time, ZooKeeper, duty, path,
+};
+
+/// A simulated session.
+/// A simulated session.
+#[derive(Clone)]
+pub struct SimClient {
+    pub(super) sim: Sim,
+    pub(super) handle: HandleId,
+    pub(super) process: u8,
+    /// Set for clean-up duties: the operation whose duty it is.
+    pub(super) cleanup: Option<u32>,
+}
+
+impl std::fmt::Debug for SimClient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SimClient").field("handle", &self.handle).field("process", &self.process).finish()
+    }
+}
+
+impl SimClient {
+    /// Sends a request; the future only waits for its answer.
+    fn send<T>(
+        &self,
+        ask: impl FnOnce(&mut Paths) -> Result<Ask, Error>,
+        watch: bool,
+        convert: Convert<T>,
+    ) -> Reply<T> {
+        let sent = self.sim.act(|core| {
+            let ask = ask(core.world.paths_mut())?;
+            let ticket = core.slots.take();
+            let watch = watch.then(|| core.slots.take());
+            let (handle, cleanup) = (self.handle, self.cleanup);
+            core.with_world(|world, company| {
+                world.ask(handle, ask, cleanup, Some(ticket), watch, company);
+            });
+            Ok((ticket, watch))
+        });
+        let (state, watch) = match sent {
+            Ok((ticket, watch)) => (Ok(ticket), watch),
+            Err(error) => (Err(Some(error)), None),
+        };
+        Reply { sim: self.sim.clone(), handle: self.handle, state, watch, convert }
+    }
+
+    fn cleaning(&self) -> Self {
+        let op = self.cleanup.unwrap_or_else(|| self.sim.core().world.op(self.process));
+        SimClient { cleanup: Some(op), ..self.clone() }
+    }
+}
+
+/// A reply without a watch.
+impl ZooKeeper for SimClient {
+    type Watch = SimWatch;
+
+    fn create(
+        &self,
+        path: &str,
+        data: &[u8],
+        mode: CreateMode,
+    ) -> impl Future<Output = Result<Created, Error>> + Send + use<> {
+        plain(self.send(
+            |paths| {
+                path::validate_size(path, data)?;
+                Ok(Ask::Create { path: known_prefix(paths, path, mode)?, data: data.into(), mode })
+            },
+            false,
+            to_created,
+        ))
+    }
+
+    fn delete(
+        &self,
+        path: &str,
+        version: Option<i32>,
+    ) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+        plain(self.send(|paths| Ok(Ask::Delete { path: known(paths, path)?, version }), false, to_nothing))
+    }
+
+    fn set(
+        &self,
+        path: &str,
+        data: &[u8],
+        version: Option<i32>,
+    ) -> impl Future<Output = Result<Stat, Error>> + Send + use<> {
+        plain(self.send(
+            |paths| {
+                path::validate_size(path, data)?;
+                Ok(Ask::Set { path: known(paths, path)?, data: data.into(), version })
+            },
+            false,
+            to_stat,
+        ))
+    }
+
+    fn exists(&self, path: &str) -> impl Future<Output = Result<Option<Stat>, Error>> + Send + use<> {
+        plain(self.send(
+            |paths| Ok(Ask::Exists { path: known(paths, path)?, watch: false }),
+            false,
+            to_maybe_stat,
+        ))
+    }
+
+    fn exists_watch(
+        &self,
+        path: &str,
+    ) -> impl Future<Output = Result<(Option<Stat>, SimWatch), Error>> + Send + use<> {
+        watched(self.send(
+            |paths| Ok(Ask::Exists { path: known(paths, path)?, watch: true }),
+            true,
+            to_maybe_stat,
+        ))
+    }
+
+    fn get(&self, path: &str) -> impl Future<Output = Result<Data, Error>> + Send + use<> {
+        plain(self.send(|paths| Ok(Ask::Get { path: known(paths, path)?, watch: false }), false, to_data))
+    }
+
+    fn get_watch(&self, path: &str) -> impl Future<Output = Result<(Data, SimWatch), Error>> + Send + use<> {
+        watched(self.send(|paths| Ok(Ask::Get { path: known(paths, path)?, watch: true }), true, to_data))
+    }
+
+    fn children(&self, path: &str) -> impl Future<Output = Result<Listing, Error>> + Send + use<> {
+        plain(self.send(
+            |paths| Ok(Ask::Children { path: known(paths, path)?, watch: false }),
+            false,
+            to_listing,
+        ))
+    }
+
+    fn children_watch(
+        &self,
+        path: &str,
+    ) -> impl Future<Output = Result<(Listing, SimWatch), Error>> + Send + use<> {
+        watched(self.send(
+            |paths| Ok(Ask::Children { path: known(paths, path)?, watch: true }),
+            true,
+            to_listing,
+        ))
+    }
+
+    fn get_many(
+        &self,
+        all: &[String],
+    ) -> impl Future<Output = Result<Vec<Option<Data>>, Error>> + Send + use<> {
+        plain(self.send(
+            |paths| Ok(Ask::GetMany(all.iter().map(|path| known(paths, path)).collect::<Result<_, _>>()?)),
+            false,
+            to_many,
+        ))
+    }
+
+    fn multi(&self, ops: Vec<Op>) -> impl Future<Output = Result<Vec<OpResult>, Error>> + Send + use<> {
+        plain(self.send(
+            |paths| {
+                let known_op = |op| {
+                    Ok(match op {
+                        Op::Check { path, version } => AskOp::Check { path: known(paths, &path)?, version },
+                        Op::Create { path, data, mode } => {
+                            AskOp::Create { path: known_prefix(paths, &path, mode)?, data: data.into(), mode }
+                        }
+                        Op::Delete { path, version } => AskOp::Delete { path: known(paths, &path)?, version },
+                        Op::Set { path, data, version } => {
+                            AskOp::Set { path: known(paths, &path)?, data: data.into(), version }
+                        }
+                    })
+                };
+                Ok(Ask::Multi(ops.into_iter().map(known_op).collect::<Result<_, Error>>()?))
+            },
+            false,
+            to_results,
+        ))
+    }
+
+    fn sync(&self, path: &str) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+        plain(self.send(|paths| Ok(Ask::Sync { path: known(paths, path)? }), false, to_nothing))
+    }
+
+    fn session(&self) -> SessionId {
+        self.sim.core().world.session(self.handle).session
+    }
+
+    fn status(&self) -> Status {
+        self.sim.core().world.session(self.handle).status
+    }
+
+    fn changed(&self, seen: Status) -> impl Future<Output = Status> + Send + use<> {
+        let (sim, handle) = (self.sim.clone(), self.handle);
+        std::future::poll_fn(move |context| {
+            let mut core = sim.core();
+            let status = core.world.session(handle).status;
+            if status != seen {
+                return Poll::Ready(status);
+            }
+            remember(&mut core.handles[usize::from(handle.0)].waiting, context);
+            Poll::Pending
+        })
+    }
+
+    fn safe_until(&self) -> Time {
+        let core = self.sim.core();
+        let session = core.world.session(self.handle);
+        Time::from_micros(session.safe_from + session.timeout())
+    }
+
+    fn timeout(&self) -> Duration {
+        Duration::from_micros(self.sim.core().world.session(self.handle).timeout())
+    }
+
+    fn now(&self) -> Time {
+        self.sim.now()
+    }
+
+    fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<> {
+        Sleep::new(&self.sim, self.process, until)
+    }
+
+    fn guid(&self) -> Guid {
+        let mut core = self.sim.core();
+        core.guids += 1;
+        let (high, low) = (scatter(core.guids), scatter(core.guids ^ (1 << 63)));
+        Guid(u128::from(high) << 64 | u128::from(low))
+    }
+
+    fn arm(&self, duty: Duty) -> Armed {
+        let client = self.cleaning();
+        let id = {
+            let mut core = self.sim.core();
+            let state = &mut core.handles[usize::from(self.handle.0)];
+            state.next_duty += 1;
+            state.next_duty
+        };
+        Armed::new(id, duty, Arc::new(client))
+    }
+
+    fn close(&self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+        let client = self.clone();
+        let until = self.now() + limit;
+        async move {
+            let _ =
+                futures_util::future::select(client.duties_done(), Box::pin(client.sleep_until(until))).await;
+            plain(client.send(|_| Ok(Ask::CloseSession), false, to_nothing)).await
+        }
+    }
+}
+
+impl SimClient {
+    /// Resolves when no duty of this session is being done.
+    fn duties_done(&self) -> impl Future<Output = ()> + Send + Unpin + use<> {
+        let (sim, handle) = (self.sim.clone(), usize::from(self.handle.0));
+        std::future::poll_fn(move |context| {
+            let mut core = sim.core();
+            let state = &mut core.handles[handle];
+            if state.duties == 0 {
+                return Poll::Ready(());
+            }
+            remember(&mut state.waiting, context);
+            Poll::Pending
+        })
+    }
+}
+
+impl Discharge for SimClient {
+    fn start(&self, _: DutyId, duty: Duty) {
+        let (node, handle) = {
+            let mut core = self.sim.core();
+            if core.ended || core.world.is_crashed(self.process) || core.world.session(self.handle).is_over()
+            {
+                return;
+            }
+            core.handles[usize::from(self.handle.0)].duties += 1;
+            (core.nodes[usize::from(self.process)].clone(), usize::from(self.handle.0))
+        };
+        let work = duty::discharge(self, duty);
+        let sim = self.sim.clone();
+        node.spawn(async move {
+            work.await;
+            sim.act(|core| {
+                let state = &mut core.handles[handle];
+                state.duties -= 1;
+                let mut waiting = std::mem::take(&mut state.waiting);
+                core.wakers.append(&mut waiting);
+            });
+        });
+    }
+
+    fn done(&self, _: DutyId) {}
+}
+
+/// Spreads a counter over 64 bits (splitmix64): names that sort in no particular order, without drawing anything.
+fn scatter(counter: u64) -> u64 {
+    let mut z = counter.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

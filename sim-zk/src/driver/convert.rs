@@ -1,0 +1,95 @@
+//! Between what the trait says and what travels.
+
+use super::SimWatch;
+use super::reply::Reply;
+use crate::message::{Answer, OpAnswer};
+use crate::paths::{PathId, Paths};
+use zk_recipes::zk::{CreateMode, Created, Data, Error, Listing, OpResult, Stat, path};
+
+pub(super) async fn plain<T>(reply: Reply<T>) -> Result<T, Error> {
+    Ok(reply.await?.0)
+}
+
+/// A reply with a watch.
+pub(super) async fn watched<T>(reply: Reply<T>) -> Result<(T, SimWatch), Error> {
+    let (value, watch) = reply.await?;
+    Ok((value, watch.expect("the request armed a watch")))
+}
+
+pub(super) fn known(paths: &mut Paths, text: &str) -> Result<PathId, Error> {
+    path::validate(text)?;
+    Ok(paths.intern(text))
+}
+
+/// The beginning of a sequential name may end in a slash: the number makes it a name.
+pub(super) fn known_prefix(paths: &mut Paths, text: &str, mode: CreateMode) -> Result<PathId, Error> {
+    if mode.is_sequential() {
+        path::validate(&format!("{text}0"))?;
+        return Ok(paths.intern(text));
+    }
+    known(paths, text)
+}
+
+pub(super) fn to_created(paths: &Paths, answer: Answer) -> Created {
+    match answer {
+        Answer::Created { path, stat } => Created { path: paths.text(path).to_owned(), stat },
+        other => unreachable!("a create is not answered with {other:?}"),
+    }
+}
+
+pub(super) fn to_stat(_: &Paths, answer: Answer) -> Stat {
+    match answer {
+        Answer::Stat(stat) => stat,
+        other => unreachable!("a set is not answered with {other:?}"),
+    }
+}
+
+pub(super) fn to_maybe_stat(_: &Paths, answer: Answer) -> Option<Stat> {
+    match answer {
+        Answer::MaybeStat(stat) => stat,
+        other => unreachable!("an exists is not answered with {other:?}"),
+    }
+}
+
+pub(super) fn to_data(_: &Paths, answer: Answer) -> Data {
+    match answer {
+        Answer::Data(data, stat) => Data { data: data.to_vec(), stat },
+        other => unreachable!("a get is not answered with {other:?}"),
+    }
+}
+
+pub(super) fn to_listing(paths: &Paths, answer: Answer) -> Listing {
+    match answer {
+        Answer::Children(names, stat) => {
+            Listing { names: names.into_iter().map(|name| paths.name(name).to_owned()).collect(), stat }
+        }
+        other => unreachable!("a listing is not answered with {other:?}"),
+    }
+}
+
+pub(super) fn to_many(_: &Paths, answer: Answer) -> Vec<Option<Data>> {
+    match answer {
+        Answer::Many(found) => found
+            .into_iter()
+            .map(|found| found.map(|(data, stat)| Data { data: data.to_vec(), stat }))
+            .collect(),
+        other => unreachable!("a multiRead is not answered with {other:?}"),
+    }
+}
+
+pub(super) fn to_results(paths: &Paths, answer: Answer) -> Vec<OpResult> {
+    match answer {
+        Answer::Multi(results) => results
+            .into_iter()
+            .map(|result| match result {
+                OpAnswer::Checked => OpResult::Checked,
+                OpAnswer::Created(path) => OpResult::Created(paths.text(path).to_owned()),
+                OpAnswer::Deleted => OpResult::Deleted,
+                OpAnswer::Set(stat) => OpResult::Set(stat),
+            })
+            .collect(),
+        other => unreachable!("a multi is not answered with {other:?}"),
+    }
+}
+
+pub(super) fn to_nothing(_: &Paths, _: Answer) {}

@@ -1,0 +1,325 @@
+//! Runs ordinary async code against a [`World`] on madsim's runtime.
+//!
+//! Each client process is a madsim node of its own, so that a crash kills its tasks and a pause stops them. A controller
+//! owns every choice: it lets all tasks run until they wait, performs steps of the world until one of them wakes
+//! somebody, and so on. What the tasks observe, and when, is therefore a function of the choices alone.
+//!
+//! The world's clock is the clock: it is what [`ZooKeeper::now`] tells. madsim's own clock moves along without meaning,
+//! so simulated code must not sleep by it.
+
+mod behind;
+mod client;
+mod convert;
+mod process;
+mod reply;
+mod slots;
+
+pub use client::SimClient;
+pub use process::Process;
+pub use reply::SimWatch;
+
+use crate::choose::{Chooser, Point};
+use crate::witness::Witness;
+use crate::world::{Config, World};
+use behind::{AnyChooser, AnyWitness, Chore, Core, ProcessState};
+use reply::Sleep;
+use slots::Slots;
+use std::any::Any;
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use zk_recipes::zk::Time;
+#[allow(unused_imports, reason = "the documentation speaks of it")]
+use zk_recipes::zk::ZooKeeper;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The root future is done.
+    Done,
+    /// Nothing will ever happen again, and the root future still waits.
+    Stuck,
+    /// The limit of simulated time is over.
+    OutOfTime,
+}
+
+/// What is left of a run.
+pub struct Finished<T, C, W> {
+    /// What the root future gave, if it ended.
+    pub output: Option<T>,
+    /// How it ended.
+    pub end: End,
+    /// The world at the end.
+    pub world: World,
+    /// Who decided.
+    pub chooser: C,
+    /// Who watched.
+    pub witness: W,
+}
+
+/// A running simulation. Clones speak of the same one.
+#[derive(Clone)]
+pub struct Sim {
+    shared: Arc<Mutex<Core>>,
+}
+
+impl Sim {
+    /// Runs `root` to its end on the current thread, in a world of its own.
+    ///
+    /// `limit` bounds the simulated time.
+    ///
+    /// # Panics
+    ///
+    /// When simulated code panics.
+    pub fn run<T, C, W, F>(
+        config: Config,
+        limit: Duration,
+        chooser: C,
+        witness: W,
+        root: impl FnOnce(Sim) -> F,
+    ) -> Finished<T, C, W>
+    where
+        T: Send + 'static,
+        C: Chooser + 'static,
+        W: Witness + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        // A constant seed: madsim only picks among tasks that are ready together.
+        let runtime = madsim::runtime::Runtime::with_seed_and_config(0, madsim::Config::default());
+        let sim = Sim {
+            shared: Arc::new(Mutex::new(Core {
+                world: World::new(config),
+                chooser: Box::new(chooser),
+                witness: Box::new(witness),
+                effects: Vec::new(),
+                wakers: Vec::new(),
+                slots: Slots::default(),
+                handles: Vec::new(),
+                nodes: Vec::new(),
+                processes: Vec::new(),
+                guids: 0,
+                ended: false,
+                quiet: Vec::new(),
+                rounds: 0,
+                stalled: Vec::new(),
+            })),
+        };
+        let output = Arc::new(Mutex::new(None));
+        let end = {
+            let future = root(sim.clone());
+            let output = output.clone();
+            let sim = sim.clone();
+            runtime.block_on(async move {
+                let done = output.clone();
+                let _root = madsim::task::spawn(async move {
+                    let value = future.await;
+                    *done.lock().expect(UNPOISONED) = Some(value);
+                });
+                loop {
+                    // The shortest sleep there is; it ends when every task waits for something.
+                    madsim::time::sleep(Duration::from_millis(1)).await;
+                    if output.lock().expect(UNPOISONED).is_some() {
+                        return End::Done;
+                    }
+                    if let Some(end) = sim.advance(limit) {
+                        return end;
+                    }
+                }
+            })
+        };
+        let output = output.lock().expect(UNPOISONED).take();
+        sim.dissolve(runtime);
+        let mut core = sim.core();
+        let world = std::mem::replace(&mut core.world, World::new(Config::default()));
+        let chooser: Box<dyn AnyChooser> =
+            std::mem::replace(&mut core.chooser, Box::new(crate::choose::Calm));
+        let witness: Box<dyn AnyWitness> = std::mem::replace(&mut core.witness, Box::new(()));
+        let (chooser, witness) = (take_as::<C>(chooser), take_as::<W>(witness));
+        Finished { output, end, world, chooser, witness }
+    }
+
+    /// Lets go of tasks that still wait: they hold the simulation, and the simulation holds their wakers. What they do
+    /// as they are dropped is no part of the run.
+    fn dissolve(&self, runtime: madsim::runtime::Runtime) {
+        self.core().ended = true;
+        drop(runtime);
+        let mut guard = self.core();
+        let core = &mut *guard;
+        let slots = std::mem::take(&mut core.slots.slots);
+        let handles = std::mem::take(&mut core.handles);
+        let processes = std::mem::take(&mut core.processes);
+        let wakers = [&mut core.wakers, &mut core.quiet, &mut core.stalled].map(std::mem::take);
+        drop(guard);
+        drop((slots, handles, processes, wakers));
+    }
+
+    /// Performs steps until one of them wakes somebody.
+    fn advance(&self, limit: Duration) -> Option<End> {
+        let limit = limit.as_micros() as u64;
+        let mut chores = Vec::new();
+        let wakers = {
+            let mut guard = self.core();
+            let core = &mut *guard;
+            core.rounds += 1;
+            core.wakers.append(&mut core.stalled);
+            loop {
+                if !core.wakers.is_empty() {
+                    break std::mem::take(&mut core.wakers);
+                }
+                let Some((at, step)) = core.world.next() else { return Some(End::Stuck) };
+                if at > limit {
+                    return Some(End::OutOfTime);
+                }
+                core.with_world(|world, company| world.perform(at, step, company));
+                core.settle(&mut chores);
+                if !core.quiet.is_empty() && core.is_quiet() {
+                    core.wakers.append(&mut core.quiet);
+                }
+                if !core.wakers.is_empty() || !chores.is_empty() {
+                    break std::mem::take(&mut core.wakers);
+                }
+            }
+        };
+        self.finish(wakers, chores);
+        None
+    }
+
+    /// What cannot be done under the lock.
+    fn finish(&self, wakers: Vec<Waker>, chores: Vec<Chore>) {
+        for chore in chores {
+            let handle = madsim::runtime::Handle::current();
+            let id = |process: u8| self.core().nodes[usize::from(process)].id();
+            match chore {
+                Chore::Kill(process) => handle.kill(id(process)),
+                Chore::Pause(process) => handle.pause(id(process)),
+                Chore::Resume(process) => handle.resume(id(process)),
+            }
+        }
+        for waker in wakers {
+            waker.wake();
+        }
+    }
+
+    fn core(&self) -> MutexGuard<'_, Core> {
+        self.shared.lock().expect(UNPOISONED)
+    }
+
+    /// As `act`, unless the run is over. For `drop`s.
+    fn act_unless_ended(&self, act: impl FnOnce(&mut Core)) {
+        if !self.core().ended {
+            self.act(act);
+        }
+    }
+
+    /// Does something to the world on behalf of a user, and wakes whom it concerns.
+    fn act<R>(&self, act: impl FnOnce(&mut Core) -> R) -> R {
+        let mut chores = Vec::new();
+        let (result, wakers) = {
+            let mut core = self.core();
+            let result = act(&mut core);
+            core.settle(&mut chores);
+            (result, std::mem::take(&mut core.wakers))
+        };
+        self.finish(wakers, chores);
+        result
+    }
+
+    /// Begins a client process.
+    pub fn process(&self, name: &str) -> Process {
+        let node = madsim::runtime::Handle::current().create_node().name(name).build();
+        let id = self.act(|core| {
+            core.nodes.push(node.clone());
+            core.processes.push(ProcessState::default());
+            core.with_world(|world, company| world.begin(company))
+        });
+        Process { sim: self.clone(), id, node }
+    }
+
+    /// The clock.
+    pub fn now(&self) -> Time {
+        Time::from_micros(self.core().world.now())
+    }
+
+    /// Looks at the world as it is.
+    pub fn look<R>(&self, at: impl FnOnce(&World) -> R) -> R {
+        at(&self.core().world)
+    }
+
+    /// Speaks with the witness, who is a `W`, at the present time.
+    ///
+    /// # Panics
+    ///
+    /// If it is not.
+    pub fn witness<W: Witness + 'static, R>(&self, speak: impl FnOnce(&mut W, u64) -> R) -> R {
+        let mut core = self.core();
+        let now = core.world.now();
+        let witness: &mut dyn Any = &mut *core.witness;
+        speak(witness.downcast_mut::<W>().expect("the witness is of the type it was given as"), now)
+    }
+
+    /// A choice of the user's own: 0 is the calm one.
+    pub fn choose(&self, n: u32) -> u32 {
+        self.core().chooser.choose(Point::User, n)
+    }
+
+    /// Whether nothing is on its way and nothing lingers; see [`World::is_quiet`].
+    pub fn is_quiet(&self) -> bool {
+        self.core().is_quiet()
+    }
+
+    /// Ends the hostile phase before its time: from here on no fault strikes.
+    pub fn heal(&self) {
+        self.core().world.heal();
+    }
+
+    /// Resolves when every other task has run as far as it can without the world moving on.
+    pub fn stalled(&self) -> impl Future<Output = ()> + Send + use<> {
+        let sim = self.clone();
+        let seen = self.core().rounds;
+        std::future::poll_fn(move |context| {
+            let mut core = sim.core();
+            if core.rounds > seen {
+                return Poll::Ready(());
+            }
+            remember(&mut core.stalled, context);
+            Poll::Pending
+        })
+    }
+
+    /// Resolves when nothing is on its way and nothing lingers; see [`World::is_quiet`].
+    pub fn quiet(&self) -> impl Future<Output = ()> + Send + use<> {
+        let sim = self.clone();
+        let stalled = self.stalled();
+        async move {
+            // What was just spawned has not asked for anything yet.
+            stalled.await;
+            std::future::poll_fn(move |context| {
+                let mut core = sim.core();
+                if core.is_quiet() {
+                    return Poll::Ready(());
+                }
+                remember(&mut core.quiet, context);
+                Poll::Pending
+            })
+            .await;
+        }
+    }
+
+    /// Waits that long.
+    pub fn sleep(&self, process: &Process, by: Duration) -> impl Future<Output = ()> + Send + use<> {
+        Sleep::new(self, process.id, self.now() + by)
+    }
+}
+
+const UNPOISONED: &str = "a run that panicked is not used again";
+
+fn take_as<T: Any>(boxed: Box<dyn Any>) -> T {
+    *boxed.downcast::<T>().expect("it was put there as this type")
+}
+
+fn remember(waiting: &mut Vec<Waker>, context: &Context<'_>) {
+    if !waiting.iter().any(|waker| waker.will_wake(context.waker())) {
+        waiting.push(context.waker().clone());
+    }
+}

@@ -1,0 +1,170 @@
+//! What users wait for: answers, watches and alarms.
+
+use super::Sim;
+use super::slots::Slot;
+use crate::message::Answer;
+use crate::paths::Paths;
+use crate::session::Failure;
+use crate::world::HandleId;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use zk_recipes::zk::{Error, Event, Time};
+
+/// Makes of an answer what the user asked for.
+pub(super) type Convert<T> = fn(&Paths, Answer) -> T;
+
+/// The future of a request: it has been sent.
+pub(super) struct Reply<T> {
+    pub(super) sim: Sim,
+    pub(super) handle: HandleId,
+    pub(super) state: Result<u32, Option<Error>>,
+    pub(super) watch: Option<u32>,
+    pub(super) convert: Convert<T>,
+}
+
+impl<T> Future for Reply<T> {
+    type Output = Result<(T, Option<SimWatch>), Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let ticket = match &mut this.state {
+            Ok(ticket) => *ticket,
+            Err(error) => {
+                return Poll::Ready(Err(error.take().expect("a future is not polled after its end")));
+            }
+        };
+        let mut core = this.sim.core();
+        if !core.slots.poll(ticket, context) {
+            return Poll::Pending;
+        }
+        let slot = core.slots.release(ticket);
+        this.state = Err(None);
+        let Slot::Answered(result) = slot else { unreachable!("only answers are put into a request's slot") };
+        let result = match result {
+            Ok(answer) => {
+                let value = (this.convert)(core.world.paths(), answer);
+                let watch = this.watch.take().map(|watch| SimWatch {
+                    sim: this.sim.clone(),
+                    handle: this.handle,
+                    watch: Some(watch),
+                });
+                Ok((value, watch))
+            }
+            Err(failure) => {
+                if let Some(watch) = this.watch.take() {
+                    core.slots.release(watch);
+                }
+                Err(match failure {
+                    Failure::Refused(refusal) => refusal.into(),
+                    Failure::ConnectionLoss => Error::ConnectionLoss,
+                    Failure::Over(why) => Error::SessionOver(why),
+                })
+            }
+        };
+        Poll::Ready(result)
+    }
+}
+
+impl<T> Drop for Reply<T> {
+    fn drop(&mut self) {
+        let Ok(ticket) = self.state else { return };
+        let (handle, watch) = (self.handle, self.watch);
+        self.sim.act_unless_ended(|core| match core.slots.slots[ticket as usize] {
+            Slot::Pending(_) => core.slots.slots[ticket as usize] = Slot::Forgotten(handle, watch),
+            _ => {
+                let Slot::Answered(result) = core.slots.release(ticket) else { return };
+                if let Some(watch) = watch {
+                    core.slots.release(watch);
+                    if result.is_ok() {
+                        core.with_world(|world, company| world.drop_watch(handle, watch, company));
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// A watch in the simulation.
+pub struct SimWatch {
+    sim: Sim,
+    handle: HandleId,
+    watch: Option<u32>,
+}
+
+impl Future for SimWatch {
+    type Output = Result<Event, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let watch = self.watch.expect("a watch is not polled after it fired");
+        let mut core = self.sim.core();
+        if !core.slots.poll(watch, context) {
+            return Poll::Pending;
+        }
+        let slot = core.slots.release(watch);
+        drop(core);
+        self.watch = None;
+        match slot {
+            Slot::Fired(result) => Poll::Ready(result),
+            _ => unreachable!("only events are put into a watch's slot"),
+        }
+    }
+}
+
+impl Drop for SimWatch {
+    fn drop(&mut self) {
+        let Some(watch) = self.watch else { return };
+        let handle = self.handle;
+        self.sim.act_unless_ended(|core| {
+            if let Slot::Pending(_) = core.slots.release(watch) {
+                core.with_world(|world, company| world.drop_watch(handle, watch, company));
+            }
+        });
+    }
+}
+
+/// The future of an alarm.
+pub(super) struct Sleep {
+    sim: Sim,
+    alarm: Option<u32>,
+}
+
+impl Sleep {
+    pub(super) fn new(sim: &Sim, process: u8, until: Time) -> Self {
+        let alarm = sim.act(|core| {
+            if until.as_micros() <= core.world.now() {
+                return None;
+            }
+            let alarm = core.slots.take();
+            core.world.set_alarm(process, alarm, until.as_micros());
+            Some(alarm)
+        });
+        Sleep { sim: sim.clone(), alarm }
+    }
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let Some(alarm) = self.alarm else { return Poll::Ready(()) };
+        let mut core = self.sim.core();
+        if !core.slots.poll(alarm, context) {
+            return Poll::Pending;
+        }
+        core.slots.release(alarm);
+        drop(core);
+        self.alarm = None;
+        Poll::Ready(())
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        let Some(alarm) = self.alarm else { return };
+        self.sim.act_unless_ended(|core| {
+            core.world.drop_alarm(alarm);
+            core.slots.release(alarm);
+        });
+    }
+}

@@ -1,0 +1,117 @@
+//! What the users of the clients do.
+
+use super::{Alarm, Company, Effect, HandleId, Process, World};
+use crate::message::{Ask, Tag};
+use crate::server::kind_of;
+use crate::session::{ClientSession, Failure};
+use crate::witness::Happening;
+
+impl World {
+    /// A client process begins. There are at most 255.
+    pub(crate) fn begin(&mut self, company: &mut Company<'_>) -> u8 {
+        let process = u8::try_from(self.processes.len()).expect("at most 255 client processes");
+        self.processes.push(Process::default());
+        self.tell(company, Happening::Began { process });
+        process
+    }
+
+    /// A process opens a session.
+    pub(crate) fn open(&mut self, process: u8, timeout: u64) -> HandleId {
+        let handle = HandleId(u16::try_from(self.sessions.len()).expect("at most 65,535 sessions in a run"));
+        self.sessions.push((process, ClientSession::new(timeout, self.servers.len(), self.now)));
+        handle
+    }
+
+    /// From here on the process's requests belong to that operation.
+    pub(crate) fn set_op(&mut self, process: u8, op: u32) {
+        self.processes[usize::from(process)].op = op;
+    }
+
+    pub(crate) fn op(&self, process: u8) -> u32 {
+        self.processes[usize::from(process)].op
+    }
+
+    pub(crate) fn is_crashed(&self, process: u8) -> bool {
+        self.processes[usize::from(process)].crashed
+    }
+
+    pub(crate) fn session(&self, handle: HandleId) -> &ClientSession {
+        &self.sessions[usize::from(handle.0)].1
+    }
+
+    pub(crate) fn process_of(&self, handle: HandleId) -> u8 {
+        self.sessions[usize::from(handle.0)].0
+    }
+
+    /// A request leaves, or waits for a connection. `cleanup`: for that operation's clean-up, not for the present one.
+    pub(crate) fn ask(
+        &mut self,
+        handle: HandleId,
+        ask: Ask,
+        cleanup: Option<u32>,
+        ticket: Option<u32>,
+        watch: Option<u32>,
+        company: &mut Company<'_>,
+    ) {
+        let process = self.process_of(handle);
+        if self.is_crashed(process) {
+            return;
+        }
+        if ask == Ask::CloseSession && self.unconnected_close(handle, ticket, company) {
+            return;
+        }
+        let tag = self.tag(process, cleanup);
+        self.tell_sent(process, &ask, tag, company);
+        self.with_session(handle, company, |session, now, out| {
+            session.ask(now, ask, tag, ticket, watch, out)
+        });
+    }
+
+    pub(super) fn tag(&mut self, process: u8, cleanup: Option<u32>) -> Tag {
+        let req = self.next_req;
+        self.next_req += 1;
+        Tag { req, op: cleanup.unwrap_or(self.op(process)), cleanup: cleanup.is_some() }
+    }
+
+    pub(super) fn tell_sent(&mut self, process: u8, ask: &Ask, tag: Tag, company: &mut Company<'_>) {
+        let Tag { req, op, cleanup } = tag;
+        let watch = ask.arms().is_some();
+        let sent = Happening::Sent { process, req, op, kind: kind_of(ask), path: ask.path(), watch, cleanup };
+        self.tell(company, sent);
+    }
+
+    pub(super) fn unconnected_close(
+        &mut self,
+        handle: HandleId,
+        ticket: Option<u32>,
+        company: &mut Company<'_>,
+    ) -> bool {
+        let mut closed = false;
+        self.with_session(handle, company, |session, _, out| closed = session.close_unconnected(out));
+        if closed && let Some(ticket) = ticket {
+            company.effects.push(Effect::Answered { ticket, result: Err(Failure::ConnectionLoss) });
+        }
+        closed
+    }
+
+    /// The user no longer waits for a watch.
+    pub(crate) fn drop_watch(&mut self, handle: HandleId, watch: u32, company: &mut Company<'_>) {
+        let process = self.process_of(handle);
+        if self.is_crashed(process) {
+            return;
+        }
+        let op = self.op(process);
+        let tag =
+            if self.session(handle).drop_sends(watch) { self.tag(process, Some(op)) } else { Tag::default() };
+        self.with_session(handle, company, |session, now, out| session.drop_watch(now, watch, tag, out));
+    }
+
+    /// The process wants to be woken at `due`.
+    pub(crate) fn set_alarm(&mut self, process: u8, id: u32, due: u64) {
+        self.alarms.push(Alarm { due, process, id });
+    }
+
+    pub(crate) fn drop_alarm(&mut self, id: u32) {
+        self.alarms.retain(|alarm| alarm.id != id);
+    }
+}
