@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 use std::net::TcpListener;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Duration;
@@ -39,14 +40,18 @@ impl Sim {
         Sim { folder: tempfile::tempdir().unwrap(), temporary: tempfile::tempdir().unwrap() }
     }
 
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zksim"));
+        command.arg("real").args(arguments).current_dir(&self.folder).env("TMPDIR", self.temporary.path());
+        command
+    }
+
     fn real(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_zksim"))
-            .arg("real")
-            .args(arguments)
-            .current_dir(&self.folder)
-            .env("TMPDIR", self.temporary.path())
-            .output()
-            .unwrap()
+        self.command(arguments).output().unwrap()
+    }
+
+    fn is_empty(&self) -> bool {
+        std::fs::read_dir(&self.temporary).unwrap().next().is_none()
     }
 
     /// Nothing runs any more with our temporary folder in its command line, and that folder is empty.
@@ -171,11 +176,7 @@ fn what_cannot_be_run_is_told_in_one_sentence() {
 #[test]
 fn what_is_missing_is_told_in_one_sentence() {
     let sim = Sim::new();
-    let without = |variable: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_zksim"));
-        command.args(["real", "lock"]).current_dir(&sim.folder).env("TMPDIR", sim.temporary.path());
-        command.env(variable, "/nowhere").output().unwrap()
-    };
+    let without = |variable: &str| sim.command(&["lock"]).env(variable, "/nowhere").output().unwrap();
     assert!(refused(&without("ZOOKEEPER_HOME")).contains("which ZOOKEEPER_HOME names"));
     let told = without("JAVA_HOME");
     let told = refused(&told);
@@ -183,4 +184,36 @@ fn what_is_missing_is_told_in_one_sentence() {
     let missing = [StartError::NoJava("/nowhere/bin/java".into()), StartError::NoZooKeeper];
     assert!(missing.iter().any(|error| error.to_string() == told), "{told}");
     sim.left_nothing();
+}
+
+#[test]
+fn a_run_that_is_ended_by_a_signal_leaves_nothing() {
+    if !is_installed() {
+        return;
+    }
+    let sim = Sim::new();
+    let java = || processes_with(sim.temporary.path()).iter().any(|line| line.contains("QuorumPeerMain"));
+    let reached: [&dyn Fn() -> bool; 3] = [&|| true, &|| !sim.is_empty(), &java];
+    for (signal, number) in [("INT", 2), ("TERM", 15), ("KILL", 9)] {
+        for stage in reached {
+            let mut run = sim.command(&["lock", "--for", "60s"]).spawn().unwrap();
+            wait_until(stage);
+            let kill = format!("kill -s {signal} {}", run.id());
+            assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+            assert_eq!(run.wait().unwrap().signal(), Some(number));
+            wait_until(|| sim.is_empty() && processes_with(sim.temporary.path()).is_empty());
+        }
+    }
+}
+
+/// Looks again and again for ten seconds.
+fn wait_until(reached: impl Fn() -> bool) {
+    for _ in 0..1000 {
+        if reached() {
+            return;
+        }
+        #[expect(clippy::disallowed_methods, reason = "nobody tells what becomes of other processes")]
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("it does not come to that");
 }

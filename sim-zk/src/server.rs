@@ -12,7 +12,7 @@ use crate::tree::Tree;
 use crate::witness::{Happening, Kind, Outcome, Witness};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use zk_recipes::zk::{CreateMode, EventKind, SessionId, Stat};
+use zk_recipes::zk::{CreateMode, EventKind, SessionId};
 
 /// Names a connection: never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -197,7 +197,8 @@ impl Pending<'_> {
         let record = self.record(path);
         match version {
             _ if !record.exists => Err(Code::NoNode),
-            Some(version) if version != record.version => Err(Code::BadVersion),
+            // On the wire, -1 is any version.
+            Some(version) if version != -1 && version != record.version => Err(Code::BadVersion),
             _ => Ok(record),
         }
     }
@@ -205,9 +206,6 @@ impl Pending<'_> {
     fn create(&mut self, path: PathId, data: Bytes, mode: CreateMode) -> Result<Change, Code> {
         let parent_id = self.paths.parent(path);
         let mut parent = self.record(parent_id);
-        if path == PathId::ROOT {
-            return Err(Code::NodeExists);
-        }
         if !parent.exists {
             return Err(Code::NoNode);
         }
@@ -699,11 +697,5 @@ impl Ask {
             Ask::Children { path, watch: true } => Some((Table::Child, *path)),
             _ => None,
         }
-    }
-}
-
-impl From<Stat> for Answer {
-    fn from(stat: Stat) -> Self {
-        Answer::Stat(stat)
     }
 }

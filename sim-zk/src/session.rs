@@ -95,6 +95,8 @@ pub(crate) struct ClientSession {
     watches: BTreeMap<(Table, PathId), Watchers>,
     next_xid: i32,
     servers: u64,
+    /// The user has closed the session, and its end is on its way: nothing more is sent, and no connection follows.
+    closing: bool,
 }
 
 impl ClientSession {
@@ -116,11 +118,12 @@ impl ClientSession {
             watches: BTreeMap::new(),
             next_xid: 1,
             servers: servers as u64,
+            closing: false,
         }
     }
 
     /// The smaller of the timeout first negotiated and the one negotiated last.
-    pub(crate) fn timeout(&self) -> u64 {
+    pub(crate) fn sound_timeout(&self) -> u64 {
         self.least_timeout
     }
 
@@ -162,12 +165,17 @@ impl ClientSession {
         watch: Option<u32>,
         out: &mut Vec<Out>,
     ) {
-        if let State::Over(why) = self.status.state {
+        let over = match self.status.state {
+            State::Over(why) => Some(why),
+            _ => self.closing.then_some(Over::Closed),
+        };
+        if let Some(why) = over {
             if let Some(ticket) = ticket {
                 out.push(Out::Answered(ticket, Err(Failure::Over(why)), tag, None));
             }
             return;
         }
+        self.closing = ask == Ask::CloseSession;
         let pending = Pending { ticket, watch, xid: 0, ask, tag, sent: 0 };
         match self.phase {
             Phase::Up { conn } => self.send(now, conn, pending, out),
@@ -202,7 +210,9 @@ impl ClientSession {
         }
         let (table, path) = *key;
         self.watches.remove(&(table, path));
-        if let Phase::Up { conn } = self.phase {
+        if let Phase::Up { conn } = self.phase
+            && !self.closing
+        {
             let ask = Ask::RemoveWatches { path, table };
             self.send(now, conn, Pending { ticket: None, watch: None, xid: 0, ask, tag, sent: 0 }, out);
         }
@@ -211,6 +221,7 @@ impl ClientSession {
     /// Whether dropping this watch would send a request.
     pub(crate) fn drop_sends(&self, id: u32) -> bool {
         matches!(self.phase, Phase::Up { .. })
+            && !self.closing
             && self.watches.values().any(|w| w.arming == 0 && w.ids.as_slice() == [id])
     }
 
@@ -238,20 +249,27 @@ impl ClientSession {
     /// A connection was opened for the attempt.
     pub(crate) fn attempt(&mut self, now: u64, conn: ConnId, out: &mut Vec<Out>) {
         self.phase = Phase::Connecting { conn, until: now + self.timeout / self.servers, sent: now };
+        self.last_sent = now;
         let (session, last_zxid, timeout) = (self.session, self.last_zxid, self.asked_timeout);
         out.push(Out::Send(conn, Up::Connect { session, last_zxid, timeout }));
     }
 
     /// The connection is gone, or the attempt has failed.
     fn lost(&mut self, out: &mut Vec<Out>) {
-        self.phase = Phase::Waiting { until: u64::MAX };
-        out.push(Out::Retry);
         self.pings.clear();
         for pending in self.outstanding.drain(..).chain(self.waiting.drain(..)) {
             if let Some(ticket) = pending.ticket {
                 out.push(Out::Answered(ticket, Err(Failure::ConnectionLoss), pending.tag, None));
             }
         }
+        if self.closing {
+            // The library lets go of a session that its user has closed, whether or not the end has arrived: it is not
+            // connected again, and expires at the latest.
+            self.end(Over::Closed, out);
+            return;
+        }
+        self.phase = Phase::Waiting { until: u64::MAX };
+        out.push(Out::Retry);
         // A request that was to arm a watch has failed; one that nobody holds any more is not registered again.
         self.watches.retain(|_, watchers| {
             watchers.arming = 0;

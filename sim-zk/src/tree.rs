@@ -146,8 +146,12 @@ impl Tree {
         self.put(path, Znode::new(data, owner, zxid, time));
         let parent = self.node_mut(paths.parent(path));
         parent.children.push(path);
-        parent.creations = parent.creations.wrapping_add(1);
-        parent.pzxid = zxid;
+        // At the end of the numbers the count stays where it is, and with it the mark of the last change
+        // (`DataTree.createNode` only ever raises them).
+        if let Some(creations) = parent.creations.checked_add(1) {
+            parent.creations = creations;
+            parent.pzxid = zxid;
+        }
         if parent.children.len() > parent.buckets as usize / 4 * 3 {
             parent.buckets *= 2;
         }

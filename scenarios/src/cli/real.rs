@@ -4,6 +4,7 @@ use super::failure::RESULTS;
 use super::single::target;
 use super::sweeping::parse_duration;
 use super::{Output, word};
+use crate::real::figures::{Figures, each};
 use crate::real::run::{self, Order, Outcome};
 use crate::real::{Server, ServerOptions};
 use crate::run::Target;
@@ -17,7 +18,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use zk_checker::Verdict;
-use zk_checker::history::{FaultKind, What};
 
 /// The tick of a server of our own.
 const TICK: Duration = Duration::from_millis(500);
@@ -123,7 +123,7 @@ impl Real {
             if let Some(why) = unfinished {
                 println!("  nothing was proved: {why}");
             }
-            if !report.unproved.is_empty() && *unfinished == None {
+            if !report.unproved.is_empty() && unfinished.is_none() {
                 let rules: Vec<&str> = report.unproved.iter().map(|rule| rule.name()).collect();
                 println!(
                     "  nothing was proved: {} was never put to the test; run for longer",
@@ -162,37 +162,34 @@ fn keep(name: &str, outcome: &Outcome) -> anyhow::Result<Kept> {
     Ok(kept)
 }
 
-/// How many operations were dropped.
-fn dropped(outcome: &Outcome) -> usize {
-    let is_drop = |what: &What| matches!(what, What::Fault { kind: FaultKind::Cancel, .. });
-    outcome.history.events.iter().filter(|event| is_drop(&event.what)).count()
-}
-
 fn print_text(order: &Order, outcome: &Outcome, verdict: Verdict) {
-    let (m, seconds) = (&outcome.report.metrics, outcome.worked.as_secs_f64());
+    let (f, seconds) = (Figures::of(&outcome.history), outcome.worked.as_secs_f64());
     println!(
         "{}: {} rounds of {} clients in {seconds:.1} s on {}, {:.1} grants/s; {} events",
         order.target.card().name,
         outcome.rounds,
         order.clients,
         order.address,
-        f64::from(m.grants) / seconds,
-        m.events
+        f64::from(f.grants) / seconds,
+        outcome.history.events.len()
     );
     println!("  rule   verdict     premises  promise");
     for row in &outcome.report.rows {
         let (rule, verdict) = (row.rule, word(row.verdict));
         println!("  {:<6} {verdict:<9} {:>10}  {}", rule.name(), row.premises, rule.title());
     }
-    println!(
-        "  counted   {} grants; {} requests, {:.2} a grant, and {} of clean-up; {} notifications; {} operations dropped",
-        m.grants,
-        m.requests,
-        f64::from(m.requests) / f64::from(m.grants.max(1)),
-        m.cleanup_requests,
-        m.notifications,
-        dropped(outcome)
-    );
+    println!("  counted");
+    let requests = |what: &str, total: u32, number: u32, of: &str| {
+        println!("    {what:<16} {total:>9} requests, {:.2} for each of {number} {of}", each(total, number));
+    };
+    requests("acquire", f.acquiring, f.grants, "grants");
+    requests("hold", f.holding, f.grants, "grants");
+    requests("release", f.releasing, f.releases, "releases");
+    println!("    {:<16} {:>9} requests", "in vain", f.in_vain);
+    println!("    {:<16} {:>9} requests", "clean-up", f.cleanup);
+    println!("    {:<16} {:>9}", "notifications", f.notices);
+    println!("    {:<16} {:>9}", "dropped", f.dropped);
+    println!("    {:<16} {:>9}, {} disconnects", "sessions", f.sessions, f.disconnects);
     println!("  {}", word(verdict));
 }
 
@@ -205,12 +202,15 @@ fn print_json(order: &Order, outcome: &Outcome, verdict: Verdict, status: u8, ke
                 "premises": row.premises})
         );
     }
-    let (m, seconds) = (&outcome.report.metrics, outcome.worked.as_secs_f64());
+    let (f, seconds) = (Figures::of(&outcome.history), outcome.worked.as_secs_f64());
     let mut line = json!({
         "kind": "real", "workload": name, "seed": order.seed, "clients": order.clients, "verdict": word(verdict),
-        "status": status, "seconds": seconds, "rounds": outcome.rounds, "grants": m.grants, "requests": m.requests,
-        "cleanup_requests": m.cleanup_requests, "notifications": m.notifications, "dropped": dropped(outcome),
-        "events": m.events, "grants_per_second": f64::from(m.grants) / seconds,
+        "status": status, "seconds": seconds, "rounds": outcome.rounds, "grants": f.grants,
+        "requests": {"acquire": f.acquiring, "hold": f.holding, "release": f.releasing, "in_vain": f.in_vain,
+            "clean_up": f.cleanup},
+        "releases": f.releases, "notifications": f.notices, "dropped": f.dropped, "sessions": f.sessions,
+        "disconnects": f.disconnects, "events": outcome.history.events.len(),
+        "grants_per_second": f64::from(f.grants) / seconds,
     });
     if let Some(finding) = outcome.report.first() {
         line["rule"] = json!(finding.rule.name());

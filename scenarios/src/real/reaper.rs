@@ -1,34 +1,50 @@
 //! Sees to it that no server outlives this process, however that ends: by a signal, by a crash, or killed outright.
 //!
-//! A small shell waits for a line from us. 1. The line comes: all is well, it goes away. 2. The pipe closes without one:
-//! we are gone, so it kills the server and removes its folder. Nothing in this process has to run for that, no signal
-//! handler is taken.
+//! A small shell listens to us. 1. It hears of a folder, then of a server in it. 2. It hears that all is done, and goes
+//! away. 3. The pipe closes without that: we are gone, so it kills the server and removes the folder. Nothing in this
+//! process has to run for that, no signal handler is taken.
+//!
+//! Between the start of a process and the word about it we may be killed, too. So a server starts behind a [`gate`]: a
+//! shell that becomes the server when it is told to, and goes away if nobody is left to tell it.
 
-use std::io::Write;
+use std::io::{Error, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// `$1` is the server's process id, `$2` its folder. The id is trusted only while the folder stands in its command line.
+/// The server's process id is trusted only while the folder stands in its command line.
 const SCRIPT: &str = r#"
-read line && exit 0
-if grep -qF -- "$2" "/proc/$1/cmdline" 2>/dev/null || ps -o args= -p "$1" 2>/dev/null | grep -qF -- "$2"; then
-    kill -KILL "$1"
+folder= server=
+while read -r word rest; do
+    case $word in
+        folder) folder=$rest ;;
+        server) server=$rest ;;
+        done) exit 0 ;;
+    esac
+done
+[ "$folder" ] || exit 0
+if [ "$server" ]; then
+    if grep -qF -- "$folder" "/proc/$server/cmdline" 2>/dev/null ||
+        ps -o args= -p "$server" 2>/dev/null | grep -qF -- "$folder"; then
+        kill -KILL "$server"
+    fi
 fi
-rm -rf -- "$2"
+# A process that is being killed may make a file more.
+rm -rf -- "$folder" || { sleep 1; rm -rf -- "$folder"; }
 "#;
 
-/// Watches over one server for as long as this value lives.
+/// Watches over one folder, and one server in it, for as long as this value lives.
 #[derive(Debug)]
 pub(super) struct Reaper {
     shell: Child,
 }
 
 impl Reaper {
-    pub(super) fn watch(server: u32, folder: &Path) -> std::io::Result<Self> {
+    /// Starts one that has nothing to watch over yet.
+    pub(super) fn start() -> std::io::Result<Self> {
         let shell = Command::new("sh")
-            .args(["-c", SCRIPT, "zk-server-reaper", &server.to_string()])
-            .arg(folder)
+            .args(["-c", SCRIPT, "zk-server-reaper"])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -37,14 +53,50 @@ impl Reaper {
             .spawn()?;
         Ok(Reaper { shell })
     }
+
+    /// From here on that folder goes if we do.
+    pub(super) fn folder(&mut self, folder: &Path) -> std::io::Result<()> {
+        let name = folder.as_os_str().as_bytes();
+        if name.contains(&b'\n') {
+            return Err(Error::other("a line break in the name of the folder for temporary files"));
+        }
+        self.tell(&[b"folder ", name, b"\n"].concat())
+    }
+
+    /// From here on that server goes if we do, instead of the one before.
+    pub(super) fn server(&mut self, process: u32) -> std::io::Result<()> {
+        self.tell(format!("server {process}\n").as_bytes())
+    }
+
+    fn tell(&mut self, line: &[u8]) -> std::io::Result<()> {
+        self.shell.stdin.as_mut().expect("the pipe is open until the end").write_all(line)
+    }
 }
 
 impl Drop for Reaper {
     fn drop(&mut self) {
         // If the shell is gone already there is nobody to tell.
-        if let Some(mut pipe) = self.shell.stdin.take() {
-            let _ = pipe.write_all(b"done\n");
-        }
+        let _ = self.tell(b"done\n");
         let _ = self.shell.wait();
+    }
+}
+
+/// What the shell of a [`gate`] exits with when there is no such command.
+pub(super) const NO_COMMAND: i32 = 127;
+
+/// A command whose process runs `command` when [`open`]ed.
+pub(super) fn gate(command: &Path) -> Command {
+    let mut gate = Command::new("sh");
+    gate.args(["-c", r#"read -r go && exec "$@" </dev/null"#, "zk-server-gate"])
+        .arg(command)
+        .stdin(Stdio::piped());
+    gate
+}
+
+/// Lets a process through the gate.
+pub(super) fn open(process: &mut Child) -> std::io::Result<()> {
+    match process.stdin.take() {
+        Some(mut gate) => gate.write_all(b"go\n"),
+        None => Ok(()),
     }
 }

@@ -180,6 +180,9 @@ async fn work<L: Exclusive<Recorded<Client>>>(
             unfinished = Some("what is left could not be looked at");
         }
     }
+    if unfinished.is_some() {
+        tape.write(|journal, at| journal.note(at, Who::World, OpId(0), What::Stopped));
+    }
     let (history, _) = tape.change(own.journal(order)).finish();
     join_all(clients.iter().map(RealClient::close)).await;
     if let Some(client) = panicked {

@@ -1,8 +1,8 @@
 //! One standalone Apache ZooKeeper server of our own, on 127.0.0.1 and in a folder that goes with it.
 //!
 //! 1. Find: the jars and Java.
-//! 2. Settle: a fresh temporary folder, a free port, a configuration.
-//! 3. Start: one process, and a reaper beside it in case we go first.
+//! 2. Settle: a fresh temporary folder, a reaper beside it in case we go first, a free port, a configuration.
+//! 3. Start: one process.
 //! 4. Wait until it serves, or has died.
 //! 5. Stop when dropped: ask, then kill, then remove the folder.
 
@@ -16,7 +16,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::install;
-use super::reaper::Reaper;
+use super::reaper::{self, Reaper};
 
 /// How long a server may take until it serves. Java on a busy machine is slow.
 const START_LIMIT: Duration = Duration::from_secs(60);
@@ -94,10 +94,10 @@ impl StartError {
 /// Its functions block: call them outside of async code.
 #[derive(Debug)]
 pub struct Server {
-    // Dropped in this order, after `drop` has stopped the process: first the reaper is sent home, then the folder goes.
+    // Dropped in this order, after `drop` has stopped the process: first the folder goes, then the reaper is sent home.
     process: Child,
-    reaper: Reaper,
     folder: TempDir,
+    reaper: Reaper,
     port: u16,
 }
 
@@ -124,11 +124,13 @@ impl Server {
     }
 
     fn start_on(port: u16, options: &ServerOptions) -> Result<Server, StartError> {
+        let mut reaper = Reaper::start().map_err(io("start a shell"))?;
         let folder =
             tempfile::Builder::new().prefix("zk-server-").tempdir().map_err(io("make a temporary folder"))?;
+        reaper.folder(folder.path()).map_err(io("watch over the server's folder"))?;
         write_configuration(&folder, port, options)?;
-        let (process, reaper) = launch(&folder)?;
-        let mut server = Server { process, reaper, folder, port };
+        let process = launch(&folder, &mut reaper)?;
+        let mut server = Server { process, folder, reaper, port };
         server.wait_until_it_serves()?;
         Ok(server)
     }
@@ -188,16 +190,16 @@ impl Server {
     /// As [`start`](Self::start).
     pub fn start_again(&mut self) -> Result<(), StartError> {
         self.kill().map_err(io("kill the server"))?;
-        let (process, reaper) = launch(&self.folder)?;
-        self.process = process;
-        self.reaper = reaper;
+        self.process = launch(&self.folder, &mut self.reaper)?;
         self.wait_until_it_serves()
     }
 
     fn wait_until_it_serves(&mut self) -> Result<(), StartError> {
         for _ in 0..START_LIMIT.as_millis() / PAUSE.as_millis() {
-            if self.process.try_wait().map_err(io("look after the server"))?.is_some() {
-                return Err(StartError::Died(self.last_word()));
+            match self.process.try_wait().map_err(io("look after the server"))?.map(|status| status.code()) {
+                None => {}
+                Some(Some(reaper::NO_COMMAND)) => return Err(StartError::NoJava(install::java())),
+                Some(_) => return Err(StartError::Died(self.last_word())),
             }
             if self.ask("srvr").is_ok_and(|answer| answer.contains("Mode:")) {
                 return Ok(());
@@ -286,12 +288,11 @@ const LOGBACK: &str = r#"<configuration>
 </configuration>
 "#;
 
-fn launch(folder: &TempDir) -> Result<(Child, Reaper), StartError> {
+fn launch(folder: &TempDir, reaper: &mut Reaper) -> Result<Child, StartError> {
     let class_path = install::class_path()?;
-    let java = install::java();
     let log = std::fs::File::create(folder.path().join(LOG)).map_err(io("write the server's log"))?;
     let log_too = log.try_clone().map_err(io("write the server's log"))?;
-    let mut process = Command::new(&java)
+    let mut process = reaper::gate(&install::java())
         .args(["-Xms64m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"])
         .args([
             "-Dzookeeper.jmx.log4j.disable=true",
@@ -304,18 +305,15 @@ fn launch(folder: &TempDir) -> Result<(Child, Reaper), StartError> {
         .arg(class_path)
         .arg("org.apache.zookeeper.server.quorum.QuorumPeerMain")
         .arg(folder.path().join(CONFIGURATION))
-        .stdin(Stdio::null())
         .stdout(log)
         .stderr(log_too)
         // A Ctrl-C is for us: we stop it when we are done with it.
         .process_group(0)
         .spawn()
-        .map_err(|source| match source.kind() {
-            ErrorKind::NotFound => StartError::NoJava(java),
-            _ => StartError::Io { doing: "start Java", source },
-        })?;
-    match Reaper::watch(process.id(), folder.path()) {
-        Ok(reaper) => Ok((process, reaper)),
+        .map_err(io("start a shell"))?;
+    // The gate opens only when the reaper knows whom it leads to.
+    match reaper.server(process.id()).and_then(|()| reaper::open(&mut process)) {
+        Ok(()) => Ok(process),
         Err(source) => {
             let _ = process.kill().and_then(|()| process.wait());
             Err(StartError::Io { doing: "watch over the server", source })

@@ -194,21 +194,14 @@ impl Asked {
 }
 
 /// Step 2, around the future of a request that has left.
-pub(crate) fn heard<T, F, A>(
+pub(crate) async fn heard<T>(
     asked: Asked,
-    answer: F,
-    tells: A,
-) -> impl Future<Output = Result<T, Error>> + Send + use<T, F, A>
-where
-    T: Send,
-    F: Future<Output = Result<T, Error>> + Send,
-    A: Fn(&T) -> Answer + Send,
-{
-    async move {
-        let answer = answer.await;
-        asked.heard(answer.as_ref().map(tells));
-        answer
-    }
+    answer: impl Future<Output = Result<T, Error>>,
+    tells: impl Fn(&T) -> Answer,
+) -> Result<T, Error> {
+    let answer = answer.await;
+    asked.heard(answer.as_ref().map(tells));
+    answer
 }
 
 /// What a good answer says about the world.

@@ -1,7 +1,7 @@
 //! A simulated session: the trait [`ZooKeeper`] on a [`World`](crate::world::World).
 
 use super::convert::{
-    known, known_prefix, plain, to_created, to_data, to_listing, to_many, to_maybe_stat, to_nothing,
+    known, known_prefix, plain, validate_sizes, to_created, to_data, to_listing, to_many, to_maybe_stat, to_nothing,
     to_results, to_stat, watched,
 };
 use super::reply::{Convert, Reply, Sleep};
@@ -18,7 +18,6 @@ use zk_recipes::zk::{
     Stat, Status, Time, ZooKeeper, duty, path,
 };
 
-/// A simulated session.
 /// A simulated session.
 #[derive(Clone)]
 pub struct SimClient {
@@ -66,7 +65,6 @@ impl SimClient {
     }
 }
 
-/// A reply without a watch.
 impl ZooKeeper for SimClient {
     type Watch = SimWatch;
 
@@ -182,6 +180,7 @@ impl ZooKeeper for SimClient {
                         }
                     })
                 };
+                validate_sizes(&ops)?;
                 Ok(Ask::Multi(ops.into_iter().map(known_op).collect::<Result<_, Error>>()?))
             },
             false,
@@ -217,11 +216,11 @@ impl ZooKeeper for SimClient {
     fn safe_until(&self) -> Time {
         let core = self.sim.core();
         let session = core.world.session(self.handle);
-        Time::from_micros(session.safe_from + session.timeout())
+        Time::from_micros(session.safe_from + session.sound_timeout())
     }
 
     fn timeout(&self) -> Duration {
-        Duration::from_micros(self.sim.core().world.session(self.handle).timeout())
+        Duration::from_micros(self.sim.core().world.session(self.handle).sound_timeout())
     }
 
     fn now(&self) -> Time {
@@ -256,7 +255,17 @@ impl ZooKeeper for SimClient {
         async move {
             let _ =
                 futures_util::future::select(client.duties_done(), Box::pin(client.sleep_until(until))).await;
-            plain(client.send(|_| Ok(Ask::CloseSession), false, to_nothing)).await
+            match plain(client.send(|_| Ok(Ask::CloseSession), false, to_nothing)).await {
+                // It was over already, or somebody else is closing it.
+                Err(Error::SessionOver(_)) => {
+                    let mut status = client.status();
+                    while status.over().is_none() {
+                        status = client.changed(status).await;
+                    }
+                    Ok(())
+                }
+                result => result,
+            }
         }
     }
 }

@@ -7,7 +7,7 @@
 //! The world's clock is the clock: it is what [`ZooKeeper::now`] tells. madsim's own clock moves along without meaning,
 //! so simulated code must not sleep by it.
 
-mod behind;
+mod shared;
 mod client;
 mod convert;
 mod process;
@@ -21,7 +21,7 @@ pub use reply::SimWatch;
 use crate::choose::{Chooser, Point};
 use crate::witness::Witness;
 use crate::world::{Config, World};
-use behind::{AnyChooser, AnyWitness, Chore, Core, ProcessState};
+use shared::{AnyChooser, AnyWitness, Chore, Core, ProcessState};
 use reply::Sleep;
 use slots::Slots;
 use std::any::Any;
@@ -164,7 +164,11 @@ impl Sim {
             core.rounds += 1;
             core.wakers.append(&mut core.stalled);
             loop {
-                if !core.wakers.is_empty() {
+                // Whoever was woken may go on to ask for something: only when everybody waits is it quiet.
+                if core.wakers.is_empty() && !core.quiet.is_empty() && core.is_quiet() {
+                    core.wakers.append(&mut core.quiet);
+                }
+                if !core.wakers.is_empty() || !chores.is_empty() {
                     break std::mem::take(&mut core.wakers);
                 }
                 let Some((at, step)) = core.world.next() else { return Some(End::Stuck) };
@@ -173,12 +177,6 @@ impl Sim {
                 }
                 core.with_world(|world, company| world.perform(at, step, company));
                 core.settle(&mut chores);
-                if !core.quiet.is_empty() && core.is_quiet() {
-                    core.wakers.append(&mut core.quiet);
-                }
-                if !core.wakers.is_empty() || !chores.is_empty() {
-                    break std::mem::take(&mut core.wakers);
-                }
             }
         };
         self.finish(wakers, chores);

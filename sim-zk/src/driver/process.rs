@@ -1,6 +1,6 @@
 //! A client process of the simulation.
 
-use super::behind::HandleState;
+use super::shared::HandleState;
 use super::{Sim, SimClient, remember};
 use crate::fault::Fault;
 use std::future::Future;
@@ -8,7 +8,6 @@ use std::task::Poll;
 use std::time::Duration;
 use zk_recipes::zk::ZooKeeper;
 
-/// A client process: a madsim node that opens sessions.
 /// A client process: a madsim node that opens sessions.
 #[derive(Clone)]
 pub struct Process {

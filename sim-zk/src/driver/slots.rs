@@ -6,12 +6,14 @@ use crate::world::HandleId;
 use std::task::{Context, Waker};
 use zk_recipes::zk::{Error, Event};
 
+/// What futures wait for, by number.
 #[derive(Default)]
 pub(super) struct Slots {
     pub slots: Vec<Slot>,
     free: Vec<u32>,
 }
 
+/// One of them.
 #[derive(Default)]
 pub(super) enum Slot {
     #[default]

@@ -42,7 +42,7 @@ impl World {
             .sessions
             .iter()
             .filter(|(of, session)| *of == process && !session.is_over())
-            .map(|(_, session)| session.timeout())
+            .map(|(_, session)| session.sound_timeout())
             .max()
             .unwrap_or(self.config.tick * 2);
         match fault {
@@ -54,6 +54,8 @@ impl World {
                 company.effects.push(Effect::Paused { process });
                 true
             }
+            // Cut off already.
+            Fault::SessionExpiry if self.processes[usize::from(process)].cut_until.is_some() => false,
             Fault::SessionExpiry => {
                 let more = timeout * u64::from(company.chooser.choose(Point::Duration, 8)) / 8;
                 let lasts = timeout + 2 * self.config.tick + more;
@@ -67,7 +69,8 @@ impl World {
             }
             Fault::Cancel => {
                 company.effects.push(Effect::Cancelled { process });
-                false
+                // With the answer in hand, or just before it comes.
+                company.chooser.choose(Point::Duration, 2) == 1
             }
             _ => false,
         }
@@ -93,6 +96,9 @@ impl World {
     /// Lets a fault strike a process now, as a script asks for it.
     pub(crate) fn inflict(&mut self, process: u8, fault: Fault, lasts: u64, company: &mut Company<'_>) {
         let state = &mut self.processes[usize::from(process)];
+        if state.crashed {
+            return;
+        }
         match fault {
             Fault::ClientPause => {
                 state.paused_until = Some(self.now + lasts);

@@ -1,10 +1,22 @@
 //! The links: two FIFO streams a connection, with latencies, which can be cut.
 
-use super::{Company, World};
+use super::{Company, Conn, World};
 use crate::choose::Point;
 use crate::fault::{Fault, Place};
 use crate::message::{Ask, Down, Up};
 use crate::server::ConnId;
+
+impl Conn {
+    /// Whether what the client sends now can still arrive. Behind the end of a stream there is nothing.
+    fn leads_up(&self) -> bool {
+        self.client_open && self.server_open && !matches!(self.up.back(), Some((_, _, Up::Fin)))
+    }
+
+    /// Whether what the server sends now can still arrive.
+    fn leads_down(&self) -> bool {
+        self.client_open && !matches!(self.down.back(), Some((_, _, Down::Fin)))
+    }
+}
 
 impl World {
     pub(super) fn latency(&self, company: &mut Company<'_>, noteworthy: bool) -> u64 {
@@ -19,6 +31,9 @@ impl World {
     }
 
     pub(super) fn send_up(&mut self, id: ConnId, packet: Up, company: &mut Company<'_>) {
+        if !self.conns[id.0 as usize].leads_up() {
+            return;
+        }
         let noteworthy = match &packet {
             Up::Request { ask, .. } => *ask != Ask::Ping,
             Up::Connect { .. } => true,
@@ -31,10 +46,6 @@ impl World {
             Up::Request { ask, .. } if *ask != Ask::Ping => self.strike(Place::Request, process, company),
             _ => None,
         };
-        let conn = &mut self.conns[id.0 as usize];
-        if !conn.client_open {
-            return;
-        }
         match struck {
             Some(Fault::RequestLost) => {
                 // This request and all behind it never arrive; the server learns of the break when it would have come.
@@ -50,10 +61,9 @@ impl World {
         }
     }
 
-    pub(super) fn push_up(&mut self, id: ConnId, latency: u64, packet: Up) {
+    fn push_up(&mut self, id: ConnId, latency: u64, packet: Up) {
         self.sequence += 1;
         let conn = &mut self.conns[id.0 as usize];
-        // Behind the end of a stream there is nothing.
         if matches!(conn.up.back(), Some((_, _, Up::Fin))) {
             return;
         }
@@ -61,7 +71,7 @@ impl World {
         conn.up.push_back((due, self.sequence, packet));
     }
 
-    pub(super) fn push_down(&mut self, id: ConnId, latency: u64, packet: Down) {
+    fn push_down(&mut self, id: ConnId, latency: u64, packet: Down) {
         self.sequence += 1;
         let conn = &mut self.conns[id.0 as usize];
         if matches!(conn.down.back(), Some((_, _, Down::Fin))) {
@@ -78,13 +88,15 @@ impl World {
             }
             _ => (0, false),
         };
+        if packet == Down::Fin {
+            self.conns[id.0 as usize].server_open = false;
+        }
+        if !self.conns[id.0 as usize].leads_down() {
+            return;
+        }
         let noteworthy = reply || matches!(packet, Down::Notify { .. });
         let mut latency = self.latency(company, noteworthy);
-        let struck = if reply && self.conns[id.0 as usize].client_open {
-            self.strike(Place::Reply, process, company)
-        } else {
-            None
-        };
+        let struck = if reply { self.strike(Place::Reply, process, company) } else { None };
         match struck {
             Some(Fault::ReplyLost) => {
                 self.push_down(id, latency, Down::Fin);
@@ -95,13 +107,7 @@ impl World {
                 latency += 100_000 * (1 + u64::from(company.chooser.choose(Point::Duration, 32)));
                 self.push_down(id, latency, packet);
             }
-            _ => {
-                let fin = packet == Down::Fin;
-                self.push_down(id, latency, packet);
-                if fin {
-                    self.conns[id.0 as usize].server_open = false;
-                }
-            }
+            _ => self.push_down(id, latency, packet),
         }
     }
 

@@ -129,6 +129,7 @@ pub struct World {
     sequence: u64,
     next_req: u32,
     steps: u64,
+    fingerprint: u64,
     out: Vec<Out>,
     outbox: Vec<(ConnId, Down)>,
 }
@@ -159,6 +160,7 @@ impl World {
             sequence: 0,
             next_req: 1,
             steps: 0,
+            fingerprint: 0,
             out: Vec::new(),
             outbox: Vec::new(),
             paths,
@@ -181,6 +183,12 @@ impl World {
         self.steps
     }
 
+    /// A rolling hash of every step so far and its time: runs that went the same way have the same one, and others
+    /// do not but by a rare accident.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
     /// What the world is made of.
     pub fn config(&self) -> &Config {
         &self.config
@@ -198,15 +206,21 @@ impl World {
     /// Nothing is on its way, no session lingers whose client is gone, and no client stands still or is cut off: what
     /// is left now stays.
     pub fn is_quiet(&self) -> bool {
-        let alive = |(process, session): &(u8, ClientSession)| {
-            !self.processes[usize::from(*process)].crashed && !session.is_over()
+        let living = || {
+            let alive = |(process, session): &&(u8, ClientSession)| {
+                !self.processes[usize::from(*process)].crashed && !session.is_over()
+            };
+            self.sessions.iter().filter(alive).map(|(_, session)| session)
         };
-        let living: Vec<SessionId> =
-            self.sessions.iter().filter(|s| alive(s)).map(|(_, session)| session.session).collect();
+        let notified = |id: &ConnId| {
+            let conn = &self.conns[id.0 as usize];
+            conn.client_open && conn.down.iter().any(|(_, _, packet)| matches!(packet, Down::Notify { .. }))
+        };
         !self.hostile
             && self.processes.iter().all(|p| p.paused_until.is_none() && p.cut_until.is_none())
-            && self.sessions.iter().filter(|s| alive(s)).all(|(_, session)| session.is_idle())
-            && self.leader.sessions().all(|session| living.contains(&session))
+            && living().all(ClientSession::is_idle)
+            && self.leader.sessions().all(|known| living().any(|session| session.session == known))
+            && !self.live.iter().any(notified)
     }
 
     /// The znodes that exist at the leader, with their owners.

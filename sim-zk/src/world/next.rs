@@ -6,6 +6,22 @@ use crate::message::{Down, Up};
 use crate::server::ConnId;
 use crate::witness::Happening;
 
+impl Step {
+    /// The step as a number that no other step has.
+    fn code(self) -> u64 {
+        let (kind, which) = match self {
+            Step::Up(conn) => (1, u64::from(conn.0)),
+            Step::Down(conn) => (2, u64::from(conn.0)),
+            Step::Timer(handle) => (3, u64::from(handle.0)),
+            Step::Alarm(index) => (4, index as u64),
+            Step::Expire => (5, 0),
+            Step::Mend(process, fault) => (6, u64::from(process) << 8 | fault as u64),
+            Step::Heal => (7, 0),
+        };
+        kind << 61 ^ which
+    }
+}
+
 impl World {
     /// What happens next, and when; `None` if nothing ever will.
     pub fn next(&self) -> Option<(u64, Step)> {
@@ -78,6 +94,10 @@ impl World {
         assert!(at >= self.now, "time does not go back");
         self.now = at;
         self.steps += 1;
+        for word in [at, step.code()] {
+            self.fingerprint = (self.fingerprint ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            self.fingerprint ^= self.fingerprint >> 29;
+        }
         match step {
             Step::Up(conn) => self.deliver_up(conn, company),
             Step::Down(conn) => self.deliver_down(conn, company),

@@ -39,6 +39,7 @@ pub(super) struct Core {
     pub(super) stalled: Vec<Waker>,
 }
 
+/// What the driver knows of a session.
 #[derive(Default)]
 pub(super) struct HandleState {
     pub(super) waiting: Vec<Waker>,
@@ -46,6 +47,7 @@ pub(super) struct HandleState {
     pub(super) next_duty: DutyId,
 }
 
+/// What the driver knows of a process.
 #[derive(Default)]
 pub(super) struct ProcessState {
     pub(super) cancels: u32,
@@ -53,7 +55,6 @@ pub(super) struct ProcessState {
     pub(super) waiting: Vec<Waker>,
 }
 
-/// What futures wait for, by number.
 /// What the controller has to do outside the lock.
 pub(super) enum Chore {
     Kill(u8),
