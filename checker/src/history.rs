@@ -279,7 +279,8 @@ pub enum What {
     },
     /// No fault strikes from here on.
     Heal,
-    /// Nothing is open, nothing is on its way.
+    /// Nothing is open, nothing is on its way. In a capture: a last listing of every object's directory has been made, and
+    /// what it found was told as [`What::Left`].
     Quiesce,
     /// The harness stopped the run at its limit of time, with whatever was open: time has passed until here.
     Stopped,

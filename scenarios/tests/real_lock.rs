@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::net::TcpListener;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 use zk_recipes::ZooKeeper;
@@ -143,14 +143,31 @@ fn a_server_that_runs_is_used_and_left_as_it_was() {
     let sim = Sim::new();
     let output = sim.real(&["lock", "--for", "1s", "--connect", &server.address()]);
     assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
-    let left = tokio::runtime::Runtime::new().unwrap().block_on(async {
+    assert_eq!(at_the_root(&server), ["zookeeper"]);
+}
+
+/// The names of all top-level znodes.
+fn at_the_root(server: &Server) -> Vec<String> {
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
         let second = Options { session_timeout: Duration::from_secs(1) };
         let zk = Client::open(&server.address(), second).await.unwrap();
         zk.children("/").await.unwrap().names
-    });
-    assert_eq!(left, ["zookeeper"]);
-    let sessions = server.ask("dump").unwrap();
-    assert!(!sessions.contains("/zksim-"), "{sessions}");
+    })
+}
+
+#[test]
+fn an_interrupted_run_tidies_up_on_somebody_elses_server() {
+    let Some(server) = server() else { return };
+    let sim = Sim::new();
+    let mut run = sim.command(&["lock", "--for", "60s", "--connect", &server.address()]);
+    let run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until(|| server.ask("dump").unwrap().contains("-lock-"));
+    signal("INT", run.id());
+    let told = run.wait_with_output().unwrap();
+    assert!(refused(&told).starts_with("interrupted after "));
+    let left = server.ask("dump").unwrap();
+    assert!(!left.contains("\t0x"), "no session is left: {left}");
+    assert_eq!(at_the_root(&server), ["zookeeper"]);
 }
 
 #[test]
@@ -194,16 +211,21 @@ fn a_run_that_is_ended_by_a_signal_leaves_nothing() {
     let sim = Sim::new();
     let java = || processes_with(sim.temporary.path()).iter().any(|line| line.contains("QuorumPeerMain"));
     let reached: [&dyn Fn() -> bool; 3] = [&|| true, &|| !sim.is_empty(), &java];
-    for (signal, number) in [("INT", 2), ("TERM", 15), ("KILL", 9)] {
+    for (name, number) in [("INT", 2), ("TERM", 15), ("KILL", 9)] {
         for stage in reached {
             let mut run = sim.command(&["lock", "--for", "60s"]).spawn().unwrap();
             wait_until(stage);
-            let kill = format!("kill -s {signal} {}", run.id());
-            assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+            signal(name, run.id());
             assert_eq!(run.wait().unwrap().signal(), Some(number));
             wait_until(|| sim.is_empty() && processes_with(sim.temporary.path()).is_empty());
         }
     }
+}
+
+/// Sends a signal to a child of ours that was not waited for.
+fn signal(name: &str, process: u32) {
+    let kill = format!("kill -s {name} {process}");
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
 }
 
 /// Looks again and again for ten seconds.

@@ -81,6 +81,14 @@ impl Rule for Leaks {
                     Self::watches(scene, object, sink);
                 }
             }
+            // The listing has been made, and what it found was told.
+            What::Quiesce => {
+                for (at, line) in view.lines.iter().enumerate() {
+                    if !line.contenders.is_empty() {
+                        sink.premise(Self::ID, ObjectId(at as u16));
+                    }
+                }
+            }
             What::Left { object, path, owner } if !view.is_sim() => {
                 sink.premise(Self::ID, object);
                 if let Some(number) = view.contender_of(path) {

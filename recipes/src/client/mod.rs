@@ -77,7 +77,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// `BadInput` for a connect string that is not one, for a timeout of zero, and outside a runtime; `TimedOut` when
+    /// `BadInput` for a connect string that is not one, for a timeout of zero, and outside a runtime; `Unreachable` when
     /// no server accepted the session within the session timeout asked for; `SessionOver` when the ensemble refused
     /// it.
     ///

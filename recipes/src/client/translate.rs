@@ -127,7 +127,8 @@ pub(super) fn error(error: lib::Error, closed: Over) -> Error {
         E::AuthFailed => Error::SessionOver(Over::AuthFailed),
         E::ClientClosed => Error::SessionOver(closed),
         E::BadArguments(why) => Error::BadInput((*why).to_owned()),
-        E::Timeout | E::NoHosts => Error::TimedOut,
+        E::Timeout | E::NoHosts => Error::Unreachable,
+        refused @ (E::QuotaExceeded | E::Throttled | E::NotReadOnly) => Error::Refused(refused.to_string()),
         other => Error::Unexpected(other.to_string()),
     }
 }

@@ -31,6 +31,12 @@ pub enum Error {
     /// The server has no such operation, or it is switched off.
     #[error("the server does not offer this operation")]
     Unimplemented,
+    /// The server refused it for a reason of its own (a quota, its load, read-only mode): certainly not applied.
+    #[error("the server refused: {0}")]
+    Refused(String),
+    /// No server accepted a session in time.
+    #[error("no server could be reached")]
+    Unreachable,
     /// The connection was lost before the answer came.
     #[error("connection lost before the answer came: whether the request was applied is unknown")]
     ConnectionLoss,

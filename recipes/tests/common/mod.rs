@@ -68,7 +68,7 @@ where
     T: Send + 'static,
     F: Future<Output = T> + Send + 'static,
 {
-    let danger = Danger(Arc::new(AtomicBool::new(false)));
+    let danger = Danger::default();
     let config = Config { faults: 1, hostile_until: 500_000_000, ..Config::default() };
     let strike = Strike { fault, left: nth, struck: false, danger: danger.clone() };
     let (output, strike) = play_with(config, strike, |stage| script(stage, danger));
@@ -76,7 +76,7 @@ where
 }
 
 /// From when on a fault may strike.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Danger(Arc<AtomicBool>);
 
 impl Danger {
@@ -140,7 +140,14 @@ impl Stage {
     /// Lets everything that is under way come to rest.
     pub async fn settle(&self) {
         self.sim.heal();
-        self.sim.quiet().await;
+        loop {
+            self.sim.quiet().await;
+            // Whoever was woken last may have more to ask.
+            self.sim.stalled().await;
+            if self.sim.is_quiet() {
+                return;
+            }
+        }
     }
 
     /// Lets time pass.
@@ -278,7 +285,8 @@ impl Client {
 
     /// Nothing of this session's is left, although it lives.
     pub fn has_left_nothing(&self, stage: &Stage, when: &str) {
-        assert!(stage.sim.look(|world| world.lives(self.zk.session())), "the session lives, {when}");
+        let me = self.zk.session();
+        assert!(stage.sim.look(|world| world.lives(me)), "the session lives, {when}");
         assert_eq!(self.znodes(stage), Vec::<String>::new(), "no znode is left, {when}");
         assert_eq!(self.watches(stage), Vec::<String>::new(), "no watch is left, {when}");
     }

@@ -16,6 +16,8 @@ use serde_json::json;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 use zk_checker::Verdict;
 
@@ -66,13 +68,20 @@ impl Real {
             }
         };
         let order = self.order(target, server.as_ref());
+        if order.shared {
+            tidy_when_interrupted(&order.stop)?;
+        }
         let outcome = run::run(&order, &|rounds| {
             bar.set_message(format!("{rounds} rounds of {} clients on {}", order.clients, order.address));
         });
         bar.finish_and_clear();
         // It goes before anything else can go wrong.
         drop(server);
-        self.show(&order, &outcome?)
+        let outcome = outcome?;
+        if order.stop.load(SeqCst) {
+            bail!("interrupted after {} rounds", outcome.rounds);
+        }
+        self.show(&order, &outcome)
     }
 
     fn order(&self, target: Target, server: Option<&Server>) -> Order {
@@ -92,6 +101,7 @@ impl Real {
                 self.clients, self.seed
             ),
             address,
+            stop: Arc::default(),
         }
     }
 
@@ -141,6 +151,18 @@ impl Real {
         }
         Ok(ExitCode::from(status))
     }
+}
+
+/// A server of our own goes with us, however we go; somebody else's has to be left as it was. A second signal does not
+/// wait for that: then the server itself removes what is left within minutes.
+fn tidy_when_interrupted(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
+    let stop = stop.clone();
+    ctrlc::set_handler(move || {
+        if stop.swap(true, SeqCst) {
+            std::process::exit(3);
+        }
+    })
+    .context("cannot listen to signals")
 }
 
 /// The files of a run that did not pass.

@@ -69,6 +69,8 @@ pub struct Order {
     pub timeout: Duration,
     /// What produced the run, for its history.
     pub source: String,
+    /// Set from outside when the time is over before it is.
+    pub stop: Arc<AtomicBool>,
 }
 
 /// What a run came to.
@@ -126,7 +128,7 @@ async fn drive<L: Exclusive<Recorded<Client>>>(
     tell: &dyn Fn(u64),
 ) -> Result<Outcome, RunError> {
     let own = Own::prepare(order).await.map_err(|error| match error {
-        Error::TimedOut => RunError::Unreachable(order.address.clone()),
+        Error::Unreachable => RunError::Unreachable(order.address.clone()),
         error => RunError::Refused(order.address.clone(), error),
     })?;
     let worked = work::<L>(order, &own, tell).await;
@@ -160,7 +162,8 @@ async fn work<L: Exclusive<Recorded<Client>>>(
     });
     let parts: Vec<_> = parts.collect();
     let begun = own.zk.now();
-    while own.zk.now().since(begun) < order.length && !parts.iter().any(|part| part.is_finished()) {
+    let is_over = || own.zk.now().since(begun) >= order.length || order.stop.load(SeqCst);
+    while !is_over() && !parts.iter().any(|part| part.is_finished()) {
         sleep(TELL.min(order.length)).await;
         tell(rounds.load(SeqCst));
     }
