@@ -615,7 +615,8 @@ fn a_client_learns_of_its_expiry_only_from_a_server() {
         make_ephemeral(&zk, "/e").await;
         process.inflict(Fault::SessionExpiry, ms(30_000));
         wait(&zk, ms(29_000)).await;
-        assert!(!sim.look(|world| world.lives(zk.session())), "the leader has ended it");
+        let session = zk.session();
+        assert!(!sim.look(|world| world.lives(session)), "the leader has ended it");
         assert!(sim.look(|world| world.znodes().all(|(path, _)| path != "/e")), "and its ephemerals");
         assert_eq!(zk.status().over(), None, "the client does not know");
         until_over(&zk).await;
@@ -727,7 +728,8 @@ fn a_close_that_is_lost_leaves_the_session_to_expire() {
             assert_eq!(zk.status().over(), Some(Error::SessionOver(zk_recipes::zk::Over::Closed)));
             assert_eq!(zk.close(ms(1_000)).await, Ok(()), "over is over");
             sim.quiet().await;
-            assert!(!sim.look(|world| world.lives(zk.session())));
+            let session = zk.session();
+            assert!(!sim.look(|world| world.lives(session)));
         });
         let connected = |h: &Happening| matches!(h, Happening::News { news: SessionNews::Connected, .. });
         assert_eq!(tape.count(connected), 1, "{fault:?}: it does not come back");

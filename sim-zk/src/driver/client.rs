@@ -288,6 +288,9 @@ impl SimClient {
 
 impl Discharge for SimClient {
     fn start(&self, _: DutyId, duty: Duty) {
+        if std::thread::panicking() {
+            return;
+        }
         let (node, handle) = {
             let mut core = self.sim.core();
             if core.ended || core.world.is_crashed(self.process) || core.world.session(self.handle).is_over()

@@ -26,7 +26,7 @@ use reply::Sleep;
 use slots::Slots;
 use std::any::Any;
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use zk_recipes::zk::Time;
@@ -200,12 +200,17 @@ impl Sim {
     }
 
     fn core(&self) -> MutexGuard<'_, Core> {
-        self.shared.lock().expect(UNPOISONED)
+        match self.shared.try_lock() {
+            Ok(core) => core,
+            // A run has one thread: whoever finds the lock taken has taken it himself, further up.
+            Err(TryLockError::WouldBlock) => panic!("what looks at a simulation must not use it meanwhile"),
+            Err(TryLockError::Poisoned(_)) => panic!("{UNPOISONED}"),
+        }
     }
 
-    /// As `act`, unless the run is over. For `drop`s.
+    /// As `act`, unless the run is over, or is falling apart. For `drop`s.
     fn act_unless_ended(&self, act: impl FnOnce(&mut Core)) {
-        if !self.core().ended {
+        if !std::thread::panicking() && !self.core().ended {
             self.act(act);
         }
     }
@@ -240,6 +245,10 @@ impl Sim {
     }
 
     /// Looks at the world as it is.
+    ///
+    /// # Panics
+    ///
+    /// If `at` uses the simulation, be it by a client.
     pub fn look<R>(&self, at: impl FnOnce(&World) -> R) -> R {
         at(&self.core().world)
     }
@@ -248,7 +257,7 @@ impl Sim {
     ///
     /// # Panics
     ///
-    /// If it is not.
+    /// If it is not, or if `speak` uses the simulation.
     pub fn witness<W: Witness + 'static, R>(&self, speak: impl FnOnce(&mut W, u64) -> R) -> R {
         let mut core = self.core();
         let now = core.world.now();
