@@ -4,14 +4,16 @@ mod common;
 
 use common::{Client, Guard, MARGIN, RECONNECT, Stage, TIMEOUT, play};
 use futures_util::FutureExt;
-use futures_util::future::join;
+use futures_util::future::{Either, join, select};
 use sim_zk::fault::Fault;
 use sim_zk::witness::{Happening, Kind};
+use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use zk_recipes::zk::{Error, Op, ZooKeeper};
-use zk_recipes::{HoldState, Lock, LockOptions, LostReason, OnSuspect, Released, Stop};
+use zk_recipes::{HoldState, LockOptions, LostReason, OnSuspect, Released, Stop};
 
 const REMOVED: HoldState = HoldState::Lost(LostReason::Removed);
 const TOO_LATE: HoldState = HoldState::Lost(LostReason::DeadlinePassed);
@@ -320,11 +322,64 @@ fn work_does_not_begin_when_the_hold_is_lost() {
     });
 }
 
-/// Two tasks of the holder's process wait for bad news.
-fn two_wait(a: &Client, lock: Lock<sim_zk::SimClient>) -> [madsim_task::Task; 2] {
-    let granted = Arc::new(async move { lock.acquire().await.expect("it is granted") }.shared_guard());
-    [(); 2].map(|()| {
-        let granted = granted.clone();
-        Box::pin(a.process.spawn(async move { granted.get().await.lost().await })) as madsim_task::Task
-    })
+/// Waits for bad news in a task of its own, for at most so long.
+fn waits(
+    stage: &Stage,
+    holder: &Client,
+    held: &Arc<Guard>,
+    limit: Duration,
+) -> impl Future<Output = Option<Stop>> {
+    let (held, limit) = (held.clone(), stage.sim.sleep(&holder.process, limit));
+    let told = holder.process.spawn(async move {
+        match select(pin!(held.lost()), pin!(limit)).await {
+            Either::Left((stop, _)) => Some(stop),
+            Either::Right(_) => None,
+        }
+    });
+    async move { told.await.expect("its process lives") }
+}
+
+#[test]
+fn two_tasks_that_wait_are_both_told_of_a_deletion() {
+    play(|stage| async move {
+        let (a, other, held) = held_with(&stage, LockOptions::default()).await;
+        let held = Arc::new(held);
+        let both = join(waits(&stage, &a, &held, TIMEOUT), waits(&stage, &a, &held, TIMEOUT));
+        stage.settle().await;
+        is_evicted(&held, &other).await;
+        let evicted = stage.sim.now();
+        let removed = Some(Stop::Lost(LostReason::Removed));
+        assert_eq!(both.await, (removed, removed));
+        assert!(stage.sim.now().since(evicted) < Duration::from_millis(20), "told at once");
+    });
+}
+
+#[test]
+fn two_tasks_that_wait_are_both_told_of_a_disconnect() {
+    play(|stage| async move {
+        let (a, _, held) = held_with(&stage, LockOptions::default()).await;
+        let held = Arc::new(held);
+        let both = join(waits(&stage, &a, &held, TIMEOUT), waits(&stage, &a, &held, TIMEOUT));
+        // Their question, one for both, is still on its way when the connection breaks.
+        a.process.order(Fault::Disconnect);
+        let broken = stage.sim.now();
+        let told = both.await;
+        assert!(matches!(told, (Some(Stop::Suspect { .. }), Some(Stop::Suspect { .. }))), "{told:?}");
+        assert!(stage.sim.now().since(broken) < Duration::from_millis(20), "told at once");
+    });
+}
+
+#[test]
+fn a_task_that_waits_is_told_although_another_has_stopped_waiting() {
+    play(|stage| async move {
+        let (a, other, held) = held_with(&stage, LockOptions::default()).await;
+        let held = Arc::new(held);
+        let stays = waits(&stage, &a, &held, TIMEOUT);
+        let goes = waits(&stage, &a, &held, Duration::from_millis(100));
+        assert_eq!(goes.await, None);
+        is_evicted(&held, &other).await;
+        let evicted = stage.sim.now();
+        assert_eq!(stays.await, Some(Stop::Lost(LostReason::Removed)));
+        assert!(stage.sim.now().since(evicted) < Duration::from_millis(20), "told at once");
+    });
 }

@@ -8,7 +8,7 @@ use anyhow::Context;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use zk_checker::Verdict;
+use zk_checker::{Verdict, jsonl};
 
 /// Where results go.
 pub(super) const RESULTS: &str = "target/sim";
@@ -17,6 +17,7 @@ pub(super) const RESULTS: &str = "target/sim";
 pub(super) struct Kept {
     pub recorded: PathBuf,
     pub trace: PathBuf,
+    pub history: PathBuf,
 }
 
 /// Writes the recorded run, its trace and its history below [`RESULTS`]. A run of the same name is the same run.
@@ -33,7 +34,14 @@ pub(super) fn keep(target: Target, seed: Option<u64>, plan: &Plan, run: &Run) ->
         anyhow::Ok(path)
     };
     let recorded = serde_json::to_string_pretty(&Recorded::of(target, plan, run))?;
-    Ok(Kept { recorded: write("json", recorded)?, trace: write("trace", trace::print(&run.history, &[]))? })
+    let mut history = Vec::new();
+    jsonl::write(&run.history, &mut history).context("writing the history")?;
+    let history = String::from_utf8(history).context("a history is text")?;
+    Ok(Kept {
+        recorded: write("json", recorded)?,
+        trace: write("trace", trace::print(&run.history, &[]))?,
+        history: write("history.jsonl", history)?,
+    })
 }
 
 /// Tells a failure: the promise, the witnesses, why it is not excused, what was drawn, how to see it again.
@@ -68,6 +76,7 @@ pub(super) fn tell(target: Target, seed: Option<u64>, plan: &Plan, run: &Run, ke
     }
     let _ = writeln!(text, "  exactly   cargo sim replay {}", kept.recorded.display());
     let _ = writeln!(text, "  trace     {}", kept.trace.display());
+    let _ = writeln!(text, "  history   {}", kept.history.display());
     let _ = writeln!(text, "  to keep   copy {} into scenarios/regressions/", kept.recorded.display());
     text
 }

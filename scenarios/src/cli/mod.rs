@@ -4,6 +4,7 @@
 //! 3 the call or the machinery failed.
 
 mod failure;
+mod judging;
 mod list;
 mod progress;
 mod real;
@@ -35,6 +36,8 @@ enum Verb {
     Run(single::RunOne),
     /// Run a recorded run again: a file, or its code
     Replay(single::Replay),
+    /// Judge a stored history (again): the file that a failure names, or one from elsewhere
+    Judge(judging::Judge),
     /// Run a workload on a real Apache ZooKeeper server, judged by the same rules
     Real(real::Real),
 }
@@ -94,6 +97,7 @@ pub fn main() -> ExitCode {
         Verb::Sweep(sweep) => sweep.run(),
         Verb::Run(one) => one.run(),
         Verb::Replay(replay) => replay.run(),
+        Verb::Judge(judge) => judge.run(),
         Verb::Real(real) => real.run(),
     };
     result.unwrap_or_else(|error| {

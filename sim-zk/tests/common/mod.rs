@@ -1,6 +1,8 @@
 //! What the tests share: short worlds, and a tape of what happened in them.
 #![allow(dead_code, reason = "each test file takes what it needs")]
 
+pub mod chaos;
+
 use sim_zk::choose::{Calm, Chooser, Rates, Seeded};
 use sim_zk::fault::Fault;
 use sim_zk::paths::{PathId, Paths};
