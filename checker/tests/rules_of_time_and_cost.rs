@@ -145,6 +145,32 @@ fn mx_11_nothing_is_left() {
 }
 
 #[test]
+fn mx_12_in_a_capture_nobody_sees_a_znode_go() {
+    let run = "
+run client clients a b
+lock /lock
+0.000 a state s1 connected
+0.000 a acquire#1 call /lock
+0.000 a #1 send r1 create /lock/a-
+0.000 a #1 send r2 children /lock
+0.001 a #1 reply r1 ok 0x3
+0.001 a #1 made /lock/a-0 0x3
+0.001 a #1 reply r2 ok 0x3
+0.002 a #1 return done
+0.003 a #1 believe /lock s1 token 0x3
+0.004 a #1 unbelieve released
+0.004 a release#2 call /lock
+0.004 a #2 send r3 delete /lock/a-0
+0.006 a #2 reply r3 ok 0x4
+0.006 a #2 return done
+0.100 world heal
+30.000 b state s2 connected
+30.000 b acquire#3 call /lock
+";
+    says(run, "MX-12 pass, first nothing");
+}
+
+#[test]
 fn mx_11_in_a_capture_by_the_last_listing() {
     let run = "
 run client clients a

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
+pub mod bent;
+
 use sim_zk::choose::{Calm, Chooser, Point};
 use sim_zk::fault::{Fault, Place};
 use sim_zk::paths::Paths;

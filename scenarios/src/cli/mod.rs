@@ -84,6 +84,7 @@ fn word(verdict: Verdict) -> &'static str {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
+    quiet_when_nobody_reads();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -104,6 +105,24 @@ pub fn main() -> ExitCode {
         eprintln!("error: {error:#}");
         ExitCode::from(3)
     })
+}
+
+/// A reader that has seen enough closes the pipe (`| head`): that ends the program, without a word.
+fn quiet_when_nobody_reads() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let said = panic.payload_as_str().unwrap_or_default();
+        if said.starts_with("failed printing to stdout") && said.contains("Broken pipe") {
+            std::process::exit(141);
+        }
+        usual(panic);
+    }));
+}
+
+/// Runs that panic are told with their seeds; until the program ends, the usual message is left out.
+fn silence_panics() {
+    std::panic::set_hook(Box::new(|_| {}));
+    quiet_when_nobody_reads();
 }
 
 /// The name that comes nearest to a wrong one.

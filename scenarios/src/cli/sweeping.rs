@@ -95,7 +95,7 @@ impl Sweep {
         };
         let end = self.from.checked_add(self.seeds).ok_or_else(|| anyhow!("there are no seeds beyond 2^64"))?;
         // A run that panics is told as a failure, with its seed; the hook would tell it a thousand times.
-        std::panic::set_hook(Box::new(|_| {}));
+        super::silence_panics();
         let stop = AtomicBool::new(false);
         let started = now();
         let mut parts = Vec::new();

@@ -1,0 +1,167 @@
+//! A session that is as good as any other, but for what a test bends.
+
+use sim_zk::{SimClient, driver::SimWatch};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use zk_recipes::zk::{
+    Armed, CreateMode, Created, Data, Duty, Error, Guid, Listing, Op, OpResult, SessionId, Stat, Status, Time,
+    ZooKeeper,
+};
+
+/// A session under which counters stand where the test wants them.
+#[derive(Clone, Debug)]
+pub struct Bent {
+    pub inner: SimClient,
+    bends: Arc<Mutex<Bends>>,
+}
+
+#[derive(Debug, Default)]
+struct Bends {
+    numbers: VecDeque<i32>,
+    made: Vec<(String, CreateMode)>,
+    denies_watches: bool,
+}
+
+impl Bent {
+    /// Sequential creates get these numbers, then the last of them again and again.
+    pub fn counting(inner: &SimClient, numbers: &[i32]) -> Self {
+        let bends = Bends { numbers: numbers.iter().copied().collect(), ..Bends::default() };
+        Bent { inner: inner.clone(), bends: Arc::new(Mutex::new(bends)) }
+    }
+
+    /// Nothing is bent, but creates are remembered.
+    pub fn straight(inner: &SimClient) -> Self {
+        Self::counting(inner, &[])
+    }
+
+    /// From now on no watch on children is granted.
+    pub fn denies_watches(&self) {
+        self.bends.lock().unwrap().denies_watches = true;
+    }
+
+    /// What it was asked to create.
+    pub fn made(&self) -> Vec<(String, CreateMode)> {
+        self.bends.lock().unwrap().made.clone()
+    }
+
+    fn number(&self) -> Option<i32> {
+        let numbers = &mut self.bends.lock().unwrap().numbers;
+        if numbers.len() > 1 { numbers.pop_front() } else { numbers.front().copied() }
+    }
+}
+
+impl ZooKeeper for Bent {
+    type Watch = SimWatch;
+
+    fn create(
+        &self,
+        path: &str,
+        data: &[u8],
+        mode: CreateMode,
+    ) -> impl Future<Output = Result<Created, Error>> + Send + use<> {
+        self.bends.lock().unwrap().made.push((path.to_owned(), mode));
+        match self.number().filter(|_| mode == CreateMode::EphemeralSequential) {
+            Some(number) => self.inner.create(&format!("{path}{number:010}"), data, CreateMode::Ephemeral),
+            None => self.inner.create(path, data, mode),
+        }
+    }
+
+    fn delete(&self, path: &str, version: Option<i32>) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+        self.inner.delete(path, version)
+    }
+
+    fn set(
+        &self,
+        path: &str,
+        data: &[u8],
+        version: Option<i32>,
+    ) -> impl Future<Output = Result<Stat, Error>> + Send + use<> {
+        self.inner.set(path, data, version)
+    }
+
+    fn exists(&self, path: &str) -> impl Future<Output = Result<Option<Stat>, Error>> + Send + use<> {
+        self.inner.exists(path)
+    }
+
+    fn exists_watch(
+        &self,
+        path: &str,
+    ) -> impl Future<Output = Result<(Option<Stat>, SimWatch), Error>> + Send + use<> {
+        self.inner.exists_watch(path)
+    }
+
+    fn get(&self, path: &str) -> impl Future<Output = Result<Data, Error>> + Send + use<> {
+        self.inner.get(path)
+    }
+
+    fn get_watch(&self, path: &str) -> impl Future<Output = Result<(Data, SimWatch), Error>> + Send + use<> {
+        self.inner.get_watch(path)
+    }
+
+    fn children(&self, path: &str) -> impl Future<Output = Result<Listing, Error>> + Send + use<> {
+        self.inner.children(path)
+    }
+
+    fn children_watch(
+        &self,
+        path: &str,
+    ) -> impl Future<Output = Result<(Listing, SimWatch), Error>> + Send + use<> {
+        let denied = self.bends.lock().unwrap().denies_watches;
+        let answer = self.inner.children_watch(path);
+        async move { if denied { answer.await.and(Err(Error::NoAuth)) } else { answer.await } }
+    }
+
+    fn get_many(&self, all: &[String]) -> impl Future<Output = Result<Vec<Option<Data>>, Error>> + Send + use<> {
+        self.inner.get_many(all)
+    }
+
+    fn multi(&self, ops: Vec<Op>) -> impl Future<Output = Result<Vec<OpResult>, Error>> + Send + use<> {
+        self.inner.multi(ops)
+    }
+
+    fn sync(&self, path: &str) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+        self.inner.sync(path)
+    }
+
+    fn session(&self) -> SessionId {
+        self.inner.session()
+    }
+
+    fn status(&self) -> Status {
+        self.inner.status()
+    }
+
+    fn changed(&self, seen: Status) -> impl Future<Output = Status> + Send + use<> {
+        self.inner.changed(seen)
+    }
+
+    fn safe_until(&self) -> Time {
+        self.inner.safe_until()
+    }
+
+    fn timeout(&self) -> Duration {
+        self.inner.timeout()
+    }
+
+    fn now(&self) -> Time {
+        self.inner.now()
+    }
+
+    fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<> {
+        self.inner.sleep_until(until)
+    }
+
+    fn guid(&self) -> Guid {
+        self.inner.guid()
+    }
+
+    fn arm(&self, duty: Duty) -> Armed {
+        self.inner.arm(duty)
+    }
+
+    fn close(&self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+        self.inner.close(limit)
+    }
+}
