@@ -167,7 +167,7 @@ lock /lock
 30.000 b state s2 connected
 30.000 b acquire#3 call /lock
 ";
-    says(run, "MX-12 pass, first nothing");
+    says(run, "MX-12 vacuous, first nothing");
 }
 
 #[test]
