@@ -422,7 +422,9 @@ mod tests {
         assert_eq!(number("_c_5f3a-lock-2147483647"), Some(i32::MAX), "Curator's lock is seen");
         assert_eq!(number("5f3a-lock--2147483648"), Some(i32::MIN));
         assert_eq!(number("5f3a-lock--000000001"), Some(-1));
-        for foreign in ["config", "5f3a-lock-", "5f3a-lock-7", "5f3a-lock-00000000070", "5f3a-lock-000000000x"] {
+        for foreign in
+            ["config", "5f3a-lock-", "5f3a-lock-7", "5f3a-lock-00000000070", "5f3a-lock-000000000x"]
+        {
             assert_eq!(number(foreign), None, "{foreign}");
         }
         assert_eq!(Naming::Kazoo.number("5f3a__lock__0000000007"), Some(7));

@@ -95,8 +95,7 @@ impl<Z: ZooKeeper> Lock<Z> {
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
     /// breaks the rule of paths; the data do not fit into a request.
     pub fn new(zk: &Z, directory: &str, options: LockOptions) -> Result<Self, Error> {
-        let line =
-            Line { directory: directory.to_owned(), naming: options.naming, parents: options.parents };
+        let line = Line { directory: directory.to_owned(), naming: options.naming, parents: options.parents };
         line.validate(&options.data)?;
         Ok(Lock { zk: zk.clone(), line, options })
     }

@@ -65,9 +65,14 @@ fn a_transaction_is_applied_while_the_hold_goes_on() {
         let a = with_ledger(&stage).await;
         let held = a.acquires().await;
         let mark = stage.mark();
-        let results = held.transact(vec![writes("first"), Op::Check { path: LEDGER.into(), version: None }]).await;
+        let results =
+            held.transact(vec![writes("first"), Op::Check { path: LEDGER.into(), version: None }]).await;
         let first = OpResult::Created(format!("{LEDGER}/first-0000000000"));
-        assert_eq!(results, Ok(vec![first, OpResult::Checked]), "one result for each of the caller's operations");
+        assert_eq!(
+            results,
+            Ok(vec![first, OpResult::Checked]),
+            "one result for each of the caller's operations"
+        );
         assert_eq!(a.sent(&stage, mark), [Kind::Multi]);
         assert_eq!(written(&stage), ["first"]);
     });

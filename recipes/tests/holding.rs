@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{Client, Guard, MARGIN, RECONNECT, Stage, TIMEOUT, play};
+use common::bent::Bent;
+use common::{Client, DIRECTORY, Guard, MARGIN, RECONNECT, Stage, TIMEOUT, play};
 use futures_util::FutureExt;
 use futures_util::future::{Either, join, select};
 use sim_zk::fault::Fault;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use zk_recipes::zk::{Error, Op, ZooKeeper};
-use zk_recipes::{HoldState, LockOptions, LostReason, OnSuspect, Released, Stop};
+use zk_recipes::{HoldState, Lock, LockOptions, LostReason, OnSuspect, Released, Stop};
 
 const REMOVED: HoldState = HoldState::Lost(LostReason::Removed);
 const TOO_LATE: HoldState = HoldState::Lost(LostReason::DeadlinePassed);
@@ -192,8 +193,7 @@ fn lost_is_final_also_if_the_session_lives() {
     play(|stage| async move {
         // Less than the time between two answers: the deadline passes although nothing is wrong.
         let margin = TIMEOUT - Duration::from_millis(1500);
-        let (a, _, held) =
-            held_with(&stage, LockOptions { margin: Some(margin), ..until_deadline() }).await;
+        let (a, _, held) = held_with(&stage, LockOptions { margin: Some(margin), ..until_deadline() }).await;
         assert_eq!(held.lost().await, Stop::Lost(LostReason::DeadlinePassed));
         a.zk.exists("/").await.expect("the session lives");
         assert!(stage.sim.now() < a.zk.safe_until().before(margin), "by the clock it would be held");
@@ -381,5 +381,21 @@ fn a_task_that_waits_is_told_although_another_has_stopped_waiting() {
         let evicted = stage.sim.now();
         assert_eq!(stays.await, Some(Stop::Lost(LostReason::Removed)));
         assert!(stage.sim.now().since(evicted) < Duration::from_millis(20), "told at once");
+    });
+}
+
+#[test]
+fn a_watch_that_is_denied_is_not_asked_for_again_and_again() {
+    play(|stage| async move {
+        let a = stage.founder().await;
+        let zk = Bent::straight(&a.zk);
+        let lock = Lock::new(&zk, DIRECTORY, until_deadline()).expect("the path is good");
+        let held = lock.acquire().await.expect("it is granted");
+        zk.denies_watches();
+        let (mark, lasts) = (stage.mark(), Duration::from_secs(60));
+        let told = matches!(select(pin!(held.lost()), pin!(stage.pass(&a, lasts))).await, Either::Left(_));
+        assert!(!told, "the session is well");
+        let asked = a.sent(&stage, mark).len();
+        assert!((1..=20).contains(&asked), "{asked} times in ten session timeouts");
     });
 }

@@ -23,8 +23,15 @@ fn with_parents(parents: Parents) -> LockOptions {
 fn foreign_children_do_not_stand_in_line() {
     play(|stage| async move {
         let (founder, a) = (stage.founder().await, stage.client("a").await);
-        let foreign =
-            ["config", "0000000000", "lock-0000000000", "x-lock-", "x-lock-7", "x-lock-00000000001", "x-read-0000000000"];
+        let foreign = [
+            "config",
+            "0000000000",
+            "lock-0000000000",
+            "x-lock-",
+            "x-lock-7",
+            "x-lock-00000000001",
+            "x-read-0000000000",
+        ];
         for name in foreign {
             founder.makes(&path::join(DIRECTORY, name)).await;
         }
@@ -135,7 +142,11 @@ fn missing_levels_are_made_as_the_options_say() {
             let made = zk.made();
             let levels: Vec<_> = made.iter().filter(|(_, mode)| !mode.is_sequential()).collect();
             let expected = ["/locks", "/locks/deep", "/locks/deep/er"].map(|level| (level.to_owned(), mode));
-            assert_eq!(levels, expected.iter().collect::<Vec<_>>(), "from the top; those that exist do no harm");
+            assert_eq!(
+                levels,
+                expected.iter().collect::<Vec<_>>(),
+                "from the top; those that exist do no harm"
+            );
         });
     }
 }
@@ -328,7 +339,10 @@ fn data_that_do_not_fit_are_refused_before_anything_is_sent() {
         // Whatever is accepted can be sent.
         let mut largest = 0xf_ffff;
         while let Err(refused) = Lock::new(&a.zk, DIRECTORY, with(largest)) {
-            assert!(refused.is_bad_input() && refused.to_string().contains("a server takes 1048575"), "{refused}");
+            assert!(
+                refused.is_bad_input() && refused.to_string().contains("a server takes 1048575"),
+                "{refused}"
+            );
             largest -= 1;
         }
         assert_eq!(a.sent(&stage, mark), []);

@@ -119,7 +119,10 @@ fn a_watch_that_was_lost_is_armed_again() {
         stage.pass(&a, 2 * RECONNECT).await;
         stage.settle().await;
         let again = [Kind::Children, Kind::Children];
-        assert_eq!(b.sent(&stage, mark), [&[Kind::Create, Kind::Children, Kind::Children][..], &again].concat());
+        assert_eq!(
+            b.sent(&stage, mark),
+            [&[Kind::Create, Kind::Children, Kind::Children][..], &again].concat()
+        );
         assert_eq!(b.watches(&stage), [held.path()]);
         held.release().await.expect("it is released");
         drop(asking.await.expect("it is granted"));

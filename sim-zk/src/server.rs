@@ -699,3 +699,94 @@ impl Ask {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TICK: u64 = 2_000_000;
+    const TIMEOUT: u64 = 6_000_000;
+
+    /// A server, its leader, and what it has sent.
+    struct Bench {
+        server: Server,
+        leader: Leader,
+        paths: Paths,
+        sent: Vec<(ConnId, Down)>,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let mut paths = Paths::default();
+            let server = Server::new(0, &mut paths);
+            Bench { server, leader: Leader::new(TICK), paths, sent: Vec::new() }
+        }
+
+        fn receive(&mut self, now: u64, conn: u32, packet: Up) -> Vec<Down> {
+            let mut scene = Scene { now, paths: &mut self.paths, witness: &mut (), outbox: &mut self.sent };
+            self.server.receive(&mut self.leader, ConnId(conn), packet, &mut scene);
+            self.sent.drain(..).map(|(_, packet)| packet).collect()
+        }
+
+        fn connect(&mut self, conn: u32, session: SessionId, last_zxid: i64) -> Vec<Down> {
+            self.receive(0, conn, Up::Connect { session, last_zxid, timeout: TIMEOUT })
+        }
+
+        fn ask(&mut self, conn: u32, ask: Ask) -> Vec<Down> {
+            self.receive(0, conn, Up::Request { xid: 1, ask, tag: Tag::default() })
+        }
+    }
+
+    fn session_of(answer: &[Down]) -> SessionId {
+        match answer {
+            [.., Down::Connected { session, timeout: TIMEOUT }] => *session,
+            other => panic!("a session must have begun, but: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_client_that_has_seen_more_than_the_server_is_turned_away_without_an_answer() {
+        let mut bench = Bench::new();
+        let session = session_of(&bench.connect(0, SessionId(0), 0));
+        let applied = bench.server.applied;
+        assert_eq!(bench.connect(1, session, applied + 1), [Down::Fin]);
+        assert_eq!(bench.connect(2, SessionId(0), applied + 1), [Down::Fin], "a new session too");
+        assert!(bench.server.serves.contains_key(&ConnId(0)), "its connection is left alone");
+        assert_eq!(session_of(&bench.connect(3, session, applied)), session);
+        assert_eq!(bench.server.applied, applied, "a return takes no zxid");
+    }
+
+    #[test]
+    fn a_new_connection_of_a_session_ends_the_old_one_with_its_watches() {
+        let mut bench = Bench::new();
+        let session = session_of(&bench.connect(0, SessionId(0), 0));
+        bench.ask(0, Ask::Exists { path: PathId::ROOT, watch: true });
+        let answer = bench.connect(1, session, 0);
+        assert_eq!(answer, [Down::Fin, Down::Connected { session, timeout: TIMEOUT }]);
+        assert_eq!(bench.server.watches().count(), 0);
+        assert_eq!(
+            bench.ask(0, Ask::Sync { path: PathId::ROOT }),
+            [],
+            "what comes over the old one is not heard"
+        );
+    }
+
+    #[test]
+    fn an_unknown_session_is_told_that_it_is_over() {
+        let mut bench = Bench::new();
+        let over = [Down::Connected { session: SessionId(0), timeout: 0 }, Down::Fin];
+        assert_eq!(bench.connect(0, SessionId(77), 0), over);
+    }
+
+    #[test]
+    fn a_deletion_missed_by_two_watches_is_told_twice() {
+        let mut bench = Bench::new();
+        let path = bench.paths.intern("/gone");
+        bench.connect(0, SessionId(0), 0);
+        let told =
+            bench.ask(0, Ask::SetWatches { relative: 0, data: vec![path], exist: vec![], child: vec![path] });
+        let gone = Down::Notify { kind: EventKind::NodeDeleted, path };
+        assert_eq!(told[..2], [gone.clone(), gone]);
+        assert!(matches!(told[2..], [Down::Reply { .. }]), "and before the answer");
+    }
+}

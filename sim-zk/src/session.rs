@@ -436,3 +436,55 @@ impl ClientSession {
 pub(crate) fn event(kind: EventKind, path: &str) -> Event {
     Event { kind, path: path.to_owned() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A session over its first connection, with the timeout that it was given.
+    fn connected(timeout: u64) -> ClientSession {
+        let mut session = ClientSession::new(10_000_000, 1, 0);
+        session.attempt(0, ConnId(0), &mut Vec::new());
+        session.receive(0, ConnId(0), Down::Connected { session: SessionId(1), timeout }, &mut Vec::new());
+        session
+    }
+
+    fn again(session: &mut ClientSession, timeout: u64) {
+        let out = &mut Vec::new();
+        let Phase::Up { conn } = session.phase else { panic!("it is connected") };
+        session.receive(1, conn, Down::Fin, out);
+        let next = ConnId(conn.0 + 1);
+        session.attempt(2, next, out);
+        session.receive(3, next, Down::Connected { session: SessionId(1), timeout }, out);
+    }
+
+    #[test]
+    fn the_timeout_to_reckon_with_is_the_least_that_was_given() {
+        let mut session = connected(8_000_000);
+        assert_eq!(session.sound_timeout(), 8_000_000);
+        again(&mut session, 6_000_000);
+        assert_eq!(session.sound_timeout(), 6_000_000);
+        again(&mut session, 9_000_000);
+        assert_eq!(session.sound_timeout(), 6_000_000);
+        assert_eq!(session.next_timer(), Some(2 + 3_000_000), "pings go by the last one");
+    }
+
+    #[test]
+    fn only_answers_to_requests_move_the_last_zxid() {
+        let mut session = connected(8_000_000);
+        let out = &mut Vec::new();
+        let sync = Ask::Sync { path: PathId::ROOT };
+        session.ask(1, sync, Tag::default(), Some(1), None, out);
+        session.receive(2, ConnId(0), Down::Reply { xid: 1, zxid: 53, result: Ok(Answer::Nothing) }, out);
+        session.timer(3_000_000, out);
+        session.receive(
+            3_000_001,
+            ConnId(0),
+            Down::Reply { xid: -2, zxid: 999, result: Ok(Answer::Nothing) },
+            out,
+        );
+        let kind = EventKind::NodeCreated;
+        session.receive(3_000_002, ConnId(0), Down::Notify { kind, path: PathId::ROOT }, out);
+        assert_eq!(session.last_zxid, 53);
+    }
+}

@@ -193,3 +193,22 @@ impl Tree {
         self.nodes.iter().enumerate().filter_map(|(id, node)| Some((PathId(id as u32), node.as_ref()?)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_the_end_of_the_numbers_the_count_stays_and_changes_are_not_marked() {
+        let mut paths = Paths::default();
+        let mut tree = Tree::pristine(&mut paths, &[].into());
+        let (last, next) = (paths.intern("/last"), paths.intern("/next"));
+        tree.node_mut(PathId::ROOT).creations = i32::MAX - 1;
+        tree.create(last, [].into(), SessionId(0), 1, 0, &paths);
+        let root = tree.get(PathId::ROOT).expect("there is a root");
+        assert_eq!((root.creations, root.pzxid()), (i32::MAX, 1));
+        tree.create(next, [].into(), SessionId(0), 2, 0, &paths);
+        let root = tree.get(PathId::ROOT).expect("there is a root");
+        assert_eq!((root.creations, root.pzxid()), (i32::MAX, 1));
+    }
+}

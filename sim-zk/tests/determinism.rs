@@ -62,7 +62,10 @@ fn two_runs_side_by_side_do_not_touch_each_other() {
     let alone: Vec<Trace> = (0..40).map(|seed| trace(seeded(seed))).collect();
     let halves = [0, 1].map(|half| {
         std::thread::spawn(move || {
-            (0..40).filter(|seed| seed % 2 == half).map(|seed| (seed, trace(seeded(seed)))).collect::<Vec<_>>()
+            (0..40)
+                .filter(|seed| seed % 2 == half)
+                .map(|seed| (seed, trace(seeded(seed))))
+                .collect::<Vec<_>>()
         })
     });
     for (seed, found) in halves.into_iter().flat_map(|half| half.join().expect("it does not panic")) {
@@ -92,7 +95,8 @@ fn a_shortened_list_still_runs() {
 #[test]
 fn any_list_of_choices_is_a_run() {
     for seed in 0..40u64 {
-        let scattered = (0..400).map(|n| (seed.wrapping_mul(0x9e37_79b9).wrapping_add(n * n * 2_654_435_761) >> 7) as u16);
+        let scattered = (0..400)
+            .map(|n| (seed.wrapping_mul(0x9e37_79b9).wrapping_add(n * n * 2_654_435_761) >> 7) as u16);
         let list: Vec<u16> = scattered.map(|choice| if choice % 3 == 0 { choice } else { 0 }).collect();
         let once = trace(Replay::new(list.clone()));
         assert_eq!(trace(Replay::new(list)), once, "list {seed}");

@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{TICK, TIMEOUT, Tape, calm, client, hostile, make, make_ephemeral, ms, until_back, until_over, wait};
+use common::{
+    TICK, TIMEOUT, Tape, calm, client, hostile, make, make_ephemeral, ms, until_back, until_over, wait,
+};
 use futures_util::future::{Either, join_all, select};
 use futures_util::{FutureExt, pin_mut};
 use sim_zk::choose::{Calm, Chooser, Point, Rates, Seeded};
@@ -72,7 +74,8 @@ fn replies_before_the_one_that_is_lost_arrive() {
             (0..4).map(|number| zk.create(&format!("/{number}"), b"", CreateMode::Persistent)).collect();
         let (early, late) = (requests, wait(&zk, ms(2)));
         late.await;
-        let second: Vec<_> = (4..6).map(|number| zk.create(&format!("/{number}"), b"", CreateMode::Persistent)).collect();
+        let second: Vec<_> =
+            (4..6).map(|number| zk.create(&format!("/{number}"), b"", CreateMode::Persistent)).collect();
         // The first flight has reached the server, the second has not.
         wait(&zk, ms(4)).await;
         process.order(Fault::ReplyLost);
@@ -259,7 +262,10 @@ fn a_pause_past_the_timeout_is_learnt_of_afterwards() {
         .find(|h| matches!(h, Happening::News { news: SessionNews::Suspended, .. }).then_some(()))
         .expect("it learnt")
         .0;
-    assert!(ended < 10_000_000 && learnt >= 20_000_000, "over at {ended}, and nothing noticed until {learnt}");
+    assert!(
+        ended < 10_000_000 && learnt >= 20_000_000,
+        "over at {ended}, and nothing noticed until {learnt}"
+    );
 }
 
 #[test]

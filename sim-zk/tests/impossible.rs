@@ -49,7 +49,9 @@ fn replies_come_in_request_order_and_none_after_a_lost_one_on_its_connection() {
                 }
                 Happening::Lost { process, req, .. } => {
                     let entry = last.entry(*process).or_default();
-                    hold(*req > entry.0, || format!("at {at}, {req} is lost after the answer to {}", entry.0))?;
+                    hold(*req > entry.0, || {
+                        format!("at {at}, {req} is lost after the answer to {}", entry.0)
+                    })?;
                     *entry = (*req, true);
                 }
                 _ => {}
@@ -203,7 +205,9 @@ fn an_answer_tells_the_truth_about_the_write() {
                 Happening::Replied { req, outcome, zxid, .. } if *zxid > 0 => {
                     if let Some(op) = writes.get(req) {
                         let known = applied.get(op);
-                        hold(known == Some(outcome), || format!("{req} is told {outcome:?}, applied {known:?}"))?;
+                        hold(known == Some(outcome), || {
+                            format!("{req} is told {outcome:?}, applied {known:?}")
+                        })?;
                     }
                 }
                 _ => {}
@@ -232,7 +236,9 @@ fn a_sessions_ephemerals_go_in_one_transaction_and_nobody_elses() {
                 Happening::Deleted { path, zxid, .. } => {
                     let owner = living.remove(path);
                     if let Some(session) = closing.get(zxid) {
-                        hold(owner == Some(*session), || format!("at {at}, {owner:?}'s goes with {session:?}"))?;
+                        hold(owner == Some(*session), || {
+                            format!("at {at}, {owner:?}'s goes with {session:?}")
+                        })?;
                     }
                 }
                 Happening::Ended { session, .. } => {

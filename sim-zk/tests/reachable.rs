@@ -57,12 +57,17 @@ fn a_write_lost_without_having_been_applied() {
                 _ => None,
             })
             .collect();
-        tape.count(|h| matches!(h, Happening::Lost { op, .. } if creates.contains(op) && !applied.contains(op))) > 0
+        tape.count(
+            |h| matches!(h, Happening::Lost { op, .. } if creates.contains(op) && !applied.contains(op)),
+        ) > 0
     });
 }
 
 /// Follows what each process believes of its session, by the session.
-fn believed(tape: &Tape, mut look: impl FnMut(&BTreeMap<SessionId, SessionNews>, &Happening) -> bool) -> bool {
+fn believed(
+    tape: &Tape,
+    mut look: impl FnMut(&BTreeMap<SessionId, SessionNews>, &Happening) -> bool,
+) -> bool {
     let mut news = BTreeMap::new();
     tape.seen.iter().any(|(_, happening)| {
         if let Happening::News { session, news: told, .. } = happening {
@@ -152,14 +157,45 @@ fn every_happening_every_outcome_and_every_fault() {
         }
     }
     let expected = [
-        "Sent", "Replied", "Lost", "Noticed", "News", "Txn", "Created", "Deleted", "Written", "Armed", "Fired",
-        "Disarmed", "Opened", "Marked", "Ended", "Struck", "Mended", "Crashed", "Began", "Healed", "Ok", "NoNode",
-        "NodeExists", "NotEmpty", "NoChildrenForEphemerals", "SessionExpired", "Connected", "Suspended", "Expired",
-        "Closed", "NodeCreated", "NodeDeleted", "NodeDataChanged", "NodeChildrenChanged",
+        "Sent",
+        "Replied",
+        "Lost",
+        "Noticed",
+        "News",
+        "Txn",
+        "Created",
+        "Deleted",
+        "Written",
+        "Armed",
+        "Fired",
+        "Disarmed",
+        "Opened",
+        "Marked",
+        "Ended",
+        "Struck",
+        "Mended",
+        "Crashed",
+        "Began",
+        "Healed",
+        "Ok",
+        "NoNode",
+        "NodeExists",
+        "NotEmpty",
+        "NoChildrenForEphemerals",
+        "SessionExpired",
+        "Connected",
+        "Suspended",
+        "Expired",
+        "Closed",
+        "NodeCreated",
+        "NodeDeleted",
+        "NodeDataChanged",
+        "NodeChildrenChanged",
     ];
     let missing: Vec<_> = expected.into_iter().filter(|name| !kinds.contains(*name)).collect();
     assert!(missing.is_empty(), "never seen: {missing:?}");
-    let missing: Vec<_> = Fault::ALL.into_iter().filter(|fault| !kinds.contains(&format!("{fault:?}"))).collect();
+    let missing: Vec<_> =
+        Fault::ALL.into_iter().filter(|fault| !kinds.contains(&format!("{fault:?}"))).collect();
     assert!(missing.is_empty(), "never struck: {missing:?}");
 }
 
@@ -187,7 +223,8 @@ async fn created_and_deleted(sim: Sim) -> bool {
         async move { drop(zk.sync("/").await) }
     });
     wait(&actor, ms(100)).await;
-    let done = actor.create("/a", b"", CreateMode::Persistent).await.is_ok() && actor.delete("/a", None).await.is_ok();
+    let done = actor.create("/a", b"", CreateMode::Persistent).await.is_ok()
+        && actor.delete("/a", None).await.is_ok();
     let _ = busy.await;
     sim.heal();
     sim.quiet().await;
@@ -211,7 +248,8 @@ async fn deleted_and_made_again(sim: Sim) -> bool {
         async move { drop(zk.sync("/").await) }
     });
     wait(&actor, ms(100)).await;
-    let done = actor.delete("/a", None).await.is_ok() && actor.create("/a", b"", CreateMode::Persistent).await.is_ok();
+    let done = actor.delete("/a", None).await.is_ok()
+        && actor.create("/a", b"", CreateMode::Persistent).await.is_ok();
     let _ = busy.await;
     done && watch.await.is_ok_and(|event| event.kind == EventKind::NodeDataChanged)
 }
@@ -262,7 +300,10 @@ fn an_old_ephemeral_in_the_way_of_a_new_session() {
                     asked.insert(*op, *path);
                 }
                 Happening::Txn { op, outcome: Outcome::NodeExists, .. } => {
-                    return asked.get(op).and_then(|path| owners.get(path)).is_some_and(|owner| dead.contains(owner));
+                    return asked
+                        .get(op)
+                        .and_then(|path| owners.get(path))
+                        .is_some_and(|owner| dead.contains(owner));
                 }
                 _ => {}
             }

@@ -56,8 +56,7 @@ fn every_rule_holds_on_unsteady_networks() {
     let broken: Vec<String> = suite::CASES
         .iter()
         .filter_map(|(name, rule)| {
-            let failed =
-                (0..200).find_map(|seed| Some((seed, wrong(name, Seeded::new(seed, Rates::NONE))?)));
+            let failed = (0..200).find_map(|seed| Some((seed, wrong(name, Seeded::new(seed, Rates::NONE))?)));
             failed.map(|(seed, why)| format!("{name} ({rule}), seed {seed}: {why}"))
         })
         .collect();

@@ -3,8 +3,8 @@
 mod common;
 
 use common::{
-    TICK, TIMEOUT, Tape, calm, client, make, make_ephemeral, ms, unsteady, until_back, until_over, until_suspended,
-    wait,
+    TICK, TIMEOUT, Tape, calm, client, make, make_ephemeral, ms, unsteady, until_back, until_over,
+    until_suspended, wait,
 };
 use futures_util::FutureExt;
 use futures_util::future::join_all;
@@ -80,7 +80,9 @@ fn the_visible_cversion_is_twice_the_creations_less_the_living() {
         let (_, zk) = client(&sim, "a").await;
         make(&zk, "/p").await;
         let (mut created, mut living) = (0, 0);
-        for (name, creates) in [("a", true), ("b", true), ("a", false), ("c", true), ("b", false), ("a", true)] {
+        for (name, creates) in
+            [("a", true), ("b", true), ("a", false), ("c", true), ("b", false), ("a", true)]
+        {
             let path = format!("/p/{name}");
             if creates {
                 make(&zk, &path).await;
@@ -159,7 +161,11 @@ fn sequence_numbers_count_every_creation_in_the_directory() {
         zk.set("/p", b"", None).await.expect("the set succeeds");
         make(&zk, "/p/plain/grandchild").await;
         zk.create("/p/plain", b"", CreateMode::Persistent).await.expect_err("it exists");
-        assert_eq!(next(&zk, "/p/").await, "/p/0000000005", "deletes, sets, grandchildren and failures do not");
+        assert_eq!(
+            next(&zk, "/p/").await,
+            "/p/0000000005",
+            "deletes, sets, grandchildren and failures do not"
+        );
     });
 }
 
@@ -206,11 +212,8 @@ fn a_refused_multi_gives_numbers_and_versions_back() {
         let (_, zk) = client(&sim, "a").await;
         make(&zk, "/p").await;
         let before = stat(&zk, "/p").await;
-        let sequential = || Op::Create {
-            path: "/p/s-".into(),
-            data: Vec::new(),
-            mode: CreateMode::EphemeralSequential,
-        };
+        let sequential =
+            || Op::Create { path: "/p/s-".into(), data: Vec::new(), mode: CreateMode::EphemeralSequential };
         let set = Op::Set { path: "/p".into(), data: b"new".to_vec(), version: Some(0) };
         let check = Op::Check { path: "/p".into(), version: Some(0) };
         let refused = zk.multi(vec![sequential(), sequential(), set.clone(), check]).await;
@@ -236,7 +239,10 @@ fn ephemerals_have_an_owner_and_no_children() {
         other.delete("/e", None).await.expect("anybody may delete it");
         assert_eq!(make_ephemeral(&other, "/e").await.stat.ephemeral_owner, other.session());
         zk.close(ms(0)).await.expect("the close succeeds");
-        assert!(other.exists("/e").await.expect("the exists succeeds").is_some(), "it is not the first one's");
+        assert!(
+            other.exists("/e").await.expect("the exists succeeds").is_some(),
+            "it is not the first one's"
+        );
     });
 }
 
@@ -260,7 +266,8 @@ fn a_multi_read_reads_each_on_its_own() {
         make(&zk, "/a").await;
         zk.set("/a", b"new", None).await.expect("the set succeeds");
         let found = zk.get_many(&["/a".into(), "/no".into(), "/a".into()]).await.expect("the reads succeed");
-        let found: Vec<_> = found.into_iter().map(|found| found.map(|found| (found.data, found.stat.version))).collect();
+        let found: Vec<_> =
+            found.into_iter().map(|found| found.map(|found| (found.data, found.stat.version))).collect();
         assert_eq!(found, [Some((b"new".to_vec(), 1)), None, Some((b"new".to_vec(), 1))]);
     });
     let asked = |kind| tape.count(|h| matches!(h, Happening::Sent { kind: sent, .. } if *sent == kind));
@@ -540,7 +547,9 @@ fn an_idle_client_pings_at_a_third_of_its_timeout() {
     calm(|sim| async move {
         let (_, zk) = client(&sim, "a").await;
         // The connect was sent at zero; an answer takes 10 ms.
-        for (at, sent) in [(10, 0), (2_005, 0), (2_010, 2_000), (4_005, 2_000), (4_010, 4_000), (6_010, 6_000)] {
+        for (at, sent) in
+            [(10, 0), (2_005, 0), (2_010, 2_000), (4_005, 2_000), (4_010, 4_000), (6_010, 6_000)]
+        {
             zk.sleep_until(zk_recipes::zk::Time::from_micros(at * 1000)).await;
             // Whatever else is due at this instant comes first.
             sim.stalled().await;
@@ -587,7 +596,9 @@ fn two_thirds_of_the_timeout_without_a_word_end_the_connection() {
 
 #[test]
 fn expiry_comes_at_a_tick_within_a_tick_after_the_timeout() {
-    for (asked, pause) in [(4_000, 0), (4_000, 700), (5_000, 1_300), (6_000, 1_999), (7_100, 50), (40_000, 10)] {
+    for (asked, pause) in
+        [(4_000, 0), (4_000, 700), (5_000, 1_300), (6_000, 1_999), (7_100, 50), (40_000, 10)]
+    {
         let (_, tape) = calm(move |sim| async move {
             let process = sim.process("a");
             let zk = process.open(ms(asked)).await;
@@ -603,7 +614,10 @@ fn expiry_comes_at_a_tick_within_a_tick_after_the_timeout() {
         let (at, heard) = tape.find(marked).expect("it expired");
         let after = at - heard;
         let (timeout, tick) = (asked * 1000, TICK.as_micros() as u64);
-        assert!(after > timeout && after <= timeout + tick, "{after} after the last touch, timeout {timeout}");
+        assert!(
+            after > timeout && after <= timeout + tick,
+            "{after} after the last touch, timeout {timeout}"
+        );
         assert_eq!(at % tick, 0, "in batches");
     }
 }
@@ -676,7 +690,8 @@ fn what_is_asked_while_away_waits_for_the_next_connection() {
         let (process, zk) = client(&sim, "a").await;
         process.order(Fault::RequestLost);
         assert_eq!(zk.sync("/").await, Err(Error::ConnectionLoss));
-        let waiting = [zk.create("/a", b"", CreateMode::Persistent), zk.create("/b", b"", CreateMode::Persistent)];
+        let waiting =
+            [zk.create("/a", b"", CreateMode::Persistent), zk.create("/b", b"", CreateMode::Persistent)];
         let made = join_all(waiting).await;
         assert!(made.iter().all(Result::is_ok), "{made:?}");
         assert_eq!(zk.status().connection, 2);
@@ -719,7 +734,8 @@ fn losses_are_told_in_order_and_before_the_state() {
 
 #[test]
 fn a_close_that_is_lost_leaves_the_session_to_expire() {
-    for (fault, applied) in [(Fault::RequestLost, false), (Fault::Disconnect, true), (Fault::ReplyLost, true)] {
+    for (fault, applied) in [(Fault::RequestLost, false), (Fault::Disconnect, true), (Fault::ReplyLost, true)]
+    {
         let (_, tape) = calm(move |sim| async move {
             let (process, zk) = client(&sim, "a").await;
             make_ephemeral(&zk, "/e").await;
@@ -798,7 +814,10 @@ fn two_connections_have_no_order() {
             let run = unsteady(seed, |sim| async move {
                 let (_, a) = client(&sim, "a").await;
                 let (_, b) = client(&sim, "b").await;
-                let both = [a.create("/a", b"", CreateMode::Persistent), b.create("/b", b"", CreateMode::Persistent)];
+                let both = [
+                    a.create("/a", b"", CreateMode::Persistent),
+                    b.create("/b", b"", CreateMode::Persistent),
+                ];
                 for created in join_all(both).await {
                     created.expect("the create succeeds");
                 }

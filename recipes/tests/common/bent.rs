@@ -6,8 +6,8 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use zk_recipes::zk::{
-    Armed, CreateMode, Created, Data, Duty, Error, Guid, Listing, Op, OpResult, SessionId, Stat, Status, Time,
-    ZooKeeper,
+    Armed, CreateMode, Created, Data, Duty, Error, Guid, Listing, Op, OpResult, SessionId, Stat, Status,
+    Time, ZooKeeper,
 };
 
 /// A session under which counters stand where the test wants them.
@@ -68,7 +68,11 @@ impl ZooKeeper for Bent {
         }
     }
 
-    fn delete(&self, path: &str, version: Option<i32>) -> impl Future<Output = Result<(), Error>> + Send + use<> {
+    fn delete(
+        &self,
+        path: &str,
+        version: Option<i32>,
+    ) -> impl Future<Output = Result<(), Error>> + Send + use<> {
         self.inner.delete(path, version)
     }
 
@@ -113,7 +117,10 @@ impl ZooKeeper for Bent {
         async move { if denied { answer.await.and(Err(Error::NoAuth)) } else { answer.await } }
     }
 
-    fn get_many(&self, all: &[String]) -> impl Future<Output = Result<Vec<Option<Data>>, Error>> + Send + use<> {
+    fn get_many(
+        &self,
+        all: &[String],
+    ) -> impl Future<Output = Result<Vec<Option<Data>>, Error>> + Send + use<> {
         self.inner.get_many(all)
     }
 

@@ -191,8 +191,11 @@ impl Stage {
     pub fn names(&self, directory: &str) -> Vec<String> {
         let prefix = format!("{directory}/");
         self.sim.look(|world| {
-            let mut names: Vec<String> =
-                world.znodes().filter_map(|(path, _)| path.strip_prefix(&prefix)).map(str::to_owned).collect();
+            let mut names: Vec<String> = world
+                .znodes()
+                .filter_map(|(path, _)| path.strip_prefix(&prefix))
+                .map(str::to_owned)
+                .collect();
             names.sort();
             names
         })
@@ -268,7 +271,10 @@ impl Client {
     /// The notifications it has got since a mark.
     pub fn noticed(&self, stage: &Stage, mark: usize) -> usize {
         let me = self.process.id();
-        stage.count(mark, |happening| matches!(happening, Happening::Noticed { process, .. } if *process == me))
+        stage.count(
+            mark,
+            |happening| matches!(happening, Happening::Noticed { process, .. } if *process == me),
+        )
     }
 
     /// The ephemerals of its session.

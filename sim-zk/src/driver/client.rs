@@ -1,8 +1,8 @@
 //! A simulated session: the trait [`ZooKeeper`] on a [`World`](crate::world::World).
 
 use super::convert::{
-    known, known_prefix, plain, validate_sizes, to_created, to_data, to_listing, to_many, to_maybe_stat, to_nothing,
-    to_results, to_stat, watched,
+    known, known_prefix, plain, to_created, to_data, to_listing, to_many, to_maybe_stat, to_nothing,
+    to_results, to_stat, validate_sizes, watched,
 };
 use super::reply::{Convert, Reply, Sleep};
 use super::{Sim, SimWatch, remember};

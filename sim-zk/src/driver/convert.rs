@@ -15,7 +15,9 @@ pub(super) fn validate_sizes(ops: &[Op]) -> Result<(), Error> {
         .iter()
         .map(|op| match op {
             Op::Check { path, .. } | Op::Delete { path, .. } => path.len() + OP_OVERHEAD_BYTES,
-            Op::Create { path, data, .. } | Op::Set { path, data, .. } => path.len() + data.len() + OP_OVERHEAD_BYTES,
+            Op::Create { path, data, .. } | Op::Set { path, data, .. } => {
+                path.len() + data.len() + OP_OVERHEAD_BYTES
+            }
         })
         .sum();
     if bytes > path::MAX_REQUEST_BYTES {

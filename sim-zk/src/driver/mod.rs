@@ -7,11 +7,11 @@
 //! The world's clock is the clock: it is what [`ZooKeeper::now`] tells. madsim's own clock moves along without meaning,
 //! so simulated code must not sleep by it.
 
-mod shared;
 mod client;
 mod convert;
 mod process;
 mod reply;
+mod shared;
 mod slots;
 
 pub use client::SimClient;
@@ -21,8 +21,8 @@ pub use reply::SimWatch;
 use crate::choose::{Chooser, Point};
 use crate::witness::Witness;
 use crate::world::{Config, World};
-use shared::{AnyChooser, AnyWitness, Chore, Core, ProcessState};
 use reply::Sleep;
+use shared::{AnyChooser, AnyWitness, Chore, Core, ProcessState};
 use slots::Slots;
 use std::any::Any;
 use std::future::Future;

@@ -136,7 +136,9 @@ impl Sleep {
                 return None;
             }
             let alarm = core.slots.take();
-            core.world.set_alarm(process, alarm, until.as_micros());
+            if until != Time::NEVER {
+                core.world.set_alarm(process, alarm, until.as_micros());
+            }
             Some(alarm)
         });
         Sleep { sim: sim.clone(), alarm }

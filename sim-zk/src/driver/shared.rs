@@ -73,8 +73,13 @@ impl Core {
     /// Deals out the effects of what was just done.
     pub(super) fn settle(&mut self, chores: &mut Vec<Chore>) {
         while !self.effects.is_empty() {
-            for effect in std::mem::take(&mut self.effects) {
+            let mut effects = std::mem::take(&mut self.effects);
+            for effect in effects.drain(..) {
                 self.deal(effect, chores);
+            }
+            if self.effects.is_empty() {
+                // Its room is used again.
+                self.effects = effects;
             }
         }
     }

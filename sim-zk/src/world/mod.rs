@@ -1,8 +1,8 @@
 //! The world: servers, clients' session machines, connections, a clock, and what could happen next.
 //!
-//! Sans-IO: no async, no thread, no runtime. [`World::next`] says what happens next, [`World::perform`] does it; in
-//! between the users of the clients act through [`World::ask`] and its siblings. Whatever is not forced is asked of a
-//! [`Chooser`], and everything that happens is told to a [`Witness`].
+//! Sans-IO: no async, no thread, no runtime. [`World::next`] says what happens next, and a driver has it performed; in
+//! between the users of the clients act. Whatever is not forced is asked of a [`Chooser`], and everything that happens
+//! is told to a [`Witness`].
 //!
 //! | file | what it holds |
 //! |---|---|

@@ -46,7 +46,7 @@ async fn client(sim: Sim, process: Process, rounds: u32, done: Arc<AtomicU32>, o
                 let thought = think(&sim, &process, &zk, &ops, &mut watches);
                 let cancelled = process.cancelled(seen);
                 futures_util::pin_mut!(thought, cancelled);
-                drop(futures_util::future::select(cancelled, thought).await);
+                let _ = futures_util::future::select(cancelled, thought).await;
             }
             // What fired is of no further interest.
             watches.retain_mut(|watch: &mut sim_zk::driver::SimWatch| watch.now_or_never().is_none());
