@@ -237,8 +237,7 @@ impl Witness for Journal {
             }
             Happening::Txn { server, zxid, session, op, kind, outcome } => {
                 let session = self.session(session);
-                let what =
-                    What::Txn { zxid: zxid as u64, session, kind: request(kind), code: code(outcome) };
+                let what = What::Txn { zxid: zxid as u64, session, kind: request(kind), code: code(outcome) };
                 self.write(at, Who::Server(server), OpId(op), what);
             }
             Happening::Created { server, zxid, op, path, owner } => {
@@ -286,12 +285,7 @@ impl Witness for Journal {
                 self.write(at, Who::World, none, what);
             }
             Happening::Mended { fault, process } => {
-                self.write(
-                    at,
-                    Who::World,
-                    none,
-                    What::Mended { kind: fault_kind(fault), client: process },
-                );
+                self.write(at, Who::World, none, What::Mended { kind: fault_kind(fault), client: process });
             }
             Happening::Crashed { process } => self.crashed(at, process),
             Happening::Began { process } => {

@@ -60,7 +60,14 @@ impl Plan {
 
     /// The standard lock workload without faults.
     pub fn calm() -> Plan {
-        Plan { clients: 3, rounds: 2, timeout_ms: 6000, hostile_ms: 30_000, faults: 0, rates: BTreeMap::new() }
+        Plan {
+            clients: 3,
+            rounds: 2,
+            timeout_ms: 6000,
+            hostile_ms: 30_000,
+            faults: 0,
+            rates: BTreeMap::new(),
+        }
     }
 
     /// The same with these kinds of fault at that rate, at most three of them, and no other.

@@ -5,15 +5,13 @@ use crate::client::SimProcess;
 use crate::journal::Journal;
 use crate::plan::Plan;
 use crate::workloads::lock::{self, DIRECTORY, Exclusive, Pace};
-use sim_zk::fault::Fault;
 use sim_zk::choose::{Chooser, Recording, Replay, Seeded};
+use sim_zk::fault::Fault;
 use sim_zk::{Config, End, Finished, Sim, SimClient};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use zk_checker::history::{
-    Budget, FaultKind, Header, History, Kind, Mode, Names, Object, OnSuspect, What,
-};
+use zk_checker::history::{Budget, FaultKind, Header, History, Kind, Mode, Names, Object, OnSuspect, What};
 use zk_checker::{Report, RuleSet, Verdict};
 use zk_recipes::Lock;
 
@@ -144,7 +142,8 @@ pub fn seed(target: Target, plan: &Plan, seed: u64) -> Run {
 pub fn seed_caught(target: Target, plan: &Plan, number: u64) -> Result<Run, String> {
     std::panic::catch_unwind(|| seed(target, plan, number)).map_err(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it did not say why".into())
+        text.or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "it did not say why".into())
     })
 }
 

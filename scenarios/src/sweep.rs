@@ -137,7 +137,11 @@ impl Tally {
     /// The verdict of the whole sweep. One in which a kind of fault never struck proves nothing.
     pub fn verdict(&self, order: &Order) -> Verdict {
         let worst = self.verdicts.keys().max().copied().unwrap_or(Verdict::Vacuous);
-        if worst < Verdict::Unknown && !self.never_struck(order).is_empty() { Verdict::Vacuous } else { worst }
+        if worst < Verdict::Unknown && !self.never_struck(order).is_empty() {
+            Verdict::Vacuous
+        } else {
+            worst
+        }
     }
 }
 

@@ -48,7 +48,9 @@ impl Printer<'_> {
                 };
                 self.line(at, who, text);
             }
-            What::Believe { token, .. } => self.line(at, who, &format!("▶ holds                   token {token:#x}")),
+            What::Believe { token, .. } => {
+                self.line(at, who, &format!("▶ holds                   token {token:#x}"))
+            }
             What::Unbelieve { why } => {
                 let why = match why {
                     Why::Released => "■ stops",

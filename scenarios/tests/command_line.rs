@@ -45,7 +45,11 @@ fn a_plan_that_cannot_be_read_or_makes_no_sense_is_refused() {
     says(&["run", "lock", "--plan", &plan], 3, "is not a plan");
     let text = r#"{"clients": 3, "rounds": 2, "timeout_ms": 6000, "hostile_ms": 30000, "faults": 3, "rates": {"gremlins": 0.1}}"#;
     std::fs::write(&path, text).expect("it can be written");
-    says(&["run", "lock", "--plan", &plan], 3, r#"there is no fault called "gremlins"; the kinds are request-lost,"#);
+    says(
+        &["run", "lock", "--plan", &plan],
+        3,
+        r#"there is no fault called "gremlins"; the kinds are request-lost,"#,
+    );
 }
 
 #[test]

@@ -17,7 +17,8 @@ fn no_regression_comes_back() {
     files.sort();
     assert!(!files.is_empty(), "there is something to replay");
     for file in files {
-        let (recorded, target) = Recorded::read(&file.to_string_lossy()).expect("a regression is a recorded run");
+        let (recorded, target) =
+            Recorded::read(&file.to_string_lossy()).expect("a regression is a recorded run");
         let run = run::replay(target, &recorded.plan, recorded.choices);
         let failed = run.verdict() >= Verdict::Unknown;
         let broken = target.card().caught_by.is_some();

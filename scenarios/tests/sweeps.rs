@@ -50,7 +50,8 @@ fn the_right_lock_is_silent_on_the_seeds_that_catch_the_broken_ones() {
 
 #[test]
 fn a_sweep_comes_to_the_same_with_any_number_of_threads_and_in_any_shards() {
-    let count = |tally: &Tally| (tally.runs, tally.events, tally.steps, tally.verdicts.clone(), tally.faults.clone());
+    let count =
+        |tally: &Tally| (tally.runs, tally.events, tally.steps, tally.verdicts.clone(), tally.faults.clone());
     let one = tally(&order(Target::LockNoGuid, 300, 1));
     let three = tally(&order(Target::LockNoGuid, 300, 3));
     assert_eq!(count(&one), count(&three));

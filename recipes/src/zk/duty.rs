@@ -195,7 +195,8 @@ where
                 let names = list.await?.names;
                 for name in names.iter().filter(|name| name.contains(&guid)) {
                     let path = path::join(&directory, name);
-                    let ours = zk.exists(&path).await?.is_some_and(|stat| stat.ephemeral_owner == zk.session());
+                    let ours =
+                        zk.exists(&path).await?.is_some_and(|stat| stat.ephemeral_owner == zk.session());
                     if ours {
                         match zk.delete(&path, None).await {
                             Ok(()) | Err(Error::NoNode) => {}

@@ -19,10 +19,11 @@ pub mod types;
 
 use std::future::Future;
 
-pub use duty::{Armed, Duty, DutyId, Discharge};
+pub use duty::{Armed, Discharge, Duty, DutyId};
 pub use error::{Error, Over};
 pub use types::{
-    CreateMode, Created, Data, Event, EventKind, Guid, Listing, Op, OpResult, SessionId, Stat, State, Status, Time,
+    CreateMode, Created, Data, Event, EventKind, Guid, Listing, Op, OpResult, SessionId, Stat, State, Status,
+    Time,
 };
 
 /// One ZooKeeper session, as the recipes need it.
@@ -225,5 +226,6 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     /// # Errors
     ///
     /// `ConnectionLoss` if it could not be sent or its answer was lost: the session then ends by expiry at the latest.
-    fn close(&self, limit: std::time::Duration) -> impl Future<Output = Result<(), Error>> + Send + use<Self>;
+    fn close(&self, limit: std::time::Duration)
+    -> impl Future<Output = Result<(), Error>> + Send + use<Self>;
 }

@@ -123,7 +123,10 @@ mod tests {
         check("/a/", r#"bad input: path "/a/" ends in '/'"#);
         check("/a//b", r#"bad input: path "/a//b" has an empty component"#);
         check("/a/../b", r#"bad input: path "/a/../b" has a relative component"#);
-        check("/a\u{1}", r#"bad input: path "/a\u{1}" has the character U+0001, which ZooKeeper does not allow"#);
+        check(
+            "/a\u{1}",
+            r#"bad input: path "/a\u{1}" has the character U+0001, which ZooKeeper does not allow"#,
+        );
         check("/🔒", r#"bad input: path "/🔒" has the character U+1F512, which ZooKeeper does not allow"#);
     }
 

@@ -56,11 +56,15 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
     async fn join(&self) -> Result<(Place<Z>, Option<Look>), Error> {
         let zk = &self.zk;
         let guid = zk.guid().to_string();
-        let prefix = path::join(&self.directory, &if B::GUID { format!("{guid}-lock-") } else { "lock-".into() });
+        let prefix =
+            path::join(&self.directory, &if B::GUID { format!("{guid}-lock-") } else { "lock-".into() });
         loop {
             let status = connected(zk).await?;
-            let duty =
-                Duty::Guid { directory: self.directory.clone(), guid: guid.clone(), connection: status.connection };
+            let duty = Duty::Guid {
+                directory: self.directory.clone(),
+                guid: guid.clone(),
+                connection: status.connection,
+            };
             let mut armed = zk.arm(duty);
             let create = zk.create(&prefix, &[], CreateMode::EphemeralSequential);
             let list = zk.children(&self.directory);
@@ -113,7 +117,9 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
             let Some(name) = names.iter().find(|name| name.contains(guid)) else { return Ok(None) };
             let path = path::join(&self.directory, name);
             match zk.exists(&path).await {
-                Ok(Some(stat)) if stat.ephemeral_owner == zk.session() => return Ok(Some((path, stat.czxid))),
+                Ok(Some(stat)) if stat.ephemeral_owner == zk.session() => {
+                    return Ok(Some((path, stat.czxid)));
+                }
                 Ok(_) => {}
                 Err(Error::ConnectionLoss) => lost(zk, status).await?,
                 Err(e) => return Err(e),

@@ -67,8 +67,12 @@ pub(super) fn tell(target: Target, seed: Option<u64>, plan: &Plan, run: &Run, ke
     }
     match run.end {
         sim_zk::End::Done => {}
-        sim_zk::End::Stuck => text.push_str("  the run stopped: nothing could happen any more, and somebody still waited\n"),
-        sim_zk::End::OutOfTime => text.push_str("  the run did not end: somebody still waited after 300 s of simulated time\n"),
+        sim_zk::End::Stuck => {
+            text.push_str("  the run stopped: nothing could happen any more, and somebody still waited\n")
+        }
+        sim_zk::End::OutOfTime => {
+            text.push_str("  the run did not end: somebody still waited after 300 s of simulated time\n")
+        }
     }
     let _ = writeln!(text, "  drawn     {plan}");
     if let Some(seed) = seed {

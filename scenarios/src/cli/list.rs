@@ -12,7 +12,10 @@ pub(super) fn list(output: Output) -> anyhow::Result<ExitCode> {
         for target in Target::ALL {
             let card = target.card();
             let kind = if card.caught_by.is_some() { "broken" } else { "workload" };
-            println!("{}", json!({"kind": kind, "id": card.name, "about": card.about, "rule": card.caught_by}));
+            println!(
+                "{}",
+                json!({"kind": kind, "id": card.name, "about": card.about, "rule": card.caught_by})
+            );
         }
         for story in stories::ALL {
             println!("{}", json!({"kind": "story", "id": story.name, "about": story.title}));

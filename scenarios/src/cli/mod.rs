@@ -127,7 +127,11 @@ fn silence_panics() {
 
 /// The name that comes nearest to a wrong one.
 fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    names.map(|name| (distance(wrong, name), name)).filter(|(d, name)| *d <= name.len() / 2 + 1).min().map(|(_, n)| n)
+    names
+        .map(|name| (distance(wrong, name), name))
+        .filter(|(d, name)| *d <= name.len() / 2 + 1)
+        .min()
+        .map(|(_, n)| n)
 }
 
 /// How many letters have to be changed, added or taken away.

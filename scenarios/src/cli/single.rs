@@ -31,8 +31,8 @@ pub(super) struct RunOne {
 
 /// Reads a plan from a file.
 pub(super) fn read_plan(path: &std::path::Path) -> anyhow::Result<Plan> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|e| anyhow!("cannot read the plan {}: {e}", path.display()))?;
+    let text =
+        std::fs::read_to_string(path).map_err(|e| anyhow!("cannot read the plan {}: {e}", path.display()))?;
     let plan: Plan =
         serde_json::from_str(&text).map_err(|e| anyhow!("{} is not a plan: {e}", path.display()))?;
     plan.check().with_context(|| format!("the plan {}", path.display()))?;
@@ -126,7 +126,13 @@ fn show(
         run.hash
     );
     for row in &run.report.rows {
-        println!("  {:<6} {:<9} {:>5} times  {}", row.rule.name(), word(row.verdict), row.premises, row.rule.title());
+        println!(
+            "  {:<6} {:<9} {:>5} times  {}",
+            row.rule.name(),
+            word(row.verdict),
+            row.premises,
+            row.rule.title()
+        );
     }
     if let Some(kept) = &kept {
         println!();

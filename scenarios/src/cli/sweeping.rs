@@ -93,21 +93,22 @@ impl Sweep {
             Some(jobs) => jobs,
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
-        let end = self.from.checked_add(self.seeds).ok_or_else(|| anyhow!("there are no seeds beyond 2^64"))?;
+        let end =
+            self.from.checked_add(self.seeds).ok_or_else(|| anyhow!("there are no seeds beyond 2^64"))?;
         // A run that panics is told as a failure, with its seed; the hook would tell it a thousand times.
         super::silence_panics();
         let stop = AtomicBool::new(false);
         let started = now();
         let mut parts = Vec::new();
         for target in targets {
-            let order =
-                Order { target, seeds: self.from..end, shard: self.shard, plan: plan.clone(), jobs };
+            let order = Order { target, seeds: self.from..end, shard: self.shard, plan: plan.clone(), jobs };
             parts.push(self.part(order, &stop, started));
         }
         for part in &parts {
             self.tell_failures(part)?;
         }
-        let verdict = parts.iter().map(|part| part.tally.verdict(&part.order)).max().unwrap_or(Verdict::Vacuous);
+        let verdict =
+            parts.iter().map(|part| part.tally.verdict(&part.order)).max().unwrap_or(Verdict::Vacuous);
         let vacuous = parts.iter().any(|part| part.tally.verdict(&part.order) == Verdict::Vacuous);
         self.summary(&parts, verdict, started.elapsed().as_secs_f64());
         // A sweep that proved nothing of one workload proved nothing, unless it broke a promise.

@@ -14,7 +14,10 @@ pub(super) const STORY: Story = Story {
         let in_line = |what: &What| matches!(what, What::Created { owner, .. } if owner.0 != 0);
         vec![
             ("a reply was lost", told.struck(FaultKind::ReplyLost)),
-            ("the client was told of a lost connection", told.count(|what| matches!(what, What::Lost { .. })) > 0),
+            (
+                "the client was told of a lost connection",
+                told.count(|what| matches!(what, What::Lost { .. })) > 0,
+            ),
             ("each acquire made one znode", told.count(in_line) == 2),
         ]
     },

@@ -8,12 +8,8 @@ mod waiter_dies;
 use crate::stage::Story;
 
 /// Every story.
-pub const ALL: [&Story; 4] = [
-    &calm_hand_over::STORY,
-    &lost_create_reply::STORY,
-    &holder_paused::STORY,
-    &waiter_dies::STORY,
-];
+pub const ALL: [&Story; 4] =
+    [&calm_hand_over::STORY, &lost_create_reply::STORY, &holder_paused::STORY, &waiter_dies::STORY];
 
 /// The story of that name.
 pub fn find(name: &str) -> Option<&'static Story> {

@@ -164,3 +164,15 @@ pub async fn until_over(zk: &SimClient) -> Error {
 pub async fn until_back(zk: &SimClient, connection: u32) -> Time {
     until(zk, |status| status.is_connected() && status.connection > connection).await
 }
+
+/// Breaks a client's connection, and lets others do something before it comes back.
+pub async fn away(process: &Process, zk: &SimClient, meanwhile: impl Future<Output = ()>) {
+    let connection = zk.status().connection;
+    process.order(Fault::RequestLost);
+    assert_eq!(zk.sync("/").await, Err(Error::ConnectionLoss));
+    meanwhile.await;
+    assert!(!zk.status().is_connected(), "the others were quicker");
+    until_back(zk, connection).await;
+    // What was missed is told before the answer to the re-registration, and so before this one.
+    zk.sync("/").await.expect("the sync succeeds");
+}

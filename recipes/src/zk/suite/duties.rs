@@ -113,7 +113,8 @@ pub(super) async fn a_fixed_duty_spares_another_incarnation<S: Site>(site: &S) {
     let connection = zk.status().connection;
     let fixed = |path: &str, czxid| Duty::Fixed { path: path.to_owned(), czxid, connection };
     // Ours, by its czxid; then a later one of the same name; then one of another session, its czxid not known.
-    let (ready, next, theirs) = (below(&directory, "ready"), below(&directory, "next"), below(&directory, "theirs"));
+    let (ready, next, theirs) =
+        (below(&directory, "ready"), below(&directory, "next"), below(&directory, "theirs"));
     let made = must("create", zk.create(&ready, b"", CreateMode::Ephemeral).await);
     let first = must("create", zk.create(&next, b"", CreateMode::Ephemeral).await);
     must("delete", zk.delete(&next, None).await);
