@@ -2,11 +2,12 @@
 
 mod common;
 
-use common::{Client, DIRECTORY, RECONNECT, Stage, TIMEOUT, play, play_struck};
+use common::{Client, DIRECTORY, Guard, RECONNECT, Stage, TIMEOUT, play, play_struck};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use sim_zk::witness::{Happening, Kind};
-use zk_recipes::zk::ZooKeeper;
+use std::future::Future;
+use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
 use zk_recipes::{HoldState, LockOptions, LostReason, OnSuspect, Released, Stop};
 
 /// The paths with which a client has asked for a znode since a mark.
@@ -233,5 +234,67 @@ fn a_session_that_ends_during_a_release_says_so() {
         let ended = releasing.await;
         assert_eq!(ended, Ok(Released::WasLost(LostReason::SessionOver)));
         drop(b.acquires().await);
+    });
+}
+
+/// The client asks, and its create strikes `fault`; what it asked for, once it knows that it is not connected.
+async fn asks_in_vain(
+    stage: &Stage,
+    a: &Client,
+    fault: Fault,
+) -> (impl Future<Output = Result<Guard, Error>> + use<>, String) {
+    let (mark, lock) = (stage.mark(), a.lock());
+    let mut asking = Box::pin(async move { lock.acquire().await });
+    a.process.order(fault);
+    assert!(asking.as_mut().now_or_never().is_none());
+    stage.pass(a, RECONNECT / 4).await;
+    assert!(asking.as_mut().now_or_never().is_none());
+    let prefix = asked_for(stage, a, mark).remove(0);
+    (asking, prefix)
+}
+
+#[test]
+fn a_second_znode_of_ones_own_goes_at_once() {
+    play(|stage| async move {
+        let a = stage.founder().await;
+        let (asking, prefix) = asks_in_vain(&stage, &a, Fault::ReplyLost).await;
+        let second = a.zk.create(&format!("{prefix}0000000007"), &[], CreateMode::Ephemeral);
+        let held = asking.await.expect("it is granted");
+        second.await.expect("it was made");
+        assert!(held.path().ends_with("0000000000"), "the first of them stays");
+        stage.settle().await;
+        assert_eq!(a.znodes(&stage), [held.path()]);
+    });
+}
+
+#[test]
+fn a_znode_of_another_session_is_not_ones_own_whatever_its_name() {
+    play(|stage| async move {
+        let (other, a) = (stage.founder().await, stage.client("a").await);
+        let (asking, prefix) = asks_in_vain(&stage, &a, Fault::RequestLost).await;
+        let theirs = format!("{prefix}0000000000");
+        other.makes_ephemeral(&theirs).await;
+        let asking = a.process.spawn(asking);
+        stage.pass(&a, 2 * RECONNECT).await;
+        stage.settle().await;
+        assert_eq!(a.watches(&stage), [theirs.as_str()], "it waits behind it");
+        other.zk.delete(&theirs, None).await.expect("it is there");
+        let held = asking.await.expect("its process lives").expect("it is granted");
+        assert_eq!(a.znodes(&stage), [held.path()]);
+    });
+}
+
+#[test]
+fn a_znode_of_another_session_is_not_cleaned_up() {
+    play(|stage| async move {
+        let (other, a) = (stage.founder().await, stage.client("a").await);
+        let (asking, prefix) = asks_in_vain(&stage, &a, Fault::ReplyLost).await;
+        let theirs = format!("{prefix}0000000007");
+        other.makes_ephemeral(&theirs).await;
+        drop(asking);
+        stage.pass(&a, 2 * RECONNECT).await;
+        stage.settle().await;
+        a.has_left_nothing(&stage, "after it gave up");
+        assert_eq!(other.znodes(&stage), [theirs]);
     });
 }

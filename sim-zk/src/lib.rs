@@ -52,6 +52,10 @@ pub use driver::{End, Finished, Process, Sim, SimClient};
 pub use message::Table;
 pub use world::Config;
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 /// Runs one example on a calm network: a process named `example` with one session of six seconds.
 ///
 /// # Panics

@@ -53,10 +53,13 @@ fn an_idle_client_pings_at_a_third_of_its_timeout() {
 fn a_client_that_comes_back_pings_a_third_later() {
     calm(|sim| async move {
         let (process, zk) = client(&sim, "a").await;
-        away(&process, &zk, async {}).await;
-        let sent = zk.safe_until();
-        wait(&zk, ms(1_900)).await;
-        assert_eq!(zk.safe_until(), sent, "no ping as yet");
+        process.order(Fault::RequestLost);
+        assert_eq!(zk.sync("/").await, Err(Error::ConnectionLoss));
+        let connect = until_back(&zk, 1).await.before(ms(10));
+        wait(&zk, ms(1_990)).await;
+        assert_eq!(zk.safe_until(), connect + TIMEOUT, "no ping has been answered as yet");
+        wait(&zk, ms(20)).await;
+        assert_eq!(zk.safe_until(), connect + ms(2_000) + TIMEOUT);
     });
 }
 

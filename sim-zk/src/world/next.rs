@@ -43,9 +43,7 @@ impl World {
             if let Some((due, order, _)) = conn.up.front() {
                 each((*due).max(cut), *order, Step::Up(*id));
             }
-            if let Some((due, order, _)) = conn.down.front()
-                && !process.crashed
-            {
+            if let Some((due, order, _)) = conn.down.front() {
                 let stalled = cut.max(process.paused_until.unwrap_or(0));
                 each((*due).max(stalled), *order, Step::Down(*id));
             }
