@@ -6,6 +6,7 @@ mod common;
 use common::{Client, Danger, Drops, RECONNECT, Stage, dropping, play, play_struck};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
+use sim_zk::witness::Kind;
 use std::future::Future;
 use std::time::Duration;
 use zk_recipes::zk::{CreateMode, Op};
@@ -252,8 +253,15 @@ fn what_is_sent_after_a_drop_comes_behind_the_cleaning_up() {
         for _ in 0..3 {
             assert!(lock.acquire().now_or_never().is_none(), "dropped before the answer");
         }
-        let held = lock.acquire().await.expect("the others are gone, or going");
         stage.settle().await;
-        assert_eq!(a.znodes(&stage), [held.path()]);
+        a.has_left_nothing(&stage, "after all these drops");
+
+        let mark = stage.mark();
+        assert!(lock.acquire().now_or_never().is_none());
+        let cleans_up = [Kind::Create, Kind::Children, Kind::Children];
+        assert_eq!(a.sent(&stage, mark), cleans_up, "the list of the cleaning up leaves at the drop");
+        stage.settle().await;
+        drop(lock.acquire().await.expect("it is free"));
+        assert!(lock.try_acquire().await.expect("it can be tried").is_some(), "the delete went ahead");
     });
 }

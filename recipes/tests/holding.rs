@@ -213,9 +213,11 @@ fn a_holder_that_asked_is_told_of_a_foreign_deletion() {
         assert_eq!(held.lost().now_or_never(), None);
         stage.settle().await;
         assert_eq!(held.lost().now_or_never(), None);
+        let mark = stage.mark();
         let (stop, ()) = join(held.lost(), is_evicted(&held, &other)).await;
         assert_eq!(stop, Stop::Lost(LostReason::Removed));
         assert_eq!(held.state(), REMOVED);
+        assert_eq!(a.sent(&stage, mark), [], "the notification says it all");
         assert_eq!(held.release().await, Ok(Released::WasLost(LostReason::Removed)));
         stage.settle().await;
         a.has_left_nothing(&stage, "after the eviction");

@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use sim_zk::witness::Kind;
 use std::time::Duration;
-use zk_recipes::zk::{CreateMode, Error, ZooKeeper, path};
+use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper, path};
 use zk_recipes::{Contender, Lock, LockOptions, Naming, Parents};
 
 fn named(naming: Naming) -> LockOptions {
@@ -221,10 +221,9 @@ fn a_directory_that_was_emptied_and_deleted_ends_those_in_line() {
         let asking = b.asks();
         stage.settle().await;
         let all = other.lock().contenders().await.expect("they can be listed");
-        for contender in all.iter().rev() {
-            assert_eq!(other.lock().evict(contender).await, Ok(true));
-        }
-        other.zk.delete(DIRECTORY, None).await.expect("it is empty");
+        let paths = all.into_iter().map(|contender| contender.path).chain([DIRECTORY.to_owned()]);
+        let deletes = paths.map(|path| Op::Delete { path, version: None }).collect();
+        other.zk.multi(deletes).await.expect("all at once");
         assert!(asking.await.expect_err("its znode is gone").is_removed());
         assert!(held.transact(vec![]).await.expect_err("it is over").is_removed());
         drop(b.acquires().await);

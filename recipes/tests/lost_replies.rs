@@ -285,6 +285,19 @@ fn a_znode_of_another_session_is_not_ones_own_whatever_its_name() {
 }
 
 #[test]
+fn cleaning_up_after_a_disconnect_settles_first() {
+    play(|stage| async move {
+        let a = stage.founder().await;
+        let (asking, _) = asks_in_vain(&stage, &a, Fault::RequestLost).await;
+        let mark = stage.mark();
+        drop(asking);
+        stage.pass(&a, 2 * RECONNECT).await;
+        stage.settle().await;
+        assert_eq!(a.sent(&stage, mark), [Kind::Multi, Kind::Children]);
+    });
+}
+
+#[test]
 fn a_znode_of_another_session_is_not_cleaned_up() {
     play(|stage| async move {
         let (other, a) = (stage.founder().await, stage.client("a").await);

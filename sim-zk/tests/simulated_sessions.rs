@@ -3,8 +3,8 @@
 mod common;
 
 use common::{
-    TICK, TIMEOUT, away, calm, client, make, make_ephemeral, ms, unsteady, until_back, until_over,
-    until_suspended, wait,
+    TICK, TIMEOUT, calm, client, make, make_ephemeral, ms, unsteady, until_back, until_over, until_suspended,
+    wait,
 };
 use futures_util::FutureExt;
 use futures_util::future::join_all;
