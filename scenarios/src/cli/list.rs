@@ -21,7 +21,7 @@ pub(super) fn list(output: Output) -> anyhow::Result<ExitCode> {
             println!("{}", json!({"kind": "story", "id": story.name, "about": story.title}));
         }
         for rule in RuleId::ALL {
-            println!("{}", json!({"kind": "rule", "id": rule.name(), "about": rule.title()}));
+            println!("{}", json!({"kind": "rule", "id": rule.name(), "about": rule.promise()}));
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -40,7 +40,7 @@ pub(super) fn list(output: Output) -> anyhow::Result<ExitCode> {
     }
     println!("\nRules");
     for rule in RuleId::ALL {
-        println!("  {:<6} {}", rule.name(), rule.title());
+        println!("  {:<6} {}", rule.name(), rule.promise());
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -198,7 +198,7 @@ fn print_text(order: &Order, outcome: &Outcome, verdict: Verdict) {
     println!("  rule   verdict     premises  promise");
     for row in &outcome.report.rows {
         let (rule, verdict) = (row.rule, word(row.verdict));
-        println!("  {:<6} {verdict:<9} {:>10}  {}", rule.name(), row.premises, rule.title());
+        println!("  {:<6} {verdict:<9} {:>10}  {}", rule.name(), row.premises, rule.promise());
     }
     println!("  counted");
     let requests = |what: &str, total: u32, number: u32, of: &str| {

@@ -131,7 +131,7 @@ fn show(
             row.rule.name(),
             word(row.verdict),
             row.premises,
-            row.rule.title()
+            row.rule.promise()
         );
     }
     if let Some(kept) = &kept {

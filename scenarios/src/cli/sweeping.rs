@@ -225,7 +225,7 @@ fn table(part: &Part) {
     );
     println!("  rule   verdict     premises  promise");
     for (rule, (premises, verdict)) in &tally.rules {
-        println!("  {:<6} {:<9} {premises:>10}  {}", rule.name(), word(*verdict), rule.title());
+        println!("  {:<6} {:<9} {premises:>10}  {}", rule.name(), word(*verdict), rule.promise());
     }
     println!("  faults struck");
     for fault in sim_zk::fault::Fault::ALL {
@@ -246,7 +246,22 @@ fn table(part: &Part) {
         let names: Vec<&str> = never.iter().map(|fault| fault.name()).collect();
         println!("  nothing was proved: {} never struck; run more seeds", names.join(", "));
     }
-    println!("  {}", word(tally.verdict(order)));
+    let verdict = tally.verdict(order);
+    println!("  {}: {}", word(verdict), meaning(verdict));
+}
+
+/// What a verdict of a sweep means, for whoever meets it for the first time.
+fn meaning(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Vacuous => "nothing was broken, and nothing was proved",
+        Verdict::Pass => "every promise held",
+        Verdict::Inherent => {
+            "every promise held, save for what no program can avoid: a process that is stopped past its session \
+             believes until it runs again"
+        }
+        Verdict::Unknown => "evidence is missing",
+        Verdict::Fail => "a promise was broken",
+    }
 }
 
 /// The clock of the person who waits; no run sees it.
