@@ -1,0 +1,134 @@
+//! Plays many cases, each on a server that is empty and has the configuration it asks for.
+//!
+//! 1. Find a server: the one at hand, if it has the configuration and nothing is left on it; else a new one.
+//! 2. Play the case, compare.
+//! 3. Tidy up.
+
+use super::case::{Case, Placed};
+use super::compare::{Difference, compare};
+use super::play::Player;
+use super::supply::Supply;
+use super::target::Trouble;
+
+/// What became of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// As recorded.
+    Pass,
+    /// Not as recorded, but the real server itself is not of one mind there.
+    Race(Difference),
+    /// Not as recorded.
+    Differ(Difference),
+    /// Not played, and why.
+    Skip(String),
+}
+
+/// A case could not be played: the machinery failed, or the server is gone.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot play {id}, line {line} of {}: {source}", .file.display())]
+pub struct RunError {
+    /// The case.
+    pub id: String,
+    /// Its file.
+    pub file: std::path::PathBuf,
+    /// Its line, from 1.
+    pub line: usize,
+    /// What happened.
+    pub source: Trouble,
+}
+
+/// Plays cases, those of one configuration together, and tells each when it is done.
+///
+/// # Errors
+///
+/// The first case that could not be played to its end.
+pub fn run<S: Supply>(
+    cases: &[Placed],
+    supply: &mut S,
+    mut each: impl FnMut(&Placed, &Verdict),
+) -> Result<(), RunError> {
+    let mut configs: Vec<&str> = Vec::new();
+    for placed in cases {
+        if !configs.contains(&placed.case.config.as_str()) {
+            configs.push(&placed.case.config);
+        }
+    }
+    let mut ground = Ground { supply, player: None, config: String::new(), spoilt: None };
+    for config in configs {
+        for placed in cases.iter().filter(|placed| placed.case.config == config) {
+            let Placed { case, file, line } = placed;
+            let verdict = ground.play(case).map_err(|source| RunError {
+                id: case.id.clone(),
+                file: file.clone(),
+                line: *line,
+                source,
+            })?;
+            each(placed, &verdict);
+        }
+    }
+    Ok(())
+}
+
+/// The server at hand.
+struct Ground<'a, S: Supply> {
+    supply: &'a mut S,
+    player: Option<Player<S::Target>>,
+    config: String,
+    /// A case that left something there, and what.
+    spoilt: Option<(String, String)>,
+}
+
+impl<S: Supply> Ground<'_, S> {
+    fn play(&mut self, case: &Case) -> Result<Verdict, Trouble> {
+        if let Some(why) = self.prepare(case)? {
+            return Ok(Verdict::Skip(why));
+        }
+        let player = self.player.as_mut().expect("it was just prepared");
+        if case.restarts() && !player.can_restart() {
+            return Ok(Verdict::Skip("it restarts the server, which is not ours".to_owned()));
+        }
+        let observed = player.play(case)?;
+        self.spoilt = player.tidy()?.map(|path| (case.id.clone(), path));
+        Ok(match compare(case, &observed) {
+            None => Verdict::Pass,
+            Some(difference) if case.is_race() => Verdict::Race(difference),
+            Some(difference) => Verdict::Differ(difference),
+        })
+    }
+
+    /// Sees to a server for this case, or says why there is none.
+    fn prepare(&mut self, case: &Case) -> Result<Option<String>, Trouble> {
+        let suits = self.config == case.config && self.spoilt.is_none();
+        let suits = match &mut self.player {
+            Some(player) if suits => !case.fresh || player.is_pristine()?,
+            _ => false,
+        };
+        if suits {
+            return Ok(None);
+        }
+        if let Some(target) = self.supply.target(&case.config)? {
+            let mut player = Player::new(target)?;
+            if let Some(path) = player.first_node()? {
+                return Err(Trouble::NotEmpty(path));
+            }
+            self.player = Some(player);
+            self.spoilt = None;
+        }
+        self.config.clone_from(&case.config);
+        let player = self.player.as_mut().expect("a supply gives out something first");
+        if case.fresh && !player.is_pristine()? {
+            return Ok(Some("it needs a server on which nothing was ever done".to_owned()));
+        }
+        Ok(self.spoilt.as_ref().and_then(|(id, path)| in_the_way(case, id, path)))
+    }
+}
+
+/// Whether what another case left is in a case's way.
+fn in_the_way(case: &Case, id: &str, left: &str) -> Option<String> {
+    let top = |path: &str| path.split('/').nth(1).unwrap_or_default().to_owned();
+    let meets = case.steps.iter().flat_map(|step| std::iter::once(step).chain(&step.ops)).any(|step| {
+        let lists = step.exist.iter().chain(&step.child);
+        step.path.iter().chain(lists).any(|path| top(path) == top(left))
+    });
+    meets.then(|| format!("{id} left {left}, which nobody may delete"))
+}
