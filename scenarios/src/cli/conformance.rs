@@ -48,7 +48,7 @@ impl Conformance {
         if cases.is_empty() {
             anyhow::bail!("there is no case of that configuration and id");
         }
-        let bar = progress::bar(cases.len() as u64, "conformance");
+        let bar = progress::bar_of(cases.len() as u64, "conformance", "cases");
         let mut tally = Tally::default();
         let told = |placed: &Placed, verdict: &Verdict| {
             tally.count(verdict);
@@ -60,7 +60,12 @@ impl Conformance {
             None => run::run(&cases, &mut OurOwn, told),
         };
         bar.finish_and_clear();
-        result?;
+        for left in result?.iter().filter(|_| self.connect.is_some()) {
+            eprintln!(
+                "note: {} is left on the server: {} made it so that nobody may delete it",
+                left.path, left.by
+            );
+        }
         Ok(tally.sum_up(self.output))
     }
 
@@ -74,7 +79,8 @@ impl Conformance {
         for id in &self.ids {
             let ids = || cases.iter().map(|placed| placed.case.id.as_str());
             if !ids().any(|known| known == id) {
-                let nearest = super::nearest(id, ids()).map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+                let nearest = super::nearest(id, ids())
+                    .map_or(String::new(), |near| format!("; did you mean {near:?}?"));
                 anyhow::bail!("there is no case called {id:?}{nearest}");
             }
         }
@@ -94,7 +100,8 @@ impl Conformance {
     fn tell(&self, bar: &ProgressBar, placed: &Placed, verdict: &Verdict) {
         let case = &placed.case;
         if self.output.is_json() {
-            let mut line = json!({"kind": "case", "id": case.id, "verdict": word(verdict), "config": case.config});
+            let mut line =
+                json!({"kind": "case", "id": case.id, "verdict": word(verdict), "config": case.config});
             if case.is_race() {
                 line["race"] = json!(true);
             }
@@ -112,20 +119,25 @@ impl Conformance {
             return;
         }
         bar.suspend(|| {
-            println!("{:<7} {:<34} {}", word(verdict), case.id, case.about);
+            println!("{:<7} {:<34} {}", word(verdict), case.id, visible(&case.about));
             match verdict {
                 Verdict::Pass => {}
-                Verdict::Skip(why) => println!("        {why}"),
+                Verdict::Skip(why) => println!("        {}", visible(why)),
                 Verdict::Race(difference) => {
-                    println!("        a race of the real server: {difference}");
+                    println!("        a race of the real server: {}", visible(&difference.to_string()));
                 }
                 Verdict::Differ(difference) => {
                     println!("        line {} of {}", placed.line, placed.file.display());
-                    println!("        {difference}");
+                    println!("        {}", visible(&difference.to_string()));
                 }
             }
         });
     }
+}
+
+/// A text without what would do something to a terminal: cases have all kinds of characters in their paths.
+fn visible(text: &str) -> String {
+    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
 }
 
 /// What a verdict is called. A race that went another way is none the worse for it.

@@ -289,12 +289,12 @@ pub enum Owner {
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
     /// It cannot be read.
-    #[error("cannot read the cases in {}: {source}", .file.display())]
+    #[error("cannot read the cases in {}: {why}", .file.display())]
     Unreadable {
         /// The file.
         file: PathBuf,
         /// Why.
-        source: std::io::Error,
+        why: std::io::Error,
     },
     /// There is nothing in it.
     #[error("there is no case in {}", .0.display())]
@@ -328,12 +328,11 @@ pub struct Placed {
 ///
 /// The first line that is not a case, and why.
 pub fn read(file: &Path) -> Result<Vec<Placed>, CaseError> {
-    let text = std::fs::read_to_string(file)
-        .map_err(|source| CaseError::Unreadable { file: file.to_owned(), source })?;
+    let text =
+        std::fs::read_to_string(file).map_err(|why| CaseError::Unreadable { file: file.to_owned(), why })?;
     let mut cases = Vec::new();
     for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
-        let case =
-            parse(text).map_err(|why| CaseError::Bad { file: file.to_owned(), line, why })?;
+        let case = parse(text).map_err(|why| CaseError::Bad { file: file.to_owned(), line, why })?;
         cases.push(Placed { case, file: file.to_owned(), line });
     }
     if cases.is_empty() { Err(CaseError::Empty(file.to_owned())) } else { Ok(cases) }
@@ -345,7 +344,8 @@ pub fn read(file: &Path) -> Result<Vec<Placed>, CaseError> {
 ///
 /// What is wrong with it.
 pub fn parse(text: &str) -> Result<Case, String> {
-    let case: Case = serde_json::from_str(text).map_err(|error| error.to_string().replace(" at line 1 column", ", at column"))?;
+    let case: Case = serde_json::from_str(text)
+        .map_err(|error| error.to_string().replace(" at line 1 column", ", at column"))?;
     if case.steps.len() != case.expect.len() {
         return Err(format!("it has {} steps and {} expectations", case.steps.len(), case.expect.len()));
     }

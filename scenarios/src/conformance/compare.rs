@@ -33,7 +33,8 @@ impl fmt::Display for Difference {
 /// The first difference between what a case expects and what was observed.
 pub fn compare(case: &Case, observed: &[Expect]) -> Option<Difference> {
     let auth_made = case.steps.iter().any(makes_acl_by_auth);
-    for (number, ((step, expected), observed)) in (1..).zip(case.steps.iter().zip(&case.expect).zip(observed)) {
+    for (number, ((step, expected), observed)) in (1..).zip(case.steps.iter().zip(&case.expect).zip(observed))
+    {
         let (expected, observed) = (plain(step, expected, auth_made), plain(step, observed, auth_made));
         if let Some((field, expected, observed)) = first(&expected, &observed, "") {
             return Some(Difference { step: number, op: title(step), field, expected, observed });
@@ -94,7 +95,10 @@ fn plain(step: &Step, of: &Expect, auth_made: bool) -> Value {
 fn tell_the_same(of: &mut Expect, auth_made: bool) {
     // It holds what `children` or `ephemerals` hold in another order.
     of.order = None;
-    of.results.iter_mut().flatten().for_each(|result| result.order = None);
+    for result in of.results.iter_mut().flatten() {
+        result.order = None;
+        result.get_children.iter_mut().for_each(|children| children.sort());
+    }
     of.clients.iter_mut().for_each(|clients| clients.sort());
     if let Some(acl) = of.acl.as_mut().filter(|_| auth_made) {
         acl.sort_by_cached_key(|entry| format!("{entry:?}"));
@@ -190,7 +194,10 @@ mod tests {
     #[test]
     fn the_first_field_that_differs_is_told_with_both_sides() {
         let (expected, observed) = (r#"{"err": "OK", "zxid": 2}"#, r#"{"err": "NoNode", "zxid": 3}"#);
-        assert_eq!(differs(READ, expected, observed), r#"step 2, a getChildren /x: err should be "OK" and is "NoNode""#);
+        assert_eq!(
+            differs(READ, expected, observed),
+            r#"step 2, a getChildren /x: err should be "OK" and is "NoNode""#
+        );
         let (expected, observed) = (r#"{"err": "OK", "data": null}"#, r#"{"err": "OK"}"#);
         assert!(differs(READ, expected, observed).contains("data should be nothing and is nothing"));
         let observed = r#"{"err": "OK", "data": ""}"#;
@@ -205,7 +212,9 @@ mod tests {
         let observed = r#"{"events": {"b": [["NodeCreated", "/y"], ["NodeCreated", "/x"]]}}"#;
         assert!(differs(READ, expected, observed).contains("events.b should be"));
         assert_eq!(differs(CLOSE, expected, observed), "nothing");
-        assert!(differs(CLOSE, expected, r#"{"events": {"b": [["NodeCreated", "/y"]]}}"#).contains("events.b"));
+        assert!(
+            differs(CLOSE, expected, r#"{"events": {"b": [["NodeCreated", "/y"]]}}"#).contains("events.b")
+        );
     }
 
     #[test]

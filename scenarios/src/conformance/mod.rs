@@ -25,3 +25,5 @@ pub mod target;
 pub mod tcp;
 mod tidy;
 pub mod wire;
+#[cfg(test)]
+mod wire_tests;

@@ -25,7 +25,7 @@ pub enum Verdict {
 
 /// A case could not be played: the machinery failed, or the server is gone.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot play {id}, line {line} of {}: {source}", .file.display())]
+#[error("cannot play {id}, line {line} of {}: {trouble}", .file.display())]
 pub struct RunError {
     /// The case.
     pub id: String,
@@ -34,10 +34,19 @@ pub struct RunError {
     /// Its line, from 1.
     pub line: usize,
     /// What happened.
-    pub source: Trouble,
+    pub trouble: Trouble,
 }
 
-/// Plays cases, those of one configuration together, and tells each when it is done.
+/// A node that a case left on the server, since nobody may delete it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// The node.
+    pub path: String,
+    /// The case.
+    pub by: String,
+}
+
+/// Plays cases, those of one configuration together, and tells each when it is done. Says what is left on the last server.
 ///
 /// # Errors
 ///
@@ -46,27 +55,28 @@ pub fn run<S: Supply>(
     cases: &[Placed],
     supply: &mut S,
     mut each: impl FnMut(&Placed, &Verdict),
-) -> Result<(), RunError> {
+) -> Result<Vec<Left>, RunError> {
     let mut configs: Vec<&str> = Vec::new();
     for placed in cases {
         if !configs.contains(&placed.case.config.as_str()) {
             configs.push(&placed.case.config);
         }
     }
-    let mut ground = Ground { supply, player: None, config: String::new(), spoilt: None };
+    let mut ground =
+        Ground { supply, player: None, config: String::new(), left: Vec::new(), pristine: false };
     for config in configs {
         for placed in cases.iter().filter(|placed| placed.case.config == config) {
             let Placed { case, file, line } = placed;
-            let verdict = ground.play(case).map_err(|source| RunError {
+            let verdict = ground.play(case).map_err(|trouble| RunError {
                 id: case.id.clone(),
                 file: file.clone(),
                 line: *line,
-                source,
+                trouble,
             })?;
             each(placed, &verdict);
         }
     }
-    Ok(())
+    Ok(ground.left)
 }
 
 /// The server at hand.
@@ -74,8 +84,9 @@ struct Ground<'a, S: Supply> {
     supply: &'a mut S,
     player: Option<Player<S::Target>>,
     config: String,
-    /// A case that left something there, and what.
-    spoilt: Option<(String, String)>,
+    left: Vec<Left>,
+    /// Whether nothing was done on it before this case.
+    pristine: bool,
 }
 
 impl<S: Supply> Ground<'_, S> {
@@ -88,9 +99,16 @@ impl<S: Supply> Ground<'_, S> {
             return Ok(Verdict::Skip("it restarts the server, which is not ours".to_owned()));
         }
         let observed = player.play(case)?;
-        self.spoilt = player.tidy()?.map(|path| (case.id.clone(), path));
+        for path in player.tidy()? {
+            if !self.left.iter().any(|left| left.path == path) {
+                self.left.push(Left { path, by: case.id.clone() });
+            }
+        }
         Ok(match compare(case, &observed) {
             None => Verdict::Pass,
+            Some(difference) if case.fresh && !self.pristine => {
+                Verdict::Skip(format!("it needs a server on which nothing was ever done; here, {difference}"))
+            }
             Some(difference) if case.is_race() => Verdict::Race(difference),
             Some(difference) => Verdict::Differ(difference),
         })
@@ -98,13 +116,12 @@ impl<S: Supply> Ground<'_, S> {
 
     /// Sees to a server for this case, or says why there is none.
     fn prepare(&mut self, case: &Case) -> Result<Option<String>, Trouble> {
-        let suits = self.config == case.config && self.spoilt.is_none();
-        let suits = match &mut self.player {
-            Some(player) if suits => !case.fresh || player.is_pristine()?,
-            _ => false,
-        };
-        if suits {
-            return Ok(None);
+        let suits = self.config == case.config && self.left.is_empty();
+        if let Some(player) = &mut self.player {
+            self.pristine = player.is_pristine()?;
+            if suits && (self.pristine || !case.fresh) {
+                return Ok(None);
+            }
         }
         if let Some(target) = self.supply.target(&case.config)? {
             let mut player = Player::new(target)?;
@@ -112,23 +129,21 @@ impl<S: Supply> Ground<'_, S> {
                 return Err(Trouble::NotEmpty(path));
             }
             self.player = Some(player);
-            self.spoilt = None;
+            self.left.clear();
         }
         self.config.clone_from(&case.config);
         let player = self.player.as_mut().expect("a supply gives out something first");
-        if case.fresh && !player.is_pristine()? {
-            return Ok(Some("it needs a server on which nothing was ever done".to_owned()));
-        }
-        Ok(self.spoilt.as_ref().and_then(|(id, path)| in_the_way(case, id, path)))
+        self.pristine = player.is_pristine()?;
+        Ok(self.left.iter().find_map(|left| in_the_way(case, left)))
     }
 }
 
 /// Whether what another case left is in a case's way.
-fn in_the_way(case: &Case, id: &str, left: &str) -> Option<String> {
+fn in_the_way(case: &Case, left: &Left) -> Option<String> {
     let top = |path: &str| path.split('/').nth(1).unwrap_or_default().to_owned();
     let meets = case.steps.iter().flat_map(|step| std::iter::once(step).chain(&step.ops)).any(|step| {
         let lists = step.exist.iter().chain(&step.child);
-        step.path.iter().chain(lists).any(|path| top(path) == top(left))
+        step.path.iter().chain(lists).any(|path| top(path) == top(&left.path))
     });
-    meets.then(|| format!("{id} left {left}, which nobody may delete"))
+    meets.then(|| format!("{} left {}, which nobody may delete", left.by, left.path))
 }

@@ -70,12 +70,12 @@ pub enum Received {
 #[non_exhaustive]
 pub enum Trouble {
     /// Nobody listens there.
-    #[error("no ZooKeeper server can be reached at {address}: {source}")]
+    #[error("no ZooKeeper server can be reached at {address}: {why}")]
     Unreachable {
         /// Where.
         address: String,
         /// What the socket says.
-        source: std::io::Error,
+        why: std::io::Error,
     },
     /// Somebody listens, but it is no ZooKeeper server that works.
     #[error("the server at {address} does not open a session: {why}")]

@@ -64,7 +64,8 @@ impl TcpLink {
 
     fn send(&mut self, frames: &[Vec<u8>]) -> std::io::Result<()> {
         let length = |frame: &Vec<u8>| (frame.len() as u32).to_be_bytes();
-        let bytes: Vec<u8> = frames.iter().flat_map(|f| length(f).into_iter().chain(f.iter().copied())).collect();
+        let bytes: Vec<u8> =
+            frames.iter().flat_map(|f| length(f).into_iter().chain(f.iter().copied())).collect();
         self.stream.write_all(&bytes)
     }
 
@@ -99,9 +100,8 @@ impl Target for Tcp {
     type Link = TcpLink;
 
     fn connect(&mut self, hello: &Hello) -> Result<Greeting<TcpLink>, Trouble> {
-        let stream = self
-            .open()
-            .map_err(|source| Trouble::Unreachable { address: self.address.clone(), source })?;
+        let stream =
+            self.open().map_err(|why| Trouble::Unreachable { address: self.address.clone(), why })?;
         let mut link = TcpLink { stream, came: Vec::new() };
         // If it fails, then because the server has hung up.
         let _ = link.send(&[wire::hello(hello)]);

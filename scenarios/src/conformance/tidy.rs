@@ -12,17 +12,18 @@ const RESERVED: [&str; 4] = ["/", "/zookeeper", "/zookeeper/config", "/zookeeper
 
 impl<T: Target> Player<T> {
     /// Closes the last case's sessions and deletes what there is but the server's own nodes. Says what could not be
-    /// deleted, if anything.
+    /// deleted.
     ///
     /// # Errors
     ///
     /// The server does not answer.
-    pub fn tidy(&mut self) -> Result<Option<String>, Trouble> {
-        let auths: Vec<Step> = self.sessions.values_mut().flat_map(|s| std::mem::take(&mut s.auths)).collect();
+    pub fn tidy(&mut self) -> Result<Vec<String>, Trouble> {
+        let auths: Vec<Step> =
+            self.sessions.values_mut().flat_map(|s| std::mem::take(&mut s.auths)).collect();
         self.close_sessions()?;
         let left = self.delete_below("/")?;
-        if left.is_none() {
-            return Ok(None);
+        if left.is_empty() || auths.is_empty() {
+            return Ok(left);
         }
         // Perhaps who the case's sessions said they were may do it.
         for auth in &auths {
@@ -51,7 +52,8 @@ impl<T: Target> Player<T> {
     /// What has not been closed would expire in the middle of another case.
     fn close_sessions(&mut self) -> Result<(), Trouble> {
         let close = Step { op: "close".to_owned(), ..Step::default() };
-        for (_, mut session) in std::mem::take(&mut self.sessions) {
+        let sessions = std::mem::take(&mut self.sessions).into_values();
+        for mut session in sessions.chain(std::mem::take(&mut self.former)) {
             if session.over {
                 continue;
             }
@@ -76,10 +78,14 @@ impl<T: Target> Player<T> {
     }
 
     /// Deletes what is below a node, and says what is left of it.
-    fn delete_below(&mut self, parent: &str) -> Result<Option<String>, Trouble> {
-        let mut left = None;
+    fn delete_below(&mut self, parent: &str) -> Result<Vec<String>, Trouble> {
+        let mut left = Vec::new();
         for path in self.children(parent)? {
-            left = left.or(self.delete_below(&path)?);
+            let below = self.delete_below(&path)?;
+            if !below.is_empty() {
+                left.extend(below);
+                continue;
+            }
             if RESERVED.contains(&path.as_str()) {
                 continue;
             }
@@ -87,7 +93,7 @@ impl<T: Target> Player<T> {
             let told = self.ask(&delete)?;
             // A reaper may have been there first.
             if !matches!(told.err.as_deref(), Some("OK" | "NoNode")) {
-                left = left.or(Some(path));
+                left.push(path);
             }
         }
         Ok(left)

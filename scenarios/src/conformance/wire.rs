@@ -121,7 +121,10 @@ pub fn xid(step: &Step, own: i32) -> i32 {
 pub fn request(step: &Step, own_xid: i32, z0: i64) -> Result<Vec<u8>, String> {
     let number = match step.number {
         Some(number) if step.op == "unknown" => number,
-        _ => numbers().get(step.op.as_str()).copied().ok_or_else(|| format!("there is no operation {:?}", step.op))?,
+        _ => numbers()
+            .get(step.op.as_str())
+            .copied()
+            .ok_or_else(|| format!("there is no operation {:?}", step.op))?,
     };
     let mut out = Out::default();
     out.int(xid(step, own_xid)).int(number);
@@ -186,7 +189,13 @@ fn body(out: &mut Out, step: &Step, z0: i64) -> Result<(), String> {
         "checkWatches" | "removeWatches" => {
             out.text(path(step)?).int(number(step.wtype.as_ref(), "wtype", names::watch_type)?);
         }
-        "addWatch" => _ = out.text(path(step)?).int(number(step.mode.as_ref(), "mode", names::watch_mode)?),
+        "addWatch" => {
+            out.text(path(step)?);
+            out.int(match step.flags {
+                Some(flags) => flags,
+                None => number(step.mode.as_ref(), "mode", names::watch_mode)?,
+            });
+        }
         "auth" => {
             let scheme = step.scheme.as_deref().ok_or("`scheme` is missing")?;
             out.int(0).text(scheme).text(step.auth.as_deref().unwrap_or_default());
@@ -232,7 +241,8 @@ fn watches(out: &mut Out, step: &Step, z0: i64) -> Result<(), String> {
 fn multi(out: &mut Out, step: &Step) -> Result<(), String> {
     let numbers = numbers();
     for op in &step.ops {
-        let number = numbers.get(op.op.as_str()).ok_or_else(|| format!("there is no operation {:?}", op.op))?;
+        let number =
+            numbers.get(op.op.as_str()).ok_or_else(|| format!("there is no operation {:?}", op.op))?;
         out.int(*number).bool(false).int(-1);
         body(out, op, 0)?;
     }
