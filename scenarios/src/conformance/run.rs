@@ -37,6 +37,12 @@ pub struct RunError {
     pub trouble: Trouble,
 }
 
+impl RunError {
+    fn at(Placed { case, file, line }: &Placed, trouble: Trouble) -> Self {
+        RunError { id: case.id.clone(), file: file.clone(), line: *line, trouble }
+    }
+}
+
 /// A node that a case left on the server, since nobody may delete it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
@@ -64,19 +70,22 @@ pub fn run<S: Supply>(
     }
     let mut ground =
         Ground { supply, player: None, config: String::new(), left: Vec::new(), pristine: false };
-    for config in configs {
-        for placed in cases.iter().filter(|placed| placed.case.config == config) {
-            let Placed { case, file, line } = placed;
-            let verdict = ground.play(case).map_err(|trouble| RunError {
-                id: case.id.clone(),
-                file: file.clone(),
-                line: *line,
-                trouble,
-            })?;
+    let result = configs.into_iter().try_for_each(|config| {
+        let mut cases = cases.iter().filter(|placed| placed.case.config == config);
+        cases.try_for_each(|placed| {
+            let verdict = ground.play(&placed.case).map_err(|trouble| RunError::at(placed, trouble))?;
             each(placed, &verdict);
+            Ok(())
+        })
+    });
+    if let Some(mut player) = ground.player.take() {
+        if result.is_err() {
+            // The case did not come to its end. If the server is gone there is nothing to be tidied up.
+            let _ = player.tidy();
         }
+        player.finish();
     }
-    Ok(ground.left)
+    result.map(|()| ground.left)
 }
 
 /// The server at hand.

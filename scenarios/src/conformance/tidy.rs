@@ -34,6 +34,12 @@ impl<T: Target> Player<T> {
         self.delete_below("/")
     }
 
+    /// Closes the session that watched over the cases. If it cannot be closed it expires.
+    pub fn finish(mut self) {
+        let close = Step { op: "close".to_owned(), ..Step::default() };
+        let _ = self.control.ask(&mut self.target, &close, &Terms::default(), PATIENCE);
+    }
+
     /// The first node that is not the server's own.
     ///
     /// # Errors
