@@ -81,7 +81,7 @@ fn plain(step: &Step, of: &Expect, auth_made: bool) -> Value {
         of.before.sort();
         of.after.sort();
         of.events.values_mut().for_each(|events| events.sort());
-        of.stream.iter_mut().for_each(sort_events_between_replies);
+        of.stream.iter_mut().for_each(|stream| sort_events_between_replies(stream));
         if step.op == "pipeline" && of.missing.is_none() {
             // All is answered; whether the end of the connection is seen is a matter of when one looks.
             of.closed = false;
@@ -110,7 +110,7 @@ fn tell_the_same(of: &mut Expect, auth_made: bool) {
     }
 }
 
-fn sort_events_between_replies(stream: &mut Vec<Item>) {
+fn sort_events_between_replies(stream: &mut [Item]) {
     let is_event = |item: &Item| matches!(item, Item::Event(_));
     for run in stream.chunk_by_mut(|a, b| is_event(a) && is_event(b)) {
         run.sort_by_cached_key(|item| match item {

@@ -225,7 +225,7 @@ impl<T: Target> Player<T> {
         }
         let (heard, before) = session.ask(target, step, &self.terms, within)?;
         let mut told = match heard {
-            Heard::Reply(told) => told,
+            Heard::Reply(told) => *told,
             Heard::Nothing => return Ok(Expect { no_reply: true, before, ..Expect::default() }),
             Heard::Closed => return Ok(Expect { closed: true, before, ..Expect::default() }),
         };

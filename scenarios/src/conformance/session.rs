@@ -30,7 +30,7 @@ pub(super) struct Session<L> {
 /// What came until a reply, or instead of it.
 pub(super) enum Heard {
     /// The reply.
-    Reply(Expect),
+    Reply(Box<Expect>),
     /// None, for as long as was waited.
     Nothing,
     /// None, and the connection is gone.
@@ -72,7 +72,7 @@ impl<L> Session<L> {
                     } else if header.xid == xid {
                         self.seen = self.seen.max(header.zxid);
                         let told = reply::reply(&step.op, header, body, terms)?;
-                        return Ok((Heard::Reply(told), before));
+                        return Ok((Heard::Reply(Box::new(told)), before));
                     }
                     // Else a reply that was no longer waited for.
                 }

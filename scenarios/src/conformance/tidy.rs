@@ -115,7 +115,7 @@ impl<T: Target> Player<T> {
 
     fn ask(&mut self, step: &Step) -> Result<Expect, Trouble> {
         match self.control.ask(&mut self.target, step, &Terms::default(), PATIENCE)? {
-            (Heard::Reply(told), _) => Ok(told),
+            (Heard::Reply(told), _) => Ok(*told),
             _ => Err(Trouble::ControlLost),
         }
     }
