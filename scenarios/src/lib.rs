@@ -4,6 +4,7 @@ pub mod broken;
 pub mod cli;
 pub mod client;
 pub mod code;
+pub mod conformance;
 pub mod journal;
 pub mod plan;
 pub mod real;

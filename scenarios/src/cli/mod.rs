@@ -3,6 +3,7 @@
 //! Results go to stdout, progress to stderr. Exit status: 0 all held, 1 a promise was broken, 2 nothing was proved,
 //! 3 the call or the machinery failed.
 
+mod conformance;
 mod failure;
 mod judging;
 mod list;
@@ -40,6 +41,8 @@ enum Verb {
     Judge(judging::Judge),
     /// Run a workload on a real Apache ZooKeeper server, judged by the same rules
     Real(real::Real),
+    /// Play recorded cases of a real Apache ZooKeeper server against a server, and show where it differs
+    Conformance(conformance::Conformance),
 }
 
 /// How results are written.
@@ -100,6 +103,7 @@ pub fn main() -> ExitCode {
         Verb::Replay(replay) => replay.run(),
         Verb::Judge(judge) => judge.run(),
         Verb::Real(real) => real.run(),
+        Verb::Conformance(conformance) => conformance.run(),
     };
     result.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");

@@ -99,6 +99,7 @@ pub struct Server {
     folder: TempDir,
     reaper: Reaper,
     port: u16,
+    properties: Vec<String>,
 }
 
 impl Server {
@@ -108,11 +109,20 @@ impl Server {
     ///
     /// One sentence each: nothing installed, the port in use, the server's last word if it died.
     pub fn start(options: ServerOptions) -> Result<Server, StartError> {
+        Self::start_with(options, &[])
+    }
+
+    /// Starts a server with those Java system properties, each as `name=value`, and waits until it serves.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub fn start_with(options: ServerOptions, properties: &[&str]) -> Result<Server, StartError> {
         let mut tried = 0;
         loop {
             tried += 1;
             let port = choose_port(options.port)?;
-            match Self::start_on(port, &options) {
+            match Self::start_on(port, &options, properties) {
                 Err(StartError::Died(last)) if last.contains("Address already in use") => {
                     if options.port.is_some() || tried == PORTS_TRIED {
                         return Err(StartError::PortInUse(port));
@@ -123,14 +133,15 @@ impl Server {
         }
     }
 
-    fn start_on(port: u16, options: &ServerOptions) -> Result<Server, StartError> {
+    fn start_on(port: u16, options: &ServerOptions, properties: &[&str]) -> Result<Server, StartError> {
         let mut reaper = Reaper::start().map_err(io("start a shell"))?;
         let folder =
             tempfile::Builder::new().prefix("zk-server-").tempdir().map_err(io("make a temporary folder"))?;
         reaper.folder(folder.path()).map_err(io("watch over the server's folder"))?;
         write_configuration(&folder, port, options)?;
-        let process = launch(&folder, &mut reaper)?;
-        let mut server = Server { process, folder, reaper, port };
+        let properties: Vec<String> = properties.iter().map(|property| format!("-D{property}")).collect();
+        let process = launch(&folder, &mut reaper, &properties)?;
+        let mut server = Server { process, folder, reaper, port, properties };
         server.wait_until_it_serves()?;
         Ok(server)
     }
@@ -190,7 +201,7 @@ impl Server {
     /// As [`start`](Self::start).
     pub fn start_again(&mut self) -> Result<(), StartError> {
         self.kill().map_err(io("kill the server"))?;
-        self.process = launch(&self.folder, &mut self.reaper)?;
+        self.process = launch(&self.folder, &mut self.reaper, &self.properties)?;
         self.wait_until_it_serves()
     }
 
@@ -288,7 +299,7 @@ const LOGBACK: &str = r#"<configuration>
 </configuration>
 "#;
 
-fn launch(folder: &TempDir, reaper: &mut Reaper) -> Result<Child, StartError> {
+fn launch(folder: &TempDir, reaper: &mut Reaper, properties: &[String]) -> Result<Child, StartError> {
     let class_path = install::class_path()?;
     let log = std::fs::File::create(folder.path().join(LOG)).map_err(io("write the server's log"))?;
     let log_too = log.try_clone().map_err(io("write the server's log"))?;
@@ -301,6 +312,7 @@ fn launch(folder: &TempDir, reaper: &mut Reaper) -> Result<Child, StartError> {
         ])
         .arg("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn")
         .arg(format!("-Dlogback.configurationFile={}", folder.path().join("logback.xml").display()))
+        .args(properties)
         .arg("-cp")
         .arg(class_path)
         .arg("org.apache.zookeeper.server.quorum.QuorumPeerMain")

@@ -1,0 +1,239 @@
+//! Where an observation differs from the expectation.
+//!
+//! Compared to the letter, but for what a server is free in: the order of children, of ephemerals and of clients, of ACLs
+//! that the scheme `auth` has made, and of the notifications of one session's end.
+
+use super::case::{Case, Expect, Item, Step};
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// The first thing that differs in a step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// The step, from 1.
+    pub step: usize,
+    /// What the step does.
+    pub op: String,
+    /// The field, with dots between its parts.
+    pub field: String,
+    /// What the case says of it; `Null` if nothing.
+    pub expected: Value,
+    /// What was observed; `Null` if nothing.
+    pub observed: Value,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Difference { step, op, field, expected, observed } = self;
+        let side = |value: &Value| if value.is_null() { "nothing".to_owned() } else { value.to_string() };
+        write!(f, "step {step}, {op}: {field} should be {} and is {}", side(expected), side(observed))
+    }
+}
+
+/// The first difference between what a case expects and what was observed.
+pub fn compare(case: &Case, observed: &[Expect]) -> Option<Difference> {
+    let auth_made = case.steps.iter().any(makes_acl_by_auth);
+    for (number, ((step, expected), observed)) in (1..).zip(case.steps.iter().zip(&case.expect).zip(observed))
+    {
+        let (expected, observed) = (plain(step, expected, auth_made), plain(step, observed, auth_made));
+        if let Some((field, expected, observed)) = first(&expected, &observed, "") {
+            return Some(Difference { step: number, op: title(step), field, expected, observed });
+        }
+    }
+    None
+}
+
+fn title(step: &Step) -> String {
+    let mut title = step.op.clone();
+    if let Some(path) = &step.path {
+        title = format!("{title} {path}");
+    }
+    match &step.session {
+        Some(session) => format!("{session} {title}"),
+        None => title,
+    }
+}
+
+fn makes_acl_by_auth(step: &Step) -> bool {
+    let by_auth = |acl: &(_, String, _)| acl.1 == "auth";
+    step.acl.iter().flatten().any(by_auth) || step.ops.iter().any(makes_acl_by_auth)
+}
+
+/// Whether a session may end in this step.
+fn may_end_sessions(step: &Step) -> bool {
+    matches!(step.op.as_str(), "close" | "closeSession" | "wait" | "poll" | "restart_server")
+        || step.op == "pipeline" && step.ops.iter().any(may_end_sessions)
+}
+
+/// An expectation as a value in which what may differ is in one order, or left out.
+fn plain(step: &Step, of: &Expect, auth_made: bool) -> Value {
+    let mut of = of.clone();
+    tell_the_same(&mut of, auth_made);
+    if step.op == "poll" {
+        // There is no reply, so nothing is before or after it.
+        let mut all = std::mem::take(&mut of.before);
+        all.append(&mut of.after);
+        of.events.values_mut().for_each(|events| all.append(events));
+        of.events.clear();
+        of.after = all;
+    }
+    if may_end_sessions(step) {
+        of.before.sort();
+        of.after.sort();
+        of.events.values_mut().for_each(|events| events.sort());
+        of.stream.iter_mut().for_each(|stream| sort_events_between_replies(stream));
+        if step.op == "pipeline" && of.missing.is_none() {
+            // All is answered; whether the end of the connection is seen is a matter of when one looks.
+            of.closed = false;
+        }
+    }
+    let value = serde_json::to_value(&of).expect("an expectation is made of texts and numbers");
+    without_nothing(value)
+}
+
+/// Brings into one order what a server may order as it likes.
+fn tell_the_same(of: &mut Expect, auth_made: bool) {
+    // It holds what `children` or `ephemerals` hold in another order.
+    of.order = None;
+    for result in of.results.iter_mut().flatten() {
+        result.order = None;
+        result.get_children.iter_mut().for_each(|children| children.sort());
+    }
+    of.clients.iter_mut().for_each(|clients| clients.sort());
+    if let Some(acl) = of.acl.as_mut().filter(|_| auth_made) {
+        acl.sort_by_cached_key(|entry| format!("{entry:?}"));
+    }
+    for item in of.stream.iter_mut().flatten() {
+        if let Item::Reply(reply) = item {
+            tell_the_same(reply, auth_made);
+        }
+    }
+}
+
+fn sort_events_between_replies(stream: &mut [Item]) {
+    let is_event = |item: &Item| matches!(item, Item::Event(_));
+    for run in stream.chunk_by_mut(|a, b| is_event(a) && is_event(b)) {
+        run.sort_by_cached_key(|item| match item {
+            Item::Event(notice) => notice.clone(),
+            Item::Reply(_) => Vec::new(),
+        });
+    }
+}
+
+/// Drops what says nothing: null, false, and lists without a notification in them.
+fn without_nothing(value: Value) -> Value {
+    let silent = |name: &str, value: &Value| match value {
+        // No data, and data that are null, are two things.
+        Value::Null => !matches!(name, "data" | "getData"),
+        Value::Bool(false) => name != "readonly",
+        Value::Array(list) => list.is_empty() && matches!(name, "before" | "after"),
+        Value::Object(map) => map.is_empty() && name == "events",
+        _ => false,
+    };
+    match value {
+        Value::Object(map) => {
+            let map = map.into_iter().map(|(name, value)| (name, without_nothing(value)));
+            Value::Object(map.filter(|(name, value)| !silent(name, value)).collect())
+        }
+        Value::Array(list) => Value::Array(list.into_iter().map(without_nothing).collect()),
+        other => other,
+    }
+}
+
+/// The first field in which two values differ, as deep as it has a name.
+fn first(expected: &Value, observed: &Value, at: &str) -> Option<(String, Value, Value)> {
+    if expected == observed {
+        return None;
+    }
+    let inside = |name: &str| if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
+    match (expected, observed) {
+        (Value::Object(expected), Value::Object(observed)) => {
+            names(expected, observed).into_iter().find_map(|name| {
+                let of = |map: &Map<String, Value>| map.get(name).cloned().unwrap_or(Value::Null);
+                if expected.contains_key(name) == observed.contains_key(name) {
+                    first(&of(expected), &of(observed), &inside(name))
+                } else {
+                    Some((inside(name), of(expected), of(observed)))
+                }
+            })
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() && a.iter().all(Value::is_object) => {
+            (0..).zip(a.iter().zip(b)).find_map(|(i, (a, b))| first(a, b, &format!("{at}[{i}]")))
+        }
+        _ => Some((at.to_owned(), expected.clone(), observed.clone())),
+    }
+}
+
+/// The names of both, those first that tell most.
+fn names<'a>(a: &'a Map<String, Value>, b: &'a Map<String, Value>) -> Vec<&'a str> {
+    let mut names: Vec<&str> = a.keys().chain(b.keys()).map(String::as_str).collect();
+    names.sort_by_key(|name| (!matches!(*name, "connected" | "refused" | "expired" | "err"), *name));
+    names.dedup();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::case;
+
+    /// What differs in a case of one session, whose one step this is.
+    fn differs(step: &str, expected: &str, observed: &str) -> String {
+        let connect = r#"{"session": "a", "op": "connect"}"#;
+        let text = format!(
+            r#"{{"id": "t", "config": "c", "steps": [{connect}, {step}], "expect": [{{}}, {expected}]}}"#
+        );
+        let case = case::parse(&text).expect("it is a case");
+        let observed = vec![Expect::default(), serde_json::from_str(observed).expect("it is an expectation")];
+        compare(&case, &observed).map_or("nothing".to_owned(), |difference| difference.to_string())
+    }
+
+    const READ: &str = r#"{"session": "a", "op": "getChildren", "path": "/x"}"#;
+    const CLOSE: &str = r#"{"session": "a", "op": "close"}"#;
+
+    #[test]
+    fn the_first_field_that_differs_is_told_with_both_sides() {
+        let (expected, observed) = (r#"{"err": "OK", "zxid": 2}"#, r#"{"err": "NoNode", "zxid": 3}"#);
+        assert_eq!(
+            differs(READ, expected, observed),
+            r#"step 2, a getChildren /x: err should be "OK" and is "NoNode""#
+        );
+        let (expected, observed) = (r#"{"err": "OK", "data": null}"#, r#"{"err": "OK"}"#);
+        assert!(differs(READ, expected, observed).contains("data should be nothing and is nothing"));
+        let observed = r#"{"err": "OK", "data": ""}"#;
+        assert!(differs(READ, expected, observed).contains(r#"data should be nothing and is """#));
+    }
+
+    #[test]
+    fn children_are_a_set_and_notifications_are_a_list() {
+        let expected = r#"{"children": ["a", "b"], "order": ["b", "a"]}"#;
+        assert_eq!(differs(READ, expected, r#"{"children": ["a", "b"], "order": ["a", "b"]}"#), "nothing");
+        let expected = r#"{"events": {"b": [["NodeCreated", "/x"], ["NodeCreated", "/y"]]}}"#;
+        let observed = r#"{"events": {"b": [["NodeCreated", "/y"], ["NodeCreated", "/x"]]}}"#;
+        assert!(differs(READ, expected, observed).contains("events.b should be"));
+        assert_eq!(differs(CLOSE, expected, observed), "nothing");
+        assert!(
+            differs(CLOSE, expected, r#"{"events": {"b": [["NodeCreated", "/y"]]}}"#).contains("events.b")
+        );
+    }
+
+    #[test]
+    fn acls_are_a_list_unless_the_scheme_auth_made_them() {
+        let expected = r#"{"acl": [["r", "digest", "u:x"], ["r", "digest", "v:x"]]}"#;
+        let observed = r#"{"acl": [["r", "digest", "v:x"], ["r", "digest", "u:x"]]}"#;
+        let set = |scheme: &str| {
+            format!(r#"{{"session": "a", "op": "setACL", "path": "/x", "acl": [["r", "{scheme}", ""]]}}"#)
+        };
+        assert!(differs(&set("world"), expected, observed).contains("acl should be"));
+        assert_eq!(differs(&set("auth"), expected, observed), "nothing");
+    }
+
+    #[test]
+    fn a_pipelines_stream_is_compared_in_its_order() {
+        let step = r#"{"session": "a", "op": "pipeline", "ops": [{"op": "exists", "path": "/x"}]}"#;
+        let expected = r#"{"stream": [{"event": ["NodeCreated", "/x"]}, {"reply": {"err": "OK", "i": 0}}]}"#;
+        let observed = r#"{"stream": [{"reply": {"err": "OK", "i": 0}}, {"event": ["NodeCreated", "/x"]}]}"#;
+        assert_eq!(differs(step, expected, expected), "nothing");
+        assert!(differs(step, expected, observed).contains("stream[0]."));
+    }
+}

@@ -1,0 +1,29 @@
+//! Recorded cases of a real Apache ZooKeeper, replayed over the raw wire protocol: does a server answer as that one did?
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`case`](mod@case) | a case as it is written: steps, and what is expected of each |
+//! | [`wire`] | ZooKeeper's encoding of requests |
+//! | [`reply`] | and of what comes back |
+//! | [`target`] | what a case is played against, seen as raw connections; [`tcp`] is that for sockets |
+//! | [`play`] | plays one case and notes what it observes, in the form of an expectation |
+//! | [`compare`] | where an observation differs from the expectation |
+//! | [`run`] | many cases, each on a server that is empty and has the configuration it asks for |
+//! | [`supply`] | such servers: our own, or one that runs already |
+//!
+//! A case does not know servers, a target does not know cases, and only `tcp` and `supply` know that there is a network.
+
+pub mod case;
+pub mod compare;
+mod names;
+pub mod play;
+pub mod reply;
+pub mod run;
+mod session;
+pub mod supply;
+pub mod target;
+pub mod tcp;
+mod tidy;
+pub mod wire;
+#[cfg(test)]
+mod wire_tests;

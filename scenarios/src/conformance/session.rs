@@ -1,0 +1,112 @@
+//! One session as a case has it: its number, its password, its connection if it has one.
+
+use super::case::{Expect, Notice, Step};
+use super::reply::{self, Garbled, Terms};
+use super::target::{Received, Target};
+use super::wire;
+use std::time::Duration;
+
+/// How long a server may take to answer a ping, and to close what it has to close.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A session.
+pub(super) struct Session<L> {
+    pub(super) id: i64,
+    pub(super) password: Vec<u8>,
+    /// The timeout that was asked for last, in ms.
+    pub(super) timeout: i32,
+    pub(super) link: Option<L>,
+    /// The zxid of its last reply.
+    pub(super) seen: i64,
+    /// It is not kept alive.
+    pub(super) quiet: bool,
+    /// It was closed, or the server said that there is no such session.
+    pub(super) over: bool,
+    /// Its authentications.
+    pub(super) auths: Vec<Step>,
+    pub(super) last_xid: i32,
+}
+
+/// What came until a reply, or instead of it.
+pub(super) enum Heard {
+    /// The reply.
+    Reply(Box<Expect>),
+    /// None, for as long as was waited.
+    Nothing,
+    /// None, and the connection is gone.
+    Closed,
+}
+
+impl<L> Session<L> {
+    pub(super) fn next_xid(&mut self) -> i32 {
+        self.last_xid += 1;
+        self.last_xid
+    }
+
+    /// Sends a request and waits for its reply; what was notified meanwhile comes with it.
+    pub(super) fn ask<T: Target<Link = L>>(
+        &mut self,
+        target: &mut T,
+        step: &Step,
+        terms: &Terms,
+        within: Duration,
+    ) -> Result<(Heard, Vec<Notice>), Garbled> {
+        let own = self.next_xid();
+        let frame = wire::request(step, own, terms.z0).expect("it was tried when the case was read");
+        let xid = wire::xid(step, own);
+        let mut before = Vec::new();
+        let Some(link) = &mut self.link else { return Ok((Heard::Closed, before)) };
+        target.send(link, &[frame]);
+        let end = target.now() + within;
+        loop {
+            match target.receive(link, end.saturating_sub(target.now())) {
+                Received::Silence => return Ok((Heard::Nothing, before)),
+                Received::Closed => {
+                    self.link = None;
+                    return Ok((Heard::Closed, before));
+                }
+                Received::Frame(frame) => {
+                    let (header, body) = reply::header(&frame)?;
+                    if header.xid == wire::NOTICE {
+                        before.push(reply::notice(body)?);
+                    } else if header.xid == xid {
+                        self.seen = self.seen.max(header.zxid);
+                        let told = reply::reply(&step.op, header, body, terms)?;
+                        return Ok((Heard::Reply(Box::new(told)), before));
+                    }
+                    // Else a reply that was no longer waited for.
+                }
+            }
+        }
+    }
+
+    /// Everything that the server had to say up to now, which ends with a ping's reply.
+    pub(super) fn barrier<T: Target<Link = L>>(&mut self, target: &mut T) -> Result<Vec<Notice>, Garbled> {
+        let ping = Step { op: "ping".to_owned(), ..Step::default() };
+        let (_, notices) = self.ask(target, &ping, &Terms::default(), PATIENCE)?;
+        Ok(notices)
+    }
+
+    /// What comes within that time; gives up its connection if that ends.
+    pub(super) fn listen<T: Target<Link = L>>(
+        &mut self,
+        target: &mut T,
+        within: Duration,
+    ) -> Result<Vec<Notice>, Garbled> {
+        let mut notices = Vec::new();
+        let end = target.now() + within;
+        while let Some(link) = &mut self.link {
+            match target.receive(link, end.saturating_sub(target.now())) {
+                Received::Silence => break,
+                Received::Closed => self.link = None,
+                Received::Frame(frame) => {
+                    let (header, body) = reply::header(&frame)?;
+                    if header.xid == wire::NOTICE {
+                        notices.push(reply::notice(body)?);
+                    }
+                }
+            }
+        }
+        Ok(notices)
+    }
+}

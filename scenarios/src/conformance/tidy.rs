@@ -1,0 +1,131 @@
+//! Leaves a server as a case found it: no session of the case, no node of it.
+
+use super::case::{Expect, Step};
+use super::play::Player;
+use super::reply::Terms;
+use super::session::{Heard, PATIENCE};
+use super::target::{Greeting, Target, Trouble};
+use super::wire::Hello;
+
+/// The nodes that a server has from the beginning.
+const RESERVED: [&str; 4] = ["/", "/zookeeper", "/zookeeper/config", "/zookeeper/quota"];
+
+impl<T: Target> Player<T> {
+    /// Closes the last case's sessions and deletes what there is but the server's own nodes. Says what could not be
+    /// deleted.
+    ///
+    /// # Errors
+    ///
+    /// The server does not answer.
+    pub fn tidy(&mut self) -> Result<Vec<String>, Trouble> {
+        let auths: Vec<Step> =
+            self.sessions.values_mut().flat_map(|s| std::mem::take(&mut s.auths)).collect();
+        self.close_sessions()?;
+        let left = self.delete_below("/")?;
+        if left.is_empty() || auths.is_empty() {
+            return Ok(left);
+        }
+        // Perhaps who the case's sessions said they were may do it.
+        for auth in &auths {
+            if auth.scheme.as_deref() == Some("digest") {
+                self.ask(auth)?;
+            }
+        }
+        self.delete_below("/")
+    }
+
+    /// Closes the session that watched over the cases. If it cannot be closed it expires.
+    pub fn finish(mut self) {
+        let close = Step { op: "close".to_owned(), ..Step::default() };
+        let _ = self.control.ask(&mut self.target, &close, &Terms::default(), PATIENCE);
+    }
+
+    /// The first node that is not the server's own.
+    ///
+    /// # Errors
+    ///
+    /// The server does not answer.
+    pub fn first_node(&mut self) -> Result<Option<String>, Trouble> {
+        for parent in ["/", "/zookeeper", "/zookeeper/quota"] {
+            let children = self.children(parent)?;
+            if let Some(path) = children.into_iter().find(|path| !RESERVED.contains(&path.as_str())) {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What has not been closed would expire in the middle of another case.
+    fn close_sessions(&mut self) -> Result<(), Trouble> {
+        let close = Step { op: "close".to_owned(), ..Step::default() };
+        let sessions = std::mem::take(&mut self.sessions).into_values();
+        for mut session in sessions.chain(std::mem::take(&mut self.former)) {
+            if session.over {
+                continue;
+            }
+            // A connection may be stuck behind a request that is never answered.
+            if let Some(link) = session.link.take() {
+                self.target.cut(link, false);
+            }
+            let hello = Hello {
+                last_zxid: 0,
+                timeout: session.timeout,
+                session: session.id,
+                password: session.password.clone(),
+                readonly: false,
+            };
+            let Greeting::Welcome(link, welcome) = self.target.connect(&hello)? else { continue };
+            if welcome.timeout > 0 {
+                session.link = Some(link);
+                session.ask(&mut self.target, &close, &Terms::default(), PATIENCE)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes what is below a node, and says what is left of it.
+    fn delete_below(&mut self, parent: &str) -> Result<Vec<String>, Trouble> {
+        let mut left = Vec::new();
+        for path in self.children(parent)? {
+            let below = self.delete_below(&path)?;
+            if !below.is_empty() {
+                left.extend(below);
+                continue;
+            }
+            if RESERVED.contains(&path.as_str()) {
+                continue;
+            }
+            let delete = Step { op: "delete".to_owned(), path: Some(path.clone()), ..Step::default() };
+            let told = self.ask(&delete)?;
+            // A reaper may have been there first.
+            if !matches!(told.err.as_deref(), Some("OK" | "NoNode")) {
+                left.push(path);
+            }
+        }
+        Ok(left)
+    }
+
+    /// The paths of a node's children. Whoever may not read them finds out when deleting.
+    fn children(&mut self, parent: &str) -> Result<Vec<String>, Trouble> {
+        let list = Step { op: "getChildren".to_owned(), path: Some(parent.to_owned()), ..Step::default() };
+        let names = self.ask(&list)?.children.unwrap_or_default();
+        let parent = parent.trim_end_matches('/');
+        Ok(names.into_iter().map(|name| format!("{parent}/{name}")).collect())
+    }
+
+    fn ask(&mut self, step: &Step) -> Result<Expect, Trouble> {
+        match self.control.ask(&mut self.target, step, &Terms::default(), PATIENCE)? {
+            (Heard::Reply(told), _) => Ok(*told),
+            _ => Err(Trouble::ControlLost),
+        }
+    }
+
+    /// Whether nothing was ever done on the server but opening the session that watches it.
+    ///
+    /// # Errors
+    ///
+    /// The server does not answer.
+    pub fn is_pristine(&mut self) -> Result<bool, Trouble> {
+        Ok(self.last_zxid()? == 1)
+    }
+}

@@ -1,0 +1,306 @@
+//! ZooKeeper's wire protocol, as a client writes it: jute, the header of a request, one body an operation.
+//!
+//! A frame here is without the four bytes of its length.
+
+use super::case::{Data, NameOrNumber, Step};
+use super::names;
+use std::collections::BTreeMap;
+
+/// The xid of a notification.
+pub const NOTICE: i32 = -1;
+/// The xid of a ping.
+pub const PING: i32 = -2;
+/// The xid of an authentication.
+pub const AUTH: i32 = -4;
+
+/// What a client says first on a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hello {
+    /// The last zxid that it has seen.
+    pub last_zxid: i64,
+    /// The session timeout that it asks for, in ms.
+    pub timeout: i32,
+    /// Its session, or 0 for a new one.
+    pub session: i64,
+    /// The password of that session.
+    pub password: Vec<u8>,
+    /// Whether a server that only reads would do.
+    pub readonly: bool,
+}
+
+/// What a server says to a [`Hello`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Welcome {
+    /// The session timeout that is granted, in ms; 0 if there is no such session.
+    pub timeout: i32,
+    /// The session.
+    pub session: i64,
+    /// Its password.
+    pub password: Vec<u8>,
+    /// Whether this server only reads.
+    pub readonly: bool,
+}
+
+/// Writes jute.
+#[derive(Default)]
+pub(super) struct Out(Vec<u8>);
+
+impl Out {
+    pub(super) fn int(&mut self, value: i32) -> &mut Self {
+        self.0.extend(value.to_be_bytes());
+        self
+    }
+
+    pub(super) fn long(&mut self, value: i64) -> &mut Self {
+        self.0.extend(value.to_be_bytes());
+        self
+    }
+
+    pub(super) fn bool(&mut self, value: bool) -> &mut Self {
+        self.0.push(u8::from(value));
+        self
+    }
+
+    /// A buffer or a string; no bytes at all are not the same as empty ones.
+    pub(super) fn bytes(&mut self, value: Option<&[u8]>) -> &mut Self {
+        self.int(value.map_or(-1, |bytes| length(bytes.len())));
+        self.0.extend(value.unwrap_or_default());
+        self
+    }
+
+    pub(super) fn text(&mut self, value: &str) -> &mut Self {
+        self.bytes(Some(value.as_bytes()))
+    }
+
+    fn texts(&mut self, values: &[String]) -> &mut Self {
+        self.int(length(values.len()));
+        for value in values {
+            self.text(value);
+        }
+        self
+    }
+
+    pub(super) fn done(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+fn length(length: usize) -> i32 {
+    i32::try_from(length).expect("what a case holds is shorter than 2 GiB")
+}
+
+/// The first frame of a connection.
+pub fn hello(hello: &Hello) -> Vec<u8> {
+    let mut out = Out::default();
+    out.int(0).long(hello.last_zxid).int(hello.timeout).long(hello.session);
+    out.bytes(Some(&hello.password)).bool(hello.readonly);
+    out.done()
+}
+
+/// A ping.
+pub fn ping() -> Vec<u8> {
+    let mut out = Out::default();
+    out.int(PING).int(11);
+    out.done()
+}
+
+/// The xid that a request has: its own, unless the operation has one of its kind.
+pub fn xid(step: &Step, own: i32) -> i32 {
+    match step.op.as_str() {
+        "ping" => PING,
+        "auth" => AUTH,
+        _ => own,
+    }
+}
+
+/// The frame of an operation. The zxids in it count from `z0`.
+///
+/// # Errors
+///
+/// There is no such operation, or an argument is missing or makes no sense.
+pub fn request(step: &Step, own_xid: i32, z0: i64) -> Result<Vec<u8>, String> {
+    let number = match step.number {
+        Some(number) if step.op == "unknown" => number,
+        _ => numbers()
+            .get(step.op.as_str())
+            .copied()
+            .ok_or_else(|| format!("there is no operation {:?}", step.op))?,
+    };
+    let mut out = Out::default();
+    out.int(xid(step, own_xid)).int(number);
+    body(&mut out, step, z0)?;
+    Ok(out.done())
+}
+
+/// ZooKeeper's operations and their numbers.
+fn numbers() -> BTreeMap<&'static str, i32> {
+    BTreeMap::from([
+        ("create", 1),
+        ("delete", 2),
+        ("exists", 3),
+        ("getData", 4),
+        ("setData", 5),
+        ("getACL", 6),
+        ("setACL", 7),
+        ("getChildren", 8),
+        ("sync", 9),
+        ("ping", 11),
+        ("getChildren2", 12),
+        ("check", 13),
+        ("multi", 14),
+        ("create2", 15),
+        ("reconfig", 16),
+        ("checkWatches", 17),
+        ("removeWatches", 18),
+        ("createContainer", 19),
+        ("createTTL", 21),
+        ("multiRead", 22),
+        ("close", -11),
+        ("closeSession", -11),
+        ("auth", 100),
+        ("setWatches", 101),
+        ("getEphemerals", 103),
+        ("getAllChildrenNumber", 104),
+        ("setWatches2", 105),
+        ("addWatch", 106),
+        ("whoAmI", 107),
+    ])
+}
+
+fn body(out: &mut Out, step: &Step, z0: i64) -> Result<(), String> {
+    match step.op.as_str() {
+        "create" | "create2" | "createContainer" | "createTTL" => create(out, step)?,
+        "delete" | "check" => _ = out.text(path(step)?).int(version(step)),
+        "exists" | "getData" | "getChildren" | "getChildren2" => _ = out.text(path(step)?).bool(step.watch),
+        "setData" => _ = out.text(path(step)?).bytes(data(step)?.as_deref()).int(version(step)),
+        "getACL" | "sync" | "getAllChildrenNumber" => _ = out.text(path(step)?),
+        "setACL" => {
+            out.text(path(step)?);
+            acl(out, step)?;
+            out.int(version(step));
+        }
+        "multi" | "multiRead" => multi(out, step)?,
+        "reconfig" => {
+            for servers in [&step.joining, &step.leaving, &step.members] {
+                out.bytes(servers.as_ref().map(String::as_bytes));
+            }
+            out.long(step.config_id.unwrap_or(-1));
+        }
+        "checkWatches" | "removeWatches" => {
+            out.text(path(step)?).int(number(step.wtype.as_ref(), "wtype", names::watch_type)?);
+        }
+        "addWatch" => {
+            out.text(path(step)?);
+            out.int(match step.flags {
+                Some(flags) => flags,
+                None => number(step.mode.as_ref(), "mode", names::watch_mode)?,
+            });
+        }
+        "auth" => {
+            let scheme = step.scheme.as_deref().ok_or("`scheme` is missing")?;
+            out.int(0).text(scheme).text(step.auth.as_deref().unwrap_or_default());
+        }
+        "setWatches" | "setWatches2" => watches(out, step, z0)?,
+        "getEphemerals" => _ = out.text(step.prefix.as_deref().ok_or("`prefix` is missing")?),
+        // Nothing but the header: ping, whoAmI, closeSession, and what is unknown.
+        _ => {}
+    }
+    Ok(())
+}
+
+fn create(out: &mut Out, step: &Step) -> Result<(), String> {
+    out.text(path(step)?).bytes(data(step)?.as_deref());
+    acl(out, step)?;
+    let usual = match step.op.as_str() {
+        "createContainer" => "container",
+        "createTTL" => "ttl",
+        _ => "persistent",
+    };
+    let usual = NameOrNumber::Name(usual.to_owned());
+    let mode = number(Some(step.mode.as_ref().unwrap_or(&usual)), "mode", names::create_mode)?;
+    out.int(step.flags.unwrap_or(mode));
+    if step.op == "createTTL" {
+        out.long(step.ttl.ok_or("`ttl` is missing")?);
+    }
+    Ok(())
+}
+
+fn watches(out: &mut Out, step: &Step, z0: i64) -> Result<(), String> {
+    let data: &[String] = match &step.data {
+        Some(Data::Paths(paths)) => paths,
+        Some(Data::Text(_)) => return Err("`data` is a list of paths here".to_owned()),
+        None => &[],
+    };
+    out.long(z0 + step.relative.unwrap_or(0)).texts(data).texts(&step.exist).texts(&step.child);
+    if step.op == "setWatches2" {
+        out.texts(&step.persistent).texts(&step.recursive);
+    }
+    Ok(())
+}
+
+fn multi(out: &mut Out, step: &Step) -> Result<(), String> {
+    let numbers = numbers();
+    for op in &step.ops {
+        let number =
+            numbers.get(op.op.as_str()).ok_or_else(|| format!("there is no operation {:?}", op.op))?;
+        out.int(*number).bool(false).int(-1);
+        body(out, op, 0)?;
+    }
+    out.int(-1).bool(true).int(-1);
+    Ok(())
+}
+
+fn path(step: &Step) -> Result<&str, String> {
+    step.path.as_deref().ok_or_else(|| "`path` is missing".to_owned())
+}
+
+/// Any version if none is named.
+fn version(step: &Step) -> i32 {
+    step.version.unwrap_or(-1)
+}
+
+fn data(step: &Step) -> Result<Option<Vec<u8>>, String> {
+    match (&step.data, step.size) {
+        _ if step.nulldata => Ok(None),
+        (Some(Data::Text(text)), _) => Ok(Some(text.clone().into_bytes())),
+        (Some(Data::Paths(_)), _) => Err("`data` is a text here".to_owned()),
+        (None, Some(size)) => Ok(Some(vec![b'x'; size])),
+        (None, None) => Ok(Some(Vec::new())),
+    }
+}
+
+/// Everything to everybody if nothing is said.
+fn acl(out: &mut Out, step: &Step) -> Result<(), String> {
+    if step.nullacl {
+        out.int(-1);
+        return Ok(());
+    }
+    let Some(list) = &step.acl else {
+        out.int(1).int(31).text("world").text("anyone");
+        return Ok(());
+    };
+    out.int(length(list.len()));
+    for (permissions, scheme, id) in list {
+        out.int(bits(permissions)?).text(scheme).text(id);
+    }
+    Ok(())
+}
+
+fn bits(permissions: &NameOrNumber) -> Result<i32, String> {
+    let letters = match permissions {
+        NameOrNumber::Number(number) => return Ok(*number),
+        NameOrNumber::Name(letters) => letters,
+    };
+    let bit = |letter| names::PERMISSIONS.iter().find(|(known, _)| *known == letter).map(|(_, bit)| bit);
+    letters.chars().try_fold(0, |bits, letter| {
+        bit(letter).map(|bit| bits | bit).ok_or_else(|| format!("there is no permission {letter:?}"))
+    })
+}
+
+fn number(value: Option<&NameOrNumber>, what: &str, of: fn(&str) -> Option<i32>) -> Result<i32, String> {
+    match value {
+        None => Err(format!("`{what}` is missing")),
+        Some(NameOrNumber::Number(number)) => Ok(*number),
+        Some(NameOrNumber::Name(name)) => of(name).ok_or_else(|| format!("there is no {what} {name:?}")),
+    }
+}
