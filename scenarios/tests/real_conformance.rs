@@ -2,6 +2,8 @@
 //!
 //! Where none is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
 
+mod common;
+
 use serde_json::Value;
 use std::process::{Command, Output};
 use std::time::Duration;
@@ -90,14 +92,7 @@ fn said(output: &Output) -> String {
 
 /// A server, or `None` and a word about it where none is installed.
 fn server() -> Option<Server> {
-    match Server::start(ServerOptions { port: None, tick: Duration::from_millis(500) }) {
-        Ok(server) => Some(server),
-        Err(e) if e.is_not_installed() && std::env::var_os("ZK_REQUIRE_REAL").is_none_or(|v| v != "1") => {
-            eprintln!("SKIPPED: {e}. ZK_REQUIRE_REAL=1 makes this a failure.");
-            None
-        }
-        Err(e) => panic!("{e}"),
-    }
+    common::server(Duration::from_millis(500))
 }
 
 #[test]

@@ -2,6 +2,8 @@
 //!
 //! Where none is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
 
+mod common;
+
 use serde_json::Value;
 use std::net::TcpListener;
 use std::os::unix::process::ExitStatusExt;
@@ -11,7 +13,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use zk_recipes::ZooKeeper;
 use zk_recipes::client::{Client, Options};
-use zk_scenarios::real::{Server, ServerOptions, StartError};
+use zk_scenarios::real::{Server, StartError};
 
 /// Whether the tests can run here; if not, a word about it.
 fn is_installed() -> bool {
@@ -19,14 +21,7 @@ fn is_installed() -> bool {
 }
 
 fn server() -> Option<Server> {
-    match Server::start(ServerOptions { port: None, tick: Duration::from_millis(500) }) {
-        Ok(server) => Some(server),
-        Err(e) if e.is_not_installed() && std::env::var_os("ZK_REQUIRE_REAL").is_none_or(|v| v != "1") => {
-            eprintln!("SKIPPED: {e}. ZK_REQUIRE_REAL=1 makes this a failure.");
-            None
-        }
-        Err(e) => panic!("{e}"),
-    }
+    common::server(Duration::from_millis(500))
 }
 
 /// The command, with a folder of its own to work in and another for its temporary files.

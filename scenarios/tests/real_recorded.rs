@@ -2,6 +2,8 @@
 //!
 //! Where no ZooKeeper is installed the test says so and passes, unless `ZK_REQUIRE_REAL=1` asks for it.
 
+mod common;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
@@ -11,7 +13,6 @@ use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::suite::{self, Site};
 use zk_scenarios::journal::Journal;
 use zk_scenarios::real::tape::{Scribe, Tape};
-use zk_scenarios::real::{Server, ServerOptions};
 use zk_scenarios::recorded::Recorded;
 
 const SESSION: Options = Options { session_timeout: Duration::from_secs(2) };
@@ -53,14 +54,7 @@ fn journal() -> Journal {
 
 #[test]
 fn a_recorded_session_keeps_every_rule_of_the_suite() {
-    let server = match Server::start(ServerOptions { port: None, tick: Duration::from_millis(200) }) {
-        Ok(server) => server,
-        Err(e) if e.is_not_installed() && std::env::var_os("ZK_REQUIRE_REAL").is_none_or(|v| v != "1") => {
-            eprintln!("SKIPPED: {e}. ZK_REQUIRE_REAL=1 makes this a failure.");
-            return;
-        }
-        Err(e) => panic!("{e}"),
-    };
+    let Some(server) = common::server(Duration::from_millis(200)) else { return };
     let tape = Tape::new(journal());
     let real = Real { address: server.address(), tape: tape.clone(), number: AtomicU64::new(0) };
     let site = &*Box::leak(Box::new(real));

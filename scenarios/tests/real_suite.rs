@@ -2,6 +2,8 @@
 //!
 //! Where none is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
 
+mod common;
+
 use std::io::{BufRead, BufReader, Read};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
@@ -19,14 +21,7 @@ const SESSION: Options = Options { session_timeout: Duration::from_secs(2) };
 
 /// A server, or `None` and a word about it where none is installed.
 fn server() -> Option<Server> {
-    match Server::start(ServerOptions { port: None, tick: TICK }) {
-        Ok(server) => Some(server),
-        Err(e) if e.is_not_installed() && std::env::var_os("ZK_REQUIRE_REAL").is_none_or(|v| v != "1") => {
-            eprintln!("SKIPPED: {e}. ZK_REQUIRE_REAL=1 makes this a failure.");
-            None
-        }
-        Err(e) => panic!("{e}"),
-    }
+    common::server(TICK)
 }
 
 fn run<T>(work: impl Future<Output = T>) -> T {
