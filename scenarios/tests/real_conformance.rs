@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::process::{Command, Output};
 use std::time::Duration;
 use tempfile::TempDir;
-use zk_scenarios::real::{Server, ServerOptions};
+use zk_scenarios::real::Server;
 
 /// Two sessions: a watch fires, and the session that set it is told.
 const WATCH: &str = r#"{"id": "watch", "config": "default", "steps": [
