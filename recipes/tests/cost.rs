@@ -16,8 +16,8 @@ fn a_free_lock_costs_two_requests_in_one_round_trip() {
         let held = a.acquires().await;
         assert_eq!(a.sent(&stage, mark), [Kind::Create, Kind::Children]);
         let seen = stage.since(mark);
-        let is_sent = |happening: &Happening| matches!(happening, Happening::Sent { .. });
-        let is_reply = |happening: &Happening| matches!(happening, Happening::Replied { .. });
+        let is_sent = |happening: &Happening<'_>| matches!(happening, Happening::Sent { .. });
+        let is_reply = |happening: &Happening<'_>| matches!(happening, Happening::Replied { .. });
         let last_sent = seen.iter().rposition(|(_, happening)| is_sent(happening));
         let first_reply = seen.iter().position(|(_, happening)| is_reply(happening));
         assert!(last_sent < first_reply, "both leave before the first answer comes");

@@ -13,7 +13,7 @@ use zk_recipes::{HoldState, LockOptions, LostReason, OnSuspect, Released, Stop};
 /// The paths with which a client has asked for a znode since a mark.
 fn asked_for(stage: &Stage, client: &Client, mark: usize) -> Vec<String> {
     let me = client.process.id();
-    let create = |(_, happening): &(u64, Happening)| match happening {
+    let create = |(_, happening): &(u64, Happening<'_>)| match happening {
         Happening::Sent { process, kind: Kind::Create, path, .. } if *process == me => Some(*path),
         _ => None,
     };

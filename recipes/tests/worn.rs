@@ -100,7 +100,8 @@ fn worn_names_are_looked_at_in_one_flight() {
         ];
         assert_eq!(a.sent(&stage, mark), flights.concat());
         let seen = stage.since(mark);
-        let sent = |(_, what): &(u64, Happening)| matches!(what, Happening::Sent { kind: Kind::Exists, .. });
+        let sent =
+            |(_, what): &(u64, Happening<'_>)| matches!(what, Happening::Sent { kind: Kind::Exists, .. });
         let times: Vec<u64> = seen.iter().filter(|moment| sent(moment)).map(|(at, _)| *at).collect();
         assert!(times.iter().all(|at| *at == times[0]), "at {times:?}");
         assert_eq!(a.watches(&stage), [path::join(DIRECTORY, "z-lock--000000005")], "the youngest of them");

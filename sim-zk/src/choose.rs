@@ -17,6 +17,12 @@ pub enum Point {
     Fault(Place),
     /// How long a fault lasts, or how long a client waits before it connects again, on a scale of the world's own.
     Duration,
+    /// How fast servers are to each other, to their disks and to their trees from here on: 0 is the calm lag.
+    Lag,
+    /// Which of two things that race comes first.
+    Race,
+    /// Which server a client tries first, and which way round it goes on.
+    Server,
     /// Something that the world does not know: how the user of a client goes on.
     User,
 }

@@ -1,5 +1,8 @@
-//! What travels between a client and a server.
+//! What travels between a client and a server: every operation of ZooKeeper 3.8, and what is answered.
+//!
+//! Paths are whatever a client sent, good or bad: it is the server that looks at them.
 
+use crate::acl::Acl;
 use crate::paths::PathId;
 use std::sync::Arc;
 use zk_recipes::zk::{CreateMode, Error, EventKind, SessionId, Stat};
@@ -7,69 +10,195 @@ use zk_recipes::zk::{CreateMode, Error, EventKind, SessionId, Stat};
 /// Data, shared between a message, the tree and a reader.
 pub type Bytes = Arc<[u8]>;
 
-/// A request's body.
+/// What a znode holds: no data at all is not the same as empty data.
+pub type Content = Option<Bytes>;
+
+/// Which of the four create operations it is: they differ in what they answer, and in what they are allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CreateForm {
+    /// `create` (1), answered by the path alone.
+    Create,
+    /// `create2` (15), answered by the path and the stat.
+    Create2,
+    /// `createContainer` (19).
+    Container,
+    /// `createTTL` (21).
+    Ttl,
+}
+
+/// A creation as it is asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Creation {
+    /// Which operation.
+    pub form: CreateForm,
+    /// The path, or its beginning if the name is to be numbered.
+    pub path: PathId,
+    /// The data.
+    pub data: Content,
+    /// The access list; an empty one stands for one that was not sent at all, too.
+    pub acl: Acl,
+    /// The mode as it is sent: see [`flags_of`].
+    pub flags: i32,
+    /// Milliseconds without a change and without children after which the znode may go; for [`CreateForm::Ttl`].
+    pub ttl: i64,
+}
+
+impl Creation {
+    /// What the trait's `create` asks for.
+    pub fn new(path: PathId, data: Content, mode: CreateMode) -> Self {
+        let form = if mode == CreateMode::Container { CreateForm::Container } else { CreateForm::Create2 };
+        Creation { form, path, data, acl: Acl::Open, flags: flags_of(mode), ttl: 0 }
+    }
+}
+
+/// The number of a mode on the wire.
+pub fn flags_of(mode: CreateMode) -> i32 {
+    match mode {
+        CreateMode::Persistent => 0,
+        CreateMode::Ephemeral => 1,
+        CreateMode::PersistentSequential => 2,
+        CreateMode::EphemeralSequential => 3,
+        CreateMode::Container => 4,
+    }
+}
+
+/// A request's body. Versions are as on the wire: -1 is any.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the fields are those of ZooKeeper's operation of that name")]
 pub enum Ask {
-    /// `create2`, `createContainer`.
-    Create { path: PathId, data: Bytes, mode: CreateMode },
+    /// `create`, `create2`, `createContainer`, `createTTL`.
+    Create(Box<Creation>),
     /// `delete`.
-    Delete { path: PathId, version: Option<i32> },
+    Delete { path: PathId, version: i32 },
     /// `setData`.
-    Set { path: PathId, data: Bytes, version: Option<i32> },
+    Set { path: PathId, data: Content, version: i32 },
+    /// `setACL`.
+    SetAcl { path: PathId, acl: Acl, version: i32 },
+    /// `check` outside of a multi.
+    Check { path: PathId, version: i32 },
+    /// `multi`.
+    Multi(Vec<AskOp>),
+    /// `reconfig`.
+    Reconfig,
     /// `exists`.
     Exists { path: PathId, watch: bool },
     /// `getData`.
     Get { path: PathId, watch: bool },
-    /// `getChildren2`.
-    Children { path: PathId, watch: bool },
-    /// `multiRead` of `getData`.
-    GetMany(Vec<PathId>),
-    /// `multi`.
-    Multi(Vec<AskOp>),
+    /// `getChildren`, or `getChildren2` with the stat.
+    Children { path: PathId, watch: bool, stat: bool },
+    /// `getACL`.
+    GetAcl { path: PathId },
+    /// `getAllChildrenNumber`.
+    CountDescendants { path: PathId },
+    /// `getEphemerals`: those of the session whose paths begin with that text.
+    Ephemerals { prefix: Arc<str> },
+    /// `multiRead`; an operation that is no read is told by its number, and makes the whole request malformed.
+    MultiRead(Vec<ReadOp>),
     /// `sync`.
     Sync { path: PathId },
-    /// `removeWatches`.
-    RemoveWatches { path: PathId, table: Table },
-    /// `setWatches`: what the client believes to be armed, and the zxid of the last reply it has seen.
-    SetWatches { relative: i64, data: Vec<PathId>, exist: Vec<PathId>, child: Vec<PathId> },
+    /// `addWatch` with its mode as it is sent: 0 persistent, 1 persistent and recursive.
+    AddWatch { path: PathId, mode: i32 },
+    /// `removeWatches` with its type as it is sent: 1 children, 2 data, 3 any.
+    RemoveWatches { path: PathId, kind: i32 },
+    /// `checkWatches`, likewise.
+    CheckWatches { path: PathId, kind: i32 },
+    /// `setWatches`, `setWatches2`: what the client believes to be armed.
+    SetWatches(Box<Watching>),
+    /// `addauth`.
+    Auth { scheme: Arc<str>, auth: Bytes },
+    /// `whoAmI`.
+    WhoAmI,
     /// `ping`.
     Ping,
     /// `closeSession`.
     CloseSession,
+    /// An operation that there is none of.
+    Unknown(i32),
+    /// The body of that operation says nonsense.
+    Malformed(i32),
+}
+
+/// What a client believes to be armed, and the zxid of the last reply it has seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the lists of `setWatches2`")]
+pub struct Watching {
+    pub relative: i64,
+    pub data: Vec<PathId>,
+    pub exist: Vec<PathId>,
+    pub child: Vec<PathId>,
+    pub persistent: Vec<PathId>,
+    pub recursive: Vec<PathId>,
 }
 
 /// One operation of a [`Ask::Multi`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the fields are those of ZooKeeper's operation of that name")]
 pub enum AskOp {
-    /// `check`.
-    Check { path: PathId, version: Option<i32> },
-    /// `create2`.
-    Create { path: PathId, data: Bytes, mode: CreateMode },
-    /// `delete`.
-    Delete { path: PathId, version: Option<i32> },
-    /// `setData`.
-    Set { path: PathId, data: Bytes, version: Option<i32> },
+    Check {
+        path: PathId,
+        version: i32,
+    },
+    Create(Creation),
+    Delete {
+        path: PathId,
+        version: i32,
+    },
+    Set {
+        path: PathId,
+        data: Content,
+        version: i32,
+    },
+    /// An operation that a multi does not take, by its number.
+    Other(i32),
+}
+
+/// One operation of a [`Ask::MultiRead`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is ZooKeeper's operation of that name")]
+pub enum ReadOp {
+    Get(PathId),
+    Children(PathId),
+    /// An operation that a multiRead does not take, by its number.
+    Other(i32),
 }
 
 /// A reply's body.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the fields are those of ZooKeeper's records")]
 pub enum Answer {
-    /// To a create.
+    /// To `create` and `sync`.
+    Path(PathId),
+    /// To the other creates.
     Created { path: PathId, stat: Stat },
-    /// To a set.
+    /// To `setData`, `setACL`, `exists`.
     Stat(Stat),
-    /// To an exists.
-    MaybeStat(Option<Stat>),
-    /// To a get.
-    Data(Bytes, Stat),
+    /// To `getData`.
+    Data(Content, Stat),
     /// To a listing, in the server's order.
-    Children(Vec<PathId>, Stat),
-    /// To a multiRead.
-    Many(Vec<Option<(Bytes, Stat)>>),
-    /// To a multi.
+    Children(Vec<PathId>, Option<Stat>),
+    /// To `getACL`.
+    Acl(Acl, Stat),
+    /// To `getAllChildrenNumber`.
+    Number(i32),
+    /// To `getEphemerals`, in the server's order.
+    Ephemerals(Vec<PathId>),
+    /// To `multiRead`.
+    Many(Vec<Result<Found, Code>>),
+    /// To `multi`.
     Multi(Vec<OpAnswer>),
+    /// To `whoAmI`: schemes and users.
+    Clients(Vec<(Arc<str>, Arc<str>)>),
     /// To everything else.
     Nothing,
+}
+
+/// What one operation of a multiRead gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// To a get.
+    Data(Content, Stat),
+    /// To a listing.
+    Children(Vec<PathId>),
 }
 
 /// What one operation of a multi gave.
@@ -77,8 +206,10 @@ pub enum Answer {
 pub enum OpAnswer {
     /// To a check.
     Checked,
-    /// To a create.
+    /// To `create` and `create2`, which are answered alike here.
     Created(PathId),
+    /// To `createContainer` and `createTTL`.
+    CreatedWith(CreateForm, PathId, Stat),
     /// To a delete.
     Deleted,
     /// To a set.
@@ -87,71 +218,66 @@ pub enum OpAnswer {
 
 /// Why a request was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "what they mean is said with each case")]
 pub enum Refusal {
-    /// ZooKeeper's error of that name.
-    NoNode,
-    /// ZooKeeper's error of that name.
-    NodeExists,
-    /// ZooKeeper's error of that name.
-    BadVersion,
-    /// ZooKeeper's error of that name.
-    NotEmpty,
-    /// ZooKeeper's error of that name.
-    NoChildrenForEphemerals,
-    /// ZooKeeper's error of that name.
-    BadArguments,
-    /// ZooKeeper's error of that name.
-    SessionExpired,
-    /// ZooKeeper's error of that name.
-    NoWatcher,
-    /// A multi's first operation that failed, and why (never itself a multi).
-    Multi(u16, Code),
-}
-
-/// A [`Refusal`] of a single operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Code {
-    /// ZooKeeper's error of that name.
-    NoNode,
-    /// ZooKeeper's error of that name.
-    NodeExists,
-    /// ZooKeeper's error of that name.
-    BadVersion,
-    /// ZooKeeper's error of that name.
-    NotEmpty,
-    /// ZooKeeper's error of that name.
-    NoChildrenForEphemerals,
-    /// ZooKeeper's error of that name.
-    BadArguments,
+    /// As a whole.
+    All(Code),
+    /// A multi of so many operations: the first that failed, and why. On the wire it is answered "OK", with a code for
+    /// each operation.
+    Multi { index: u16, of: u16, code: Code },
 }
 
 impl From<Code> for Refusal {
     fn from(code: Code) -> Self {
-        match code {
-            Code::NoNode => Refusal::NoNode,
-            Code::NodeExists => Refusal::NodeExists,
-            Code::BadVersion => Refusal::BadVersion,
-            Code::NotEmpty => Refusal::NotEmpty,
-            Code::NoChildrenForEphemerals => Refusal::NoChildrenForEphemerals,
-            Code::BadArguments => Refusal::BadArguments,
-        }
+        Refusal::All(code)
     }
+}
+
+macro_rules! codes {
+    ($($name:ident = $number:literal),+ $(,)?) => {
+        /// ZooKeeper's errors, as servers tell them.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs, reason = "each is ZooKeeper's error of that name")]
+        pub enum Code { $($name),+ }
+
+        impl Code {
+            /// Its number on the wire.
+            pub fn number(self) -> i32 {
+                match self { $(Code::$name => $number),+ }
+            }
+        }
+    };
+}
+
+codes! {
+    RuntimeInconsistency = -2, MarshallingError = -5, Unimplemented = -6, BadArguments = -8, NoNode = -101, NoAuth = -102,
+    BadVersion = -103, NoChildrenForEphemerals = -108, NodeExists = -110, NotEmpty = -111, SessionExpired = -112,
+    InvalidAcl = -114, AuthFailed = -115, SessionMoved = -118, NoWatcher = -121, ReconfigDisabled = -123,
+    QuotaExceeded = -125,
 }
 
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::NoNode => Error::NoNode,
-            Refusal::NodeExists => Error::NodeExists,
-            Refusal::BadVersion => Error::BadVersion,
-            Refusal::NotEmpty => Error::NotEmpty,
-            Refusal::NoChildrenForEphemerals => Error::NoChildrenForEphemerals,
-            Refusal::BadArguments => Error::BadInput("refused by the server".into()),
-            Refusal::SessionExpired => Error::SessionOver(zk_recipes::zk::Over::Expired),
-            Refusal::NoWatcher => Error::Unexpected("no such watch".into()),
-            Refusal::Multi(index, code) => {
-                Error::Multi { index: usize::from(index), cause: Box::new(Refusal::from(code).into()) }
+            Refusal::All(code) => code.into(),
+            Refusal::Multi { index, code, .. } => {
+                Error::Multi { index: usize::from(index), cause: Box::new(code.into()) }
             }
+        }
+    }
+}
+
+impl From<Code> for Error {
+    fn from(code: Code) -> Self {
+        match code {
+            Code::NoNode => Error::NoNode,
+            Code::NodeExists => Error::NodeExists,
+            Code::BadVersion => Error::BadVersion,
+            Code::NotEmpty => Error::NotEmpty,
+            Code::NoChildrenForEphemerals => Error::NoChildrenForEphemerals,
+            Code::BadArguments => Error::BadInput("refused by the server".into()),
+            Code::SessionExpired => Error::SessionOver(zk_recipes::zk::Over::Expired),
+            other => Error::Unexpected(format!("the server answers {other:?}")),
         }
     }
 }
@@ -165,6 +291,17 @@ pub enum Table {
     Child,
 }
 
+/// How a watch goes on after it fired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum WatchMode {
+    /// It is gone.
+    OneShot,
+    /// It stays.
+    Persistent,
+    /// It stays, and is about everything below, too.
+    Recursive,
+}
+
 /// For whom a request was sent: stamped by the client, carried to everything that the request causes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Tag {
@@ -176,22 +313,29 @@ pub struct Tag {
     pub cleanup: bool,
 }
 
+/// What proves that a client may go on with a session.
+pub type Password = [u8; 16];
+
 /// From client to server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the fields are those of ZooKeeper's records")]
 pub enum Up {
-    /// The first packet of a connection. Session 0 asks for a new one.
-    Connect { session: SessionId, last_zxid: i64, timeout: u64 },
+    /// The first packet of a connection. Session 0 asks for a new one; the timeout is in microseconds.
+    Connect { session: SessionId, last_zxid: i64, timeout: u64, password: Password },
     /// A request.
     Request { xid: i32, ask: Ask, tag: Tag },
+    /// Something that makes the server hang up at once: a frame that is too long, or that has no header.
+    Unreadable,
     /// The end of the stream.
     Fin,
 }
 
 /// From server to client.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the fields are those of ZooKeeper's records")]
 pub enum Down {
     /// The answer to `Connect`. Timeout 0: the session is not, or no longer, known.
-    Connected { session: SessionId, timeout: u64 },
+    Connected { session: SessionId, timeout: u64, password: Password },
     /// The answer to a request.
     Reply { xid: i32, zxid: i64, result: Result<Answer, Refusal> },
     /// A notification.

@@ -1,4 +1,6 @@
 //! Paths as small numbers, so that the tree is a vector and a message carries four bytes.
+//!
+//! A client may send any text as a path, good or bad; each gets its number. `""` and `"/"` are two texts of one znode.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,45 +12,95 @@ pub struct PathId(pub u32);
 impl PathId {
     /// The root.
     pub const ROOT: PathId = PathId(0);
+    /// ZooKeeper's own directory.
+    pub(crate) const ZOOKEEPER: PathId = PathId(1);
+    /// `/zookeeper/config`.
+    pub(crate) const CONFIG: PathId = PathId(2);
+    /// `/zookeeper/quota`.
+    pub(crate) const QUOTA: PathId = PathId(3);
+    /// The empty text: the root's other name (`DataTree` keeps the root under both).
+    pub(crate) const EMPTY: PathId = PathId(4);
+    /// No path: of a parent that has not been asked for yet, and of a place that was left.
+    pub(crate) const NONE: PathId = PathId(u32::MAX);
+
+    /// Whether it is one of the four znodes that cannot be deleted (`DataTree.isSpecialPath`).
+    pub(crate) fn is_reserved(self) -> bool {
+        self <= PathId::QUOTA
+    }
 }
 
-/// Every path of a world, with its parent and the hash by which Java orders its name.
+/// Every path of a world, with its parent and the hashes by which Java orders names and paths.
 #[derive(Clone, Debug)]
 pub struct Paths {
     known: Vec<Known>,
-    index: BTreeMap<Arc<str>, PathId>,
+    /// By the hash of the text; paths of equal hash are chained.
+    index: BTreeMap<u64, PathId>,
 }
 
 #[derive(Clone, Debug)]
 struct Known {
     text: Arc<str>,
+    /// [`PathId::NONE`] until somebody needs it: whoever sends a megabyte of slashes does not fill the memory.
     parent: PathId,
+    /// The next path whose text has the same hash.
+    next: PathId,
     /// `String.hashCode` of the last component, spread as `java.util.HashMap` does.
-    hash: u32,
+    name_hash: u32,
+    /// The same of the whole path.
+    path_hash: u32,
+    valid: bool,
+    plausible: bool,
 }
 
 impl Default for Paths {
     fn default() -> Self {
-        let root: Arc<str> = "/".into();
-        let known = Known { text: root.clone(), parent: PathId::ROOT, hash: 0 };
-        Paths { known: vec![known], index: BTreeMap::from([(root, PathId::ROOT)]) }
+        let mut paths = Paths { known: Vec::new(), index: BTreeMap::new() };
+        for text in ["/", "/zookeeper", "/zookeeper/config", "/zookeeper/quota", ""] {
+            paths.intern(text);
+        }
+        paths
     }
 }
 
 impl Paths {
-    /// The number of a path; its ancestors get theirs too.
+    /// The number of a path, whatever the text.
     pub fn intern(&mut self, text: &str) -> PathId {
-        if let Some(id) = self.index.get(text) {
-            return *id;
+        let hash = hash_of(text);
+        if let Some(id) = self.find(hash, text) {
+            return id;
         }
-        let (parent, name) = zk_recipes::zk::path::split(text);
-        let hash = java_hash(name);
-        let parent = if parent == text { PathId::ROOT } else { self.intern(parent) };
         let id = PathId(u32::try_from(self.known.len()).expect("a run speaks of fewer than 2^32 paths"));
-        let text: Arc<str> = text.into();
-        self.known.push(Known { text: text.clone(), parent, hash });
-        self.index.insert(text, id);
+        let (parent, name) = zk_recipes::zk::path::split(text);
+        let next = self.index.insert(hash, id).unwrap_or(PathId::NONE);
+        self.known.push(Known {
+            text: text.into(),
+            parent: PathId::NONE,
+            next,
+            name_hash: spread(java_hash(name)),
+            path_hash: spread(java_hash(text)),
+            valid: zk_recipes::zk::path::validate(text).is_ok(),
+            plausible: text.contains('/') && !text.contains('\0'),
+        });
+        let parent = if text.len() < 2 { Some(PathId::ROOT) } else { self.find(hash_of(parent), parent) };
+        self.known[id.0 as usize].parent = parent.unwrap_or(PathId::NONE);
         id
+    }
+
+    fn find(&self, hash: u64, text: &str) -> Option<PathId> {
+        let mut at = *self.index.get(&hash)?;
+        while at != PathId::NONE {
+            let known = &self.known[at.0 as usize];
+            if *known.text == *text {
+                return Some(at);
+            }
+            at = known.next;
+        }
+        None
+    }
+
+    /// The number of a path, if it was spoken of before.
+    pub(crate) fn known(&self, text: &str) -> Option<PathId> {
+        self.find(hash_of(text), text)
     }
 
     /// The path of a number.
@@ -61,14 +113,43 @@ impl Paths {
         zk_recipes::zk::path::split(self.text(id)).1
     }
 
-    /// The parent; the root's is the root.
-    pub fn parent(&self, id: PathId) -> PathId {
-        self.known[id.0 as usize].parent
+    /// The text before the last `/`; `/` for what is directly below the root, and for the root.
+    pub fn parent(&mut self, id: PathId) -> PathId {
+        let known = &self.known[id.0 as usize];
+        if known.parent != PathId::NONE {
+            return known.parent;
+        }
+        let text = known.text.clone();
+        let parent = self.intern(zk_recipes::zk::path::split(&text).0);
+        self.known[id.0 as usize].parent = parent;
+        parent
+    }
+
+    /// The parent of a path at which there is, or was, a znode: somebody has asked for it before.
+    pub(crate) fn parent_of_znode(&self, id: PathId) -> PathId {
+        let parent = self.known[id.0 as usize].parent;
+        assert_ne!(parent, PathId::NONE, "a znode was created below a parent");
+        parent
+    }
+
+    /// Whether the path follows ZooKeeper's whole rule (`PathUtils.validatePath`).
+    pub(crate) fn is_valid(&self, id: PathId) -> bool {
+        self.known[id.0 as usize].valid
+    }
+
+    /// Whether the path has a `/` and no NUL: all that is asked of it before its parent is looked up.
+    pub(crate) fn is_plausible(&self, id: PathId) -> bool {
+        self.known[id.0 as usize].plausible
     }
 
     /// In which bucket of a Java hash table of `buckets` the last component lies.
-    pub(crate) fn bucket(&self, id: PathId, buckets: u32) -> u32 {
-        self.known[id.0 as usize].hash & (buckets - 1)
+    pub(crate) fn name_bucket(&self, id: PathId, buckets: u32) -> u32 {
+        self.known[id.0 as usize].name_hash & (buckets - 1)
+    }
+
+    /// In which bucket of a Java hash table of `buckets` the whole path lies.
+    pub(crate) fn path_bucket(&self, id: PathId, buckets: u32) -> u32 {
+        self.known[id.0 as usize].path_hash & (buckets - 1)
     }
 
     /// How many paths there are: every [`PathId`] is smaller.
@@ -82,9 +163,19 @@ impl Paths {
     }
 }
 
-fn java_hash(name: &str) -> u32 {
-    let hash =
-        name.encode_utf16().fold(0u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(u32::from(unit)));
+/// FNV-1a: the same in every process, unlike the standard library's hasher.
+fn hash_of(text: &str) -> u64 {
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// `String.hashCode`: over UTF-16 code units.
+pub(crate) fn java_hash(text: &str) -> u32 {
+    text.encode_utf16().fold(0, |hash: u32, unit| hash.wrapping_mul(31).wrapping_add(u32::from(unit)))
+}
+
+/// What `java.util.HashMap` makes of a hash before it looks for the bucket.
+pub(crate) fn spread(hash: u32) -> u32 {
     hash ^ (hash >> 16)
 }
 
@@ -97,15 +188,40 @@ mod tests {
         let mut paths = Paths::default();
         let b = paths.intern("/a/b");
         assert_eq!(paths.intern("/a/b"), b);
-        assert_eq!(paths.text(paths.parent(b)), "/a");
-        assert_eq!(paths.parent(paths.parent(b)), PathId::ROOT);
-        assert_eq!(paths.name(b), "b");
+        let a = paths.parent(b);
+        assert_eq!((paths.parent(a), paths.text(a)), (PathId::ROOT, "/a"));
+        assert_eq!((paths.name(b), paths.parent_of_znode(b)), ("b", a));
+    }
+
+    #[test]
+    fn any_text_has_a_number_and_a_parent_before_its_last_slash() {
+        let mut paths = Paths::default();
+        for (text, parent) in
+            [("", "/"), ("/", "/"), ("a", "/"), ("//", "/"), ("/p/", "/p"), ("a/b", "a"), ("/\0/é🔒", "/\0")]
+        {
+            let id = paths.intern(text);
+            assert_eq!(paths.text(id), text);
+            let found = paths.parent(id);
+            assert_eq!(paths.text(found), parent, "of {text:?}");
+        }
+        assert_ne!(paths.intern(""), paths.intern("/"));
+        assert_eq!((paths.intern(""), paths.intern("/zookeeper/quota")), (PathId::EMPTY, PathId::QUOTA));
+    }
+
+    #[test]
+    fn a_megabyte_of_slashes_is_one_path() {
+        let mut paths = Paths::default();
+        let before = paths.len();
+        let id = paths.intern(&"/".repeat(1_000_000));
+        assert!(!paths.is_valid(id));
+        assert_eq!(paths.len(), before + 1);
     }
 
     #[test]
     fn hashes_are_javas() {
         assert_eq!(java_hash(""), 0);
         // "hello".hashCode() is 99162322 in every Java.
-        assert_eq!(java_hash("hello"), 99_162_322 ^ (99_162_322 >> 16));
+        assert_eq!(java_hash("hello"), 99_162_322);
+        assert_eq!(spread(99_162_322), 99_162_322 ^ (99_162_322 >> 16));
     }
 }

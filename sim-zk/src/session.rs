@@ -6,13 +6,21 @@
 //! * A ping leaves after a third of the timeout without a request; two thirds without a byte from the server end the
 //!   connection.
 //! * `last_zxid` is that of the last ordinary reply: notifications, pings and connects do not count.
-//! * A watch is registered when the reply comes, and registered again after each reconnect, with `last_zxid`.
+//! * A watch is registered when the reply comes, and registered again after each reconnect, with `last_zxid`. Those that
+//!   stay are told of the reconnect first, since what they missed nobody tells them.
 //! * Expiry is learnt from a server only, on reconnect.
 
-use crate::message::{Answer, Ask, Down, Refusal, Table, Tag, Up};
-use crate::paths::PathId;
+mod servers;
+#[cfg(test)]
+mod tests;
+mod watches;
+
+use crate::message::{Answer, Ask, Down, Password, Refusal, Tag, Up};
+use crate::paths::{PathId, Paths};
 use crate::server::ConnId;
-use std::collections::{BTreeMap, VecDeque};
+pub(crate) use servers::Servers;
+use std::collections::VecDeque;
+use watches::Watches;
 use zk_recipes::zk::{Event, EventKind, Over, SessionId, State, Status};
 
 /// What the machine asks of those around it.
@@ -20,20 +28,49 @@ use zk_recipes::zk::{Event, EventKind, Over, SessionId, State, Status};
 pub(crate) enum Out {
     /// Send a packet on a connection.
     Send(ConnId, Up),
-    /// The request of a ticket is answered.
-    Answered(u32, Result<Answer, Failure>, Tag, Option<i64>),
-    /// A watch fired, or ends with the session.
-    Fired(u32, Result<(EventKind, PathId), Over>),
-    /// A notification arrived (whoever waits for it).
-    Noticed(EventKind, PathId),
+    /// A request is answered.
+    Answered(Answered),
+    /// A watch is told something.
+    Fired(u32, Told),
+    /// A notification arrived (whoever waits for it): `dispatch` it.
+    Noticed(ConnId, EventKind, PathId),
     /// The status changed.
     Changed(Status),
     /// Give the connection up.
     Close(ConnId),
-    /// Open a connection, and then call `attempt`.
-    Attempt,
-    /// Say when to try again, by `retry_at`.
-    Retry,
+    /// Open a connection with that server, and then call `attempt`.
+    Attempt { server: u8 },
+    /// Say when to try again, by `retry_at`: after the usual wait and that pause.
+    Retry { pause: u64 },
+}
+
+/// What a watch is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// It fired.
+    Event(EventKind, PathId),
+    /// It stays, and may have missed something.
+    Gap,
+    /// It ends with the session.
+    Over(Over),
+}
+
+/// What became of a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Answered {
+    pub ticket: u32,
+    pub result: Result<Answer, Failure>,
+    pub tag: Tag,
+    /// Of the answer, if there was one: the header's zxid, and the connection it came by.
+    pub zxid: Option<i64>,
+    pub conn: Option<ConnId>,
+}
+
+impl Out {
+    /// A request came to nothing.
+    fn failed(ticket: u32, why: Failure, tag: Tag) -> Out {
+        Out::Answered(Answered { ticket, result: Err(why), tag, zxid: None, conn: None })
+    }
 }
 
 /// Why a request came to nothing.
@@ -66,15 +103,6 @@ enum Phase {
     Over,
 }
 
-#[derive(Clone, Debug, Default)]
-struct Watchers {
-    ids: Vec<u32>,
-    /// Requests on their way that will arm it.
-    arming: u32,
-    /// Armed on an absent znode.
-    exist: bool,
-}
-
 /// One session, from the client's side.
 #[derive(Clone, Debug)]
 pub(crate) struct ClientSession {
@@ -92,15 +120,17 @@ pub(crate) struct ClientSession {
     pings: VecDeque<u64>,
     waiting: VecDeque<Pending>,
     outstanding: VecDeque<Pending>,
-    watches: BTreeMap<(Table, PathId), Watchers>,
+    watches: Watches,
     next_xid: i32,
-    servers: u64,
+    servers: Servers,
+    server: u8,
+    password: Password,
     /// The user has closed the session, and its end is on its way: nothing more is sent, and no connection follows.
     closing: bool,
 }
 
 impl ClientSession {
-    pub(crate) fn new(asked_timeout: u64, servers: usize, now: u64) -> Self {
+    pub(crate) fn new(asked_timeout: u64, servers: Servers, now: u64) -> Self {
         ClientSession {
             phase: Phase::Waiting { until: now },
             status: Status { state: State::Suspended, connection: 0, changes: 0 },
@@ -115,9 +145,11 @@ impl ClientSession {
             pings: VecDeque::new(),
             waiting: VecDeque::new(),
             outstanding: VecDeque::new(),
-            watches: BTreeMap::new(),
+            watches: Watches::default(),
             next_xid: 1,
-            servers: servers as u64,
+            server: servers.next,
+            servers,
+            password: [0; 16],
             closing: false,
         }
     }
@@ -125,6 +157,14 @@ impl ClientSession {
     /// The smaller of the timeout first negotiated and the one negotiated last.
     pub(crate) fn sound_timeout(&self) -> u64 {
         self.least_timeout
+    }
+
+    /// Its connection, if it has one.
+    pub(crate) fn conn(&self) -> Option<ConnId> {
+        match self.phase {
+            Phase::Up { conn } => Some(conn),
+            _ => None,
+        }
     }
 
     /// Whether nothing of the user's is on its way.
@@ -171,7 +211,7 @@ impl ClientSession {
         };
         if let Some(why) = over {
             if let Some(ticket) = ticket {
-                out.push(Out::Answered(ticket, Err(Failure::Over(why)), tag, None));
+                out.push(Out::failed(ticket, Failure::Over(why), tag));
             }
             return;
         }
@@ -188,9 +228,7 @@ impl ClientSession {
         pending.sent = now;
         self.next_xid += 1;
         self.last_sent = now;
-        if let Some(key) = pending.ask.arms() {
-            self.watches.entry(key).or_default().arming += 1;
-        }
+        self.watches.sent(&pending.ask);
         out.push(Out::Send(
             conn,
             Up::Request { xid: pending.xid, ask: pending.ask.clone(), tag: pending.tag },
@@ -200,35 +238,26 @@ impl ClientSession {
 
     /// The user no longer waits for a watch.
     pub(crate) fn drop_watch(&mut self, now: u64, id: u32, tag: Tag, out: &mut Vec<Out>) {
-        let Some((key, watchers)) = self.watches.iter_mut().find(|(_, watchers)| watchers.ids.contains(&id))
-        else {
-            return;
-        };
-        watchers.ids.retain(|held| *held != id);
-        if !watchers.ids.is_empty() || watchers.arming > 0 {
-            return;
-        }
-        let (table, path) = *key;
-        self.watches.remove(&(table, path));
-        if let Phase::Up { conn } = self.phase
-            && !self.closing
-        {
-            let ask = Ask::RemoveWatches { path, table };
+        let removal = self.watches.removal(id);
+        self.watches.drop(id);
+        if let (Some((path, kind)), Phase::Up { conn }, false) = (removal, &self.phase, self.closing) {
+            let (conn, ask) = (*conn, Ask::RemoveWatches { path, kind });
             self.send(now, conn, Pending { ticket: None, watch: None, xid: 0, ask, tag, sent: 0 }, out);
         }
     }
 
     /// Whether dropping this watch would send a request.
     pub(crate) fn drop_sends(&self, id: u32) -> bool {
-        matches!(self.phase, Phase::Up { .. })
-            && !self.closing
-            && self.watches.values().any(|w| w.arming == 0 && w.ids.as_slice() == [id])
+        matches!(self.phase, Phase::Up { .. }) && !self.closing && self.watches.removal(id).is_some()
     }
 
     /// A timer of the machine is due.
     pub(crate) fn timer(&mut self, now: u64, out: &mut Vec<Out>) {
         match self.phase {
-            Phase::Waiting { .. } => out.push(Out::Attempt),
+            Phase::Waiting { .. } => {
+                self.server = self.servers.take();
+                out.push(Out::Attempt { server: self.server });
+            }
             Phase::Connecting { conn, .. } => {
                 out.push(Out::Close(conn));
                 self.lost(out);
@@ -248,10 +277,11 @@ impl ClientSession {
 
     /// A connection was opened for the attempt.
     pub(crate) fn attempt(&mut self, now: u64, conn: ConnId, out: &mut Vec<Out>) {
-        self.phase = Phase::Connecting { conn, until: now + self.timeout / self.servers, sent: now };
+        self.phase =
+            Phase::Connecting { conn, until: now + self.timeout / u64::from(self.servers.count), sent: now };
         self.last_sent = now;
         let (session, last_zxid, timeout) = (self.session, self.last_zxid, self.asked_timeout);
-        out.push(Out::Send(conn, Up::Connect { session, last_zxid, timeout }));
+        out.push(Out::Send(conn, Up::Connect { session, last_zxid, timeout, password: self.password }));
     }
 
     /// The connection is gone, or the attempt has failed.
@@ -259,7 +289,7 @@ impl ClientSession {
         self.pings.clear();
         for pending in self.outstanding.drain(..).chain(self.waiting.drain(..)) {
             if let Some(ticket) = pending.ticket {
-                out.push(Out::Answered(ticket, Err(Failure::ConnectionLoss), pending.tag, None));
+                out.push(Out::failed(ticket, Failure::ConnectionLoss, pending.tag));
             }
         }
         if self.closing {
@@ -269,12 +299,8 @@ impl ClientSession {
             return;
         }
         self.phase = Phase::Waiting { until: u64::MAX };
-        out.push(Out::Retry);
-        // A request that was to arm a watch has failed; one that nobody holds any more is not registered again.
-        self.watches.retain(|_, watchers| {
-            watchers.arming = 0;
-            !watchers.ids.is_empty()
-        });
+        out.push(Out::Retry { pause: self.servers.pause() });
+        self.watches.lost();
         if self.status.state == State::Connected {
             self.change(State::Suspended, out);
         }
@@ -300,15 +326,11 @@ impl ClientSession {
         self.phase = Phase::Over;
         for pending in self.outstanding.drain(..).chain(self.waiting.drain(..)) {
             if let Some(ticket) = pending.ticket {
-                out.push(Out::Answered(ticket, Err(Failure::Over(why)), pending.tag, None));
+                out.push(Out::failed(ticket, Failure::Over(why), pending.tag));
             }
         }
         self.change(State::Over(why), out);
-        for watchers in std::mem::take(&mut self.watches).into_values() {
-            for id in watchers.ids {
-                out.push(Out::Fired(id, Err(why)));
-            }
-        }
+        out.extend(self.watches.take_all().into_iter().map(|id| Out::Fired(id, Told::Over(why))));
     }
 
     /// The user closes a session that is not connected: nothing is sent.
@@ -338,9 +360,12 @@ impl ClientSession {
                 out.push(Out::Close(conn));
                 self.end(Over::Expired, out);
             }
-            Down::Connected { session, timeout } => self.connected(now, conn, session, timeout, out),
-            Down::Reply { xid, zxid, result } => self.reply(xid, zxid, result, out),
-            Down::Notify { kind, path } => self.notified(kind, path, out),
+            Down::Connected { session, timeout, password } => {
+                self.password = password;
+                self.connected(now, conn, session, timeout, out);
+            }
+            Down::Reply { xid, zxid, result } => self.reply(conn, xid, zxid, result, out),
+            Down::Notify { kind, path } => out.push(Out::Noticed(conn, kind, path)),
             Down::Fin => {
                 out.push(Out::Close(conn));
                 self.lost(out);
@@ -360,22 +385,12 @@ impl ClientSession {
         self.timeout = timeout;
         self.safe_from = sent;
         self.phase = Phase::Up { conn };
+        self.servers.connected(self.server);
         self.change(State::Connected, out);
-        let lists = |table, exist| {
-            self.watches
-                .iter()
-                .filter(|(key, watchers)| key.0 == table && watchers.exist == exist)
-                .map(|(key, _)| key.1)
-                .collect::<Vec<_>>()
-        };
-        if !self.watches.is_empty() {
-            let ask = Ask::SetWatches {
-                relative: self.last_zxid,
-                data: lists(Table::Data, false),
-                exist: lists(Table::Data, true),
-                child: lists(Table::Child, false),
-            };
-            let tag = Tag { cleanup: true, ..Tag::default() };
+        // Told now, so that whatever they ask for in consequence comes behind the arming.
+        out.extend(self.watches.staying().map(|id| Out::Fired(id, Told::Gap)));
+        if let Some(believed) = self.watches.believed(self.last_zxid) {
+            let (ask, tag) = (Ask::SetWatches(Box::new(believed)), Tag { cleanup: true, ..Tag::default() });
             self.send(now, conn, Pending { ticket: None, watch: None, xid: 0, ask, tag, sent: 0 }, out);
         }
         while let Some(pending) = self.waiting.pop_front() {
@@ -383,108 +398,47 @@ impl ClientSession {
         }
     }
 
-    fn reply(&mut self, xid: i32, zxid: i64, result: Result<Answer, Refusal>, out: &mut Vec<Out>) {
+    fn reply(
+        &mut self,
+        conn: ConnId,
+        xid: i32,
+        zxid: i64,
+        result: Result<Answer, Refusal>,
+        out: &mut Vec<Out>,
+    ) {
         if xid == -2 {
             let sent = self.pings.pop_front().expect("a ping's answer follows a ping");
             self.safe_from = self.safe_from.max(sent);
             return;
         }
-        let pending = self.outstanding.pop_front().expect("an answer follows a request");
-        assert_eq!(pending.xid, xid, "answers come in the order of the requests");
+        // Answers come in the order of the requests. If one is left out, a write of ours was refused because the session
+        // has moved; like the real library, we do not go on with this connection.
+        let Some(pending) = self.outstanding.pop_front_if(|pending| pending.xid == xid) else {
+            out.push(Out::Close(conn));
+            self.lost(out);
+            return;
+        };
         self.safe_from = self.safe_from.max(pending.sent);
         self.last_zxid = self.last_zxid.max(zxid);
-        if let Some(key) = pending.ask.arms() {
-            let watchers = self.watches.entry(key).or_default();
-            watchers.arming = watchers.arming.saturating_sub(1);
-            if let (Ok(answer), Some(watch)) = (&result, pending.watch) {
-                watchers.ids.push(watch);
-                watchers.exist = matches!(answer, Answer::MaybeStat(None));
-            } else if watchers.ids.is_empty() && watchers.arming == 0 {
-                self.watches.remove(&key);
-            }
-        }
+        self.watches.answered(&pending.ask, &result, pending.watch);
         let closed = pending.ask == Ask::CloseSession;
         let Some(ticket) = pending.ticket else { return };
         let result = result.map_err(Failure::Refused);
-        out.push(Out::Answered(ticket, result, pending.tag, Some(zxid)));
+        let (tag, zxid, conn) = (pending.tag, Some(zxid), Some(conn));
+        out.push(Out::Answered(Answered { ticket, result, tag, zxid, conn }));
         if closed {
             self.end(Over::Closed, out);
         }
     }
 
-    fn notified(&mut self, kind: EventKind, path: PathId, out: &mut Vec<Out>) {
-        out.push(Out::Noticed(kind, path));
-        let tables: &[Table] = match kind {
-            EventKind::NodeCreated | EventKind::NodeDataChanged => &[Table::Data],
-            EventKind::NodeDeleted => &[Table::Data, Table::Child],
-            EventKind::NodeChildrenChanged => &[Table::Child],
-        };
-        for table in tables {
-            let Some(watchers) = self.watches.get_mut(&(*table, path)) else { continue };
-            let ids = std::mem::take(&mut watchers.ids);
-            if watchers.arming == 0 {
-                self.watches.remove(&(*table, path));
-            }
-            for id in ids {
-                out.push(Out::Fired(id, Ok((kind, path))));
-            }
-        }
+    /// Tells a notification to those whom it concerns.
+    pub(crate) fn dispatch(&mut self, kind: EventKind, path: PathId, paths: &Paths, out: &mut Vec<Out>) {
+        let concerned = self.watches.concerned(kind, path, paths);
+        out.extend(concerned.into_iter().map(|id| Out::Fired(id, Told::Event(kind, path))));
     }
 }
 
 /// The user's view of what a watch reported.
 pub(crate) fn event(kind: EventKind, path: &str) -> Event {
     Event { kind, path: path.to_owned() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A session over its first connection, with the timeout that it was given.
-    fn connected(timeout: u64) -> ClientSession {
-        let mut session = ClientSession::new(10_000_000, 1, 0);
-        session.attempt(0, ConnId(0), &mut Vec::new());
-        session.receive(0, ConnId(0), Down::Connected { session: SessionId(1), timeout }, &mut Vec::new());
-        session
-    }
-
-    fn again(session: &mut ClientSession, timeout: u64) {
-        let out = &mut Vec::new();
-        let Phase::Up { conn } = session.phase else { panic!("it is connected") };
-        session.receive(1, conn, Down::Fin, out);
-        let next = ConnId(conn.0 + 1);
-        session.attempt(2, next, out);
-        session.receive(3, next, Down::Connected { session: SessionId(1), timeout }, out);
-    }
-
-    #[test]
-    fn the_timeout_to_reckon_with_is_the_least_that_was_given() {
-        let mut session = connected(8_000_000);
-        assert_eq!(session.sound_timeout(), 8_000_000);
-        again(&mut session, 6_000_000);
-        assert_eq!(session.sound_timeout(), 6_000_000);
-        again(&mut session, 9_000_000);
-        assert_eq!(session.sound_timeout(), 6_000_000);
-        assert_eq!(session.next_timer(), Some(2 + 3_000_000), "pings go by the last one");
-    }
-
-    #[test]
-    fn only_answers_to_requests_move_the_last_zxid() {
-        let mut session = connected(8_000_000);
-        let out = &mut Vec::new();
-        let sync = Ask::Sync { path: PathId::ROOT };
-        session.ask(1, sync, Tag::default(), Some(1), None, out);
-        session.receive(2, ConnId(0), Down::Reply { xid: 1, zxid: 53, result: Ok(Answer::Nothing) }, out);
-        session.timer(3_000_000, out);
-        session.receive(
-            3_000_001,
-            ConnId(0),
-            Down::Reply { xid: -2, zxid: 999, result: Ok(Answer::Nothing) },
-            out,
-        );
-        let kind = EventKind::NodeCreated;
-        session.receive(3_000_002, ConnId(0), Down::Notify { kind, path: PathId::ROOT }, out);
-        assert_eq!(session.last_zxid, 53);
-    }
 }

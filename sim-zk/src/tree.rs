@@ -3,67 +3,82 @@
 //! Versions, counters and zxids as `DataTree` and `DataNode` keep them; the visible `cversion` is twice the number of
 //! creations less the number of living children.
 
-use crate::message::Bytes;
+mod quota;
+pub(crate) mod roll;
+pub(crate) mod work;
+
+use crate::acl::{Acl, AclEntry, perms};
+use crate::message::Content;
 use crate::paths::{PathId, Paths};
-use std::collections::BTreeMap;
+use crate::txn::Life;
+use roll::Roll;
+use std::collections::{BTreeMap, BTreeSet};
 use zk_recipes::zk::{SessionId, Stat};
 
 /// A znode.
 #[derive(Clone, Debug)]
-pub struct Znode {
+pub(crate) struct Znode {
     /// Its data.
-    pub data: Bytes,
-    /// The session that owns it, if it is an ephemeral.
-    pub owner: SessionId,
+    pub data: Content,
+    /// Who may do what with it.
+    pub acl: Acl,
+    /// What its life hangs on.
+    pub life: Life,
     czxid: i64,
-    mzxid: i64,
-    pzxid: i64,
+    /// The transaction that last changed the data.
+    pub mzxid: i64,
+    /// The transaction that last created or deleted a child.
+    pub pzxid: i64,
     ctime: i64,
     mtime: i64,
     /// Number of changes of the data.
     pub version: i32,
+    /// Number of changes of the access list.
+    pub aversion: i32,
     /// Number of creations of children: the next sequence number.
     pub creations: i32,
-    /// In the order of their creation.
-    children: Vec<PathId>,
-    /// The size of the hash table that Java keeps the children in; it never shrinks.
-    buckets: u32,
+    children: Roll,
+    /// Its place among its siblings.
+    among_siblings: u32,
+    /// Its place among the ephemerals of its session.
+    among_ephemerals: u32,
 }
 
 impl Znode {
-    fn new(data: Bytes, owner: SessionId, zxid: i64, time: i64) -> Self {
+    fn new(data: Content, acl: Acl, life: Life, zxid: i64, time: i64) -> Self {
         Znode {
             data,
-            owner,
+            acl,
+            life,
             czxid: zxid,
             mzxid: zxid,
             pzxid: zxid,
             ctime: time,
             mtime: time,
             version: 0,
+            aversion: 0,
             creations: 0,
-            children: Vec::new(),
-            buckets: 8,
+            children: Roll::new(8),
+            among_siblings: 0,
+            among_ephemerals: 0,
         }
     }
 
     /// How many children live.
-    pub fn num_children(&self) -> usize {
+    pub(crate) fn num_children(&self) -> usize {
         self.children.len()
     }
 
-    /// The transaction that last changed the data.
-    pub fn mzxid(&self) -> i64 {
-        self.mzxid
-    }
-
-    /// The transaction that last created or deleted a child.
-    pub fn pzxid(&self) -> i64 {
-        self.pzxid
+    /// The session that owns it, or nobody.
+    pub(crate) fn owner(&self) -> SessionId {
+        match self.life {
+            Life::Ephemeral(session) => session,
+            _ => SessionId(0),
+        }
     }
 
     /// The visible stat.
-    pub fn stat(&self) -> Stat {
+    pub(crate) fn stat(&self) -> Stat {
         let children = self.children.len() as i32;
         Stat {
             czxid: self.czxid,
@@ -73,9 +88,9 @@ impl Znode {
             mtime: self.mtime,
             version: self.version,
             cversion: self.creations.wrapping_mul(2).wrapping_sub(children),
-            aversion: 0,
-            ephemeral_owner: self.owner,
-            data_length: self.data.len() as i32,
+            aversion: self.aversion,
+            ephemeral_owner: self.owner(),
+            data_length: self.data.as_ref().map_or(0, |data| data.len() as i32),
             num_children: children,
         }
     }
@@ -83,27 +98,51 @@ impl Znode {
 
 /// The tree.
 #[derive(Clone, Debug)]
-pub struct Tree {
+pub(crate) struct Tree {
     nodes: Vec<Option<Znode>>,
-    ephemerals: BTreeMap<SessionId, Vec<PathId>>,
+    /// How many znodes there are.
+    count: usize,
+    /// A session that had ephemerals once keeps its entry until it ends: its table does not shrink.
+    ephemerals: BTreeMap<SessionId, Roll>,
+    /// Containers and znodes with a time to live.
+    mortal: BTreeSet<PathId>,
+    limited: quota::Limited,
 }
 
 impl Tree {
     /// A pristine tree: `/`, `/zookeeper`, `/zookeeper/config` and `/zookeeper/quota`.
-    pub fn pristine(paths: &mut Paths, nothing: &Bytes) -> Self {
-        let mut tree = Tree { nodes: Vec::new(), ephemerals: BTreeMap::new() };
-        let node = || Znode::new(nothing.clone(), SessionId(0), 0, 0);
-        tree.put(PathId::ROOT, node());
-        for path in ["/zookeeper", "/zookeeper/config", "/zookeeper/quota"] {
-            let id = paths.intern(path);
-            tree.put(id, node());
-            tree.node_mut(paths.parent(id)).children.push(id);
+    pub(crate) fn pristine() -> Self {
+        let mut tree = Tree {
+            nodes: Vec::new(),
+            count: 0,
+            ephemerals: BTreeMap::new(),
+            mortal: BTreeSet::new(),
+            limited: BTreeSet::new(),
+        };
+        let node = || Znode::new(Some([].into()), Acl::Open, Life::Persistent, 0, 0);
+        for path in [PathId::ROOT, PathId::ZOOKEEPER, PathId::CONFIG, PathId::QUOTA] {
+            tree.put(path, node());
         }
+        // These count as never created: it is why the visible `cversion` of a fresh root is -1.
+        let children = [
+            (PathId::ROOT, PathId::ZOOKEEPER),
+            (PathId::ZOOKEEPER, PathId::CONFIG),
+            (PathId::ZOOKEEPER, PathId::QUOTA),
+        ];
+        for (parent, child) in children {
+            let place = tree.node_mut(parent).children.push(child);
+            tree.node_mut(child).among_siblings = place;
+        }
+        let anyone = AclEntry { perms: perms::READ, scheme: "world".into(), id: "anyone".into() };
+        let config = tree.node_mut(PathId::CONFIG);
+        config.acl = Acl::List([anyone].into());
+        config.aversion = -1;
         tree
     }
 
-    /// The znode at a path.
-    pub fn get(&self, path: PathId) -> Option<&Znode> {
+    /// The znode at a path. The root has two.
+    pub(crate) fn get(&self, path: PathId) -> Option<&Znode> {
+        let path = if path == PathId::EMPTY { PathId::ROOT } else { path };
         self.nodes.get(path.0 as usize)?.as_ref()
     }
 
@@ -116,80 +155,182 @@ impl Tree {
         if self.nodes.len() <= at {
             self.nodes.resize_with(at + 1, || None);
         }
+        assert!(self.nodes[at].is_none(), "a create speaks of a path that its preparation saw free");
         self.nodes[at] = Some(node);
+        self.count += 1;
     }
 
-    /// A znode's children in the order in which a Java server lists them: by bucket of its hash table, within a bucket
-    /// by age.
-    pub fn children(&self, path: PathId, paths: &Paths) -> Option<Vec<PathId>> {
-        let node = self.get(path)?;
-        let mut names = node.children.clone();
-        names.sort_by_key(|child| paths.bucket(*child, node.buckets));
-        Some(names)
+    /// How many znodes there are, the root and ZooKeeper's own included.
+    pub(crate) fn len(&self) -> usize {
+        self.count
     }
 
-    /// The ephemerals of a session, in the order of their creation.
-    pub fn ephemerals(&self, session: SessionId) -> &[PathId] {
-        self.ephemerals.get(&session).map_or(&[], Vec::as_slice)
+    /// A znode's children in the order in which a Java server lists them.
+    pub(crate) fn children(&self, path: PathId, paths: &Paths) -> Option<Vec<PathId>> {
+        Some(self.get(path)?.children.in_order(|child, buckets| paths.name_bucket(child, buckets)))
     }
 
-    /// Applies a creation.
-    pub fn create(
+    /// How many znodes there are below one.
+    pub(crate) fn descendants(&self, path: PathId) -> usize {
+        let mut count = 0;
+        let mut todo = vec![path];
+        while let Some(node) = todo.pop().and_then(|path| self.get(path)) {
+            count += node.num_children();
+            todo.extend(node.children.by_age());
+        }
+        count
+    }
+
+    /// The ephemerals of a session, in the order in which a Java server goes through a copy of its set: the copy's
+    /// table may be smaller (`DataTree.getEphemerals`).
+    pub(crate) fn ephemerals(&self, session: SessionId, paths: &Paths) -> Vec<PathId> {
+        let mut listed = self.ephemerals_for_copy(session, paths);
+        let buckets = roll::buckets_of_clone(listed.len());
+        listed.sort_by_cached_key(|path| paths.path_bucket(*path, buckets));
+        listed
+    }
+
+    /// The ephemerals of a session, in the order in which they are put into a copy of the set.
+    pub(crate) fn ephemerals_for_copy(&self, session: SessionId, paths: &Paths) -> Vec<PathId> {
+        let in_order = |roll: &Roll| roll.in_order(|path, buckets| paths.path_bucket(path, buckets));
+        self.ephemerals.get(&session).map_or_else(Vec::new, in_order)
+    }
+
+    /// The session has ended: what it still owned, if anything.
+    pub(crate) fn orphans(&mut self, session: SessionId) -> Vec<PathId> {
+        self.ephemerals.remove(&session).map_or_else(Vec::new, |roll| roll.by_age().collect())
+    }
+
+    /// Containers that once had a child and have none, and znodes without children whose time is over
+    /// (`ContainerManager.getCandidates`).
+    pub(crate) fn reapable(&self, wall_clock_ms: i64) -> Vec<PathId> {
+        let is_due = |path: &PathId| {
+            let Some(node) = self.get(*path) else { return false };
+            node.num_children() == 0
+                && match node.life {
+                    Life::Container => node.creations > 0,
+                    Life::Ttl(ttl) => wall_clock_ms.saturating_sub(node.mtime) > ttl,
+                    Life::Persistent | Life::Ephemeral(_) => false,
+                }
+        };
+        self.mortal.iter().copied().filter(is_due).collect()
+    }
+
+    /// Applies a creation. `creations` is the parent's count after it.
+    #[allow(clippy::too_many_arguments, reason = "a transaction's fields")]
+    pub(crate) fn create(
         &mut self,
         path: PathId,
-        data: Bytes,
-        owner: SessionId,
+        data: Content,
+        acl: Acl,
+        life: Life,
+        creations: i32,
         zxid: i64,
         time: i64,
         paths: &Paths,
-    ) {
-        self.put(path, Znode::new(data, owner, zxid, time));
-        let parent = self.node_mut(paths.parent(path));
-        parent.children.push(path);
+    ) -> Stat {
+        let parent = self.node_mut(paths.parent_of_znode(path));
         // At the end of the numbers the count stays where it is, and with it the mark of the last change
-        // (`DataTree.createNode` only ever raises them).
-        if let Some(creations) = parent.creations.checked_add(1) {
+        // (`DataTree.createNode` only ever raises them); and -1 stands for "one more".
+        let creations = if creations == -1 { parent.creations.wrapping_add(1) } else { creations };
+        if creations > parent.creations {
             parent.creations = creations;
             parent.pzxid = zxid;
         }
-        if parent.children.len() > parent.buckets as usize / 4 * 3 {
-            parent.buckets *= 2;
+        let mut node = Znode::new(data, acl, life, zxid, time);
+        node.among_siblings = parent.children.push(path);
+        match life {
+            Life::Persistent => {}
+            Life::Ephemeral(session) => {
+                node.among_ephemerals =
+                    self.ephemerals.entry(session).or_insert_with(|| Roll::new(16)).push(path);
+            }
+            Life::Container | Life::Ttl(_) => {
+                self.mortal.insert(path);
+            }
         }
-        if owner != SessionId(0) {
-            self.ephemerals.entry(owner).or_default().push(path);
-        }
+        let stat = node.stat();
+        self.put(path, node);
+        self.count_created(path, i64::from(stat.data_length), paths);
+        stat
     }
 
-    /// Applies a deletion.
-    pub fn delete(&mut self, path: PathId, zxid: i64, paths: &Paths) {
+    /// Applies a deletion; the znode that is gone.
+    pub(crate) fn delete(&mut self, path: PathId, zxid: i64, paths: &Paths) -> Znode {
         let node = self.nodes[path.0 as usize]
             .take()
             .expect("a deletion speaks of a znode that its preparation saw");
-        if node.owner != SessionId(0)
-            && let Some(owned) = self.ephemerals.get_mut(&node.owner)
-        {
-            owned.retain(|owned| *owned != path);
-            if owned.is_empty() {
-                self.ephemerals.remove(&node.owner);
+        self.count -= 1;
+        match node.life {
+            Life::Persistent => {}
+            Life::Ephemeral(session) => self.disown(session, node.among_ephemerals),
+            Life::Container | Life::Ttl(_) => {
+                self.mortal.remove(&path);
             }
         }
-        let parent = self.node_mut(paths.parent(path));
-        parent.children.retain(|child| *child != path);
+        let above = paths.parent_of_znode(path);
+        let parent = self.node_mut(above);
         parent.pzxid = parent.pzxid.max(zxid);
+        parent.children.remove(node.among_siblings);
+        if parent.children.is_sparse() {
+            parent.children.close_ranks();
+            let ranks: Vec<PathId> = parent.children.by_age().collect();
+            for (place, child) in (0..).zip(ranks) {
+                self.node_mut(child).among_siblings = place;
+            }
+        }
+        self.count_deleted(path, i64::from(node.stat().data_length), paths);
+        node
     }
 
-    /// Applies a write of data.
-    pub fn set(&mut self, path: PathId, data: Bytes, zxid: i64, time: i64) -> Stat {
+    fn disown(&mut self, session: SessionId, place: u32) {
+        let Some(owned) = self.ephemerals.get_mut(&session) else { return };
+        owned.remove(place);
+        if owned.is_sparse() {
+            owned.close_ranks();
+            let ranks: Vec<PathId> = owned.by_age().collect();
+            for (place, path) in (0..).zip(ranks) {
+                self.node_mut(path).among_ephemerals = place;
+            }
+        }
+    }
+
+    /// Applies a write of data; `version` is the one after it.
+    pub(crate) fn set(
+        &mut self,
+        path: PathId,
+        data: Content,
+        version: i32,
+        zxid: i64,
+        time: i64,
+        paths: &Paths,
+    ) -> Stat {
         let node = self.node_mut(path);
+        let before = node.stat().data_length;
         node.data = data;
-        node.version = node.version.wrapping_add(1);
+        node.version = version;
         node.mzxid = zxid;
         node.mtime = time;
+        let stat = node.stat();
+        self.count(path, i64::from(stat.data_length) - i64::from(before), 0, paths);
+        stat
+    }
+
+    /// Applies a change of the access list; `version` is the one after it.
+    pub(crate) fn set_acl(&mut self, path: PathId, acl: Acl, version: i32) -> Stat {
+        let node = self.node_mut(path);
+        node.acl = acl;
+        node.aversion = version;
         node.stat()
     }
 
+    /// Whether there are znodes that nobody has to delete.
+    pub(crate) fn has_mortals(&self) -> bool {
+        !self.mortal.is_empty()
+    }
+
     /// Every znode there is, in the order of the path numbers.
-    pub fn iter(&self) -> impl Iterator<Item = (PathId, &Znode)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (PathId, &Znode)> {
         self.nodes.iter().enumerate().filter_map(|(id, node)| Some((PathId(id as u32), node.as_ref()?)))
     }
 }
@@ -201,14 +342,37 @@ mod tests {
     #[test]
     fn at_the_end_of_the_numbers_the_count_stays_and_changes_are_not_marked() {
         let mut paths = Paths::default();
-        let mut tree = Tree::pristine(&mut paths, &[].into());
+        let mut tree = Tree::pristine();
         let (last, next) = (paths.intern("/last"), paths.intern("/next"));
-        tree.node_mut(PathId::ROOT).creations = i32::MAX - 1;
-        tree.create(last, [].into(), SessionId(0), 1, 0, &paths);
-        let root = tree.get(PathId::ROOT).expect("there is a root");
-        assert_eq!((root.creations, root.pzxid()), (i32::MAX, 1));
-        tree.create(next, [].into(), SessionId(0), 2, 0, &paths);
-        let root = tree.get(PathId::ROOT).expect("there is a root");
-        assert_eq!((root.creations, root.pzxid()), (i32::MAX, 1));
+        let mut create = |path, creations, zxid, paths: &Paths| {
+            tree.create(path, None, Acl::Open, Life::Persistent, creations, zxid, 0, paths);
+            let root = tree.get(PathId::ROOT).expect("there is a root");
+            (root.creations, root.pzxid)
+        };
+        assert_eq!(create(last, i32::MAX, 1, &paths), (i32::MAX, 1));
+        assert_eq!(create(next, i32::MIN, 2, &paths), (i32::MAX, 1));
+    }
+
+    #[test]
+    fn children_and_ephemerals_keep_their_places_while_many_come_and_go() {
+        let mut paths = Paths::default();
+        let mut tree = Tree::pristine();
+        let session = SessionId(1);
+        let all: Vec<PathId> = (0..500).map(|n| paths.intern(&format!("/n{n}"))).collect();
+        for (zxid, path) in (1..).zip(&all) {
+            tree.create(*path, None, Acl::Open, Life::Ephemeral(session), zxid, i64::from(zxid), 0, &paths);
+        }
+        for path in all.iter().filter(|path| path.0 % 5 != 0) {
+            tree.delete(*path, 501, &paths);
+        }
+        let left: Vec<PathId> = all.iter().copied().filter(|path| path.0 % 5 == 0).collect();
+        let mut owned = tree.ephemerals(session, &paths);
+        owned.sort();
+        assert_eq!(owned, left);
+        for path in left {
+            tree.delete(path, 502, &paths);
+        }
+        assert_eq!(tree.children(PathId::ROOT, &paths), Some(vec![PathId::ZOOKEEPER]));
+        assert_eq!(tree.len(), 4);
     }
 }

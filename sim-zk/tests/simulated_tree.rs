@@ -4,8 +4,8 @@ mod common;
 
 use common::{calm, client, make, make_ephemeral, ms, wait};
 use sim_zk::SimClient;
-use sim_zk::witness::Happening;
-use zk_recipes::zk::{CreateMode, Error, Op, OpResult, SessionId, Stat, ZooKeeper};
+use sim_zk::witness::{Happening, Kind};
+use zk_recipes::zk::{CreateMode, Error, EventKind, Op, OpResult, SessionId, Stat, ZooKeeper};
 
 async fn stat(zk: &SimClient, path: &str) -> Stat {
     zk.exists(path).await.expect("the exists succeeds").expect("the znode is there")
@@ -239,16 +239,34 @@ fn ephemerals_have_an_owner_and_no_children() {
 }
 
 #[test]
-fn a_container_is_a_plain_znode_that_stays() {
-    calm(|sim| async move {
+fn a_container_goes_at_a_beat_of_the_reaper_after_its_last_child() {
+    let (_, tape) = calm(|sim| async move {
         let (_, zk) = client(&sim, "a").await;
         let made = zk.create("/c", b"", CreateMode::Container).await.expect("the create succeeds");
-        assert_eq!(made.stat.ephemeral_owner, SessionId(0));
-        make(&zk, "/c/child").await;
-        zk.delete("/c/child", None).await.expect("the delete succeeds");
-        wait(&zk, ms(300_000)).await;
-        assert!(zk.exists("/c").await.expect("the exists succeeds").is_some(), "nobody reaps here");
+        assert_eq!(made.stat.ephemeral_owner, SessionId(0), "a plain znode");
+        zk.create("/unused", b"", CreateMode::Container).await.expect("the create succeeds");
+        make(&zk, "/plain").await;
+        for child in ["/c/child", "/plain/child"] {
+            make(&zk, child).await;
+        }
+        wait(&zk, ms(130_000)).await;
+        assert!(
+            zk.exists("/c").await.expect("the exists succeeds").is_some(),
+            "not as long as it has a child"
+        );
+        let (_, gone) = zk.get_watch("/c").await.expect("the get succeeds");
+        for child in ["/c/child", "/plain/child"] {
+            zk.delete(child, None).await.expect("the delete succeeds");
+        }
+        assert_eq!(gone.await.expect("it fires").kind, EventKind::NodeDeleted);
+        assert_eq!(zk.now().as_micros() / 1_000_000, 180, "every sixty seconds");
+        assert_eq!(zk.create("/c/x", b"", CreateMode::Persistent).await.map(drop), Err(Error::NoNode));
+        wait(&zk, ms(130_000)).await;
+        for left in ["/unused", "/plain"] {
+            assert!(zk.exists(left).await.expect("the exists succeeds").is_some(), "{left} is not reaped");
+        }
     });
+    assert_eq!(tape.count(|h| matches!(h, Happening::Txn { kind: Kind::Reap, .. })), 1, "one transaction");
 }
 
 #[test]

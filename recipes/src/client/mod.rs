@@ -7,7 +7,7 @@
 //! | `flight` | requests whose answer borrows the library's client, made to leave at the call all the same |
 //! | `keeper` | until when the session is safe: asks a small question now and then, while somebody wants to know |
 //! | `duties` | promises to clean up, on the runtime in which the handle was opened |
-//! | `watch` | one notification |
+//! | `watch` | one notification; all changes in a tree |
 //! | `translate` | errors, stats, modes and operations, from one vocabulary into the other |
 //!
 //! # What the library does
@@ -22,6 +22,8 @@
 //!   an ensemble that was down all the time may still know it for a while.
 //! * Watches are handed to the server again with the next connection. A watch dropped unfired is removed there when it
 //!   was the last of its kind on its path.
+//! * It does not hand persistent watches to the server again: what would be in the lists of `setWatches2` it leaves out
+//!   (`WatchManager::resend_watches` counts the lists with `index.max(index)`). A tree watch arms itself again.
 //! * The session closes when the last of its clients is gone, after everything that was queued before.
 
 mod duties;
@@ -45,7 +47,7 @@ use crate::zk::{
     Time, ZooKeeper, path,
 };
 
-pub use self::watch::Watch;
+pub use self::watch::{TreeWatch, Watch};
 
 /// How to open a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,6 +102,7 @@ impl fmt::Debug for Client {
 // back a future that translates the answer. Only the third step is inside the future.
 impl ZooKeeper for Client {
     type Watch = Watch;
+    type TreeWatch = TreeWatch;
 
     fn create(
         &self,
@@ -253,6 +256,13 @@ impl ZooKeeper for Client {
         let to = path.to_owned();
         let sent = self.session.launch(path::validate(path), |zk| async move { zk.sync(&to).await });
         self.session.answer(sent)
+    }
+
+    fn watch_tree(&self, path: &str) -> impl Future<Output = Result<TreeWatch, Error>> + Send + use<> {
+        let sent = self.session.launch(path::validate(path), watch::tree(path));
+        let answer = self.session.answer(sent);
+        let (path, session) = (path.to_owned(), Arc::downgrade(&self.session));
+        async move { Ok(TreeWatch::new(answer.await?, path, session)) }
     }
 
     fn session(&self) -> SessionId {

@@ -19,11 +19,13 @@ pub mod types;
 
 use std::future::Future;
 
+use futures_util::Stream;
+
 pub use duty::{Armed, Discharge, Duty, DutyId};
 pub use error::{Error, Over};
 pub use types::{
     CreateMode, Created, Data, Event, EventKind, Guid, Listing, Op, OpResult, SessionId, Stat, State, Status,
-    Time,
+    Time, TreeEvent,
 };
 
 /// One ZooKeeper session, as the recipes need it.
@@ -38,6 +40,9 @@ pub use types::{
 ///   round trip, and a read sees the writes before it in its flight.
 /// * **Reply order.** Replies come in request order. A request caught by a disconnect fails with
 ///   [`Error::ConnectionLoss`]: whether it was applied is unknown, and the client never sends it again.
+/// * **Servers lag.** A write is answered when the server that this session is connected with has applied it. Another
+///   session may be connected with another server: it certainly reads the write after a write of its own, or after a
+///   [`sync`](Self::sync) unless its server is the leader.
 /// * **Single system image.** What a session has been answered is never contradicted by a later, older answer, also
 ///   over reconnects. A *notification* is not an answer: after a reconnect a read may be older than an event already
 ///   delivered.
@@ -55,7 +60,8 @@ pub use types::{
 ///
 /// # When the session is over
 ///
-/// Every pending and later request fails with [`Error::SessionOver`], every [`Watch`](Self::Watch) resolves with it.
+/// Every pending and later request fails with [`Error::SessionOver`], every [`Watch`](Self::Watch) resolves with it, and
+/// every [`TreeWatch`](Self::TreeWatch) tells it last.
 pub trait ZooKeeper: Clone + Send + Sync + 'static {
     /// The promise of one notification, armed by the read that returned it.
     ///
@@ -74,6 +80,10 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     ///
     /// [`Error::SessionOver`] when the session ends first.
     type Watch: Future<Output = Result<Event, Error>> + Send + Unpin + 'static;
+
+    /// The promise of all changes in a tree, armed by [`watch_tree`](Self::watch_tree), in the order in which they
+    /// happened. It ends with the session: the error is the last that it tells.
+    type TreeWatch: Stream<Item = Result<TreeEvent, Error>> + Send + Unpin + 'static;
 
     /// Creates a znode (`create2`: ZooKeeper 3.5 or later).
     ///
@@ -185,6 +195,44 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     /// `ConnectionLoss`, `SessionOver`, `BadInput`.
     fn sync(&self, path: &str) -> impl Future<Output = Result<(), Error>> + Send + use<Self>;
 
+    /// Watches a znode, there or not, and everything below it, until what it returns is dropped (a persistent recursive
+    /// watch: ZooKeeper 3.6 or later).
+    ///
+    /// # Promises
+    ///
+    /// * Every creation, deletion and change of data at or below `path` that the connected server applies after the
+    ///   answer is told, once, in the order of the writes; those of a transaction one by one, also what it made and took
+    ///   away again. Changes of children are told by the children's own events alone.
+    /// * On one connection a change is told before any reply that shows it.
+    /// * After a reconnect the watch is armed again, but the server tells nothing that was missed (ZOOKEEPER-4698). So
+    ///   the watch tells [`TreeEvent::Gap`], once for each reconnect (several in a row may be told as one), before
+    ///   anything newer: a read called after the gap was told comes behind the arming, and what it does not show is
+    ///   told. Events from before the loss that were not yet taken come before the gap; what was told before it may be
+    ///   told again behind it, by a server that lags.
+    ///
+    /// What is not taken is kept: whoever holds such a watch must go on asking it.
+    ///
+    /// # Other watches on the same path
+    ///
+    /// Below `path` other watches do no harm. At exactly `path`, until ZooKeeper 3.9.0 a server has one mode for a
+    /// connection and a path (ZOOKEEPER-4466): there a [`get_watch`](Self::get_watch),
+    /// [`exists_watch`](Self::exists_watch) or [`children_watch`](Self::children_watch) through the same session turns
+    /// this watch, or half of it, into a one-shot one, silently. Use another session for that, or do without. Several
+    /// tree watches on one path go together.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the watch removes it at the server, unless another watch of this session on the same path is left.
+    /// Dropping the future does the same as soon as it is armed.
+    ///
+    /// # Errors
+    ///
+    /// `ConnectionLoss` (nothing is armed), `SessionOver`, `BadInput`, `Unimplemented` before 3.6.
+    fn watch_tree(
+        &self,
+        path: &str,
+    ) -> impl Future<Output = Result<Self::TreeWatch, Error>> + Send + use<Self>;
+
     /// The session's id: the `ephemeralOwner` of its ephemerals.
     fn session(&self) -> SessionId;
 
@@ -221,7 +269,9 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     /// Registers a promise to clean up *before* the request is sent that makes it necessary. See [`Armed`].
     fn arm(&self, duty: Duty) -> Armed;
 
-    /// Waits for outstanding duties, within `limit`, then ends the session: its ephemerals go in one transaction.
+    /// Waits for outstanding duties, within `limit`, then ends the session: its ephemerals go in one transaction. Unlike
+    /// the others, it begins when it is polled. Duties that somebody still holds are not waited for. What was called
+    /// before is done, though its answer may be lost. To close what is over is no error.
     ///
     /// # Errors
     ///

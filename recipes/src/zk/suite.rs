@@ -13,14 +13,34 @@
 //! }
 //! ```
 //!
+//! # One promise, one case
+//!
+//! Every sentence in the documentation of [`ZooKeeper`] and of its types that promises a behaviour has a case here, and
+//! every case breaks if that promise is not kept; who adds the one adds the other. A case of several sessions does not
+//! assume that they are connected with one server: where it reads what another session was told is done, it waits with
+//! a write of its own first. The cases in `reconnects`, and the gap of `trees`, break connections: see [`Site::cut`].
+//!
+//! Some promises do not show through the trait alone, and are tested where they do:
+//!
+//! * how many round trips a flight costs, and that a dropped watch is gone at the server (its counts of packets and of
+//!   watches tell);
+//! * how a session ends by expiry, a paused process, and everything else that takes more than a broken connection;
+//! * when a container goes (a server looks for empty ones once a minute);
+//! * that a `sync` waits: it does at a follower only, and a session does not know with whom it is connected;
+//! * that what comes and goes while a session is away stays untold: a session may be back before it comes;
+//! * that guids differ from all others (here: three hundred of them), and the clock from nobody's.
+//!
 //! A rule that does not hold panics and says what was seen. Rules know neither a runtime nor a clock but the one of the
 //! trait: what should happen and does not is given up after [`LIMIT`] of the implementation's own time.
 
 mod duties;
+mod input;
 mod order;
 mod reads;
+mod reconnects;
 mod sessions;
 mod transactions;
+mod trees;
 mod watches;
 mod writes;
 
@@ -32,7 +52,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
 
-use super::{CreateMode, Created, Error, ZooKeeper};
+use super::{CreateMode, Created, Error, Status, ZooKeeper};
 
 /// How long, on the implementation's own clock, a rule waits for what must happen.
 pub const LIMIT: Duration = Duration::from_secs(20);
@@ -44,6 +64,10 @@ pub trait Site: Sync {
 
     /// Opens a fresh session that is connected.
     fn open(&self) -> impl Future<Output = Self::Zk> + Send;
+
+    /// Breaks the connection of a session that `open` gave, and that is connected. The session does not end by that: it
+    /// connects again by itself, with the same server or another. Done when the session has noticed the loss.
+    fn cut(&self, zk: &Self::Zk) -> impl Future<Output = ()> + Send;
 
     /// The path of a znode that does not exist and that nobody else will make. Its parent exists.
     fn directory(&self) -> String;
@@ -82,6 +106,11 @@ cases! {
         a_set_is_conditional: "a set with another version is refused (BadVersion), one without a znode too (NoNode)",
         a_delete_is_conditional: "a delete is refused with another version, with children, and without a znode",
         cversion_counts_changes_of_children: "cversion counts creates and deletes of children, pzxid has the last",
+        every_mode_does_what_it_says: "each mode has its name, owner, children and end; containers and all else stay",
+        times_are_those_of_the_writes: "ctime is the time of the creation, mtime that of the last change of data",
+        a_name_can_be_used_again: "a znode made again has a later czxid, and counts anew",
+        writes_of_all_sessions_are_in_one_order: "a write called after another was answered has the larger zxid",
+        one_of_two_creates_wins: "of two sessions that create one znode at once, one is told NodeExists",
     }
     reads {
         exists_tells_none: "exists tells the stat, or None, and is no error",
@@ -90,8 +119,20 @@ cases! {
         get_many_keeps_the_order: "get_many answers in the order of its paths, with None for what is missing",
         sync_answers: "a sync is answered, and a read behind it sees what another session was told is done",
         data_are_bytes: "data are any bytes, or none",
+        get_many_tells_what_get_tells: "get_many tells the data and stats that get tells, behind the writes before it",
+        a_listing_is_of_children_alone: "a listing has every child once, however many, and nothing else",
+        a_read_with_a_watch_tells_what_one_without_tells: "a read answers the same with a watch and without",
+        the_root_is_a_znode: "the root is always there, and can be read as any znode",
+        a_sync_needs_no_znode: "a sync is answered whether or not its path exists",
+        a_write_of_its_own_lets_a_session_catch_up: "a read behind a write sees what others were told is done before",
+    }
+    input {
         bad_paths_are_refused: "a bad path is refused as bad input by every method, and the session lives on",
+        bad_operations_are_refused: "a multi with a bad path is refused as bad input, whatever else is in it",
+        only_a_sequential_name_may_end_in_a_slash: "`directory/` is a good path for a sequential create only",
+        odd_paths_are_good: "dots, spaces and most of Unicode are good in names, and come back as they were",
         too_much_data_is_refused: "a request larger than a server takes is refused as bad input",
+        as_much_data_as_is_not_refused_is_written: "the largest write that is not refused is done, and can be read",
     }
     order {
         a_flight_is_in_order: "requests called without waiting are applied in call order, reads see writes before them",
@@ -108,6 +149,9 @@ cases! {
         a_refused_multi_fires_no_watch: "a refused multi fires no watch",
         a_check_has_its_version: "a check holds with the version and without one, and fails with another",
         an_empty_multi_is_done: "a multi of no operations is done",
+        a_refused_multi_tells_index_and_cause: "each kind of refusal has its cause, and the place of the first one",
+        every_mode_can_be_made_by_a_multi: "a multi creates in every mode, and tells the names in order",
+        a_multi_is_seen_whole: "another session sees all of a multi or nothing",
     }
     watches {
         a_data_watch_fires_on_set: "a get watch fires with NodeDataChanged and the path when the data are set",
@@ -124,6 +168,24 @@ cases! {
         a_notification_comes_before_the_reply: "a watch is ready before the reply that shows the change, own or not",
         two_watches_on_one_path_both_fire: "two watches on one path both fire, and one does if the other is dropped",
         a_path_can_be_watched_again: "a watch armed right after another was dropped on the same path fires",
+        a_watch_tells_the_first_change: "of several changes a watch tells the first that concerns it",
+        a_delete_fires_all_that_it_concerns: "a delete fires data, exists and child watches, and the parent's",
+        a_multi_fires_watches: "each operation of a multi fires what it would fire alone",
+        what_changes_nothing_fires_nothing: "refused writes, checks, syncs and reads fire nothing",
+        watches_of_one_kind_outlive_those_of_another: "dropping a data watch leaves a child watch, and the reverse",
+        each_session_has_watches_of_its_own: "sessions that watch one path are all told",
+    }
+    trees {
+        a_tree_watch_tells_every_change: "a tree watch tells all at and below its path, in order, before the answers",
+        a_tree_watch_keeps_to_its_tree: "a tree watch tells nothing from beside or above, and needs no znode",
+        a_tree_watch_sees_only_what_comes_later: "a tree watch tells nothing of what came before it was armed",
+        a_tree_watch_tells_what_others_do: "a tree watch tells the writes of other sessions, in their order",
+        a_tree_watch_tells_a_transaction_one_by_one: "a multi is told by its operations, a refused one not at all",
+        tree_watches_do_not_disturb_each_other: "several tree watches are told everything, and end by themselves",
+        a_tree_watch_goes_with_watches_below: "below a tree watch others fire as ever, and are dropped as ever",
+        a_tree_watch_may_be_dropped_before_it_is_armed: "an unwanted tree watch does the others no harm",
+        a_tree_watch_ends_with_its_session: "a tree watch tells SessionOver last, when its session closes",
+        a_tree_watch_tells_a_gap_after_a_reconnect: "a tree watch tells one gap after a reconnect, and goes on",
     }
     sessions {
         a_session_owns_its_ephemerals: "an ephemeral has its session as owner, a persistent znode has none",
@@ -137,6 +199,19 @@ cases! {
         close_ends_watches: "a watch resolves with SessionOver when its session closes",
         close_ends_changed: "changed resolves when the session closes",
         what_was_sent_before_close_is_done: "a request called before close is done",
+        ephemerals_go_in_one_transaction: "all ephemerals of a session that closes go with one zxid",
+        what_is_over_can_be_closed: "closing twice, or beside another close, is Ok",
+        a_close_that_is_not_awaited_changes_nothing: "a close that is dropped unpolled has not begun",
+        a_session_that_is_closed_is_not_the_others: "the end of a session changes nothing for another",
+    }
+    reconnects {
+        a_reconnect_is_counted: "a reconnect is one connection and two changes more, of the same session",
+        ephemerals_outlive_a_connection: "an ephemeral is there after a reconnect, as it was told before",
+        what_is_caught_by_a_cut_is_done_once_or_not_at_all: "a request without an answer is never sent again",
+        requests_wait_for_a_connection_or_fail: "a request called while away is done later, or ConnectionLoss",
+        watches_outlive_a_connection: "a watch tells what it missed after a reconnect, or is armed again",
+        duties_outlive_a_connection: "a duty that is dropped while the session is away is done when it is back",
+        a_reconnected_session_ends_as_any: "a session that has reconnected closes as any other",
     }
     duties {
         a_dropped_duty_deletes: "an armed duty that is dropped deletes its znode",
@@ -148,6 +223,10 @@ cases! {
         a_fixed_duty_spares_another_incarnation: "a duty on a shared name deletes its own incarnation only",
         a_duty_of_several_writes_is_one_transaction: "a duty of several writes does all or nothing",
         close_waits_for_duties: "close waits for duties that have begun",
+        an_armed_duty_waits: "a duty that is armed and held does nothing, and close does not wait for it",
+        a_duty_that_is_refused_is_done: "a duty that the server refuses is not tried for ever",
+        a_fixed_duty_knows_its_own_by_the_session: "without a czxid, a fixed duty deletes what the session owns",
+        a_duty_comes_behind_what_it_cleans_up: "a duty finds what was called before it and never awaited",
     }
 }
 
@@ -181,6 +260,20 @@ async fn make_ephemeral<Z: ZooKeeper>(zk: &Z, path: &str) -> Created {
 /// Ends a session, so that a rule leaves nothing behind but persistent znodes.
 async fn close<Z: ZooKeeper>(zk: Z) {
     must("close", zk.close(LIMIT).await);
+}
+
+/// Waits until what other sessions were told is done shows in reads here, too. By a write: it is a barrier whatever
+/// server the session is connected with, whereas a sync is none at the leader.
+async fn catch_up<Z: ZooKeeper>(zk: &Z) {
+    must("multi", super::duty::settle(zk, "/").await);
+}
+
+/// Waits until a session is connected again after the connection of `before`.
+async fn back<Z: ZooKeeper>(zk: &Z, before: Status) {
+    let mut status = zk.status();
+    while !status.is_connected() || status.connection == before.connection {
+        status = soon(zk, "another connection", zk.changed(status)).await;
+    }
 }
 
 /// What must have worked.

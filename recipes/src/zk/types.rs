@@ -173,6 +173,15 @@ pub enum EventKind {
     NodeChildrenChanged,
 }
 
+/// What a [`watch_tree`](super::ZooKeeper::watch_tree) tells.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum TreeEvent {
+    /// A znode of the tree was created, or deleted, or its data were written; never `NodeChildrenChanged`.
+    Changed(Event),
+    /// The connection was lost and is there again. What changed in between is told by nobody: read again.
+    Gap,
+}
+
 /// What a client knows of its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {

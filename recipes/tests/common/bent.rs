@@ -1,6 +1,7 @@
 //! A session that is as good as any other, but for what a test bends.
 
-use sim_zk::{SimClient, driver::SimWatch};
+use sim_zk::SimClient;
+use sim_zk::driver::{SimTreeWatch, SimWatch};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::sync::{Arc, Mutex};
@@ -54,6 +55,7 @@ impl Bent {
 
 impl ZooKeeper for Bent {
     type Watch = SimWatch;
+    type TreeWatch = SimTreeWatch;
 
     fn create(
         &self,
@@ -130,6 +132,10 @@ impl ZooKeeper for Bent {
 
     fn sync(&self, path: &str) -> impl Future<Output = Result<(), Error>> + Send + use<> {
         self.inner.sync(path)
+    }
+
+    fn watch_tree(&self, path: &str) -> impl Future<Output = Result<SimTreeWatch, Error>> + Send + use<> {
+        self.inner.watch_tree(path)
     }
 
     fn session(&self) -> SessionId {

@@ -22,7 +22,7 @@ pub const TIMEOUT: Duration = Duration::from_secs(6);
 /// The margin that follows from it, unless a test says otherwise.
 pub const MARGIN: Duration = Duration::from_millis(600);
 /// How long a client of the simulation waits before it connects again, and a little more.
-pub const RECONNECT: Duration = Duration::from_millis(700);
+pub const RECONNECT: Duration = Duration::from_millis(1550);
 /// The lock's directory.
 pub const DIRECTORY: &str = "/locks/a";
 
@@ -33,12 +33,12 @@ pub type Guard = LockGuard<SimClient>;
 /// Remembers everything.
 #[derive(Default)]
 pub struct Seen {
-    pub log: Vec<(u64, Happening)>,
+    pub log: Vec<(u64, Happening<'static>)>,
 }
 
 impl Witness for Seen {
-    fn saw(&mut self, at: u64, happening: &Happening, _: &Paths) {
-        self.log.push((at, *happening));
+    fn saw(&mut self, at: u64, happening: &Happening<'_>, _: &Paths) {
+        self.log.push((at, happening.without_content()));
     }
 }
 
@@ -168,12 +168,12 @@ impl Stage {
     }
 
     /// What happened since.
-    pub fn since(&self, mark: usize) -> Vec<(u64, Happening)> {
+    pub fn since(&self, mark: usize) -> Vec<(u64, Happening<'static>)> {
         self.sim.witness::<Seen, _>(|seen, _| seen.log[mark..].to_vec())
     }
 
     /// How many happenings since are like that.
-    pub fn count(&self, mark: usize, like: impl Fn(&Happening) -> bool) -> usize {
+    pub fn count(&self, mark: usize, like: impl Fn(&Happening<'_>) -> bool) -> usize {
         self.since(mark).iter().filter(|(_, happening)| like(happening)).count()
     }
 
@@ -261,7 +261,7 @@ impl Client {
 
     /// The requests it has sent since a mark.
     pub fn sent(&self, stage: &Stage, mark: usize) -> Vec<Kind> {
-        let mine = |(_, happening): &(u64, Happening)| match happening {
+        let mine = |(_, happening): &(u64, Happening<'_>)| match happening {
             Happening::Sent { process, kind, .. } if *process == self.process.id() => Some(*kind),
             _ => None,
         };

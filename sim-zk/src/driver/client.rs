@@ -5,8 +5,9 @@ use super::convert::{
     to_results, to_stat, validate_sizes, watched,
 };
 use super::reply::{Convert, Reply, Sleep};
-use super::{Sim, SimWatch, remember};
-use crate::message::{Ask, AskOp};
+use super::slots::Slots;
+use super::{Sim, SimTreeWatch, SimWatch, remember};
+use crate::message::{Ask, AskOp, Creation, ReadOp};
 use crate::paths::Paths;
 use crate::world::HandleId;
 use std::future::Future;
@@ -35,17 +36,17 @@ impl std::fmt::Debug for SimClient {
 }
 
 impl SimClient {
-    /// Sends a request; the future only waits for its answer.
+    /// Sends a request; the future only waits for its answer. `watch` takes the slot of the watch that it arms.
     fn send<T>(
         &self,
         ask: impl FnOnce(&mut Paths) -> Result<Ask, Error>,
-        watch: bool,
+        watch: Option<fn(&mut Slots) -> u32>,
         convert: Convert<T>,
     ) -> Reply<T> {
         let sent = self.sim.act(|core| {
             let ask = ask(core.world.paths_mut())?;
             let ticket = core.slots.take();
-            let watch = watch.then(|| core.slots.take());
+            let watch = watch.map(|take| take(&mut core.slots));
             let (handle, cleanup) = (self.handle, self.cleanup);
             core.with_world(|world, company| {
                 world.ask(handle, ask, cleanup, Some(ticket), watch, company);
@@ -67,6 +68,7 @@ impl SimClient {
 
 impl ZooKeeper for SimClient {
     type Watch = SimWatch;
+    type TreeWatch = SimTreeWatch;
 
     fn create(
         &self,
@@ -77,9 +79,10 @@ impl ZooKeeper for SimClient {
         plain(self.send(
             |paths| {
                 path::validate_size(path, data)?;
-                Ok(Ask::Create { path: known_prefix(paths, path, mode)?, data: data.into(), mode })
+                let path = known_prefix(paths, path, mode)?;
+                Ok(Ask::Create(Box::new(Creation::new(path, Some(data.into()), mode))))
             },
-            false,
+            None,
             to_created,
         ))
     }
@@ -89,7 +92,11 @@ impl ZooKeeper for SimClient {
         path: &str,
         version: Option<i32>,
     ) -> impl Future<Output = Result<(), Error>> + Send + use<> {
-        plain(self.send(|paths| Ok(Ask::Delete { path: known(paths, path)?, version }), false, to_nothing))
+        plain(self.send(
+            |paths| Ok(Ask::Delete { path: known(paths, path)?, version: any(version) }),
+            None,
+            to_nothing,
+        ))
     }
 
     fn set(
@@ -101,9 +108,10 @@ impl ZooKeeper for SimClient {
         plain(self.send(
             |paths| {
                 path::validate_size(path, data)?;
-                Ok(Ask::Set { path: known(paths, path)?, data: data.into(), version })
+                let (path, data) = (known(paths, path)?, Some(data.into()));
+                Ok(Ask::Set { path, data, version: any(version) })
             },
-            false,
+            None,
             to_stat,
         ))
     }
@@ -111,7 +119,7 @@ impl ZooKeeper for SimClient {
     fn exists(&self, path: &str) -> impl Future<Output = Result<Option<Stat>, Error>> + Send + use<> {
         plain(self.send(
             |paths| Ok(Ask::Exists { path: known(paths, path)?, watch: false }),
-            false,
+            None,
             to_maybe_stat,
         ))
     }
@@ -122,23 +130,27 @@ impl ZooKeeper for SimClient {
     ) -> impl Future<Output = Result<(Option<Stat>, SimWatch), Error>> + Send + use<> {
         watched(self.send(
             |paths| Ok(Ask::Exists { path: known(paths, path)?, watch: true }),
-            true,
+            Some(Slots::take),
             to_maybe_stat,
         ))
     }
 
     fn get(&self, path: &str) -> impl Future<Output = Result<Data, Error>> + Send + use<> {
-        plain(self.send(|paths| Ok(Ask::Get { path: known(paths, path)?, watch: false }), false, to_data))
+        plain(self.send(|paths| Ok(Ask::Get { path: known(paths, path)?, watch: false }), None, to_data))
     }
 
     fn get_watch(&self, path: &str) -> impl Future<Output = Result<(Data, SimWatch), Error>> + Send + use<> {
-        watched(self.send(|paths| Ok(Ask::Get { path: known(paths, path)?, watch: true }), true, to_data))
+        watched(self.send(
+            |paths| Ok(Ask::Get { path: known(paths, path)?, watch: true }),
+            Some(Slots::take),
+            to_data,
+        ))
     }
 
     fn children(&self, path: &str) -> impl Future<Output = Result<Listing, Error>> + Send + use<> {
         plain(self.send(
-            |paths| Ok(Ask::Children { path: known(paths, path)?, watch: false }),
-            false,
+            |paths| Ok(Ask::Children { path: known(paths, path)?, watch: false, stat: true }),
+            None,
             to_listing,
         ))
     }
@@ -148,8 +160,8 @@ impl ZooKeeper for SimClient {
         path: &str,
     ) -> impl Future<Output = Result<(Listing, SimWatch), Error>> + Send + use<> {
         watched(self.send(
-            |paths| Ok(Ask::Children { path: known(paths, path)?, watch: true }),
-            true,
+            |paths| Ok(Ask::Children { path: known(paths, path)?, watch: true, stat: true }),
+            Some(Slots::take),
             to_listing,
         ))
     }
@@ -159,8 +171,11 @@ impl ZooKeeper for SimClient {
         all: &[String],
     ) -> impl Future<Output = Result<Vec<Option<Data>>, Error>> + Send + use<> {
         plain(self.send(
-            |paths| Ok(Ask::GetMany(all.iter().map(|path| known(paths, path)).collect::<Result<_, _>>()?)),
-            false,
+            |paths| {
+                let get = |path: &String| Ok(ReadOp::Get(known(paths, path)?));
+                Ok(Ask::MultiRead(all.iter().map(get).collect::<Result<_, Error>>()?))
+            },
+            None,
             to_many,
         ))
     }
@@ -170,26 +185,41 @@ impl ZooKeeper for SimClient {
             |paths| {
                 let known_op = |op| {
                     Ok(match op {
-                        Op::Check { path, version } => AskOp::Check { path: known(paths, &path)?, version },
-                        Op::Create { path, data, mode } => {
-                            AskOp::Create { path: known_prefix(paths, &path, mode)?, data: data.into(), mode }
+                        Op::Check { path, version } => {
+                            AskOp::Check { path: known(paths, &path)?, version: any(version) }
                         }
-                        Op::Delete { path, version } => AskOp::Delete { path: known(paths, &path)?, version },
+                        Op::Create { path, data, mode } => {
+                            let path = known_prefix(paths, &path, mode)?;
+                            AskOp::Create(Creation::new(path, Some(data.into()), mode))
+                        }
+                        Op::Delete { path, version } => {
+                            AskOp::Delete { path: known(paths, &path)?, version: any(version) }
+                        }
                         Op::Set { path, data, version } => {
-                            AskOp::Set { path: known(paths, &path)?, data: data.into(), version }
+                            let (path, data) = (known(paths, &path)?, Some(data.into()));
+                            AskOp::Set { path, data, version: any(version) }
                         }
                     })
                 };
                 validate_sizes(&ops)?;
                 Ok(Ask::Multi(ops.into_iter().map(known_op).collect::<Result<_, Error>>()?))
             },
-            false,
+            None,
             to_results,
         ))
     }
 
     fn sync(&self, path: &str) -> impl Future<Output = Result<(), Error>> + Send + use<> {
-        plain(self.send(|paths| Ok(Ask::Sync { path: known(paths, path)? }), false, to_nothing))
+        plain(self.send(|paths| Ok(Ask::Sync { path: known(paths, path)? }), None, to_nothing))
+    }
+
+    fn watch_tree(&self, path: &str) -> impl Future<Output = Result<SimTreeWatch, Error>> + Send + use<> {
+        let armed = watched(self.send(
+            |paths| Ok(Ask::AddWatch { path: known(paths, path)?, mode: RECURSIVE }),
+            Some(Slots::take_stream),
+            to_nothing,
+        ));
+        async move { Ok(SimTreeWatch(armed.await?.1)) }
     }
 
     fn session(&self) -> SessionId {
@@ -224,7 +254,7 @@ impl ZooKeeper for SimClient {
     }
 
     fn now(&self) -> Time {
-        self.sim.now()
+        Time::from_micros(self.sim.core().world.time_of(self.process))
     }
 
     fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<> {
@@ -255,7 +285,7 @@ impl ZooKeeper for SimClient {
         async move {
             let _ =
                 futures_util::future::select(client.duties_done(), Box::pin(client.sleep_until(until))).await;
-            match plain(client.send(|_| Ok(Ask::CloseSession), false, to_nothing)).await {
+            match plain(client.send(|_| Ok(Ask::CloseSession), None, to_nothing)).await {
                 // It was over already, or somebody else is closing it.
                 Err(Error::SessionOver(_)) => {
                     let mut status = client.status();
@@ -314,6 +344,14 @@ impl Discharge for SimClient {
     }
 
     fn done(&self, _: DutyId) {}
+}
+
+/// The number of the mode of a persistent recursive watch.
+const RECURSIVE: i32 = 1;
+
+/// A version as it is sent: -1 is any.
+fn any(version: Option<i32>) -> i32 {
+    version.unwrap_or(-1)
 }
 
 /// Spreads a counter over 64 bits (splitmix64): names that sort in no particular order, without drawing anything.

@@ -2,9 +2,12 @@
 
 use super::SimWatch;
 use super::reply::Reply;
-use crate::message::{Answer, OpAnswer};
+use crate::message::{Answer, Code, Content, Found, OpAnswer, Refusal};
 use crate::paths::{PathId, Paths};
 use zk_recipes::zk::{CreateMode, Created, Data, Error, Listing, Op, OpResult, Stat, path};
+
+/// A server's answer.
+pub(super) type Answered = Result<Answer, Refusal>;
 
 /// What an operation of a transaction costs beside its path and its data.
 const OP_OVERHEAD_BYTES: usize = 64;
@@ -55,66 +58,81 @@ pub(super) fn known_prefix(paths: &mut Paths, text: &str, mode: CreateMode) -> R
     known(paths, text)
 }
 
-pub(super) fn to_created(paths: &Paths, answer: Answer) -> Created {
-    match answer {
+pub(super) fn to_created(paths: &Paths, answer: Answered) -> Result<Created, Error> {
+    Ok(match answer? {
         Answer::Created { path, stat } => Created { path: paths.text(path).to_owned(), stat },
         other => unreachable!("a create is not answered with {other:?}"),
-    }
+    })
 }
 
-pub(super) fn to_stat(_: &Paths, answer: Answer) -> Stat {
-    match answer {
+pub(super) fn to_stat(_: &Paths, answer: Answered) -> Result<Stat, Error> {
+    Ok(match answer? {
         Answer::Stat(stat) => stat,
         other => unreachable!("a set is not answered with {other:?}"),
+    })
+}
+
+/// On the wire, a znode that does not exist is an error.
+pub(super) fn to_maybe_stat(_: &Paths, answer: Answered) -> Result<Option<Stat>, Error> {
+    match answer {
+        Ok(Answer::Stat(stat)) => Ok(Some(stat)),
+        Err(Refusal::All(Code::NoNode)) => Ok(None),
+        Err(refusal) => Err(refusal.into()),
+        Ok(other) => unreachable!("an exists is not answered with {other:?}"),
     }
 }
 
-pub(super) fn to_maybe_stat(_: &Paths, answer: Answer) -> Option<Stat> {
-    match answer {
-        Answer::MaybeStat(stat) => stat,
-        other => unreachable!("an exists is not answered with {other:?}"),
-    }
-}
-
-pub(super) fn to_data(_: &Paths, answer: Answer) -> Data {
-    match answer {
-        Answer::Data(data, stat) => Data { data: data.to_vec(), stat },
+pub(super) fn to_data(_: &Paths, answer: Answered) -> Result<Data, Error> {
+    Ok(match answer? {
+        Answer::Data(data, stat) => to_value(&data, stat),
         other => unreachable!("a get is not answered with {other:?}"),
-    }
+    })
 }
 
-pub(super) fn to_listing(paths: &Paths, answer: Answer) -> Listing {
-    match answer {
-        Answer::Children(names, stat) => {
+pub(super) fn to_listing(paths: &Paths, answer: Answered) -> Result<Listing, Error> {
+    Ok(match answer? {
+        Answer::Children(names, Some(stat)) => {
             Listing { names: names.into_iter().map(|name| paths.name(name).to_owned()).collect(), stat }
         }
         other => unreachable!("a listing is not answered with {other:?}"),
-    }
+    })
 }
 
-pub(super) fn to_many(_: &Paths, answer: Answer) -> Vec<Option<Data>> {
-    match answer {
-        Answer::Many(found) => found
-            .into_iter()
-            .map(|found| found.map(|(data, stat)| Data { data: data.to_vec(), stat }))
-            .collect(),
+pub(super) fn to_many(_: &Paths, answer: Answered) -> Result<Vec<Option<Data>>, Error> {
+    let value = |found| match found {
+        Ok(Found::Data(data, stat)) => Ok(Some(to_value(&data, stat))),
+        Err(Code::NoNode) => Ok(None),
+        Err(code) => Err(code.into()),
+        Ok(other) => unreachable!("a get is not answered with {other:?}"),
+    };
+    match answer? {
+        Answer::Many(found) => found.into_iter().map(value).collect(),
         other => unreachable!("a multiRead is not answered with {other:?}"),
     }
 }
 
-pub(super) fn to_results(paths: &Paths, answer: Answer) -> Vec<OpResult> {
-    match answer {
+pub(super) fn to_results(paths: &Paths, answer: Answered) -> Result<Vec<OpResult>, Error> {
+    Ok(match answer? {
         Answer::Multi(results) => results
             .into_iter()
             .map(|result| match result {
                 OpAnswer::Checked => OpResult::Checked,
-                OpAnswer::Created(path) => OpResult::Created(paths.text(path).to_owned()),
+                OpAnswer::Created(path) | OpAnswer::CreatedWith(_, path, _) => {
+                    OpResult::Created(paths.text(path).to_owned())
+                }
                 OpAnswer::Deleted => OpResult::Deleted,
                 OpAnswer::Set(stat) => OpResult::Set(stat),
             })
             .collect(),
         other => unreachable!("a multi is not answered with {other:?}"),
-    }
+    })
 }
 
-pub(super) fn to_nothing(_: &Paths, _: Answer) {}
+pub(super) fn to_nothing(_: &Paths, answer: Answered) -> Result<(), Error> {
+    Ok(answer.map(drop)?)
+}
+
+/// The trait does not tell empty data from none.
+fn to_value(data: &Content, stat: Stat) -> Data {
+    Data { data: data.as_deref().unwrap_or_default().to_vec(), stat }
+}

@@ -16,7 +16,7 @@ mod slots;
 
 pub use client::SimClient;
 pub use process::Process;
-pub use reply::SimWatch;
+pub use reply::{SimTreeWatch, SimWatch};
 
 use crate::choose::{Chooser, Point};
 use crate::witness::Witness;
@@ -171,7 +171,7 @@ impl Sim {
                 if !core.wakers.is_empty() || !chores.is_empty() {
                     break std::mem::take(&mut core.wakers);
                 }
-                let Some((at, step)) = core.world.next() else { return Some(End::Stuck) };
+                let Some((at, step)) = core.world.next_step() else { return Some(End::Stuck) };
                 if at > limit {
                     return Some(End::OutOfTime);
                 }
@@ -315,7 +315,8 @@ impl Sim {
 
     /// Waits that long.
     pub fn sleep(&self, process: &Process, by: Duration) -> impl Future<Output = ()> + Send + use<> {
-        Sleep::new(self, process.id, self.now() + by)
+        let now = Time::from_micros(self.core().world.time_of(process.id));
+        Sleep::new(self, process.id, now + by)
     }
 }
 

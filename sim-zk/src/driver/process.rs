@@ -34,7 +34,7 @@ impl Process {
     pub fn open(&self, timeout: Duration) -> impl Future<Output = SimClient> + Send + use<> {
         let handle = self.sim.act(|core| {
             core.handles.push(HandleState::default());
-            core.world.open(self.id, timeout.as_micros() as u64)
+            core.with_world(|world, company| world.open(self.id, timeout.as_micros() as u64, company))
         });
         let client = SimClient { sim: self.sim.clone(), handle, process: self.id, cleanup: None };
         async move {

@@ -1,18 +1,19 @@
 //! What users wait for: answers, watches and alarms.
 
 use super::Sim;
+use super::convert::Answered;
 use super::slots::Slot;
-use crate::message::Answer;
 use crate::paths::Paths;
 use crate::session::Failure;
 use crate::world::HandleId;
+use futures_util::Stream;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use zk_recipes::zk::{Error, Event, Time};
+use zk_recipes::zk::{Error, Event, Time, TreeEvent};
 
 /// Makes of an answer what the user asked for.
-pub(super) type Convert<T> = fn(&Paths, Answer) -> T;
+pub(super) type Convert<T> = fn(&Paths, Answered) -> Result<T, Error>;
 
 /// The future of a request: it has been sent.
 pub(super) struct Reply<T> {
@@ -41,27 +42,28 @@ impl<T> Future for Reply<T> {
         let slot = core.slots.release(ticket);
         this.state = Err(None);
         let Slot::Answered(result) = slot else { unreachable!("only answers are put into a request's slot") };
-        let result = match result {
-            Ok(answer) => {
-                let value = (this.convert)(core.world.paths(), answer);
-                let watch = this.watch.take().map(|watch| SimWatch {
-                    sim: this.sim.clone(),
-                    handle: this.handle,
-                    watch: Some(watch),
-                });
-                Ok((value, watch))
-            }
+        let answered = match result {
+            Ok(answer) => Ok(answer),
+            Err(Failure::Refused(refusal)) => Err(refusal),
             Err(failure) => {
                 if let Some(watch) = this.watch.take() {
                     core.slots.release(watch);
                 }
-                Err(match failure {
-                    Failure::Refused(refusal) => refusal.into(),
-                    Failure::ConnectionLoss => Error::ConnectionLoss,
+                return Poll::Ready(Err(match failure {
                     Failure::Over(why) => Error::SessionOver(why),
-                })
+                    _ => Error::ConnectionLoss,
+                }));
             }
         };
+        let result = (this.convert)(core.world.paths(), answered);
+        let watch = this.watch.take();
+        if let (Err(_), Some(watch)) = (&result, watch) {
+            core.slots.release(watch);
+        }
+        let result = result.map(|value| {
+            let (sim, handle) = (this.sim.clone(), this.handle);
+            (value, watch.map(|watch| SimWatch { sim, handle, watch: Some(watch) }))
+        });
         Poll::Ready(result)
     }
 }
@@ -73,12 +75,10 @@ impl<T> Drop for Reply<T> {
         self.sim.act_unless_ended(|core| match core.slots.slots[ticket as usize] {
             Slot::Pending(_) => core.slots.slots[ticket as usize] = Slot::Forgotten(handle, watch),
             _ => {
-                let Slot::Answered(result) = core.slots.release(ticket) else { return };
+                core.slots.release(ticket);
                 if let Some(watch) = watch {
                     core.slots.release(watch);
-                    if result.is_ok() {
-                        core.with_world(|world, company| world.drop_watch(handle, watch, company));
-                    }
+                    core.with_world(|world, company| world.drop_watch(handle, watch, company));
                 }
             }
         });
@@ -116,10 +116,29 @@ impl Drop for SimWatch {
         let Some(watch) = self.watch else { return };
         let handle = self.handle;
         self.sim.act_unless_ended(|core| {
-            if let Slot::Pending(_) = core.slots.release(watch) {
+            if let Slot::Pending(_) | Slot::Stream(..) = core.slots.release(watch) {
                 core.with_world(|world, company| world.drop_watch(handle, watch, company));
             }
         });
+    }
+}
+
+/// A watch on a whole tree in the simulation.
+pub struct SimTreeWatch(pub(super) SimWatch);
+
+impl Stream for SimTreeWatch {
+    type Item = Result<TreeEvent, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let SimWatch { sim, watch, .. } = &mut self.0;
+        let Some(id) = *watch else { return Poll::Ready(None) };
+        let mut core = sim.core();
+        let Poll::Ready(told) = core.slots.poll_next(id, context) else { return Poll::Pending };
+        if told.is_err() {
+            core.slots.release(id);
+            *watch = None;
+        }
+        Poll::Ready(Some(told))
     }
 }
 
@@ -132,7 +151,7 @@ pub(super) struct Sleep {
 impl Sleep {
     pub(super) fn new(sim: &Sim, process: u8, until: Time) -> Self {
         let alarm = sim.act(|core| {
-            if until.as_micros() <= core.world.now() {
+            if until.as_micros() <= core.world.time_of(process) {
                 return None;
             }
             let alarm = core.slots.take();

@@ -2,12 +2,12 @@
 
 use super::slots::{Slot, Slots};
 use crate::choose::Chooser;
-use crate::session::event;
+use crate::session::{Told, event};
 use crate::witness::Witness;
 use crate::world::{Company, Effect, HandleId, World};
 use std::any::Any;
 use std::task::Waker;
-use zk_recipes::zk::{DutyId, Error};
+use zk_recipes::zk::{DutyId, Error, TreeEvent};
 
 /// A chooser that can be given back as what it was.
 pub(super) trait AnyChooser: Chooser + Any {}
@@ -91,20 +91,21 @@ impl Core {
                     self.slots.release(ticket);
                     if let Some(watch) = watch {
                         self.slots.release(watch);
-                        if result.is_ok() {
-                            self.with_world(|world, company| world.drop_watch(handle, watch, company));
-                        }
+                        self.with_world(|world, company| world.drop_watch(handle, watch, company));
                     }
                 } else {
                     self.slots.fill(ticket, Slot::Answered(result), &mut self.wakers);
                 }
             }
-            Effect::Fired { watch, result } => {
-                let result = match result {
-                    Ok((kind, path)) => Ok(event(kind, self.world.paths().text(path))),
-                    Err(why) => Err(Error::SessionOver(why)),
+            Effect::Fired { watch, told } => {
+                let told = match told {
+                    Told::Event(kind, path) => {
+                        Ok(TreeEvent::Changed(event(kind, self.world.paths().text(path))))
+                    }
+                    Told::Gap => Ok(TreeEvent::Gap),
+                    Told::Over(why) => Err(Error::SessionOver(why)),
                 };
-                self.slots.fill(watch, Slot::Fired(result), &mut self.wakers);
+                self.slots.tell(watch, told, &mut self.wakers);
             }
             Effect::Changed { handle } => {
                 self.wakers.append(&mut self.handles[usize::from(handle.0)].waiting);

@@ -1,10 +1,11 @@
-//! What futures wait for: numbered slots, each filled once.
+//! What futures wait for: numbered slots, each filled once; and what streams wait for, which are filled again and again.
 
 use crate::message::Answer;
 use crate::session::Failure;
 use crate::world::HandleId;
-use std::task::{Context, Waker};
-use zk_recipes::zk::{Error, Event};
+use std::collections::VecDeque;
+use std::task::{Context, Poll, Waker};
+use zk_recipes::zk::{Error, Event, TreeEvent};
 
 /// What futures wait for, by number.
 #[derive(Default)]
@@ -24,6 +25,8 @@ pub(super) enum Slot {
     Forgotten(HandleId, Option<u32>),
     Answered(Result<Answer, Failure>),
     Fired(Result<Event, Error>),
+    /// What a watch that stays has been told and nobody has taken; who waits for more.
+    Stream(VecDeque<Result<TreeEvent, Error>>, Option<Waker>),
     Rang,
 }
 
@@ -34,6 +37,13 @@ impl Slots {
             self.slots.len() as u32 - 1
         });
         self.slots[id as usize] = Slot::Pending(None);
+        id
+    }
+
+    /// One for a watch that stays.
+    pub(super) fn take_stream(&mut self) -> u32 {
+        let id = self.take();
+        self.slots[id as usize] = Slot::Stream(VecDeque::new(), None);
         id
     }
 
@@ -60,6 +70,38 @@ impl Slots {
                 false
             }
             _ => true,
+        }
+    }
+
+    /// Tells a watch something, and says whom to wake.
+    pub(super) fn tell(&mut self, id: u32, told: Result<TreeEvent, Error>, wakers: &mut Vec<Waker>) {
+        if let Slot::Stream(queue, waker) = &mut self.slots[id as usize] {
+            // Two gaps in a row are one.
+            if told != Ok(TreeEvent::Gap) || queue.back() != Some(&told) {
+                queue.push_back(told);
+            }
+            wakers.extend(waker.take());
+            return;
+        }
+        let fired = match told {
+            Ok(TreeEvent::Changed(event)) => Ok(event),
+            Err(why) => Err(why),
+            Ok(TreeEvent::Gap) => unreachable!("only a watch that stays misses something"),
+        };
+        self.fill(id, Slot::Fired(fired), wakers);
+    }
+
+    /// The next thing that a watch that stays was told.
+    pub(super) fn poll_next(&mut self, id: u32, context: &mut Context<'_>) -> Poll<Result<TreeEvent, Error>> {
+        let Slot::Stream(queue, waker) = &mut self.slots[id as usize] else {
+            unreachable!("a watch that stays has a stream")
+        };
+        match queue.pop_front() {
+            Some(told) => Poll::Ready(told),
+            None => {
+                *waker = Some(context.waker().clone());
+                Poll::Pending
+            }
         }
     }
 }

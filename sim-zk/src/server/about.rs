@@ -1,40 +1,44 @@
 //! What a message is about.
 
-use crate::message::{Ask, AskOp, Code, Refusal, Table};
+use crate::message::{Ask, AskOp, ReadOp, Refusal};
 use crate::paths::PathId;
 use crate::witness::{Kind, Outcome};
 
 /// What kind of request it is.
 pub(crate) fn kind_of(ask: &Ask) -> Kind {
     match ask {
-        Ask::Create { .. } => Kind::Create,
+        Ask::Create(_) => Kind::Create,
         Ask::Delete { .. } => Kind::Delete,
         Ask::Set { .. } => Kind::Set,
+        Ask::SetAcl { .. } => Kind::SetAcl,
+        Ask::Multi(_) => Kind::Multi,
         Ask::Exists { .. } => Kind::Exists,
         Ask::Get { .. } => Kind::Get,
         Ask::Children { .. } => Kind::Children,
-        Ask::GetMany(_) => Kind::MultiRead,
-        Ask::Multi(_) => Kind::Multi,
+        Ask::GetAcl { .. } => Kind::GetAcl,
+        Ask::MultiRead(_) => Kind::MultiRead,
         Ask::Sync { .. } => Kind::Sync,
+        Ask::AddWatch { .. } => Kind::AddWatch,
         Ask::RemoveWatches { .. } => Kind::RemoveWatches,
         Ask::SetWatches { .. } => Kind::SetWatches,
         Ask::Ping => Kind::Ping,
         Ask::CloseSession => Kind::CloseSession,
+        Ask::Check { .. }
+        | Ask::Reconfig
+        | Ask::CountDescendants { .. }
+        | Ask::Ephemerals { .. }
+        | Ask::CheckWatches { .. }
+        | Ask::Auth { .. }
+        | Ask::WhoAmI
+        | Ask::Unknown(_)
+        | Ask::Malformed(_) => Kind::Other,
     }
 }
 
 /// How a refusal is told.
 pub(crate) fn outcome_of(refusal: Refusal) -> Outcome {
     match refusal {
-        Refusal::NoNode | Refusal::Multi(_, Code::NoNode) => Outcome::NoNode,
-        Refusal::NodeExists | Refusal::Multi(_, Code::NodeExists) => Outcome::NodeExists,
-        Refusal::BadVersion | Refusal::Multi(_, Code::BadVersion) => Outcome::BadVersion,
-        Refusal::NotEmpty | Refusal::Multi(_, Code::NotEmpty) => Outcome::NotEmpty,
-        Refusal::NoChildrenForEphemerals | Refusal::Multi(_, Code::NoChildrenForEphemerals) => {
-            Outcome::NoChildrenForEphemerals
-        }
-        Refusal::SessionExpired => Outcome::SessionExpired,
-        Refusal::BadArguments | Refusal::NoWatcher | Refusal::Multi(_, Code::BadArguments) => Outcome::Other,
+        Refusal::All(code) | Refusal::Multi { code, .. } => Some(code),
     }
 }
 
@@ -42,34 +46,76 @@ impl Ask {
     /// The path a request is about, as far as it is about one.
     pub(crate) fn path(&self) -> PathId {
         match self {
-            Ask::Create { path, .. }
-            | Ask::Delete { path, .. }
+            Ask::Create(creation) => creation.path,
+            Ask::Delete { path, .. }
             | Ask::Set { path, .. }
+            | Ask::SetAcl { path, .. }
+            | Ask::Check { path, .. }
             | Ask::Exists { path, .. }
             | Ask::Get { path, .. }
             | Ask::Children { path, .. }
+            | Ask::GetAcl { path }
+            | Ask::CountDescendants { path }
             | Ask::Sync { path }
-            | Ask::RemoveWatches { path, .. } => *path,
-            Ask::Multi(ops) => match ops.first() {
-                Some(
-                    AskOp::Check { path, .. }
-                    | AskOp::Create { path, .. }
-                    | AskOp::Delete { path, .. }
-                    | AskOp::Set { path, .. },
-                ) => *path,
-                None => PathId::ROOT,
+            | Ask::AddWatch { path, .. }
+            | Ask::RemoveWatches { path, .. }
+            | Ask::CheckWatches { path, .. } => *path,
+            Ask::Multi(ops) => ops.first().and_then(AskOp::path).unwrap_or(PathId::ROOT),
+            Ask::MultiRead(ops) => match ops.first() {
+                Some(ReadOp::Get(path) | ReadOp::Children(path)) => *path,
+                Some(ReadOp::Other(_)) | None => PathId::ROOT,
             },
-            Ask::GetMany(paths) => paths.first().copied().unwrap_or(PathId::ROOT),
-            Ask::SetWatches { .. } | Ask::Ping | Ask::CloseSession => PathId::ROOT,
+            Ask::Reconfig
+            | Ask::Ephemerals { .. }
+            | Ask::SetWatches(_)
+            | Ask::Auth { .. }
+            | Ask::WhoAmI
+            | Ask::Ping
+            | Ask::CloseSession
+            | Ask::Unknown(_)
+            | Ask::Malformed(_) => PathId::ROOT,
         }
     }
 
-    /// Which watch the request arms, if it succeeds.
-    pub(crate) fn arms(&self) -> Option<(Table, PathId)> {
+    /// Whether it goes to the leader, to be prepared and to take a zxid. `closeSession` goes there too, and is
+    /// prepared in another way.
+    pub(crate) fn is_write(&self) -> bool {
         match self {
-            Ask::Exists { path, watch: true } | Ask::Get { path, watch: true } => Some((Table::Data, *path)),
-            Ask::Children { path, watch: true } => Some((Table::Child, *path)),
-            _ => None,
+            Ask::Create(_)
+            | Ask::Delete { .. }
+            | Ask::Set { .. }
+            | Ask::SetAcl { .. }
+            | Ask::Check { .. }
+            | Ask::Multi(_)
+            | Ask::Reconfig => true,
+            // create, delete, setData, setACL, check, multi, create2, reconfig, createContainer, deleteContainer,
+            // createTTL.
+            Ask::Malformed(operation) => matches!(operation, 1 | 2 | 5 | 7 | 13..=16 | 19..=21),
+            _ => false,
+        }
+    }
+
+    /// Whether it arms watches or takes them away, and asks for nothing else.
+    pub(crate) fn is_about_watches(&self) -> bool {
+        matches!(
+            self,
+            Ask::SetWatches(_) | Ask::AddWatch { .. } | Ask::RemoveWatches { .. } | Ask::CheckWatches { .. }
+        )
+    }
+
+    /// Whether success is never answered: a server fails to write down the reply to a `check` outside of a multi.
+    pub(crate) fn is_mute(&self) -> bool {
+        matches!(self, Ask::Check { .. })
+    }
+}
+
+impl AskOp {
+    /// The path an operation is about.
+    pub(crate) fn path(&self) -> Option<PathId> {
+        match self {
+            AskOp::Check { path, .. } | AskOp::Delete { path, .. } | AskOp::Set { path, .. } => Some(*path),
+            AskOp::Create(creation) => Some(creation.path),
+            AskOp::Other(_) => None,
         }
     }
 }

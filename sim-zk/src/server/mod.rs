@@ -1,27 +1,49 @@
-//! A server: its copy of the tree, its watches and the sessions it serves; and the leader's part: ordering writes and
-//! deciding which sessions live.
+//! One server's copy of the replicated state, and the leader's check of what is to change it.
 //!
-//! 1. *Prepare* (leader): check a write against the tree and what is pending, give it a zxid, refused or not.
-//! 2. *Apply* (every server, in zxid order): change the tree, fire watches, answer if the client is ours.
+//! 1. *Prepare* ([`Prep`], at the leader): check a write against the tree and what is pending; refused or not, it becomes
+//!    a transaction.
+//! 2. *Apply* ([`Replica::apply`], at every server, in the order of the zxids): change the tree, fire watches.
+//! 3. *Read* ([`Replica::read`], at the client's server): answer from the state as it is there, arm watches.
 //!
-//! With one server both happen in one step. The cut is there for the others: nothing in `apply` asks the leader.
+//! Nothing here knows of time, quorums, links or the order in which requests are taken up. Nothing in `apply` and `read`
+//! asks the leader.
 
 mod about;
 mod apply;
-mod leader;
+mod pending;
+mod prep;
 mod reads;
+mod rewatch;
 
 pub(crate) use about::{kind_of, outcome_of};
-pub(crate) use leader::Leader;
+pub(crate) use prep::{Prep, refused_for_session};
 
-use crate::message::{Ask, Down, Table, Tag, Up};
+use crate::acl::{Identity, add_identity};
+use crate::message::{Code, Down, Table, WatchMode};
 use crate::paths::{PathId, Paths};
 use crate::tree::Tree;
-use crate::witness::{Happening, Kind, Witness};
-use leader::{Body, Tracked};
+use crate::watches::Watches;
+use crate::witness::{Happening, Witness};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zk_recipes::zk::SessionId;
+
+/// How a server is configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Whether there are znodes with a time to live (`zookeeper.extendedTypesEnabled`).
+    pub extended_types: bool,
+    /// Who may do everything: `super:` and a digest (`DigestAuthenticationProvider.superDigest`).
+    pub super_digest: Option<String>,
+    /// Whether a notification is kept from those who may not read the znode (ZOOKEEPER-4799; Debian's 3.8.0 does it).
+    pub filter_events: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { extended_types: false, super_digest: None, filter_events: true }
+    }
+}
 
 /// Names a connection: never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,269 +51,153 @@ pub struct ConnId(pub u32);
 
 /// What a server touches beside itself while it works.
 pub(crate) struct Scene<'a> {
+    /// Microseconds since the start.
     pub now: u64,
+    /// Whose turn it is.
+    pub server: u8,
+    /// No other server has applied the transaction yet: its effects are told.
+    pub first: bool,
+    pub settings: &'a Settings,
     pub paths: &'a mut Paths,
     pub witness: &'a mut dyn Witness,
-    /// What it sends: to which connection, what, and for which request.
+    /// What is sent: to which connection, and what.
     pub outbox: &'a mut Vec<(ConnId, Down)>,
 }
 
 impl Scene<'_> {
-    fn tell(&mut self, happening: Happening) {
+    fn tell(&mut self, happening: Happening<'_>) {
         self.witness.saw(self.now, &happening, self.paths);
     }
 }
 
-/// A server.
+/// One server's copy of the state.
 #[derive(Clone, Debug)]
-pub(crate) struct Server {
-    id: u8,
+pub(crate) struct Replica {
     pub tree: Tree,
-    applied: i64,
-    data_watches: BTreeSet<(PathId, ConnId)>,
-    child_watches: BTreeSet<(PathId, ConnId)>,
-    serves: BTreeMap<ConnId, SessionId>,
+    /// The zxid of the last transaction that was applied.
+    pub applied: i64,
+    /// The sessions that have begun and not ended, each with its original timeout in microseconds.
+    sessions: BTreeMap<SessionId, u64>,
+    watches: Watches,
+    conns: BTreeMap<ConnId, Conn>,
+    conns_of: BTreeSet<(SessionId, ConnId)>,
 }
 
-impl Server {
-    pub(crate) fn new(id: u8, paths: &mut Paths) -> Self {
-        Server {
-            id,
-            tree: Tree::pristine(paths, &Arc::from([])),
+/// A client's connection.
+#[derive(Clone, Debug)]
+struct Conn {
+    /// Nobody's until the connection is welcomed.
+    session: SessionId,
+    address: Arc<str>,
+    identities: Arc<[Identity]>,
+}
+
+impl Conn {
+    fn from(address: &str) -> Self {
+        let identities = Arc::from([Identity::of_address(address)]);
+        Conn { session: SessionId(0), address: address.into(), identities }
+    }
+}
+
+/// Where clients come from if nothing else is said.
+const LOCALHOST: &str = "127.0.0.1";
+
+impl Replica {
+    /// A server that has applied nothing yet.
+    pub(crate) fn new() -> Self {
+        Replica {
+            tree: Tree::pristine(),
             applied: 0,
-            data_watches: BTreeSet::new(),
-            child_watches: BTreeSet::new(),
-            serves: BTreeMap::new(),
+            sessions: BTreeMap::new(),
+            watches: Watches::default(),
+            conns: BTreeMap::new(),
+            conns_of: BTreeSet::new(),
         }
+    }
+
+    /// A client's connection is welcomed: from here on it reads and is notified.
+    pub(crate) fn welcome(&mut self, conn: ConnId, session: SessionId) {
+        self.welcome_from(conn, session, LOCALHOST);
+    }
+
+    /// As [`welcome`](Self::welcome), for a client of that address: it is the connection's first identity.
+    pub(crate) fn welcome_from(&mut self, conn: ConnId, session: SessionId, address: &str) {
+        let known = self.conns.entry(conn).or_insert_with(|| Conn::from(address));
+        self.conns_of.remove(&(known.session, conn));
+        known.session = session;
+        self.conns_of.insert((session, conn));
+    }
+
+    /// `addauth`: the connection proves who it is. That may come before the welcome.
+    pub(crate) fn authenticate(
+        &mut self,
+        conn: ConnId,
+        scheme: &str,
+        auth: &[u8],
+        settings: &Settings,
+    ) -> Result<(), Code> {
+        let conn = self.conns.entry(conn).or_insert_with(|| Conn::from(LOCALHOST));
+        let proven = Identity::proven(scheme, auth, &conn.address, settings.super_digest.as_deref())?;
+        let mut identities = conn.identities.to_vec();
+        for identity in proven {
+            add_identity(&mut identities, identity);
+        }
+        conn.identities = identities.into();
+        Ok(())
+    }
+
+    /// Who a connection is.
+    pub(crate) fn identities(&self, conn: ConnId) -> Arc<[Identity]> {
+        self.conns.get(&conn).map_or_else(|| Arc::from([]), |conn| conn.identities.clone())
+    }
+
+    /// Whose connection it is; none if it has not been welcomed, or has gone.
+    pub(crate) fn session_of(&self, conn: ConnId) -> Option<SessionId> {
+        self.conns.get(&conn).map(|conn| conn.session).filter(|session| *session != SessionId(0))
+    }
+
+    /// The connections of a session at this server, in their order.
+    pub(crate) fn conns_of(&self, session: SessionId) -> impl Iterator<Item = ConnId> {
+        self.conns_of.range((session, ConnId(0))..=(session, ConnId(u32::MAX))).map(|(_, conn)| *conn)
+    }
+
+    /// The connection is gone, and its watches with it.
+    pub(crate) fn forget(&mut self, conn: ConnId, scene: &mut Scene<'_>) {
+        let Some(Conn { session, .. }) = self.conns.remove(&conn) else { return };
+        self.conns_of.remove(&(session, conn));
+        for table in [Table::Data, Table::Child] {
+            for path in self.watches.of_mut(table).forget(conn) {
+                let server = scene.server;
+                scene.tell(Happening::Disarmed { server, session, conn: conn.0, table, path });
+            }
+        }
+    }
+
+    /// The process died and came back: connections, watches and identities are gone; what was applied stays.
+    pub(crate) fn restart(&mut self) {
+        self.watches = Watches::default();
+        self.conns.clear();
+        self.conns_of.clear();
     }
 
     /// Armed watches, with the session they belong to.
-    pub(crate) fn watches(&self) -> impl Iterator<Item = (Table, PathId, SessionId)> {
-        let of = |table| {
-            move |(path, conn): &(PathId, ConnId)| {
-                (table, *path, self.serves.get(conn).copied().unwrap_or_default())
-            }
-        };
-        self.data_watches.iter().map(of(Table::Data)).chain(self.child_watches.iter().map(of(Table::Child)))
-    }
-
-    /// A packet arrives.
-    pub(crate) fn receive(&mut self, leader: &mut Leader, conn: ConnId, packet: Up, scene: &mut Scene<'_>) {
-        match packet {
-            Up::Connect { session, last_zxid, timeout } => {
-                self.connect(leader, conn, session, last_zxid, timeout, scene);
-            }
-            Up::Request { xid, ask, tag } => self.request(leader, conn, xid, ask, tag, scene),
-            Up::Fin => self.forget(conn, scene),
-        }
-    }
-
-    fn connect(
-        &mut self,
-        leader: &mut Leader,
-        conn: ConnId,
-        session: SessionId,
-        last_zxid: i64,
-        timeout: u64,
-        scene: &mut Scene<'_>,
-    ) {
-        if last_zxid > self.applied {
-            // A server that is behind what the client has seen refuses by closing, without an answer.
-            scene.outbox.push((conn, Down::Fin));
-            return;
-        }
-        let timeout = timeout.clamp(2 * leader.tick, 20 * leader.tick);
-        if session == SessionId(0) {
-            leader.opened += 1;
-            // As a real server: its own number in the high byte, then something that grows.
-            let session = SessionId((i64::from(self.id) + 1) << 56 | leader.opened);
-            leader.sessions.insert(session, Tracked { timeout, deadline: 0, heard: scene.now });
-            leader.touch(session, scene.now, None);
-            let txn = leader.order(scene.now, session, 0, Kind::Connect, Body::Open { timeout });
-            let _ = self.apply(txn, scene);
-            self.serves.insert(conn, session);
-            scene.outbox.push((conn, Down::Connected { session, timeout }));
-            return;
-        }
-        let old: Vec<ConnId> =
-            self.serves.iter().filter(|(_, served)| **served == session).map(|(conn, _)| *conn).collect();
-        for conn in old {
-            self.forget(conn, scene);
-            scene.outbox.push((conn, Down::Fin));
-        }
-        if leader.touch(session, scene.now, Some(timeout)) {
-            self.serves.insert(conn, session);
-            scene.outbox.push((conn, Down::Connected { session, timeout }));
-        } else {
-            scene.outbox.push((conn, Down::Connected { session: SessionId(0), timeout: 0 }));
-            scene.outbox.push((conn, Down::Fin));
-        }
-    }
-
-    fn request(
-        &mut self,
-        leader: &mut Leader,
-        conn: ConnId,
-        xid: i32,
-        ask: Ask,
-        tag: Tag,
-        scene: &mut Scene<'_>,
-    ) {
-        // A request of a session that is gone is dropped without a word: the connection is being closed.
-        let Some(session) = self.serves.get(&conn).copied() else { return };
-        if !leader.touch(session, scene.now, None) {
-            return;
-        }
-        let closing = ask == Ask::CloseSession;
-        let result = match ask {
-            Ask::Create { .. } | Ask::Delete { .. } | Ask::Set { .. } | Ask::Multi(_) => {
-                let kind = kind_of(&ask);
-                let body = leader.prepare(&self.tree, scene.paths, session, ask);
-                let txn = leader.order(scene.now, session, tag.op, kind, body);
-                self.apply(txn, scene)
-            }
-            Ask::CloseSession => {
-                leader.sessions.remove(&session);
-                let txn = leader.order(scene.now, session, tag.op, Kind::CloseSession, Body::Close);
-                self.apply(txn, scene)
-            }
-            read => self.read(conn, session, read, tag.op, scene),
-        };
-        scene.outbox.push((conn, Down::Reply { xid, zxid: self.applied, result }));
-        if closing {
-            self.forget(conn, scene);
-            scene.outbox.push((conn, Down::Fin));
-        }
-    }
-
-    /// The session tracker's turn: every session whose deadline has passed ends.
-    pub(crate) fn expire(&mut self, leader: &mut Leader, scene: &mut Scene<'_>) {
-        let due: Vec<SessionId> = leader
-            .sessions
+    pub(crate) fn watches(&self) -> impl Iterator<Item = (Table, PathId, SessionId, WatchMode)> {
+        self.watches
             .iter()
-            .filter(|(_, tracked)| tracked.deadline <= scene.now)
-            .map(|(session, _)| *session)
-            .collect();
-        for session in due {
-            let tracked = leader.sessions.remove(&session).expect("it was just found");
-            scene.tell(Happening::Marked { server: self.id, session, heard: tracked.heard });
-            let txn = leader.order(scene.now, session, 0, Kind::CloseSession, Body::Close);
-            let _ = self.apply(txn, scene);
-            let conns: Vec<ConnId> =
-                self.serves.iter().filter(|(_, served)| **served == session).map(|(conn, _)| *conn).collect();
-            for conn in conns {
-                self.forget(conn, scene);
-                scene.outbox.push((conn, Down::Fin));
-            }
-        }
+            .map(|(table, path, conn, mode)| (table, path, self.session_of(conn).unwrap_or_default(), mode))
     }
 
-    /// A connection is gone, and its watches with it.
-    fn forget(&mut self, conn: ConnId, scene: &mut Scene<'_>) {
-        let Some(session) = self.serves.remove(&conn) else { return };
-        let server = self.id;
-        for (table, watches) in
-            [(Table::Data, &mut self.data_watches), (Table::Child, &mut self.child_watches)]
-        {
-            watches.retain(|(path, of)| {
-                if *of == conn {
-                    let gone = Happening::Disarmed { server, session, table, path: *path };
-                    scene.witness.saw(scene.now, &gone, scene.paths);
-                }
-                *of != conn
-            });
-        }
+    /// The sessions that have begun and not ended, with their original timeouts.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = (SessionId, u64)> {
+        self.sessions.iter().map(|(session, timeout)| (*session, *timeout))
+    }
+
+    /// Containers that once had a child and have none, and znodes without children whose time is over, in the order of
+    /// their path numbers.
+    pub(crate) fn reapable(&self, wall_clock_ms: i64) -> Vec<PathId> {
+        self.tree.reapable(wall_clock_ms)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use zk_recipes::zk::EventKind;
-
-    const TICK: u64 = 2_000_000;
-    const TIMEOUT: u64 = 6_000_000;
-
-    /// A server, its leader, and what it has sent.
-    struct Bench {
-        server: Server,
-        leader: Leader,
-        paths: Paths,
-        sent: Vec<(ConnId, Down)>,
-    }
-
-    impl Bench {
-        fn new() -> Self {
-            let mut paths = Paths::default();
-            let server = Server::new(0, &mut paths);
-            Bench { server, leader: Leader::new(TICK), paths, sent: Vec::new() }
-        }
-
-        fn receive(&mut self, now: u64, conn: u32, packet: Up) -> Vec<Down> {
-            let mut scene = Scene { now, paths: &mut self.paths, witness: &mut (), outbox: &mut self.sent };
-            self.server.receive(&mut self.leader, ConnId(conn), packet, &mut scene);
-            self.sent.drain(..).map(|(_, packet)| packet).collect()
-        }
-
-        fn connect(&mut self, conn: u32, session: SessionId, last_zxid: i64) -> Vec<Down> {
-            self.receive(0, conn, Up::Connect { session, last_zxid, timeout: TIMEOUT })
-        }
-
-        fn ask(&mut self, conn: u32, ask: Ask) -> Vec<Down> {
-            self.receive(0, conn, Up::Request { xid: 1, ask, tag: Tag::default() })
-        }
-    }
-
-    fn session_of(answer: &[Down]) -> SessionId {
-        match answer {
-            [.., Down::Connected { session, timeout: TIMEOUT }] => *session,
-            other => panic!("a session must have begun, but: {other:?}"),
-        }
-    }
-
-    #[test]
-    fn a_client_that_has_seen_more_than_the_server_is_turned_away_without_an_answer() {
-        let mut bench = Bench::new();
-        let session = session_of(&bench.connect(0, SessionId(0), 0));
-        let applied = bench.server.applied;
-        assert_eq!(bench.connect(1, session, applied + 1), [Down::Fin]);
-        assert_eq!(bench.connect(2, SessionId(0), applied + 1), [Down::Fin], "a new session too");
-        assert!(bench.server.serves.contains_key(&ConnId(0)), "its connection is left alone");
-        assert_eq!(session_of(&bench.connect(3, session, applied)), session);
-        assert_eq!(bench.server.applied, applied, "a return takes no zxid");
-    }
-
-    #[test]
-    fn a_new_connection_of_a_session_ends_the_old_one_with_its_watches() {
-        let mut bench = Bench::new();
-        let session = session_of(&bench.connect(0, SessionId(0), 0));
-        bench.ask(0, Ask::Exists { path: PathId::ROOT, watch: true });
-        let answer = bench.connect(1, session, 0);
-        assert_eq!(answer, [Down::Fin, Down::Connected { session, timeout: TIMEOUT }]);
-        assert_eq!(bench.server.watches().count(), 0);
-        assert_eq!(
-            bench.ask(0, Ask::Sync { path: PathId::ROOT }),
-            [],
-            "what comes over the old one is not heard"
-        );
-    }
-
-    #[test]
-    fn an_unknown_session_is_told_that_it_is_over() {
-        let mut bench = Bench::new();
-        let over = [Down::Connected { session: SessionId(0), timeout: 0 }, Down::Fin];
-        assert_eq!(bench.connect(0, SessionId(77), 0), over);
-    }
-
-    #[test]
-    fn a_deletion_missed_by_two_watches_is_told_twice() {
-        let mut bench = Bench::new();
-        let path = bench.paths.intern("/gone");
-        bench.connect(0, SessionId(0), 0);
-        let told =
-            bench.ask(0, Ask::SetWatches { relative: 0, data: vec![path], exist: vec![], child: vec![path] });
-        let gone = Down::Notify { kind: EventKind::NodeDeleted, path };
-        assert_eq!(told[..2], [gone.clone(), gone]);
-        assert!(matches!(told[2..], [Down::Reply { .. }]), "and before the answer");
-    }
-}
+mod tests;

@@ -1,124 +1,144 @@
-//! Reads, answered from the server's own state, and the watches that they arm.
+//! Reads: answered by whichever server a client is connected to, in the state that server has reached
+//! (`FinalRequestProcessor`).
 
-use super::{ConnId, Scene, Server};
-use crate::message::{Answer, Ask, Down, Refusal, Table};
+use super::{ConnId, Replica, Scene};
+use crate::acl::perms;
+use crate::message::{Answer, Ask, Code, Found, ReadOp, Refusal, Table, Tag, WatchMode};
 use crate::paths::PathId;
+use crate::tree::Znode;
 use crate::witness::Happening;
-use std::collections::BTreeSet;
-use zk_recipes::zk::{EventKind, SessionId};
+use zk_recipes::zk::SessionId;
 
-impl Server {
-    pub(super) fn read(
+impl Replica {
+    /// Answers a read in the present state, and arms or removes watches.
+    pub(crate) fn read(
         &mut self,
         conn: ConnId,
-        session: SessionId,
-        ask: Ask,
-        op: u32,
+        ask: &Ask,
+        tag: Tag,
         scene: &mut Scene<'_>,
     ) -> Result<Answer, Refusal> {
-        match ask {
-            Ask::Exists { path, watch } => {
-                let stat = self.tree.get(path).map(|node| node.stat());
-                if watch {
-                    self.arm(Table::Data, path, conn, session, op, scene);
-                }
-                Ok(Answer::MaybeStat(stat))
-            }
-            Ask::Get { path, watch } => {
-                let node = self.tree.get(path).ok_or(Refusal::NoNode)?;
-                let answer = Answer::Data(node.data.clone(), node.stat());
-                if watch {
-                    self.arm(Table::Data, path, conn, session, op, scene);
-                }
-                Ok(answer)
-            }
-            Ask::Children { path, watch } => {
-                let stat = self.tree.get(path).ok_or(Refusal::NoNode)?.stat();
-                let names = self.tree.children(path, scene.paths).unwrap_or_default();
-                if watch {
-                    self.arm(Table::Child, path, conn, session, op, scene);
-                }
-                Ok(Answer::Children(names, stat))
-            }
-            Ask::GetMany(paths) => Ok(Answer::Many(
-                paths
-                    .iter()
-                    .map(|path| self.tree.get(*path).map(|node| (node.data.clone(), node.stat())))
-                    .collect(),
-            )),
-            Ask::RemoveWatches { path, table } => {
-                if self.watches_mut(table).remove(&(path, conn)) {
-                    scene.tell(Happening::Disarmed { server: self.id, session, table, path });
-                    Ok(Answer::Nothing)
-                } else {
-                    Err(Refusal::NoWatcher)
-                }
-            }
-            Ask::SetWatches { relative, data, exist, child } => {
-                self.set_watches(conn, session, relative, &data, &exist, &child, scene);
-                Ok(Answer::Nothing)
-            }
-            Ask::Sync { .. } | Ask::Ping => Ok(Answer::Nothing),
-            Ask::Create { .. } | Ask::Delete { .. } | Ask::Set { .. } | Ask::Multi(_) | Ask::CloseSession => {
-                unreachable!("writes are ordered by the leader")
-            }
+        let session = self.session_of(conn).unwrap_or_default();
+        let result = self.answer(conn, session, ask, tag.op, scene).map_err(Refusal::All);
+        let (server, zxid, Tag { req, op, .. }) = (scene.server, self.applied, tag);
+        let conn = conn.0;
+        // What is about watches alone shows nothing of the tree.
+        if !ask.is_about_watches() {
+            scene.tell(Happening::Served { server, session, conn, req, op, zxid, ask, result: &result });
         }
+        result
     }
 
-    pub(super) fn watches_mut(&mut self, table: Table) -> &mut BTreeSet<(PathId, ConnId)> {
-        match table {
-            Table::Data => &mut self.data_watches,
-            Table::Child => &mut self.child_watches,
-        }
-    }
-
-    pub(super) fn arm(
+    fn answer(
         &mut self,
-        table: Table,
-        path: PathId,
         conn: ConnId,
         session: SessionId,
+        ask: &Ask,
         op: u32,
         scene: &mut Scene<'_>,
-    ) {
-        if self.watches_mut(table).insert((path, conn)) {
-            scene.tell(Happening::Armed { server: self.id, session, op, table, path });
+    ) -> Result<Answer, Code> {
+        match ask {
+            Ask::Exists { path, .. } if scene.paths.text(*path).contains('\0') => Err(Code::BadArguments),
+            Ask::Exists { path, watch } => {
+                // The watch is armed whether there is a znode or not, and nobody's right to read is asked for
+                // (ZOOKEEPER-2590).
+                self.arm_if(*watch, Table::Data, *path, conn, op, scene);
+                let node = self.tree.get(*path).ok_or(Code::NoNode)?;
+                Ok(Answer::Stat(node.stat()))
+            }
+            Ask::Get { path, watch } => {
+                let node = self.open_to(conn, *path, perms::READ)?;
+                let answer = Answer::Data(node.data.clone(), node.stat());
+                self.arm_if(*watch, Table::Data, *path, conn, op, scene);
+                Ok(answer)
+            }
+            Ask::Children { path, watch, stat } => {
+                let node = self.open_to(conn, *path, perms::READ)?;
+                let answer = Answer::Children(self.list(*path, scene), stat.then(|| node.stat()));
+                self.arm_if(*watch, Table::Child, *path, conn, op, scene);
+                Ok(answer)
+            }
+            Ask::GetAcl { path } => self.get_acl(conn, *path),
+            Ask::CountDescendants { path } => self.count(conn, *path),
+            Ask::Ephemerals { prefix } => Ok(Answer::Ephemerals(self.ephemerals(session, prefix, scene))),
+            Ask::MultiRead(ops) => self.read_many(conn, ops, scene),
+            Ask::AddWatch { path, mode } => {
+                let mode = match mode {
+                    0 => WatchMode::Persistent,
+                    1 => WatchMode::Recursive,
+                    _ => return Err(Code::MarshallingError),
+                };
+                for table in [Table::Data, Table::Child] {
+                    self.arm(table, *path, conn, mode, op, scene);
+                }
+                Ok(Answer::Nothing)
+            }
+            Ask::RemoveWatches { path, kind } => self.remove_watches(conn, session, *path, *kind, scene),
+            Ask::CheckWatches { path, kind } => self.check_watches(*path, *kind, scene),
+            Ask::SetWatches(believed) => {
+                self.set_watches(conn, believed, op, scene);
+                Ok(Answer::Nothing)
+            }
+            Ask::WhoAmI => {
+                let clients = self.identities(conn).iter().map(|id| (id.scheme.clone(), id.user())).collect();
+                Ok(Answer::Clients(clients))
+            }
+            Ask::Malformed(_) => Err(Code::MarshallingError),
+            other => unreachable!("{other:?} is no read"),
         }
     }
 
-    /// What a client that comes back believes to be armed: what changed since is told at once, the rest is armed again
-    /// (`DataTree.setWatches`). A znode created and deleted meanwhile is never told.
-    #[allow(clippy::too_many_arguments, reason = "the request's three lists")]
-    pub(super) fn set_watches(
-        &mut self,
-        conn: ConnId,
-        session: SessionId,
-        relative: i64,
-        data: &[PathId],
-        exist: &[PathId],
-        child: &[PathId],
-        scene: &mut Scene<'_>,
-    ) {
-        let tell = |kind, path, scene: &mut Scene<'_>| scene.outbox.push((conn, Down::Notify { kind, path }));
-        for path in data {
-            match self.tree.get(*path).map(|node| node.mzxid()) {
-                None => tell(EventKind::NodeDeleted, *path, scene),
-                Some(mzxid) if mzxid > relative => tell(EventKind::NodeDataChanged, *path, scene),
-                Some(_) => self.arm(Table::Data, *path, conn, session, 0, scene),
-            }
+    /// The znode at a path, if the connection may do any of `wanted` with it.
+    fn open_to(&self, conn: ConnId, path: PathId, wanted: i32) -> Result<&Znode, Code> {
+        let node = self.tree.get(path).ok_or(Code::NoNode)?;
+        let ids = self.conns.get(&conn).map_or(&[][..], |conn| &*conn.identities);
+        if node.acl.allows(wanted, ids) { Ok(node) } else { Err(Code::NoAuth) }
+    }
+
+    fn list(&self, path: PathId, scene: &Scene<'_>) -> Vec<PathId> {
+        self.tree.children(path, scene.paths).unwrap_or_default()
+    }
+
+    fn get_acl(&self, conn: ConnId, path: PathId) -> Result<Answer, Code> {
+        let node = self.open_to(conn, path, perms::READ | perms::ADMIN)?;
+        let acl = match self.open_to(conn, path, perms::ADMIN) {
+            Ok(_) => node.acl.clone(),
+            Err(_) => node.acl.masked(),
+        };
+        Ok(Answer::Acl(acl, node.stat()))
+    }
+
+    fn count(&self, conn: ConnId, path: PathId) -> Result<Answer, Code> {
+        self.open_to(conn, path, perms::READ)?;
+        let below = match path {
+            // What begins with "/" is everything, the root's second name included.
+            PathId::EMPTY => self.tree.len(),
+            PathId::ROOT => self.tree.len() - 1,
+            _ => self.tree.descendants(path),
+        };
+        Ok(Answer::Number(below as i32))
+    }
+
+    /// Those whose text begins with the prefix, which need not end where a name ends.
+    fn ephemerals(&self, session: SessionId, prefix: &str, scene: &Scene<'_>) -> Vec<PathId> {
+        let mut owned = self.tree.ephemerals(session, scene.paths);
+        // `String.trim` takes away all that is not above a space.
+        if !matches!(prefix.trim_matches(|c| c <= ' '), "" | "/") {
+            owned.retain(|path| scene.paths.text(*path).starts_with(prefix));
         }
-        for path in exist {
-            match self.tree.get(*path) {
-                Some(_) => tell(EventKind::NodeCreated, *path, scene),
-                None => self.arm(Table::Data, *path, conn, session, 0, scene),
+        owned
+    }
+
+    fn read_many(&self, conn: ConnId, ops: &[ReadOp], scene: &Scene<'_>) -> Result<Answer, Code> {
+        let read = |op: &ReadOp| match *op {
+            ReadOp::Get(path) => Ok(self
+                .open_to(conn, path, perms::READ)
+                .map(|node| Found::Data(node.data.clone(), node.stat()))),
+            ReadOp::Children(path) => {
+                Ok(self.open_to(conn, path, perms::READ).map(|_| Found::Children(self.list(path, scene))))
             }
-        }
-        for path in child {
-            match self.tree.get(*path).map(|node| node.pzxid()) {
-                None => tell(EventKind::NodeDeleted, *path, scene),
-                Some(pzxid) if pzxid > relative => tell(EventKind::NodeChildrenChanged, *path, scene),
-                Some(_) => self.arm(Table::Child, *path, conn, session, 0, scene),
-            }
-        }
+            ReadOp::Other(_) => Err(Code::MarshallingError),
+        };
+        Ok(Answer::Many(ops.iter().map(read).collect::<Result<_, _>>()?))
     }
 }

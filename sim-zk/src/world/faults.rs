@@ -1,91 +1,351 @@
-//! Faults: where they strike, and what they do.
+//! What faults do to the world, and how each ends. Why they strike is told in `strikes`.
 
-use super::{Company, Effect, World};
+use super::agenda::rank;
+use super::{Company, Effect, Step, World};
 use crate::choose::Point;
-use crate::fault::{Fault, Place};
+use crate::fault::{Fault, Victim};
 use crate::server::ConnId;
 use crate::witness::Happening;
 
+/// Until when a direction is blocked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Blocked(u64);
+
+impl Blocked {
+    pub(super) fn is_free(self, now: u64) -> bool {
+        self.0 <= now
+    }
+
+    /// Until when, or 0.
+    pub(super) fn until(self, now: u64) -> u64 {
+        if self.is_free(now) { 0 } else { self.0 }
+    }
+
+    fn extend(&mut self, until: u64) {
+        self.0 = self.0.max(until);
+    }
+}
+
+/// A client's clock: how far it was when its rate last changed, and how fast it runs since.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    world: u64,
+    local: u64,
+    /// Thousandths of the world's clock.
+    rate: u64,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Clock { world: 0, local: 0, rate: 1000 }
+    }
+}
+
+impl Clock {
+    pub(super) fn local_time(&self, world: u64) -> u64 {
+        self.local + (world - self.world) * self.rate / 1000
+    }
+
+    /// When it will show that, at the earliest.
+    pub(super) fn world_time(&self, local: u64) -> u64 {
+        self.world + (local.saturating_sub(self.local).saturating_mul(1000)).div_ceil(self.rate)
+    }
+
+    fn set_rate(&mut self, now: u64, rate: u64) {
+        *self = Clock { world: now, local: self.local_time(now), rate };
+    }
+}
+
+/// A fault that lasts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lasting {
+    fault: Fault,
+    victim: Victim,
+}
+
+/// Something that is held up until it is released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Hold {
+    /// What the first server sends to the second.
+    Link(u8, u8),
+    /// The same, but it is lost on its way: the host of the first sends it again after the link is there again, if the
+    /// connection outlives that.
+    Loss(u8, u8),
+    /// A server, as if its process had been stopped by a signal.
+    Server(u8),
+    /// A server's disk: it logs nothing, and so acknowledges nothing.
+    Disk(u8),
+    /// A server's apply stage: commits and reads queue.
+    Apply(u8),
+    /// A leader's own commits: everybody else learns of them.
+    Commit(u8),
+}
+
 impl World {
-    pub(super) fn strike(&mut self, place: Place, process: u8, company: &mut Company<'_>) -> Option<Fault> {
-        let fault = self.ordered(place, process).or_else(|| self.drawn(place, company))?;
-        if !matches!(fault, Fault::ClientPause | Fault::SessionExpiry) {
-            self.tell(company, Happening::Struck { fault, process, lasts: 0 });
+    /// Holds something up.
+    pub(crate) fn hold(&mut self, hold: Hold) {
+        match hold {
+            Hold::Link(from, to) => self.pipe_mut(from, to).holds += 1,
+            Hold::Loss(from, to) => self.pipe_mut(from, to).holds += 1,
+            Hold::Server(id) => self.stopped[usize::from(id)] += 1,
+            Hold::Disk(id) => self.members[usize::from(id)].disk_stops += 1,
+            Hold::Apply(id) => self.members[usize::from(id)].apply_stops += 1,
+            Hold::Commit(id) => self.members[usize::from(id)].commit_stops += 1,
         }
-        Some(fault)
     }
 
-    pub(super) fn ordered(&mut self, place: Place, process: u8) -> Option<Fault> {
-        self.processes[usize::from(process)].ordered.take_if(|fault| place.faults().contains(fault))
-    }
-
-    pub(super) fn drawn(&mut self, place: Place, company: &mut Company<'_>) -> Option<Fault> {
-        if !self.hostile || self.faults_left == 0 {
-            return None;
+    /// Lets it go on.
+    pub(crate) fn let_go(&mut self, hold: Hold, company: &mut Company<'_>) {
+        match hold {
+            Hold::Link(from, to) => self.release(from, to),
+            Hold::Loss(from, to) => {
+                self.retransmit(from, to);
+                self.release(from, to);
+            }
+            Hold::Server(id) => {
+                self.stopped[usize::from(id)] -= 1;
+                if self.stopped[usize::from(id)] == 0 {
+                    self.wake_server(id, company);
+                }
+            }
+            Hold::Disk(id) => {
+                self.members[usize::from(id)].disk_stops -= 1;
+                self.list_member(id);
+            }
+            Hold::Apply(id) => {
+                self.members[usize::from(id)].apply_stops -= 1;
+                self.with_member(id, company, |member, env| member.resume_applying(env));
+            }
+            Hold::Commit(id) => {
+                self.members[usize::from(id)].commit_stops -= 1;
+                self.with_member(id, company, |member, env| member.unlock(env));
+            }
         }
-        let faults = place.faults();
-        let chosen = company.chooser.choose(Point::Fault(place), faults.len() as u32 + 1);
-        let fault = *faults.get((chosen as usize).checked_sub(1)?)?;
-        self.faults_left -= 1;
-        Some(fault)
     }
 
-    /// Orders a fault: it strikes the process at the next place where it fits.
-    pub(crate) fn order(&mut self, process: u8, fault: Fault) {
-        self.processes[usize::from(process)].ordered = Some(fault);
+    /// A server goes on after it stood still. It gets to what the other servers sent sooner than to its clients, most
+    /// times; whether it looks at its quorum before it answers its clients is open.
+    fn wake_server(&mut self, id: u8, company: &mut Company<'_>) {
+        let waiting = std::mem::take(&mut self.parked[usize::from(id)]);
+        self.with_member(id, company, |member, env| member.wake(env));
+        for entry in waiting {
+            // Its threads come to their work in no particular order.
+            let drawn = u64::from(company.chooser.choose(Point::Race, 16));
+            let after = match entry.step {
+                Step::Packet(..) => drawn * 2,
+                // The end of a session lies in front of what its client still asks.
+                Step::Up(conn) if self.is_over_for(conn) => 16 * 20,
+                Step::Up(_) => drawn * 20,
+                _ => drawn * 5,
+            };
+            let at = self.now + after;
+            match entry.step {
+                Step::Server(_) => {
+                    let member = &mut self.members[usize::from(id)];
+                    (member.drowsy_until, member.listed) = (at, Some(at));
+                    // What it was reminded of may be for later; what it gets to do now is not.
+                    self.agenda.push(at, entry.order, entry.step);
+                    continue;
+                }
+                Step::Election(_) => {
+                    self.look_for_a_leader(id, company);
+                    continue;
+                }
+                Step::Up(conn) => self.space_out(conn, at, company),
+                _ => {}
+            }
+            self.agenda.push(at.max(entry.due), entry.order, entry.step);
+        }
     }
 
-    /// A fault that strikes a client as something is about to reach it. Says whether that has to wait.
-    pub(super) fn strike_arrival(&mut self, process: u8, company: &mut Company<'_>) -> bool {
-        let Some(fault) = self.strike(Place::Arrival, process, company) else { return false };
-        let timeout = self
-            .sessions
-            .iter()
-            .filter(|(of, session)| *of == process && !session.is_over())
-            .map(|(_, session)| session.sound_timeout())
-            .max()
-            .unwrap_or(self.config.tick * 2);
+    /// Whether the session of a connection has ended, as far as the leader knows.
+    fn is_over_for(&self, conn: ConnId) -> bool {
+        let member = &self.members[usize::from(self.conn(conn).server)];
+        let session = member.replica.session_of(conn);
+        self.leader().is_some() && session.is_some_and(|session| !self.lives(session))
+    }
+
+    /// A server's process dies.
+    pub(crate) fn kill(&mut self, id: u8, company: &mut Company<'_>) {
+        if !self.members[usize::from(id)].is_down() {
+            self.with_member(id, company, |member, env| member.crash(env));
+        }
+    }
+
+    /// A dead server is started again.
+    pub(crate) fn start(&mut self, id: u8, company: &mut Company<'_>) {
+        if self.members[usize::from(id)].is_down() {
+            self.with_member(id, company, |member, _| member.role = crate::ensemble::Role::Looking);
+        }
+    }
+
+    /// Links between two servers, both ways.
+    fn both_ways(a: u8, b: u8) -> [Hold; 2] {
+        [Hold::Link(a, b), Hold::Link(b, a)]
+    }
+
+    /// Every link of a server.
+    fn all_links(&self, id: u8) -> Vec<Hold> {
+        (0..self.config.servers)
+            .filter(|other| *other != id)
+            .flat_map(|other| Self::both_ways(id, other))
+            .collect()
+    }
+
+    /// What a fault of servers holds up.
+    fn held_by(&self, fault: Fault, victim: Victim) -> Vec<Hold> {
+        match (fault, victim) {
+            (Fault::LinkHeld, Victim::Link(from, to)) => vec![Hold::Link(from, to)],
+            (Fault::LinkCut, Victim::Link(from, to)) => Self::both_ways(from, to).to_vec(),
+            (Fault::ServerPartition, Victim::Server(id)) => self.all_links(id),
+            (Fault::ServerPause, Victim::Server(id)) => vec![Hold::Server(id)],
+            (Fault::DiskStall, Victim::Server(id)) => vec![Hold::Disk(id)],
+            (Fault::ApplyStall, Victim::Server(id)) => vec![Hold::Apply(id)],
+            (Fault::CommitStall, Victim::Server(id)) => vec![Hold::Commit(id)],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Lets a fault of servers strike now, and last so long.
+    pub(crate) fn inflict_on_servers(
+        &mut self,
+        fault: Fault,
+        victim: Victim,
+        lasts: u64,
+        company: &mut Company<'_>,
+    ) {
+        self.tell(company, Happening::Struck { fault, victim, lasts });
+        for hold in self.held_by(fault, victim) {
+            self.hold(hold);
+        }
+        match (fault, victim) {
+            (Fault::ServerCrash | Fault::LeaderCrash, Victim::Server(id)) => self.kill(id, company),
+            (Fault::ClockJump, Victim::Server(id)) => {
+                let jump = i64::from(company.chooser.choose(Point::Duration, 64)) - 32;
+                self.members[usize::from(id)].clock_offset_ms += jump * 1000;
+                return;
+            }
+            _ => {}
+        }
+        self.lasts(fault, victim, lasts);
+    }
+
+    fn lasts(&mut self, fault: Fault, victim: Victim, lasts: u64) {
+        let id = self.next_lasting;
+        self.next_lasting += 1;
+        self.lasting.insert(id, Lasting { fault, victim });
+        self.agenda.push(self.now + lasts, rank::MEND, Step::Mend(id));
+    }
+
+    /// A fault that lasted is over.
+    pub(super) fn mend(&mut self, id: u32, company: &mut Company<'_>) {
+        let Lasting { fault, victim } = self.lasting.remove(&id).expect("what lasted ends once");
+        self.tell(company, Happening::Mended { fault, victim });
+        for hold in self.held_by(fault, victim) {
+            self.let_go(hold, company);
+        }
+        match (fault, victim) {
+            (Fault::ServerCrash | Fault::LeaderCrash, Victim::Server(id)) => self.start(id, company),
+            (Fault::ClientPause, Victim::Process(process)) => {
+                let state = &mut self.processes[usize::from(process)];
+                // A later pause may go on.
+                if state.paused.is_some_and(|until| until <= self.now) {
+                    (state.paused, state.resumed) = (None, Some(self.now));
+                    company.effects.push(Effect::Resumed { process });
+                    // What lies in its sockets, or its library's timers: either may get their turn first.
+                    if company.chooser.choose(Point::Race, 2) == 1 {
+                        self.run_timers(process, company);
+                    }
+                }
+            }
+            (Fault::ClockDrift, Victim::Process(process)) => self.set_rate(process, 1000, company),
+            _ => {}
+        }
+    }
+
+    /// Whatever timers of a process's sessions are due.
+    fn run_timers(&mut self, process: u8, company: &mut Company<'_>) {
+        let now = self.local_time(process);
+        for handle in (0..self.sessions.len()).map(|handle| super::HandleId(handle as u16)) {
+            let due = self.session(handle).next_timer().is_some_and(|due| due <= now);
+            if due && self.process_of(handle) == process {
+                self.with_session(handle, company, |session, now, out| session.timer(now, out));
+            }
+        }
+    }
+
+    pub(super) fn local_time(&self, process: u8) -> u64 {
+        self.processes[usize::from(process)].clock.local_time(self.now)
+    }
+
+    fn set_rate(&mut self, process: u8, rate: u64, company: &mut Company<'_>) {
+        self.processes[usize::from(process)].clock.set_rate(self.now, rate);
+        self.tell(company, Happening::Clock { process, rate: rate as u32 });
+        // What was put off by the old rate may be due earlier by the new one.
+        for (id, alarm) in &self.alarms {
+            if alarm.process == process {
+                let due = self.processes[usize::from(process)].clock.world_time(alarm.due);
+                self.agenda.push(due.max(self.now), rank::ALARM + u64::from(*id), Step::Alarm(*id));
+            }
+        }
+        for handle in 0..self.sessions.len() {
+            if self.sessions[handle].0 == process {
+                self.list_session(super::HandleId(handle as u16));
+            }
+        }
+    }
+
+    /// Lets a fault strike a process now, for that long.
+    pub(crate) fn inflict(&mut self, process: u8, fault: Fault, lasts: u64, company: &mut Company<'_>) {
+        let now = self.now;
+        let state = &mut self.processes[usize::from(process)];
+        if state.crashed {
+            return;
+        }
+        let victim = Victim::Process(process);
         match fault {
             Fault::ClientPause => {
-                // A quarter of the session's timeout to twice as long.
-                let lasts = timeout * (1 + u64::from(company.chooser.choose(Point::Duration, 8))) / 4;
-                self.processes[usize::from(process)].paused_until = Some(self.now + lasts);
-                self.tell(company, Happening::Struck { fault, process, lasts });
-                company.effects.push(Effect::Paused { process });
-                true
+                let until = now + lasts;
+                if state.paused.is_none() {
+                    company.effects.push(Effect::Paused { process });
+                }
+                state.paused = Some(state.paused.map_or(until, |before| before.max(until)));
             }
-            // Cut off already.
-            Fault::SessionExpiry if self.processes[usize::from(process)].cut_until.is_some() => false,
-            Fault::SessionExpiry => {
-                let more = timeout * u64::from(company.chooser.choose(Point::Duration, 8)) / 8;
-                let lasts = timeout + 2 * self.config.tick + more;
-                self.processes[usize::from(process)].cut_until = Some(self.now + lasts);
-                self.tell(company, Happening::Struck { fault, process, lasts });
-                true
+            Fault::ClientMuted => state.muted.extend(now + lasts),
+            Fault::ClientDeafened => state.deafened.extend(now + lasts),
+            Fault::ClientPartition | Fault::SessionExpiry => {
+                state.muted.extend(now + lasts);
+                state.deafened.extend(now + lasts);
             }
-            Fault::ClientCrash => {
-                self.crash(process, company);
-                true
+            Fault::Cancel => company.effects.push(Effect::Cancelled { process }),
+            _ => {}
+        }
+        self.tell(company, Happening::Struck { fault, victim, lasts });
+        match fault {
+            Fault::ClientCrash => self.crash(process, company),
+            Fault::ClockDrift => {
+                // By up to a tenth, fast or slow.
+                let drawn = u64::from(company.chooser.choose(Point::Duration, 20));
+                let rate = if drawn < 10 { 1100 - 10 * drawn } else { 990 - 10 * (drawn - 10) };
+                self.set_rate(process, rate, company);
             }
-            Fault::Cancel => {
-                company.effects.push(Effect::Cancelled { process });
-                // With the answer in hand, or just before it comes.
-                company.chooser.choose(Point::Duration, 2) == 1
-            }
-            _ => false,
+            _ => {}
+        }
+        if lasts > 0 {
+            self.lasts(fault, victim, lasts);
         }
     }
 
-    pub(super) fn crash(&mut self, process: u8, company: &mut Company<'_>) {
+    fn crash(&mut self, process: u8, company: &mut Company<'_>) {
         self.processes[usize::from(process)].crashed = true;
-        self.alarms.retain(|alarm| alarm.process != process);
+        self.alarms.retain(|_, alarm| alarm.process != process);
         self.tell(company, Happening::Crashed { process });
         // The kernel closes the dead process's sockets; what was written before still arrives.
-        let ids: Vec<ConnId> = self
-            .live
-            .iter()
-            .copied()
-            .filter(|id| self.process_of(self.conns[id.0 as usize].handle) == process)
+        let own = |handle: &Option<super::HandleId>| handle.is_some_and(|of| self.process_of(of) == process);
+        let ids: Vec<ConnId> = (0u32..)
+            .zip(&self.conns)
+            .filter(|(_, conn)| conn.client_open && own(&conn.handle))
+            .map(|(id, _)| ConnId(id))
             .collect();
         for id in ids {
             self.close_from_client(id, company);
@@ -93,30 +353,35 @@ impl World {
         company.effects.push(Effect::Crashed { process });
     }
 
-    /// Lets a fault strike a process now, as a script asks for it.
-    pub(crate) fn inflict(&mut self, process: u8, fault: Fault, lasts: u64, company: &mut Company<'_>) {
-        let state = &mut self.processes[usize::from(process)];
-        if state.crashed {
-            return;
-        }
-        match fault {
-            Fault::ClientPause => {
-                state.paused_until = Some(self.now + lasts);
-                company.effects.push(Effect::Paused { process });
-            }
-            Fault::SessionExpiry => state.cut_until = Some(self.now + lasts),
-            Fault::Cancel => company.effects.push(Effect::Cancelled { process }),
-            _ => {}
-        }
-        self.tell(company, Happening::Struck { fault, process, lasts });
-        if fault == Fault::ClientCrash {
-            self.crash(process, company);
-        }
-    }
-
     /// Ends the hostile phase before its time: no fault strikes any more, and what lasts runs out.
     pub(crate) fn heal(&mut self) {
         self.config.hostile_until = self.now;
         self.faults_left = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_drifts_goes_on_from_where_it_was() {
+        let mut clock = Clock::default();
+        clock.set_rate(1_000_000, 900);
+        assert_eq!(clock.local_time(1_000_000), 1_000_000);
+        assert_eq!(clock.local_time(2_000_000), 1_900_000);
+        assert_eq!(clock.world_time(1_900_000), 2_000_000);
+        clock.set_rate(2_000_000, 1000);
+        assert_eq!(clock.local_time(3_000_000), 2_900_000);
+    }
+
+    #[test]
+    fn no_clock_shows_a_time_before_it_is_due() {
+        let mut clock = Clock::default();
+        clock.set_rate(7, 1090);
+        for local in 7..2000 {
+            let world = clock.world_time(local);
+            assert!(clock.local_time(world) >= local && (world == 7 || clock.local_time(world - 1) < local));
+        }
     }
 }

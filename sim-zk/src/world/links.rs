@@ -1,10 +1,34 @@
-//! The links: two FIFO streams a connection, with latencies, which can be cut.
+//! The links between clients and servers: two FIFO streams a connection, with latencies, which can be cut.
 
-use super::{Company, Conn, World};
+use super::next::Reminder;
+use super::{Company, HandleId, Step, World};
 use crate::choose::Point;
+use crate::ensemble::PING;
 use crate::fault::{Fault, Place};
 use crate::message::{Ask, Down, Up};
 use crate::server::ConnId;
+use std::collections::VecDeque;
+
+/// A connection of a client with a server.
+#[derive(Clone, Debug)]
+pub(super) struct Conn {
+    /// Whose it is; none is driven by hand.
+    pub handle: Option<HandleId>,
+    pub server: u8,
+    up: VecDeque<(u64, u64, Up)>,
+    down: VecDeque<(u64, u64, Down)>,
+    /// Of which packet there is a reminder.
+    up_listed: Option<u64>,
+    down_listed: Option<u64>,
+    /// Whether the client's side still sends and takes.
+    pub client_open: bool,
+    /// Whether the server's side still sends and takes.
+    pub server_open: bool,
+    /// Whether the server knows of it. Who gives up before that leaves no trace.
+    established: bool,
+    /// What has arrived, for whoever drives it by hand.
+    arrived: VecDeque<Down>,
+}
 
 impl Conn {
     /// Whether what the client sends now can still arrive. Behind the end of a stream there is nothing.
@@ -16,34 +40,74 @@ impl Conn {
     fn leads_down(&self) -> bool {
         self.client_open && !matches!(self.down.back(), Some((_, _, Down::Fin)))
     }
+
+    /// Whether a notification is on its way.
+    pub(super) fn notifies(&self) -> bool {
+        self.client_open && self.down.iter().any(|(_, _, packet)| matches!(packet, Down::Notify { .. }))
+    }
 }
 
 impl World {
+    pub(super) fn conn(&self, id: ConnId) -> &Conn {
+        &self.conns[id.0 as usize]
+    }
+
+    fn conn_mut(&mut self, id: ConnId) -> &mut Conn {
+        &mut self.conns[id.0 as usize]
+    }
+
+    /// A client connects. If nobody listens there it learns that at once.
+    pub(crate) fn open_conn(&mut self, handle: Option<HandleId>, server: u8) -> ConnId {
+        let id = ConnId(u32::try_from(self.conns.len()).expect("fewer than 2^32 connections"));
+        let listens = !self.members[usize::from(server)].is_down();
+        let established = handle.is_none_or(|handle| {
+            let process = &self.processes[usize::from(self.process_of(handle))];
+            process.muted.is_free(self.now) && process.deafened.is_free(self.now)
+        });
+        self.conns.push(Conn {
+            handle,
+            server,
+            up: VecDeque::new(),
+            down: VecDeque::new(),
+            up_listed: None,
+            down_listed: None,
+            client_open: true,
+            server_open: listens,
+            established,
+            arrived: VecDeque::new(),
+        });
+        if !listens {
+            self.push_down(id, self.config.latency, Down::Fin);
+        }
+        id
+    }
+
     pub(super) fn latency(&self, company: &mut Company<'_>, noteworthy: bool) -> u64 {
         if !noteworthy {
             return self.config.latency;
         }
+        let calm = self.config.latency;
         match u64::from(company.chooser.choose(Point::Latency, 256)) {
-            0 => self.config.latency,
-            // From half a millisecond to some eighty, most of them short.
-            drawn => 500 + drawn * drawn * 12 / 10,
+            0 => calm,
+            // From a tenth of the calm latency to sixteen times as much, most of them short.
+            drawn => calm / 10 + drawn * drawn * calm * 12 / 50_000,
         }
     }
 
     pub(super) fn send_up(&mut self, id: ConnId, packet: Up, company: &mut Company<'_>) {
-        if !self.conns[id.0 as usize].leads_up() {
+        if !self.conn(id).leads_up() {
             return;
         }
         let noteworthy = match &packet {
             Up::Request { ask, .. } => *ask != Ask::Ping,
             Up::Connect { .. } => true,
-            Up::Fin => false,
+            Up::Unreadable | Up::Fin => false,
         };
         let latency = self.latency(company, noteworthy);
-        let handle = self.conns[id.0 as usize].handle;
-        let process = self.process_of(handle);
-        let struck = match &packet {
-            Up::Request { ask, .. } if *ask != Ask::Ping => self.strike(Place::Request, process, company),
+        let struck = match (&packet, self.conn(id).handle) {
+            (Up::Request { ask, .. }, Some(handle)) if *ask != Ask::Ping => {
+                self.strike(Place::Request, self.process_of(handle), company)
+            }
             _ => None,
         };
         match struck {
@@ -52,51 +116,54 @@ impl World {
                 self.push_up(id, latency, Up::Fin);
                 self.push_down(id, latency, Down::Fin);
             }
-            Some(_) => {
+            Some(Fault::Disconnect) => {
                 self.push_up(id, latency, packet);
                 self.push_up(id, latency, Up::Fin);
                 self.push_down(id, latency, Down::Fin);
             }
-            None => self.push_up(id, latency, packet),
+            // The other kinds keep it on its way.
+            Some(_) | None => self.push_up(id, latency, packet),
         }
     }
 
     fn push_up(&mut self, id: ConnId, latency: u64, packet: Up) {
         self.sequence += 1;
-        let conn = &mut self.conns[id.0 as usize];
+        let (now, sequence) = (self.now, self.sequence);
+        let conn = self.conn_mut(id);
         if matches!(conn.up.back(), Some((_, _, Up::Fin))) {
             return;
         }
-        let due = (self.now + latency).max(conn.up.back().map_or(0, |(due, _, _)| *due));
-        conn.up.push_back((due, self.sequence, packet));
+        let due = (now + latency).max(conn.up.back().map_or(0, |(due, _, _)| *due));
+        conn.up.push_back((due, sequence, packet));
+        self.list_up(id);
     }
 
     fn push_down(&mut self, id: ConnId, latency: u64, packet: Down) {
         self.sequence += 1;
-        let conn = &mut self.conns[id.0 as usize];
+        let (now, sequence) = (self.now, self.sequence);
+        let conn = self.conn_mut(id);
         if matches!(conn.down.back(), Some((_, _, Down::Fin))) {
             return;
         }
-        let due = (self.now + latency).max(conn.down.back().map_or(0, |(due, _, _)| *due));
-        conn.down.push_back((due, self.sequence, packet));
+        let due = (now + latency).max(conn.down.back().map_or(0, |(due, _, _)| *due));
+        conn.down.push_back((due, sequence, packet));
+        self.list_down(id);
     }
 
     pub(super) fn send_down(&mut self, id: ConnId, packet: Down, company: &mut Company<'_>) {
-        let (process, reply) = match &packet {
-            Down::Reply { xid, .. } if *xid != -2 => {
-                (self.process_of(self.conns[id.0 as usize].handle), true)
-            }
-            _ => (0, false),
+        let reply = match (&packet, self.conn(id).handle) {
+            (Down::Reply { xid, .. }, Some(handle)) if *xid != PING => Some(self.process_of(handle)),
+            _ => None,
         };
         if packet == Down::Fin {
-            self.conns[id.0 as usize].server_open = false;
+            self.conn_mut(id).server_open = false;
         }
-        if !self.conns[id.0 as usize].leads_down() {
+        if !self.conn(id).leads_down() {
             return;
         }
-        let noteworthy = reply || matches!(packet, Down::Notify { .. });
+        let noteworthy = reply.is_some() || matches!(packet, Down::Notify { .. });
         let mut latency = self.latency(company, noteworthy);
-        let struck = if reply { self.strike(Place::Reply, process, company) } else { None };
+        let struck = reply.and_then(|process| self.strike(Place::Reply, process, company));
         match struck {
             Some(Fault::ReplyLost) => {
                 self.push_down(id, latency, Down::Fin);
@@ -111,16 +178,149 @@ impl World {
         }
     }
 
+    /// The connection breaks before the next packet reaches the client: it sees the end instead.
+    pub(super) fn break_before_arrival(&mut self, id: ConnId) {
+        self.conn_mut(id).down.clear();
+        self.push_down(id, 0, Down::Fin);
+        self.push_up(id, 0, Up::Fin);
+    }
+
     /// The client lets go of a connection: the server sees its end behind what was sent before.
     pub(super) fn close_from_client(&mut self, id: ConnId, company: &mut Company<'_>) {
-        if !self.conns[id.0 as usize].client_open {
+        if !self.conn(id).client_open {
             return;
         }
         let latency = self.latency(company, false);
-        self.push_up(id, latency, Up::Fin);
-        let conn = &mut self.conns[id.0 as usize];
+        let conn = self.conn_mut(id);
+        if conn.established {
+            self.push_up(id, latency, Up::Fin);
+        } else {
+            conn.up.clear();
+        }
+        let conn = self.conn_mut(id);
         conn.client_open = false;
         conn.down.clear();
-        self.bury(id);
+    }
+
+    /// A server that stood still gets to what lies in a socket one by one.
+    pub(super) fn space_out(&mut self, id: ConnId, from: u64, company: &mut Company<'_>) {
+        let mut at = from;
+        for (due, _, _) in &mut self.conns[id.0 as usize].up {
+            *due = at.max(*due);
+            at = *due + u64::from(company.chooser.choose(Point::Lag, 8)) * 100;
+        }
+    }
+
+    // ── reminders ──
+
+    pub(super) fn list_up(&mut self, id: ConnId) {
+        let conn = &mut self.conns[id.0 as usize];
+        if let Some((due, order, _)) = conn.up.front()
+            && conn.up_listed.is_none_or(|listed| listed != *order)
+        {
+            conn.up_listed = Some(*order);
+            self.agenda.push(*due, *order, Step::Up(id));
+        }
+    }
+
+    pub(super) fn list_down(&mut self, id: ConnId) {
+        let conn = &mut self.conns[id.0 as usize];
+        if let Some((due, order, _)) = conn.down.front()
+            && conn.down_listed.is_none_or(|listed| listed != *order)
+        {
+            conn.down_listed = Some(*order);
+            self.agenda.push(*due, *order, Step::Down(id));
+        }
+    }
+
+    /// Whether a reminder that a packet reaches the server still holds.
+    pub(super) fn up_is_due(&self, id: ConnId, due: u64, order: u64) -> Reminder {
+        let conn = self.conn(id);
+        if conn.up_listed != Some(order) || conn.up.is_empty() {
+            return Reminder::Off;
+        }
+        let held = conn
+            .handle
+            .map_or(0, |handle| self.processes[usize::from(self.process_of(handle))].muted.until(self.now));
+        Reminder::at(held, due)
+    }
+
+    /// The same for a packet that reaches the client.
+    pub(super) fn down_is_due(&self, id: ConnId, due: u64, order: u64) -> Reminder {
+        let conn = self.conn(id);
+        if conn.down_listed != Some(order) || conn.down.is_empty() {
+            return Reminder::Off;
+        }
+        let held = conn.handle.map_or(0, |handle| {
+            let process = &self.processes[usize::from(self.process_of(handle))];
+            process.deafened.until(self.now).max(process.paused.unwrap_or(0))
+        });
+        Reminder::at(held, due)
+    }
+
+    pub(super) fn deliver_up(&mut self, id: ConnId, company: &mut Company<'_>) {
+        let conn = self.conn_mut(id);
+        conn.up_listed = None;
+        conn.established = true;
+        let (_, _, packet) = conn.up.pop_front().expect("the reminder holds");
+        let (open, server) = (conn.server_open, conn.server);
+        conn.server_open &= packet != Up::Fin;
+        if open {
+            self.with_member(server, company, |member, env| member.receive(id, packet, env));
+        }
+        self.list_up(id);
+    }
+
+    pub(super) fn deliver_down(&mut self, id: ConnId, company: &mut Company<'_>) {
+        self.conn_mut(id).down_listed = None;
+        let conn = self.conn(id);
+        let place = match conn.down.front().expect("the reminder holds").2 {
+            Down::Reply { xid, .. } if xid != PING => Some(Place::Arrival),
+            Down::Notify { .. } => Some(Place::Notice),
+            Down::Reply { .. } | Down::Connected { .. } | Down::Fin => None,
+        };
+        if let (Some(place), Some(handle), true) = (place, conn.handle, conn.client_open)
+            && self.strike_arrival(place, self.process_of(handle), Some(id), company)
+        {
+            // Whatever struck, the packet is still on its way, and comes later or never.
+            self.list_down(id);
+            return;
+        }
+        let conn = self.conn_mut(id);
+        let Some((_, _, packet)) = conn.down.pop_front() else { return };
+        let (open, handle) = (conn.client_open, conn.handle);
+        self.list_down(id);
+        match handle {
+            Some(handle) if open => {
+                self.with_session(handle, company, |session, now, out| session.receive(now, id, packet, out));
+            }
+            None if open => self.conn_mut(id).arrived.push_back(packet),
+            _ => {}
+        }
+    }
+
+    // ── driven by hand ──
+
+    /// What has arrived on a connection that is driven by hand.
+    pub(crate) fn take_arrived(&mut self, id: ConnId) -> Option<Down> {
+        self.conn_mut(id).arrived.pop_front()
+    }
+
+    /// Sends on a connection that is driven by hand, in one piece.
+    pub(crate) fn send_by_hand(&mut self, id: ConnId, packets: Vec<Up>, company: &mut Company<'_>) {
+        let latency = self.latency(company, true);
+        for packet in packets {
+            if self.conn(id).leads_up() {
+                self.push_up(id, latency, packet);
+            }
+        }
+    }
+
+    /// Cuts a connection that is driven by hand. With a reset, what has not arrived never does.
+    pub(crate) fn cut_by_hand(&mut self, id: ConnId, reset: bool, company: &mut Company<'_>) {
+        if reset {
+            self.conn_mut(id).up.clear();
+        }
+        self.close_from_client(id, company);
     }
 }

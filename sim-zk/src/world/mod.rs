@@ -1,38 +1,65 @@
 //! The world: servers, clients' session machines, connections, a clock, and what could happen next.
 //!
-//! Sans-IO: no async, no thread, no runtime. [`World::next`] says what happens next, and a driver has it performed; in
+//! Sans-IO: no async, no thread, no runtime. [`World::next_step`] says what happens next, and a driver has it performed; in
 //! between the users of the clients act. Whatever is not forced is asked of a [`Chooser`], and everything that happens
 //! is told to a [`Witness`].
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | `users` | what the users of the clients do |
-//! | `next` | what can happen next, and doing it |
-//! | `links` | the two streams of a connection |
-//! | `faults` | what goes wrong, and where |
+//! | `agenda`, `next` | what can happen next, and doing it |
+//! | `links` | the two streams of a client's connection |
+//! | `pipes` | the streams between servers |
+//! | `elections` | who leads, and who follows |
+//! | `faults`, `strikes` | what goes wrong, where, and for how long |
+//! | `look` | what can be seen of the world from outside |
 
+mod agenda;
+mod elections;
 mod faults;
 mod links;
+mod look;
 mod next;
+mod pipes;
+mod strikes;
 mod users;
 
+pub use faults::Hold;
+
 use crate::choose::{Chooser, Point};
+use crate::ensemble::{Counters, Env, Member, Packet};
 use crate::fault::Fault;
-use crate::message::{Answer, Down, Tag, Up};
-use crate::paths::{PathId, Paths};
-use crate::server::{ConnId, Leader, Scene, Server, outcome_of};
-use crate::session::{ClientSession, Failure, Out};
-use crate::witness::{Happening, Outcome, SessionNews, Witness};
-use std::collections::VecDeque;
-use zk_recipes::zk::{EventKind, Over, SessionId, State, Status};
+use crate::message::{Answer, Down, Refusal, Tag};
+use crate::paths::Paths;
+use crate::server::{ConnId, Settings};
+use crate::session::{Answered, ClientSession, Failure, Out, Told};
+use crate::witness::{Happening, SessionNews, Witness};
+use agenda::{Agenda, Entry};
+use elections::Vote;
+use faults::{Blocked, Clock, Lasting};
+use links::Conn;
+use pipes::Pipe;
+use std::collections::{BTreeMap, VecDeque};
+use zk_recipes::zk::{Over, State, Status};
 
 /// What a world is made of. All times in microseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
+    /// How many servers there are, from 1 to 9.
+    pub servers: u8,
     /// The servers' tick: sessions expire at multiples of it, and last 2 to 20 of them.
     pub tick: u64,
-    /// One-way latency on the calm network.
+    /// After how many ticks without a word a server gives up another (`syncLimit`).
+    pub sync_limit: u64,
+    /// One-way latency between clients and servers on the calm network.
     pub latency: u64,
+    /// One-way latency between servers on the calm network.
+    pub link_latency: u64,
+    /// How servers are configured.
+    pub settings: Settings,
+    /// How often the leader takes away empty containers and znodes whose time is over, if it does
+    /// (`znode.container.checkIntervalMs`).
+    pub reap_every: Option<u64>,
     /// Until when faults may strike.
     pub hostile_until: u64,
     /// How many faults may strike.
@@ -40,9 +67,38 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// ZooKeeper's default tick of two seconds, 5 ms one way, and no faults.
+    /// One server with ZooKeeper's default tick of two seconds and syncLimit of 5, 5 ms one way to it, and no faults.
     fn default() -> Self {
-        Config { tick: 2_000_000, latency: 5_000, hostile_until: 0, faults: 0 }
+        Config {
+            servers: 1,
+            tick: 2_000_000,
+            sync_limit: 5,
+            latency: 5_000,
+            link_latency: 500,
+            settings: Settings::default(),
+            reap_every: Some(60_000_000),
+            hostile_until: 0,
+            faults: 0,
+        }
+    }
+}
+
+impl Config {
+    /// The same with so many servers.
+    #[must_use]
+    pub fn with_servers(self, servers: u8) -> Self {
+        assert!((1..=9).contains(&servers), "an ensemble has from 1 to 9 servers");
+        Config { servers, ..self }
+    }
+
+    /// How many servers are more than half of them.
+    pub(crate) fn majority(&self) -> u8 {
+        self.servers / 2 + 1
+    }
+
+    /// How long a server waits for a word of another.
+    pub(crate) fn patience(&self) -> u64 {
+        self.sync_limit * self.tick
     }
 }
 
@@ -51,20 +107,24 @@ impl Default for Config {
 pub struct HandleId(pub u16);
 
 /// Something that can happen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
     /// The next packet of a connection reaches the server.
     Up(ConnId),
     /// The next packet of a connection reaches the client.
     Down(ConnId),
+    /// The next packet that the first server sent to the second reaches it.
+    Packet(u8, u8),
     /// A client's session machine acts by itself: ping, give up, try again.
     Timer(HandleId),
     /// An alarm that a user has set goes off.
-    Alarm(usize),
-    /// The leader's session tracker acts.
-    Expire,
+    Alarm(u32),
+    /// A server acts by itself: it expires sessions, asks its followers, gives up its leader, gets to its disk.
+    Server(u8),
+    /// A server that looks for a leader looks around.
+    Election(u8),
     /// A fault that lasted is over.
-    Mend(u8, Fault),
+    Mend(u32),
     /// The hostile phase is over.
     Heal,
 }
@@ -73,7 +133,7 @@ pub enum Step {
 #[derive(Debug)]
 pub(crate) enum Effect {
     Answered { ticket: u32, result: Result<Answer, Failure> },
-    Fired { watch: u32, result: Result<(EventKind, PathId), Over> },
+    Fired { watch: u32, told: Told },
     Changed { handle: HandleId },
     Rang { alarm: u32 },
     Cancelled { process: u8 },
@@ -82,22 +142,16 @@ pub(crate) enum Effect {
     Resumed { process: u8 },
 }
 
-#[derive(Clone, Debug)]
-struct Conn {
-    handle: HandleId,
-    up: VecDeque<(u64, u64, Up)>,
-    down: VecDeque<(u64, u64, Down)>,
-    /// Whether the client's side still sends and takes.
-    client_open: bool,
-    /// Whether the server's side still sends and takes.
-    server_open: bool,
-}
-
 #[derive(Clone, Debug, Default)]
 struct Process {
     crashed: bool,
-    paused_until: Option<u64>,
-    cut_until: Option<u64>,
+    paused: Option<u64>,
+    /// When it last went on after a pause.
+    resumed: Option<u64>,
+    /// Until when nothing of what it sends arrives, and nothing of what is sent to it.
+    muted: Blocked,
+    deafened: Blocked,
+    clock: Clock,
     op: u32,
     /// A fault that a script has ordered: it strikes at the next place where it fits.
     ordered: Option<Fault>,
@@ -107,7 +161,6 @@ struct Process {
 struct Alarm {
     due: u64,
     process: u8,
-    id: u32,
 }
 
 /// The world.
@@ -116,14 +169,23 @@ pub struct World {
     now: u64,
     config: Config,
     paths: Paths,
-    leader: Leader,
-    servers: Vec<Server>,
+    members: Vec<Member>,
+    /// Which servers stand still, and what waits for them meanwhile.
+    stopped: Vec<u8>,
+    parked: Vec<VecDeque<Entry>>,
+    votes: Vec<Vote>,
+    /// By sender and receiver.
+    pipes: Vec<Pipe>,
+    counters: Counters,
     conns: Vec<Conn>,
-    /// Connections on which something may still happen.
-    live: Vec<ConnId>,
     sessions: Vec<(u8, ClientSession)>,
+    /// For when each session's timer is listed.
+    listed: Vec<Option<u64>>,
     processes: Vec<Process>,
-    alarms: Vec<Alarm>,
+    alarms: BTreeMap<u32, Alarm>,
+    agenda: Agenda,
+    lasting: BTreeMap<u32, Lasting>,
+    next_lasting: u32,
     faults_left: u32,
     hostile: bool,
     sequence: u64,
@@ -132,6 +194,7 @@ pub struct World {
     fingerprint: u64,
     out: Vec<Out>,
     outbox: Vec<(ConnId, Down)>,
+    post: Vec<(u8, Packet)>,
 }
 
 /// Those whom the world consults and tells while it moves.
@@ -142,19 +205,26 @@ pub(crate) struct Company<'a> {
 }
 
 impl World {
-    /// A world with one server, whose clock stands at zero.
+    /// A world whose clock stands at zero, and whose servers have agreed on a leader: the last of them.
     pub fn new(config: Config) -> Self {
-        let mut paths = Paths::default();
-        let server = Server::new(0, &mut paths);
-        World {
+        let paths = Paths::default();
+        let count = usize::from(config.servers);
+        let mut world = World {
             now: 0,
-            leader: Leader::new(config.tick),
-            servers: vec![server],
+            members: (0..config.servers).map(Member::new).collect(),
+            stopped: vec![0; count],
+            parked: vec![VecDeque::new(); count],
+            votes: vec![Vote::default(); count],
+            pipes: (0..count * count).map(|_| Pipe::new(config.link_latency)).collect(),
+            counters: Counters::default(),
             conns: Vec::new(),
-            live: Vec::new(),
             sessions: Vec::new(),
+            listed: Vec::new(),
             processes: Vec::new(),
-            alarms: Vec::new(),
+            alarms: BTreeMap::new(),
+            agenda: Agenda::default(),
+            lasting: BTreeMap::new(),
+            next_lasting: 0,
             faults_left: config.faults,
             hostile: config.faults > 0 && config.hostile_until > 0,
             sequence: 0,
@@ -163,104 +233,64 @@ impl World {
             fingerprint: 0,
             out: Vec::new(),
             outbox: Vec::new(),
+            post: Vec::new(),
             paths,
             config,
-        }
-    }
-
-    /// Microseconds since the start.
-    pub fn now(&self) -> u64 {
-        self.now
-    }
-
-    /// Every path that was spoken of.
-    pub fn paths(&self) -> &Paths {
-        &self.paths
-    }
-
-    /// How many steps were performed.
-    pub fn steps(&self) -> u64 {
-        self.steps
-    }
-
-    /// A rolling hash of every step so far and its time: runs that went the same way have the same one, and others
-    /// do not but by a rare accident.
-    pub fn fingerprint(&self) -> u64 {
-        self.fingerprint
-    }
-
-    /// What the world is made of.
-    pub fn config(&self) -> &Config {
-        &self.config
-    }
-
-    pub(crate) fn paths_mut(&mut self) -> &mut Paths {
-        &mut self.paths
-    }
-
-    /// Whether faults can still strike.
-    pub fn is_hostile(&self) -> bool {
-        self.hostile
-    }
-
-    /// Nothing is on its way, no session lingers whose client is gone, and no client stands still or is cut off: what
-    /// is left now stays.
-    pub fn is_quiet(&self) -> bool {
-        let living = || {
-            let alive = |(process, session): &&(u8, ClientSession)| {
-                !self.processes[usize::from(*process)].crashed && !session.is_over()
-            };
-            self.sessions.iter().filter(alive).map(|(_, session)| session)
         };
-        let notified = |id: &ConnId| {
-            let conn = &self.conns[id.0 as usize];
-            conn.client_open && conn.down.iter().any(|(_, _, packet)| matches!(packet, Down::Notify { .. }))
-        };
-        !self.hostile
-            && self.processes.iter().all(|p| p.paused_until.is_none() && p.cut_until.is_none())
-            && living().all(ClientSession::is_idle)
-            && self.leader.sessions().all(|known| living().any(|session| session.session == known))
-            && !self.live.iter().any(notified)
-    }
-
-    /// The znodes that exist at the leader, with their owners.
-    pub fn znodes(&self) -> impl Iterator<Item = (&str, SessionId)> {
-        self.servers[0].tree.iter().map(|(path, node)| (self.paths.text(path), node.owner))
-    }
-
-    /// The watches that are armed at servers, with their sessions.
-    pub fn watches(&self) -> impl Iterator<Item = (&str, SessionId)> {
-        self.servers[0].watches().map(|(_, path, session)| (self.paths.text(path), session))
-    }
-
-    /// Whether the leader keeps the session.
-    pub fn lives(&self, session: SessionId) -> bool {
-        self.leader.knows(session)
+        world.begin_with_a_leader();
+        world
     }
 
     // ── inner workings ──
 
-    fn tell(&mut self, company: &mut Company<'_>, happening: Happening) {
+    fn tell(&mut self, company: &mut Company<'_>, happening: Happening<'_>) {
         company.witness.saw(self.now, &happening, &self.paths);
     }
 
-    fn with_server(
+    /// Lets a server act, and sends what it sends.
+    fn with_member<R>(
         &mut self,
+        id: u8,
         company: &mut Company<'_>,
-        act: impl FnOnce(&mut Server, &mut Leader, &mut Scene<'_>),
-    ) {
-        let mut outbox = std::mem::take(&mut self.outbox);
-        let mut scene = Scene {
+        act: impl FnOnce(&mut Member, &mut Env<'_>) -> R,
+    ) -> R {
+        let (mut outbox, mut post) = (std::mem::take(&mut self.outbox), std::mem::take(&mut self.post));
+        let member = &mut self.members[usize::from(id)];
+        let (looked, logged) = (member.is_looking(), member.log.len());
+        let mut env = Env {
             now: self.now,
+            config: &self.config,
             paths: &mut self.paths,
+            chooser: &mut *company.chooser,
             witness: &mut *company.witness,
+            counters: &mut self.counters,
             outbox: &mut outbox,
+            post: &mut post,
         };
-        act(&mut self.servers[0], &mut self.leader, &mut scene);
+        let result = act(member, &mut env);
         for (conn, packet) in outbox.drain(..) {
             self.send_down(conn, packet, company);
         }
-        self.outbox = outbox;
+        for (to, packet) in post.drain(..) {
+            self.post(id, to, packet);
+        }
+        (self.outbox, self.post) = (outbox, post);
+        if !looked && self.members[usize::from(id)].is_looking() {
+            self.look_for_a_leader(id, company);
+        }
+        if logged > LOG_KEPT {
+            self.prune_logs();
+        }
+        self.list_member(id);
+        result
+    }
+
+    /// What every server has applied need not be kept in logs.
+    fn prune_logs(&mut self) {
+        let floor = self.members.iter().map(|member| member.replica.applied.min(member.log.last())).min();
+        for member in &mut self.members {
+            member.log.prune(floor.unwrap_or(0));
+        }
     }
 
     fn with_session(
@@ -270,79 +300,72 @@ impl World {
         act: impl FnOnce(&mut ClientSession, u64, &mut Vec<Out>),
     ) {
         let mut out = std::mem::take(&mut self.out);
-        act(&mut self.sessions[usize::from(handle.0)].1, self.now, &mut out);
+        let local = self.local_time(self.process_of(handle));
+        act(&mut self.sessions[usize::from(handle.0)].1, local, &mut out);
         let mut next = 0;
         // What is done about one thing may ask for another.
         while next < out.len() {
-            let what = std::mem::replace(&mut out[next], Out::Retry);
+            let what = std::mem::replace(&mut out[next], Out::Retry { pause: 0 });
             next += 1;
             self.carry_out(handle, what, &mut out, company);
         }
         out.clear();
         self.out = out;
+        self.list_session(handle);
     }
 
     fn carry_out(&mut self, handle: HandleId, what: Out, out: &mut Vec<Out>, company: &mut Company<'_>) {
         let process = self.process_of(handle);
         match what {
             Out::Send(conn, packet) => self.send_up(conn, packet, company),
-            Out::Answered(ticket, result, tag, zxid) => {
-                self.tell_answer(process, &result, tag, zxid, company);
+            Out::Answered(answered) => {
+                self.tell_answer(process, handle, &answered, company);
+                let Answered { ticket, result, .. } = answered;
                 company.effects.push(Effect::Answered { ticket, result });
             }
-            Out::Fired(watch, result) => company.effects.push(Effect::Fired { watch, result }),
-            Out::Noticed(kind, path) => {
+            Out::Fired(watch, told) => company.effects.push(Effect::Fired { watch, told }),
+            Out::Noticed(conn, kind, path) => {
                 let session = self.session(handle).session;
-                self.tell(company, Happening::Noticed { process, session, kind, path });
+                self.tell(company, Happening::Noticed { process, session, conn: conn.0, kind, path });
+                // The machine does not know what lies above a path.
+                self.sessions[usize::from(handle.0)].1.dispatch(kind, path, &self.paths, out);
             }
             Out::Changed(status) => self.tell_change(handle, status, company),
             Out::Close(conn) => self.close_from_client(conn, company),
-            Out::Attempt => {
-                let conn = ConnId(u32::try_from(self.conns.len()).expect("fewer than 2^32 connections"));
-                self.conns.push(Conn {
-                    handle,
-                    up: VecDeque::new(),
-                    down: VecDeque::new(),
-                    client_open: true,
-                    server_open: true,
-                });
-                self.live.push(conn);
-                let now = self.now;
-                self.sessions[usize::from(handle.0)].1.attempt(now, conn, out);
+            Out::Attempt { server } => {
+                let conn = self.open_conn(Some(handle), server);
+                let local = self.local_time(process);
+                self.sessions[usize::from(handle.0)].1.attempt(local, conn, out);
             }
-            Out::Retry => {
-                // The Java client sleeps up to a second before it tries again.
+            Out::Retry { pause } => {
+                // The Java client sleeps up to a second before it tries again, and a second more when it has tried every
+                // server in vain (`ClientCnxn`, `StaticHostProvider`).
                 let wait = (500 + 63 * u64::from(company.chooser.choose(Point::Duration, 16))) % 1000;
-                let at = self.now + wait * 1000;
+                let at = self.local_time(process) + wait * 1000 + pause;
                 self.sessions[usize::from(handle.0)].1.retry_at(at);
             }
         }
     }
 
-    fn tell_answer(
-        &mut self,
-        process: u8,
-        result: &Result<Answer, Failure>,
-        tag: Tag,
-        zxid: Option<i64>,
-        company: &mut Company<'_>,
-    ) {
-        let Tag { req, op, .. } = tag;
+    fn tell_answer(&mut self, process: u8, handle: HandleId, answered: &Answered, company: &mut Company<'_>) {
+        let Answered { result, tag, zxid, conn, .. } = answered;
+        let Tag { req, op, .. } = *tag;
         let outcome = match result {
-            Ok(_) => Outcome::Ok,
-            Err(Failure::Refused(refusal)) => outcome_of(*refusal),
+            Ok(_) => None,
+            Err(Failure::Refused(Refusal::All(code) | Refusal::Multi { code, .. })) => Some(*code),
             Err(Failure::ConnectionLoss) => {
                 self.tell(company, Happening::Lost { process, req, op });
                 return;
             }
-            Err(Failure::Over(_)) => Outcome::SessionExpired,
+            Err(Failure::Over(_)) => Some(crate::message::Code::SessionExpired),
         };
         let made = match result {
             Ok(Answer::Created { path, stat }) => Some((*path, stat.czxid)),
             _ => None,
         };
-        let zxid = zxid.unwrap_or(0);
-        self.tell(company, Happening::Replied { process, req, op, outcome, zxid, made });
+        let session = self.session(handle).session;
+        let (conn, zxid) = (conn.map(|conn| conn.0), zxid.unwrap_or(0));
+        self.tell(company, Happening::Replied { process, session, conn, req, op, outcome, zxid, made });
     }
 
     fn tell_change(&mut self, handle: HandleId, status: Status, company: &mut Company<'_>) {
@@ -354,7 +377,13 @@ impl World {
             State::Over(Over::Closed) => SessionNews::Closed,
             State::Over(_) => SessionNews::Expired,
         };
-        self.tell(company, Happening::News { process, session, news });
+        let conn = self.session(handle).conn();
+        let server = conn.map_or(0, |conn| self.conns[conn.0 as usize].server);
+        let conn = conn.map_or(0, |conn| conn.0);
+        self.tell(company, Happening::News { process, session, news, conn, server });
         company.effects.push(Effect::Changed { handle });
     }
 }
+
+/// How many transactions a log holds before anybody looks whether some can go.
+const LOG_KEPT: usize = 256;

@@ -1,10 +1,26 @@
-//! What can happen next, and doing it.
+//! What happens next, and doing it.
 
+use super::agenda::{Entry, rank};
 use super::{Company, Effect, HandleId, Step, World};
-use crate::fault::Fault;
-use crate::message::{Down, Up};
-use crate::server::ConnId;
+use crate::fault::Place;
 use crate::witness::Happening;
+
+/// What has become of a reminder when it comes up.
+pub(super) enum Reminder {
+    /// It is time.
+    Holds,
+    /// There is nothing to be done, or another reminder for it.
+    Off,
+    /// It is for later now.
+    PutOff(u64),
+}
+
+impl Reminder {
+    /// A reminder that came up at `due` for something that is due `at` that time.
+    pub(super) fn at(at: u64, due: u64) -> Self {
+        if at > due { Reminder::PutOff(at) } else { Reminder::Holds }
+    }
+}
 
 impl Step {
     /// The step as a number that no other step has.
@@ -13,78 +29,124 @@ impl Step {
             Step::Up(conn) => (1, u64::from(conn.0)),
             Step::Down(conn) => (2, u64::from(conn.0)),
             Step::Timer(handle) => (3, u64::from(handle.0)),
-            Step::Alarm(index) => (4, index as u64),
-            Step::Expire => (5, 0),
-            Step::Mend(process, fault) => (6, u64::from(process) << 8 | fault as u64),
+            Step::Alarm(id) => (4, u64::from(id)),
+            Step::Server(id) => (5, u64::from(id)),
+            Step::Mend(id) => (6, u64::from(id)),
             Step::Heal => (7, 0),
+            Step::Packet(from, to) => (8, u64::from(from) << 8 | u64::from(to)),
+            Step::Election(id) => (9, u64::from(id)),
         };
-        kind << 61 ^ which
+        kind << 60 ^ which
+    }
+
+    /// The server that has to act for it.
+    fn server(self, world: &World) -> Option<u8> {
+        match self {
+            Step::Up(conn) => Some(world.conn(conn).server),
+            Step::Packet(_, id) | Step::Server(id) | Step::Election(id) => Some(id),
+            _ => None,
+        }
     }
 }
 
 impl World {
     /// What happens next, and when; `None` if nothing ever will.
-    pub fn next(&self) -> Option<(u64, Step)> {
-        let mut first: Option<(u64, u64, Step)> = None;
-        self.each_enabled(|due, order, step| {
-            if first.is_none_or(|(at, before, _)| (due, order) < (at, before)) {
-                first = Some((due, order, step));
+    pub fn next_step(&mut self) -> Option<(u64, Step)> {
+        let entry = loop {
+            let Some(entry) = self.agenda.first() else { break None };
+            if self.holds(entry) {
+                break Some(entry);
             }
-        });
-        first.map(|(due, _, step)| (due.max(self.now), step))
+        };
+        let heal = self.heal_due().map(|due| Entry { due, order: rank::HEAL, step: Step::Heal });
+        let first = [entry, heal].into_iter().flatten().min()?;
+        Some((first.due.max(self.now), first.step))
     }
 
-    /// Everything that can happen next, with the time when it would by the clock, and its rank among equals.
-    pub(super) fn each_enabled(&self, mut each: impl FnMut(u64, u64, Step)) {
-        for id in &self.live {
-            let conn = &self.conns[id.0 as usize];
-            let process = &self.processes[usize::from(self.process_of(conn.handle))];
-            let cut = process.cut_until.unwrap_or(0);
-            if let Some((due, order, _)) = conn.up.front() {
-                each((*due).max(cut), *order, Step::Up(*id));
+    /// When the hostile phase ends, if nothing that lasts still does.
+    fn heal_due(&self) -> Option<u64> {
+        let over = self.hostile && self.lasting.is_empty();
+        over.then_some(if self.faults_left == 0 { self.now } else { self.config.hostile_until })
+    }
+
+    /// Whether the first reminder still holds; if not, it is taken off, and put off if need be.
+    fn holds(&mut self, entry: Entry) -> bool {
+        let Entry { due, order, step } = entry;
+        // A server that stands still finds everything when it goes on.
+        if let Some(server) = step.server(self)
+            && self.stopped[usize::from(server)] > 0
+        {
+            self.agenda.pop();
+            self.parked[usize::from(server)].push_back(entry);
+            return false;
+        }
+        let verdict = match step {
+            Step::Up(conn) => self.up_is_due(conn, due, order),
+            Step::Down(conn) => self.down_is_due(conn, due, order),
+            Step::Packet(from, to) => self.packet_is_due(from, to, order),
+            Step::Timer(handle) => self.timer_is_due(handle, due),
+            Step::Alarm(id) => self.alarm_is_due(id, due),
+            Step::Server(id) => self.member_is_due(id, due),
+            Step::Election(id) if !self.election_is_due(id, due) => Reminder::Off,
+            Step::Election(_) | Step::Mend(_) | Step::Heal => Reminder::Holds,
+        };
+        match verdict {
+            Reminder::Holds => return true,
+            Reminder::Off => {
+                self.agenda.pop();
+                match step {
+                    Step::Timer(handle) => _ = self.listed[usize::from(handle.0)].take_if(|at| *at == due),
+                    Step::Server(id) => _ = self.members[usize::from(id)].listed.take_if(|at| *at == due),
+                    _ => {}
+                }
             }
-            if let Some((due, order, _)) = conn.down.front() {
-                let stalled = cut.max(process.paused_until.unwrap_or(0));
-                each((*due).max(stalled), *order, Step::Down(*id));
+            Reminder::PutOff(later) => {
+                self.agenda.pop();
+                self.agenda.push(later, order, step);
+                match step {
+                    Step::Timer(handle) => self.listed[usize::from(handle.0)] = Some(later),
+                    Step::Server(id) => self.members[usize::from(id)].listed = Some(later),
+                    _ => {}
+                }
             }
         }
-        // Whatever has no sequence number of its own comes after the packets of the same instant.
-        let late = 1 << 63;
-        for (index, (process, session)) in self.sessions.iter().enumerate() {
-            let process = &self.processes[usize::from(*process)];
-            if process.crashed {
-                continue;
-            }
-            if let Some(due) = session.next_timer() {
-                let due = due.max(process.paused_until.unwrap_or(0));
-                each(due, late + index as u64, Step::Timer(HandleId(index as u16)));
-            }
+        false
+    }
+
+    fn timer_is_due(&self, handle: HandleId, due: u64) -> Reminder {
+        if self.listed[usize::from(handle.0)] != Some(due) {
+            return Reminder::Off;
         }
-        for (index, alarm) in self.alarms.iter().enumerate() {
-            let process = &self.processes[usize::from(alarm.process)];
-            if !process.crashed {
-                let due = alarm.due.max(process.paused_until.unwrap_or(0));
-                each(due, late + (1 << 32) + u64::from(alarm.id), Step::Alarm(index));
+        let state = &self.processes[usize::from(self.process_of(handle))];
+        match self.session(handle).next_timer() {
+            Some(local) if !state.crashed => {
+                Reminder::at(state.clock.world_time(local).max(state.paused.unwrap_or(0)), due)
             }
+            // Whoever is over has nothing to do any more.
+            _ => Reminder::Off,
         }
-        if let Some(due) = self.leader.next_expiry() {
-            each(due, late + (2 << 32), Step::Expire);
+    }
+
+    /// A session's machine may want to act earlier than it is listed for.
+    pub(super) fn list_session(&mut self, handle: HandleId) {
+        let process = self.process_of(handle);
+        let state = &self.processes[usize::from(process)];
+        let Some(local) = self.session(handle).next_timer() else { return };
+        let due = state.clock.world_time(local);
+        let listed = &mut self.listed[usize::from(handle.0)];
+        if listed.is_none_or(|listed| due < listed) {
+            *listed = Some(due);
+            self.agenda.push(due, rank::TIMER + u64::from(handle.0), Step::Timer(handle));
         }
-        let mut lasting = false;
-        for (process, state) in (0u8..).zip(&self.processes) {
-            if let Some(due) = state.paused_until {
-                lasting = true;
-                each(due, 0, Step::Mend(process, Fault::ClientPause));
-            }
-            if let Some(due) = state.cut_until {
-                lasting = true;
-                each(due, 0, Step::Mend(process, Fault::SessionExpiry));
-            }
+    }
+
+    fn alarm_is_due(&self, id: u32, due: u64) -> Reminder {
+        let Some(alarm) = self.alarms.get(&id) else { return Reminder::Off };
+        let process = &self.processes[usize::from(alarm.process)];
+        if process.crashed {
+            return Reminder::Off;
         }
-        if self.hostile && !lasting {
-            let due = if self.faults_left == 0 { self.now } else { self.config.hostile_until };
-            each(due, late + (3 << 32), Step::Heal);
-        }
+        Reminder::at(process.clock.world_time(alarm.due).max(process.paused.unwrap_or(0)), due)
     }
 
     /// Does it.
@@ -96,21 +158,25 @@ impl World {
             self.fingerprint = (self.fingerprint ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             self.fingerprint ^= self.fingerprint >> 29;
         }
+        if step != Step::Heal {
+            let entry = self.agenda.pop().expect("what happens next was listed");
+            assert_eq!(entry.step, step, "what is done is what comes next");
+        }
         match step {
             Step::Up(conn) => self.deliver_up(conn, company),
             Step::Down(conn) => self.deliver_down(conn, company),
+            Step::Packet(from, to) => self.deliver_packet(from, to, company),
             Step::Timer(handle) => {
+                self.listed[usize::from(handle.0)] = None;
                 self.with_session(handle, company, |session, now, out| session.timer(now, out));
             }
-            Step::Alarm(index) => {
-                if self.strike_arrival(self.alarms[index].process, company) {
-                    return;
-                }
-                let alarm = self.alarms.swap_remove(index);
-                company.effects.push(Effect::Rang { alarm: alarm.id });
+            Step::Alarm(id) => self.ring(id, company),
+            Step::Server(id) => {
+                self.members[usize::from(id)].listed = None;
+                self.with_member(id, company, |member, env| member.timer(env));
             }
-            Step::Expire => self.with_server(company, |server, leader, scene| server.expire(leader, scene)),
-            Step::Mend(process, fault) => self.mend(process, fault, company),
+            Step::Election(id) => self.elect(id, company),
+            Step::Mend(id) => self.mend(id, company),
             Step::Heal => {
                 self.hostile = false;
                 self.tell(company, Happening::Healed);
@@ -118,58 +184,16 @@ impl World {
         }
     }
 
-    pub(super) fn mend(&mut self, process: u8, fault: Fault, company: &mut Company<'_>) {
-        let state = &mut self.processes[usize::from(process)];
-        match fault {
-            Fault::ClientPause => {
-                state.paused_until = None;
-                company.effects.push(Effect::Resumed { process });
+    fn ring(&mut self, id: u32, company: &mut Company<'_>) {
+        let process = self.alarms[&id].process;
+        if self.strike_arrival(Place::Arrival, process, None, company) {
+            // It rings later, or never.
+            if self.alarms.contains_key(&id) {
+                self.agenda.push(self.now, rank::ALARM + u64::from(id), Step::Alarm(id));
             }
-            _ => state.cut_until = None,
-        }
-        self.tell(company, Happening::Mended { fault, process });
-    }
-
-    pub(super) fn deliver_up(&mut self, id: ConnId, company: &mut Company<'_>) {
-        let conn = &mut self.conns[id.0 as usize];
-        let (_, _, packet) = conn.up.pop_front().expect("the step was enabled");
-        if !conn.server_open {
-            self.bury(id);
             return;
         }
-        if packet == Up::Fin {
-            conn.server_open = false;
-        }
-        self.with_server(company, |server, leader, scene| server.receive(leader, id, packet, scene));
-        self.bury(id);
-    }
-
-    pub(super) fn deliver_down(&mut self, id: ConnId, company: &mut Company<'_>) {
-        let conn = &mut self.conns[id.0 as usize];
-        let handle = conn.handle;
-        let process = self.sessions[usize::from(handle.0)].0;
-        let noteworthy = match conn.down.front().expect("the step was enabled").2 {
-            Down::Reply { xid, .. } => xid != -2,
-            Down::Notify { .. } => true,
-            Down::Connected { .. } | Down::Fin => false,
-        };
-        if noteworthy && conn.client_open && self.strike_arrival(process, company) {
-            // Whatever struck, the packet is still on its way, and comes later or never.
-            return;
-        }
-        let conn = &mut self.conns[id.0 as usize];
-        let (_, _, packet) = conn.down.pop_front().expect("the step was enabled");
-        if conn.client_open {
-            self.with_session(handle, company, |session, now, out| session.receive(now, id, packet, out));
-        }
-        self.bury(id);
-    }
-
-    /// Forgets a connection on which nothing can happen any more.
-    pub(super) fn bury(&mut self, id: ConnId) {
-        let conn = &self.conns[id.0 as usize];
-        if conn.up.is_empty() && conn.down.is_empty() && !conn.client_open && !conn.server_open {
-            self.live.retain(|live| *live != id);
-        }
+        self.alarms.remove(&id);
+        company.effects.push(Effect::Rang { alarm: id });
     }
 }

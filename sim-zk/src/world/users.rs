@@ -1,9 +1,11 @@
 //! What the users of the clients do.
 
-use super::{Alarm, Company, Effect, HandleId, Process, World};
+use super::agenda::rank;
+use super::{Alarm, Company, Effect, HandleId, Process, Step, World};
+use crate::choose::Point;
 use crate::message::{Ask, Tag};
 use crate::server::kind_of;
-use crate::session::{ClientSession, Failure};
+use crate::session::{ClientSession, Failure, Servers};
 use crate::witness::Happening;
 
 impl World {
@@ -16,9 +18,17 @@ impl World {
     }
 
     /// A process opens a session.
-    pub(crate) fn open(&mut self, process: u8, timeout: u64) -> HandleId {
+    pub(crate) fn open(&mut self, process: u8, timeout: u64, company: &mut Company<'_>) -> HandleId {
         let handle = HandleId(u16::try_from(self.sessions.len()).expect("at most 65,535 sessions in a run"));
-        self.sessions.push((process, ClientSession::new(timeout, self.servers.len(), self.now)));
+        let now = self.local_time(process);
+        let servers = self.config.servers;
+        // Clients shuffle the list of servers that they are given: where one begins, and which way round it goes.
+        let drawn = company.chooser.choose(Point::Server, u32::from(servers) * 2) as u8;
+        let first = (process + drawn / 2) % servers;
+        let session = ClientSession::new(timeout, Servers::new(servers, first, drawn % 2 == 1), now);
+        self.sessions.push((process, session));
+        self.listed.push(None);
+        self.list_session(handle);
         handle
     }
 
@@ -29,18 +39,6 @@ impl World {
 
     pub(crate) fn op(&self, process: u8) -> u32 {
         self.processes[usize::from(process)].op
-    }
-
-    pub(crate) fn is_crashed(&self, process: u8) -> bool {
-        self.processes[usize::from(process)].crashed
-    }
-
-    pub(crate) fn session(&self, handle: HandleId) -> &ClientSession {
-        &self.sessions[usize::from(handle.0)].1
-    }
-
-    pub(crate) fn process_of(&self, handle: HandleId) -> u8 {
-        self.sessions[usize::from(handle.0)].0
     }
 
     /// A request leaves, or waits for a connection. `cleanup`: for that operation's clean-up, not for the present one.
@@ -106,12 +104,14 @@ impl World {
         self.with_session(handle, company, |session, now, out| session.drop_watch(now, watch, tag, out));
     }
 
-    /// The process wants to be woken at `due`.
+    /// The process wants to be woken when its clock shows `due`.
     pub(crate) fn set_alarm(&mut self, process: u8, id: u32, due: u64) {
-        self.alarms.push(Alarm { due, process, id });
+        self.alarms.insert(id, Alarm { due, process });
+        let due = self.processes[usize::from(process)].clock.world_time(due);
+        self.agenda.push(due, rank::ALARM + u64::from(id), Step::Alarm(id));
     }
 
     pub(crate) fn drop_alarm(&mut self, id: u32) {
-        self.alarms.retain(|alarm| alarm.id != id);
+        self.alarms.remove(&id);
     }
 }

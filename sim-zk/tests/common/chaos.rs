@@ -5,7 +5,7 @@
 use super::{TIMEOUT, Tape, hostile};
 use futures_util::FutureExt;
 use sim_zk::choose::Chooser;
-use sim_zk::{Finished, Process, Sim, SimClient};
+use sim_zk::{Config, Finished, Process, Sim, SimClient};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -15,7 +15,17 @@ const LIMIT: Duration = Duration::from_secs(600);
 
 /// Runs it with `clients` of them, each with `rounds` thoughts.
 pub fn run<C: Chooser + 'static>(chooser: C, faults: u32, clients: u8, rounds: u32) -> Finished<(), C, Tape> {
-    Sim::run(hostile(faults), LIMIT, chooser, Tape::default(), move |sim| async move {
+    run_in(hostile(faults), chooser, clients, rounds)
+}
+
+/// Runs it in a world made of that.
+pub fn run_in<C: Chooser + 'static>(
+    config: Config,
+    chooser: C,
+    clients: u8,
+    rounds: u32,
+) -> Finished<(), C, Tape> {
+    Sim::run(config, LIMIT, chooser, Tape::default(), move |sim| async move {
         let ops = Arc::new(AtomicU32::new(0));
         let lives = (0..clients).map(|number| live(sim.clone(), number, rounds, ops.clone()));
         futures_util::future::join_all(lives).await;
@@ -76,7 +86,7 @@ async fn think(
     for _ in 0..=sim.choose(4) {
         process.set_op(ops.fetch_add(1, Ordering::Relaxed) + 1);
         let path = NAMES[sim.choose(4) as usize];
-        match sim.choose(10) {
+        match sim.choose(11) {
             0 => writes.push(zk.create(path, b"", CreateMode::Persistent).map(drop).boxed()),
             1 | 2 => writes.push(zk.create(path, b"", CreateMode::Ephemeral).map(drop).boxed()),
             3 => writes.push(zk.create(path, b"", CreateMode::EphemeralSequential).map(drop).boxed()),
@@ -90,8 +100,9 @@ async fn think(
                 ];
                 writes.push(zk.multi(ops).map(drop).boxed());
             }
-            7 => watches.extend(zk.get_watch(path).await.map(|(_, watch)| watch)),
-            8 => watches.extend(zk.exists_watch(path).await.map(|(_, watch)| watch)),
+            7 => writes.push(zk.sync(path).map(drop).boxed()),
+            8 => watches.extend(zk.get_watch(path).await.map(|(_, watch)| watch)),
+            9 => watches.extend(zk.exists_watch(path).await.map(|(_, watch)| watch)),
             _ => watches.extend(zk.children_watch(path).await.map(|(_, watch)| watch)),
         }
     }

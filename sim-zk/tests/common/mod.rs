@@ -2,9 +2,12 @@
 #![allow(dead_code, reason = "each test file takes what it needs")]
 
 pub mod chaos;
+pub mod hand;
+pub mod tapes;
 
 use sim_zk::choose::{Calm, Chooser, Rates, Seeded};
 use sim_zk::fault::Fault;
+use sim_zk::message::{Answer, Ask, Refusal};
 use sim_zk::paths::{PathId, Paths};
 use sim_zk::witness::{Happening, Witness};
 use sim_zk::{Config, End, Finished, Process, Sim, SimClient};
@@ -25,13 +28,18 @@ pub const fn ms(ms: u64) -> Duration {
 /// Everything that happened, with its time in microseconds, and the names of the paths.
 #[derive(Default)]
 pub struct Tape {
-    pub seen: Vec<(u64, Happening)>,
+    pub seen: Vec<(u64, Happening<'static>)>,
+    /// What was read: the place in `seen` where it is told, the question, the answer.
+    pub read: Vec<(usize, Ask, Result<Answer, Refusal>)>,
     pub paths: BTreeMap<PathId, String>,
 }
 
 impl Witness for Tape {
-    fn saw(&mut self, at: u64, happening: &Happening, paths: &Paths) {
-        self.seen.push((at, *happening));
+    fn saw(&mut self, at: u64, happening: &Happening<'_>, paths: &Paths) {
+        if let Happening::Served { ask, result, .. } = happening {
+            self.read.push((self.seen.len(), (*ask).clone(), (*result).clone()));
+        }
+        self.seen.push((at, happening.without_content()));
         for id in self.paths.len()..paths.len() {
             let id = PathId(id as u32);
             self.paths.insert(id, paths.text(id).to_owned());
@@ -43,20 +51,26 @@ impl Tape {
     /// A hash over all that happened, in order, with names instead of numbers.
     pub fn hash(&self) -> u64 {
         let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
-        self.seen.hash(&mut hasher);
+        format!("{:?}{:?}", self.seen, self.read).hash(&mut hasher);
         self.paths.hash(&mut hasher);
         hasher.finish()
+    }
+
+    /// All of it, a line a happening, for a complaint.
+    pub fn text(&self) -> String {
+        let lines: Vec<String> = self.seen.iter().map(|(at, what)| format!("{at:>10} {what:?}")).collect();
+        lines.join("\n")
     }
 
     pub fn path(&self, id: PathId) -> &str {
         &self.paths[&id]
     }
 
-    pub fn count(&self, which: impl Fn(&Happening) -> bool) -> usize {
+    pub fn count(&self, which: impl Fn(&Happening<'static>) -> bool) -> usize {
         self.seen.iter().filter(|(_, happening)| which(happening)).count()
     }
 
-    pub fn find<T>(&self, which: impl Fn(&Happening) -> Option<T>) -> Option<(u64, T)> {
+    pub fn find<T>(&self, which: impl Fn(&Happening<'static>) -> Option<T>) -> Option<(u64, T)> {
         self.seen.iter().find_map(|(at, happening)| Some((*at, which(happening)?)))
     }
 
@@ -110,6 +124,11 @@ pub fn everything(rate: f64) -> Rates {
 /// A hostile world: that many faults within the first minute.
 pub fn hostile(faults: u32) -> Config {
     Config { faults, hostile_until: 60_000_000, ..Config::default() }
+}
+
+/// The same with so many servers.
+pub fn hostile_ensemble(servers: u8, faults: u32) -> Config {
+    hostile(faults).with_servers(servers)
 }
 
 /// Runs a story in a hostile world with somebody who decides.

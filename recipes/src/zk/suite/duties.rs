@@ -1,6 +1,6 @@
 //! Promises to clean up.
 
-use super::{Site, below, close, make, make_ephemeral, must, now, soon, start};
+use super::{Site, below, catch_up, close, make, make_ephemeral, must, now, soon, start};
 use crate::zk::{CreateMode, Duty, EventKind, Op, ZooKeeper};
 
 fn path_duty(path: &str) -> Duty {
@@ -37,7 +37,7 @@ pub(super) async fn a_duty_that_is_done_deletes_nothing<S: Site>(site: &S) {
     other.arm(path_duty(&path)).done();
     assert!(must("exists", other.exists(&path).await).is_some());
     close(other).await;
-    must("sync", zk.sync(&path).await);
+    catch_up(&zk).await;
     assert!(
         must("exists", zk.exists(&path).await).is_some(),
         "nothing was left to be done at the close either"
@@ -73,7 +73,7 @@ pub(super) async fn a_duty_finds_its_guid<S: Site>(site: &S) {
     make_ephemeral(&zk, &below(&directory, &format!("{spared}-lock-"))).await;
     make_ephemeral(&other, &below(&directory, &format!("{guid}-of-another"))).await;
     make(&zk, &below(&directory, &format!("{guid}-of-nobody"))).await;
-    must("sync", zk.sync(&directory).await);
+    catch_up(&zk).await;
     let (_, watch) = must("exists_watch", zk.exists_watch(&mine).await);
     drop(armed);
     let event = must("the watch", soon(&zk, "the deletion by the duty", watch).await);
@@ -82,7 +82,7 @@ pub(super) async fn a_duty_finds_its_guid<S: Site>(site: &S) {
     assert!(names.contains(&format!("{spared}-lock-")), "another guid of the session is spared: {names:?}");
     close(zk.clone()).await;
     // Its session has taken its own along; the duty must not have taken the others'.
-    must("multi", crate::zk::duty::settle(&other, &directory).await);
+    catch_up(&other).await;
     let mut names = must("children", other.children(&directory).await).names;
     names.sort();
     assert_eq!(names, [format!("{guid}-of-another"), format!("{guid}-of-nobody")]);
@@ -120,7 +120,7 @@ pub(super) async fn a_fixed_duty_spares_another_incarnation<S: Site>(site: &S) {
     must("delete", zk.delete(&next, None).await);
     make_ephemeral(&zk, &next).await;
     make_ephemeral(&other, &theirs).await;
-    must("sync", zk.sync(&theirs).await);
+    catch_up(&zk).await;
     let (_, watch) = must("exists_watch", zk.exists_watch(&ready).await);
     drop(zk.arm(fixed(&next, Some(first.stat.czxid))));
     drop(zk.arm(fixed(&theirs, None)));
@@ -162,7 +162,7 @@ pub(super) async fn close_waits_for_duties<S: Site>(site: &S) {
     let connection = other.status().connection;
     drop(other.arm(Duty::Guid { directory: first.clone(), guid, connection }));
     must("close", other.close(super::LIMIT).await);
-    must("multi", crate::zk::duty::settle(&zk, &directory).await);
+    catch_up(&zk).await;
     let first = must("exists", zk.exists(&first).await).expect("the directory was made");
     let last = must("exists", zk.exists(&last).await).expect("the directory was made");
     assert_eq!((first.num_children, last.num_children), (0, 0), "all ephemerals are gone");
@@ -175,4 +175,71 @@ pub(super) async fn close_waits_for_duties<S: Site>(site: &S) {
     assert!(now("status", async { other.status() }).over().is_some());
     assert!(must("exists", zk.exists(&directory).await).is_some());
     close(zk).await;
+}
+
+pub(super) async fn an_armed_duty_waits<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let path = below(&directory, "a");
+    make(&zk, &path).await;
+    let armed = zk.arm(path_duty(&path));
+    must("exists", zk.exists(&directory).await);
+    assert!(must("exists", zk.exists(&path).await).is_some(), "it is not due yet");
+    let begun = zk.now();
+    close(zk.clone()).await;
+    assert!(zk.now().since(begun) < super::LIMIT, "close has waited for what somebody still holds");
+    armed.done();
+    let other = site.open().await;
+    catch_up(&other).await;
+    assert!(must("exists", other.exists(&path).await).is_some());
+    close(other).await;
+}
+
+pub(super) async fn a_duty_that_is_refused_is_done<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    make(&zk, &below(&directory, "child")).await;
+    drop(zk.arm(path_duty(&directory)));
+    let begun = zk.now();
+    close(zk.clone()).await;
+    assert!(zk.now().since(begun) < super::LIMIT, "close has waited for what will never be");
+    let other = site.open().await;
+    catch_up(&other).await;
+    assert!(must("exists", other.exists(&directory).await).is_some(), "a znode with children stays");
+    close(other).await;
+}
+
+pub(super) async fn a_fixed_duty_knows_its_own_by_the_session<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let connection = zk.status().connection;
+    let (mine, nobodys) = (below(&directory, "mine"), below(&directory, "nobodys"));
+    make_ephemeral(&zk, &mine).await;
+    make(&zk, &nobodys).await;
+    for path in [&mine, &nobodys] {
+        let (_, watch) = must("exists_watch", zk.exists_watch(&mine).await);
+        drop(zk.arm(Duty::Fixed { path: path.clone(), czxid: None, connection }));
+        if path == &mine {
+            must("the watch", soon(&zk, "the deletion by the duty", watch).await);
+        }
+    }
+    // Close waits for the second one, too.
+    close(zk).await;
+    let other = site.open().await;
+    catch_up(&other).await;
+    assert!(must("exists", other.exists(&nobodys).await).is_some(), "what is not the session's is spared");
+    close(other).await;
+}
+
+pub(super) async fn a_duty_comes_behind_what_it_cleans_up<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let guid = zk.guid().to_string();
+    let connection = zk.status().connection;
+    let armed = zk.arm(Duty::Guid { directory: directory.clone(), guid: guid.clone(), connection });
+    // Nobody has seen an answer yet: this is what an operation leaves behind that is dropped at its first await.
+    drop(zk.create(&below(&directory, &format!("{guid}-lock-")), b"", CreateMode::EphemeralSequential));
+    drop(armed);
+    close(zk).await;
+    let other = site.open().await;
+    catch_up(&other).await;
+    let found = must("children", other.children(&directory).await);
+    assert_eq!((found.names.len(), found.stat.cversion), (0, 2), "made once, and deleted: {found:?}");
+    close(other).await;
 }

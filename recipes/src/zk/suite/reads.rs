@@ -1,7 +1,7 @@
-//! Reads, and what is refused before anything is sent.
+//! Reads.
 
-use super::{Site, below, close, make, must, refused, start};
-use crate::zk::{CreateMode, Error, Op, ZooKeeper, path};
+use super::{Site, below, catch_up, close, make, must, refused, start};
+use crate::zk::{CreateMode, Error, ZooKeeper};
 
 pub(super) async fn exists_tells_none<S: Site>(site: &S) {
     let (zk, directory) = start(site).await;
@@ -50,10 +50,9 @@ pub(super) async fn sync_answers<S: Site>(site: &S) {
     let (zk, directory) = start(site).await;
     let other = site.open().await;
     let stat = must("set", zk.set(&directory, b"new", None).await);
-    // Through a write, which is a barrier at every server, whereas a sync is none at the leader.
-    let settled = crate::zk::duty::settle(&other, &directory);
+    // Behind a write, which is a barrier at every server, whereas a sync is none at the leader.
+    catch_up(&other).await;
     let (synced, found) = (other.sync(&directory), other.exists(&directory));
-    must("multi", settled.await);
     must("sync", synced.await);
     assert_eq!(must("exists", found.await), Some(stat));
     close(other).await;
@@ -73,51 +72,87 @@ pub(super) async fn data_are_bytes<S: Site>(site: &S) {
     close(zk).await;
 }
 
-pub(super) async fn bad_paths_are_refused<S: Site>(site: &S) {
+pub(super) async fn get_many_tells_what_get_tells<S: Site>(site: &S) {
     let (zk, directory) = start(site).await;
-    let before = zk.status();
-    for bad in
-        ["", "relative", "//", "/a/", "/a//b", "/a/./b", "/a/..", "/.", "/a\u{1}", "/a\u{7f}", "/a\u{1f512}"]
-    {
-        let what = |method: &str| format!("{method} of {bad:?} must be refused as bad input");
-        let check = |method: &str, error: Option<Error>| {
-            assert!(error.as_ref().is_some_and(Error::is_bad_input), "{}, but: {error:?}", what(method));
-        };
-        let op = Op::Check { path: bad.to_owned(), version: None };
-        let paths = [directory.clone(), bad.to_owned()];
-        check("create", zk.create(bad, b"", CreateMode::Persistent).await.err());
-        check("delete", zk.delete(bad, None).await.err());
-        check("set", zk.set(bad, b"", None).await.err());
-        check("exists", zk.exists(bad).await.err());
-        check("exists_watch", zk.exists_watch(bad).await.map(drop).err());
-        check("get", zk.get(bad).await.err());
-        check("get_watch", zk.get_watch(bad).await.map(drop).err());
-        check("children", zk.children(bad).await.err());
-        check("children_watch", zk.children_watch(bad).await.map(drop).err());
-        check("get_many", zk.get_many(&paths).await.err());
-        check("multi", zk.multi(vec![op]).await.err());
-        check("sync", zk.sync(bad).await.err());
-    }
-    let child = zk.create("/a//s-", b"", CreateMode::EphemeralSequential).await;
-    assert!(child.as_ref().is_err_and(Error::is_bad_input), "{child:?}");
-    must("exists", zk.exists(&directory).await);
-    assert_eq!(zk.status(), before, "the session has not noticed");
+    let path = below(&directory, "a");
+    make(&zk, &path).await;
+    let set = zk.set(&path, b"one", None);
+    let many = zk.get_many(&[path.clone(), directory.clone()]);
+    let (one, parent) = (zk.get(&path), zk.get(&directory));
+    let stat = must("set", set.await);
+    let many = must("get_many", many.await);
+    let (one, parent) = (must("get", one.await), must("get", parent.await));
+    assert_eq!(one.stat, stat, "it sees the write called before it");
+    assert_eq!(many, [Some(one), Some(parent)]);
     close(zk).await;
 }
 
-pub(super) async fn too_much_data_is_refused<S: Site>(site: &S) {
+pub(super) async fn a_listing_is_of_children_alone<S: Site>(site: &S) {
     let (zk, directory) = start(site).await;
-    let before = zk.status();
-    let data = vec![0; path::MAX_REQUEST_BYTES];
-    let create = zk.create(&below(&directory, "large"), &data, CreateMode::Persistent).await;
-    assert!(create.as_ref().is_err_and(Error::is_bad_input), "{create:?}");
-    let set = zk.set(&directory, &data, None).await;
-    assert!(set.as_ref().is_err_and(Error::is_bad_input), "{set:?}");
-    // Each half fits into a request, both together do not.
-    let half = || Op::Set { path: directory.clone(), data: data[..data.len() / 2].to_vec(), version: None };
-    let multi = zk.multi(vec![half(), half()]).await;
-    assert!(multi.as_ref().is_err_and(Error::is_bad_input), "{multi:?}");
-    must("exists", zk.exists(&directory).await);
-    assert_eq!(zk.status(), before, "the session has not noticed");
+    let mut expected: Vec<String> = (0..200).map(|number| format!("child-{number}")).collect();
+    let made: Vec<_> = expected
+        .iter()
+        .map(|name| zk.create(&below(&directory, name), b"", CreateMode::Persistent))
+        .collect();
+    let beside = zk.create(&format!("{directory}-beside"), b"", CreateMode::Ephemeral);
+    for create in made {
+        must("create", create.await);
+    }
+    must("create", beside.await);
+    let listing = must("children", zk.children(&directory).await);
+    assert_eq!((listing.stat.num_children, listing.stat.cversion), (200, 200), "{:?}", listing.stat);
+    let mut names = listing.names;
+    // In no particular order.
+    names.sort();
+    expected.sort();
+    assert_eq!(names, expected);
+    close(zk).await;
+}
+
+pub(super) async fn a_read_with_a_watch_tells_what_one_without_tells<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    make(&zk, &below(&directory, "a")).await;
+    let (stat, _watch) = must("exists_watch", zk.exists_watch(&directory).await);
+    assert_eq!(stat, must("exists", zk.exists(&directory).await));
+    let (data, _watch) = must("get_watch", zk.get_watch(&directory).await);
+    assert_eq!(data, must("get", zk.get(&directory).await));
+    let (listing, _watch) = must("children_watch", zk.children_watch(&directory).await);
+    assert_eq!(listing, must("children", zk.children(&directory).await));
+    let (stat, _watch) = must("exists_watch", zk.exists_watch(&below(&directory, "no")).await);
+    assert_eq!(stat, None);
+    close(zk).await;
+}
+
+pub(super) async fn the_root_is_a_znode<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let stat = must("exists", zk.exists("/").await).expect("the root is always there");
+    assert!(stat.num_children > 0 && stat.ephemeral_owner == crate::zk::SessionId::default(), "{stat:?}");
+    let name = &directory[directory.rfind('/').map_or(0, |at| at + 1)..];
+    let parent = crate::zk::path::split(&directory).0;
+    assert!(must("children", zk.children(parent).await).names.iter().any(|child| child == name));
+    must("get", zk.get("/").await);
+    close(zk).await;
+}
+
+pub(super) async fn a_sync_needs_no_znode<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    must("sync", zk.sync(&below(&directory, "no/such/znode")).await);
+    must("sync", zk.sync("/").await);
+    close(zk).await;
+}
+
+pub(super) async fn a_write_of_its_own_lets_a_session_catch_up<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let others = [site.open().await, site.open().await];
+    for round in 0..5 {
+        let stat = must("set", zk.set(&directory, &[round], None).await);
+        for other in &others {
+            catch_up(other).await;
+            assert_eq!(must("exists", other.exists(&directory).await), Some(stat));
+        }
+    }
+    for other in others {
+        close(other).await;
+    }
     close(zk).await;
 }

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use futures_util::future::join;
 
-use super::{LIMIT, Site, below, close, make, make_ephemeral, must, not_now, now, refused, soon, start};
+use super::{
+    LIMIT, Site, below, catch_up, close, make, make_ephemeral, must, not_now, now, refused, soon, start,
+};
 use crate::zk::{CreateMode, Error, Op, Over, SessionId, State, Time, ZooKeeper};
 
 const CLOSED: Error = Error::SessionOver(Over::Closed);
@@ -139,6 +141,7 @@ pub(super) async fn nothing_is_sent_after_close<S: Site>(site: &S) {
     let check = Op::Check { path: directory.clone(), version: None };
     refused("multi", zk.multi(vec![check]).await, CLOSED);
     refused("sync", zk.sync(&directory).await, CLOSED);
+    refused("watch_tree", zk.watch_tree(&directory).await.map(drop), CLOSED);
 }
 
 pub(super) async fn close_ends_watches<S: Site>(site: &S) {
@@ -177,5 +180,55 @@ pub(super) async fn what_was_sent_before_close_is_done<S: Site>(site: &S) {
     must("multi", settled);
     let listing = must("children", listing);
     assert_eq!((listing.names.as_slice(), listing.stat.version), (["a".to_owned()].as_slice(), 1));
+    close(zk).await;
+}
+
+pub(super) async fn ephemerals_go_in_one_transaction<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let other = site.open().await;
+    let [a, b] = ["a", "b"].map(|name| below(&directory, name));
+    for parent in [&a, &b] {
+        make(&zk, parent).await;
+        make_ephemeral(&other, &below(parent, "e")).await;
+    }
+    close(other).await;
+    let last = make(&zk, &below(&directory, "last")).await.stat.czxid;
+    let (a, b) = (zk.exists(&a), zk.exists(&b));
+    let a = must("exists", a.await).expect("the first parent was made");
+    let b = must("exists", b.await).expect("the second parent was made");
+    assert_eq!((a.num_children, b.num_children), (0, 0));
+    assert_eq!(a.pzxid, b.pzxid, "one end, one zxid");
+    assert!(a.pzxid < last, "and it is one of the writes");
+    close(zk).await;
+}
+
+pub(super) async fn what_is_over_can_be_closed<S: Site>(site: &S) {
+    let (zk, _) = start(site).await;
+    let (one, two) = join(zk.close(LIMIT), zk.clone().close(LIMIT)).await;
+    must("close", one);
+    must("a close beside it", two);
+    let over = zk.status();
+    must("a close after it", zk.close(LIMIT).await);
+    assert_eq!(zk.status(), over, "nothing more happens");
+}
+
+pub(super) async fn a_close_that_is_not_awaited_changes_nothing<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let before = zk.status();
+    drop(zk.close(LIMIT));
+    must("exists", zk.exists(&directory).await);
+    assert_eq!(zk.status(), before);
+    close(zk).await;
+}
+
+pub(super) async fn a_session_that_is_closed_is_not_the_others<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let other = site.open().await;
+    let (_, mut watch) = must("get_watch", zk.get_watch(&directory).await);
+    let before = zk.status();
+    close(other).await;
+    catch_up(&zk).await;
+    not_now("the end of another session's watch", &mut watch);
+    assert_eq!(zk.status(), before);
     close(zk).await;
 }

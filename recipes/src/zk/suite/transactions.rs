@@ -1,6 +1,6 @@
 //! Several operations as one.
 
-use super::{Site, below, close, make, must, not_now, refused, start};
+use super::{Site, below, catch_up, close, make, make_ephemeral, must, not_now, refused, soon, start};
 use crate::zk::{CreateMode, Error, Op, OpResult, ZooKeeper};
 
 fn create(path: &str, mode: CreateMode) -> Op {
@@ -131,5 +131,80 @@ pub(super) async fn a_check_has_its_version<S: Site>(site: &S) {
 pub(super) async fn an_empty_multi_is_done<S: Site>(site: &S) {
     let (zk, _) = start(site).await;
     assert_eq!(must("multi", zk.multi(Vec::new()).await), []);
+    close(zk).await;
+}
+
+pub(super) async fn a_refused_multi_tells_index_and_cause<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let (no, orphan) = (below(&directory, "no"), below(&directory, "no/child"));
+    let parent = below(&directory, "e");
+    make_ephemeral(&zk, &parent).await;
+    let delete = |path: &str, version| Op::Delete { path: path.to_owned(), version };
+    let set = |path: &str, version| Op::Set { path: path.to_owned(), data: Vec::new(), version };
+    let cases = [
+        (create(&orphan, CreateMode::Persistent), Error::NoNode),
+        (create(&orphan, CreateMode::EphemeralSequential), Error::NoNode),
+        (create(&directory, CreateMode::Container), Error::NodeExists),
+        (create(&below(&parent, "child"), CreateMode::Persistent), Error::NoChildrenForEphemerals),
+        (delete(&no, None), Error::NoNode),
+        (delete(&parent, Some(7)), Error::BadVersion),
+        (delete(&directory, None), Error::NotEmpty),
+        (set(&no, None), Error::NoNode),
+        (set(&directory, Some(7)), Error::BadVersion),
+        (check(&no, None), Error::NoNode),
+        (check(&directory, Some(7)), Error::BadVersion),
+    ];
+    for (op, cause) in cases {
+        for index in 0..3 {
+            // Whatever comes behind it does not matter, be it wrong as well.
+            let mut ops = vec![check("/", None), check(&directory, Some(0)), check(&no, None)];
+            ops.insert(index, op.clone());
+            let what = format!("{op:?} as number {index}");
+            refused(&what, zk.multi(ops).await, because(index, cause.clone()));
+        }
+    }
+    close(zk).await;
+}
+
+pub(super) async fn every_mode_can_be_made_by_a_multi<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let modes = [
+        CreateMode::Persistent,
+        CreateMode::PersistentSequential,
+        CreateMode::Ephemeral,
+        CreateMode::EphemeralSequential,
+        CreateMode::Container,
+    ];
+    let asked = modes.map(|mode| below(&directory, &format!("{mode:?}-")));
+    let ops = asked.iter().zip(modes).map(|(path, mode)| create(path, mode)).collect();
+    let results = must("multi", zk.multi(ops).await);
+    assert_eq!(results.len(), modes.len(), "one result an operation, in their order");
+    for (number, (result, (asked, mode))) in results.into_iter().zip(asked.iter().zip(modes)).enumerate() {
+        let expected = if mode.is_sequential() { format!("{asked}{number:010}") } else { asked.clone() };
+        assert_eq!(result, OpResult::Created(expected.clone()), "{mode:?}");
+        let found = must("get", zk.get(&expected).await);
+        let owner = if mode.is_ephemeral() { zk.session() } else { crate::zk::SessionId::default() };
+        assert_eq!(
+            (found.data.as_slice(), found.stat.ephemeral_owner),
+            (b"data".as_slice(), owner),
+            "{mode:?}"
+        );
+    }
+    close(zk).await;
+}
+
+pub(super) async fn a_multi_is_seen_whole<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let other = site.open().await;
+    catch_up(&other).await;
+    let (a, b) = (below(&directory, "a"), below(&directory, "b"));
+    let (_, watch) = must("exists_watch", other.exists_watch(&a).await);
+    let ops = vec![create(&a, CreateMode::Persistent), create(&b, CreateMode::Persistent)];
+    let multi = zk.multi(ops);
+    must("the watch", soon(&other, "the event of the first create", watch).await);
+    let names = must("children", other.children(&directory).await).names;
+    assert_eq!(names.len(), 2, "who sees the first create sees the second: {names:?}");
+    must("multi", multi.await);
+    close(other).await;
     close(zk).await;
 }

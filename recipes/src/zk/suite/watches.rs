@@ -2,7 +2,7 @@
 
 use futures_util::future::join;
 
-use super::{Site, below, close, make, make_ephemeral, must, not_now, now, refused, soon, start};
+use super::{Site, below, catch_up, close, make, make_ephemeral, must, not_now, now, refused, soon, start};
 use crate::zk::{CreateMode, Error, Event, EventKind, Op, ZooKeeper};
 
 /// The event of a watch must be there by now: it comes before the reply that shows the change.
@@ -107,7 +107,7 @@ pub(super) async fn a_session_that_closes_fires_watches<S: Site>(site: &S) {
     let other = site.open().await;
     let path = below(&directory, "e");
     make_ephemeral(&other, &path).await;
-    must("sync", zk.sync(&path).await);
+    catch_up(&zk).await;
     let (_, watch) = must("children_watch", zk.children_watch(&path).await);
     close(other).await;
     let event = must("the watch", soon(&zk, "the event of the close", watch).await);
@@ -195,5 +195,120 @@ pub(super) async fn a_path_can_be_watched_again<S: Site>(site: &S) {
         must("set", zk.set(&directory, &[round], None).await);
         fired("the second one's event", watch, EventKind::NodeDataChanged, &directory);
     }
+    close(zk).await;
+}
+
+pub(super) async fn a_watch_tells_the_first_change<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let path = below(&directory, "a");
+    make(&zk, &path).await;
+    let (_, data) = must("get_watch", zk.get_watch(&path).await);
+    let (_, children) = must("children_watch", zk.children_watch(&path).await);
+    let (_, created) = must("exists_watch", zk.exists_watch(&below(&path, "b")).await);
+    let set = zk.set(&path, b"new", None);
+    let make = zk.create(&below(&path, "b"), b"", CreateMode::Persistent);
+    let undo = zk.delete(&below(&path, "b"), None);
+    let end = zk.delete(&path, None);
+    must("set", set.await);
+    must("create", make.await);
+    must("delete", undo.await);
+    must("delete", end.await);
+    fired("the data watch's event", data, EventKind::NodeDataChanged, &path);
+    fired("the child watch's event", children, EventKind::NodeChildrenChanged, &path);
+    fired("the exists watch's event", created, EventKind::NodeCreated, &below(&path, "b"));
+    close(zk).await;
+}
+
+pub(super) async fn a_delete_fires_all_that_it_concerns<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let path = below(&directory, "a");
+    make(&zk, &path).await;
+    let (_, data) = must("get_watch", zk.get_watch(&path).await);
+    let (_, exists) = must("exists_watch", zk.exists_watch(&path).await);
+    let (_, children) = must("children_watch", zk.children_watch(&path).await);
+    let (_, parent) = must("children_watch", zk.children_watch(&directory).await);
+    let (_, mut above) = must("get_watch", zk.get_watch(&directory).await);
+    must("delete", zk.delete(&path, None).await);
+    fired("the data watch's event", data, EventKind::NodeDeleted, &path);
+    fired("the exists watch's event", exists, EventKind::NodeDeleted, &path);
+    fired("the child watch's event", children, EventKind::NodeDeleted, &path);
+    fired("the parent's event", parent, EventKind::NodeChildrenChanged, &directory);
+    not_now("the event of the parent's data", &mut above);
+    close(zk).await;
+}
+
+pub(super) async fn a_multi_fires_watches<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let (a, b) = (below(&directory, "a"), below(&directory, "b"));
+    make(&zk, &a).await;
+    let (_, data) = must("get_watch", zk.get_watch(&directory).await);
+    let (_, gone) = must("exists_watch", zk.exists_watch(&a).await);
+    let (_, made) = must("exists_watch", zk.exists_watch(&b).await);
+    let (_, children) = must("children_watch", zk.children_watch(&directory).await);
+    let ops = vec![
+        Op::Set { path: directory.clone(), data: Vec::new(), version: None },
+        Op::Delete { path: a.clone(), version: None },
+        Op::Create { path: b.clone(), data: Vec::new(), mode: CreateMode::Ephemeral },
+    ];
+    must("multi", zk.multi(ops).await);
+    fired("the event of the set", data, EventKind::NodeDataChanged, &directory);
+    fired("the event of the delete", gone, EventKind::NodeDeleted, &a);
+    fired("the event of the create", made, EventKind::NodeCreated, &b);
+    fired("the event of the children", children, EventKind::NodeChildrenChanged, &directory);
+    close(zk).await;
+}
+
+pub(super) async fn what_changes_nothing_fires_nothing<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    make(&zk, &below(&directory, "a")).await;
+    let (_, mut data) = must("get_watch", zk.get_watch(&directory).await);
+    let (_, mut children) = must("children_watch", zk.children_watch(&directory).await);
+    let (_, mut missing) = must("exists_watch", zk.exists_watch(&below(&directory, "no")).await);
+    refused("a set", zk.set(&directory, b"", Some(7)).await, Error::BadVersion);
+    refused("a delete", zk.delete(&directory, None).await, Error::NotEmpty);
+    refused("a delete", zk.delete(&below(&directory, "no"), None).await, Error::NoNode);
+    let twice = zk.create(&below(&directory, "a"), b"", CreateMode::Persistent).await;
+    refused("a create", twice, Error::NodeExists);
+    let orphan = zk.create(&below(&directory, "no/child"), b"", CreateMode::Persistent).await;
+    refused("a create", orphan, Error::NoNode);
+    let check = Op::Check { path: directory.clone(), version: Some(0) };
+    must("multi", zk.multi(vec![check]).await);
+    must("sync", zk.sync(&directory).await);
+    must("get", zk.get(&directory).await);
+    not_now("the data watch's event", &mut data);
+    not_now("the child watch's event", &mut children);
+    not_now("the exists watch's event", &mut missing);
+    close(zk).await;
+}
+
+pub(super) async fn watches_of_one_kind_outlive_those_of_another<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let (_, data) = must("get_watch", zk.get_watch(&directory).await);
+    let (_, children) = must("children_watch", zk.children_watch(&directory).await);
+    drop(children);
+    must("exists", zk.exists(&directory).await);
+    must("set", zk.set(&directory, b"new", None).await);
+    fired("the data watch's event", data, EventKind::NodeDataChanged, &directory);
+    let (_, data) = must("get_watch", zk.get_watch(&directory).await);
+    let (_, children) = must("children_watch", zk.children_watch(&directory).await);
+    drop(data);
+    must("exists", zk.exists(&directory).await);
+    make(&zk, &below(&directory, "a")).await;
+    fired("the child watch's event", children, EventKind::NodeChildrenChanged, &directory);
+    close(zk).await;
+}
+
+pub(super) async fn each_session_has_watches_of_its_own<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let other = site.open().await;
+    catch_up(&other).await;
+    let (_, mine) = must("get_watch", zk.get_watch(&directory).await);
+    let (_, theirs) = must("get_watch", other.get_watch(&directory).await);
+    drop(must("get_watch", zk.get_watch(&directory).await));
+    must("set", zk.set(&directory, b"new", None).await);
+    fired("the own event", mine, EventKind::NodeDataChanged, &directory);
+    catch_up(&other).await;
+    fired("the other's event", theirs, EventKind::NodeDataChanged, &directory);
+    close(other).await;
     close(zk).await;
 }

@@ -1,7 +1,7 @@
 //! Creates, sets and deletes.
 
-use super::{Site, below, close, make, make_ephemeral, must, refused, start};
-use crate::zk::{CreateMode, Created, Error, ZooKeeper};
+use super::{Site, below, catch_up, close, make, make_ephemeral, must, refused, start};
+use crate::zk::{CreateMode, Created, Error, SessionId, ZooKeeper};
 
 pub(super) async fn a_create_tells_path_and_stat<S: Site>(site: &S) {
     let (zk, directory) = start(site).await;
@@ -143,5 +143,103 @@ pub(super) async fn cversion_counts_changes_of_children<S: Site>(site: &S) {
         stat.pzxid > made.czxid && stat.mzxid < made.czxid,
         "a child's end is no change of data: {stat:?}"
     );
+    close(zk).await;
+}
+
+pub(super) async fn every_mode_does_what_it_says<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let modes = [
+        CreateMode::Persistent,
+        CreateMode::PersistentSequential,
+        CreateMode::Ephemeral,
+        CreateMode::EphemeralSequential,
+        CreateMode::Container,
+    ];
+    let mut made = Vec::new();
+    for mode in modes {
+        let asked = below(&directory, &format!("{mode:?}-"));
+        let Created { path, stat } = must("create", zk.create(&asked, b"four", mode).await);
+        let number = path.strip_prefix(&asked).unwrap_or_else(|| panic!("{path} was made for {asked}"));
+        let digits = if mode.is_sequential() { 10 } else { 0 };
+        assert!(number.len() == digits && number.bytes().all(|b| b.is_ascii_digit()), "{mode:?}: {path}");
+        let owner = if mode.is_ephemeral() { zk.session() } else { SessionId::default() };
+        assert_eq!((stat.ephemeral_owner, stat.data_length), (owner, 4), "{mode:?}");
+        assert_eq!(must("get", zk.get(&path).await).stat, stat, "{mode:?}");
+        let child = zk.create(&below(&path, "child"), b"", CreateMode::Persistent).await;
+        if mode.is_ephemeral() {
+            refused(&format!("a create below {mode:?}"), child, Error::NoChildrenForEphemerals);
+        } else {
+            must(&format!("a create below {mode:?}"), child);
+        }
+        made.push((path, mode));
+    }
+    close(zk).await;
+    let other = site.open().await;
+    catch_up(&other).await;
+    for (path, mode) in made {
+        let found = must("exists", other.exists(&path).await);
+        assert_eq!(found.is_none(), mode.is_ephemeral(), "{mode:?} after its session: {found:?}");
+    }
+    close(other).await;
+}
+
+pub(super) async fn times_are_those_of_the_writes<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let made = make(&zk, &below(&directory, "a")).await;
+    assert_eq!(made.stat.ctime, made.stat.mtime, "{:?}", made.stat);
+    assert!(made.stat.ctime > 0, "{:?}", made.stat);
+    zk.sleep_until(zk.now() + std::time::Duration::from_millis(20)).await;
+    let set = must("set", zk.set(&made.path, b"new", None).await);
+    assert_eq!(set.ctime, made.stat.ctime, "a change of data is no creation");
+    assert!(set.mtime > made.stat.mtime, "{:?}, then {set:?}", made.stat);
+    make(&zk, &below(&made.path, "child")).await;
+    let grown = must("exists", zk.exists(&made.path).await).expect("it was made");
+    assert_eq!((grown.mtime, grown.mzxid), (set.mtime, set.mzxid), "a child is no change of data");
+    close(zk).await;
+}
+
+pub(super) async fn a_name_can_be_used_again<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let path = below(&directory, "a");
+    let first = make(&zk, &path).await.stat;
+    must("set", zk.set(&path, b"new", None).await);
+    must("delete", zk.delete(&path, None).await);
+    let second = make(&zk, &path).await.stat;
+    assert!(second.czxid > first.czxid, "another incarnation has a later czxid: {first:?}, {second:?}");
+    assert_eq!((second.version, second.cversion), (0, 0), "and counts anew: {second:?}");
+    close(zk).await;
+}
+
+pub(super) async fn writes_of_all_sessions_are_in_one_order<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let others = [site.open().await, site.open().await];
+    let mut last = 0;
+    for round in 0..5 {
+        for (who, other) in others.iter().enumerate() {
+            let made = make(other, &below(&directory, &format!("{round}-{who}"))).await;
+            assert!(made.stat.czxid > last, "{} after {last:#x}, whoever made it", made.stat.czxid);
+            last = made.stat.czxid;
+        }
+    }
+    for other in others {
+        close(other).await;
+    }
+    close(zk).await;
+}
+
+pub(super) async fn one_of_two_creates_wins<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let other = site.open().await;
+    for round in 0..5 {
+        let path = below(&directory, &format!("{round}"));
+        let (mine, theirs) =
+            (zk.create(&path, b"", CreateMode::Ephemeral), other.create(&path, b"", CreateMode::Ephemeral));
+        let (mine, theirs) = (mine.await, theirs.await);
+        let (winner, loser, owner) =
+            if mine.is_ok() { (mine, theirs, zk.session()) } else { (theirs, mine, other.session()) };
+        assert_eq!(must("one of two creates", winner).stat.ephemeral_owner, owner);
+        refused("the other create", loser, Error::NodeExists);
+    }
+    close(other).await;
     close(zk).await;
 }

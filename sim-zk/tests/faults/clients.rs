@@ -1,16 +1,14 @@
-//! Every kind of fault: where it strikes, and what it does.
+//! What faults of clients and their connections do.
 
-mod common;
-
-use common::{
-    TICK, TIMEOUT, Tape, calm, client, hostile, make, make_ephemeral, ms, until_back, until_over, wait,
+use super::common::{
+    self, TICK, TIMEOUT, Tape, calm, client, hostile, make, make_ephemeral, ms, until_back, until_over, wait,
 };
 use futures_util::future::{Either, join_all, select};
 use futures_util::{FutureExt, pin_mut};
-use sim_zk::choose::{Calm, Chooser, Point, Rates, Seeded};
-use sim_zk::fault::{Fault, Place};
+use sim_zk::choose::{Chooser, Point};
+use sim_zk::fault::Fault;
 use sim_zk::witness::{Happening, Kind, SessionNews};
-use sim_zk::{End, Process, Sim, SimClient};
+use sim_zk::{Process, Sim, SimClient};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use zk_recipes::zk::{CreateMode, Created, Error, Over, State, ZooKeeper};
@@ -337,109 +335,4 @@ fn a_dropped_future_does_not_take_its_request_back() {
         zk.sync("/").await.expect("the sync succeeds");
     });
     assert_eq!(applied(&tape), ["/a"]);
-}
-
-// ── how they are drawn ──
-
-#[test]
-fn an_order_waits_for_a_place_where_it_fits_and_strikes_once() {
-    let (_, tape) = calm(|sim| async move {
-        let (process, zk) = client(&sim, "a").await;
-        process.order(Fault::RequestLost);
-        wait(&zk, ms(5_000)).await;
-        assert_eq!(zk.status().connection, 1, "pings are no place");
-        assert_eq!(zk.sync("/").await, Err(LOST));
-        until_back(&zk, 1).await;
-        zk.sync("/").await.expect("the sync succeeds");
-    });
-    assert_eq!(tape.struck(Fault::RequestLost), 1);
-}
-
-#[test]
-fn an_order_is_not_wasted_on_a_connection_that_is_cut_already() {
-    let (_, tape) = calm(|sim| async move {
-        let (process, zk) = client(&sim, "a").await;
-        process.order(Fault::RequestLost);
-        let first = zk.sync("/");
-        process.order(Fault::RequestLost);
-        assert_eq!(zk.sync("/").await, Err(LOST));
-        assert_eq!(first.await, Err(LOST));
-        until_back(&zk, 1).await;
-        assert_eq!(zk.sync("/").await, Err(LOST), "the second one strikes here");
-    });
-    assert_eq!(tape.struck(Fault::RequestLost), 2);
-}
-
-/// Three clients that write and read for a while.
-async fn busy(sim: Sim) {
-    let tasks: Vec<_> = ["a", "b", "c"]
-        .into_iter()
-        .map(|name| {
-            let process = sim.process(name);
-            let opening = process.open(TIMEOUT);
-            process.spawn(async move {
-                let zk = opening.await;
-                for number in 0..20 {
-                    let _ = zk.create(&format!("/{name}-{number}"), b"", CreateMode::Ephemeral).await;
-                    let _ = zk.exists_watch("/none").await;
-                    wait(&zk, ms(100)).await;
-                }
-            })
-        })
-        .collect();
-    for task in tasks {
-        let _ = task.await;
-    }
-    sim.heal();
-    sim.quiet().await;
-}
-
-#[test]
-fn no_more_faults_strike_than_are_allowed_and_none_after_the_healing() {
-    for faults in [0, 1, 3, 8] {
-        for seed in 0..200 {
-            let run = common::run_hostile(faults, Seeded::new(seed, common::everything(0.02)), busy);
-            assert_eq!(run.end, End::Done, "seed {seed}");
-            let struck = run.witness.count(|h| matches!(h, Happening::Struck { .. }));
-            assert!(struck <= faults as usize, "seed {seed}: {struck} of {faults}");
-            let healed = run.witness.seen.iter().rposition(|(_, h)| matches!(h, Happening::Healed));
-            let last = run.witness.seen.iter().rposition(|(_, h)| matches!(h, Happening::Struck { .. }));
-            assert!(healed >= last, "seed {seed}");
-        }
-    }
-}
-
-#[test]
-fn every_kind_strikes_where_it_is_drawn_and_only_there() {
-    for fault in Fault::ALL {
-        let struck: usize = (0..20)
-            .map(|seed| {
-                let rates = Rates::NONE.with(fault, 0.05);
-                let run = common::run_hostile(3, Seeded::new(seed, rates), busy);
-                assert_eq!(run.end, End::Done, "{fault:?}, seed {seed}");
-                let all = run.witness.count(|h| matches!(h, Happening::Struck { .. }));
-                assert_eq!(all, run.witness.struck(fault), "{fault:?}, seed {seed}");
-                all
-            })
-            .sum();
-        assert!(struck >= 10, "{fault:?} struck {struck} times");
-    }
-}
-
-#[test]
-fn every_kind_has_a_name_and_one_place() {
-    for fault in Fault::ALL {
-        assert_eq!(Fault::from_name(fault.name()), Some(fault));
-        let places = [Place::Request, Place::Reply, Place::Arrival];
-        assert_eq!(places.iter().filter(|place| place.faults().contains(&fault)).count(), 1, "{fault:?}");
-    }
-    assert_eq!(Fault::from_name("bad luck"), None);
-}
-
-#[test]
-fn nothing_strikes_where_nothing_is_allowed() {
-    let run = common::run_hostile(0, Seeded::new(1, common::everything(0.2)), busy);
-    assert_eq!(run.witness.count(|h| matches!(h, Happening::Struck { .. } | Happening::Lost { .. })), 0);
-    let calm = common::run_hostile(5, Calm, busy);
-    assert_eq!(calm.witness.count(|h| matches!(h, Happening::Struck { .. })), 0, "0 is the calm choice");
 }

@@ -1,0 +1,245 @@
+//! Connections and requests of a server's clients (`ZooKeeperServer`, `NIOServerCnxn`).
+
+use super::packet::{Wish, Write};
+use super::stage::Read;
+use super::{Env, Member, Packet, Role};
+use crate::message::{Answer, Ask, Code, Down, Password, Tag, Up};
+use crate::paths::PathId;
+use crate::server::ConnId;
+use crate::wire::password;
+use crate::witness::Happening;
+use std::sync::Arc;
+use zk_recipes::zk::SessionId;
+
+/// The xid of a ping and of its answer.
+pub(crate) const PING: i32 = -2;
+/// The xid of an authentication.
+const AUTH: i32 = -4;
+
+/// A request that waits for an earlier one of its session.
+#[derive(Clone, Debug)]
+pub(super) enum Waiting {
+    /// A write, until it is applied here. A mute one is answered only if it is refused.
+    Write { number: u64, conn: ConnId, xid: i32, mute: bool },
+    /// At the leader: a write that came through another server.
+    Remote { number: u64 },
+    /// A follower's sync, until the leader's answer has passed the apply stage.
+    Sync { number: u64, conn: ConnId, xid: i32, path: PathId },
+    /// What can be answered once it is its turn.
+    Read(Read),
+}
+
+/// A connection that is not welcomed yet.
+#[derive(Clone, Debug)]
+pub(super) struct Opening {
+    pub conn: ConnId,
+    pub session: SessionId,
+    timeout: u64,
+}
+
+impl Member {
+    /// A packet of a client arrives.
+    pub(crate) fn receive(&mut self, conn: ConnId, packet: Up, env: &mut Env<'_>) {
+        if !self.serves() {
+            env.outbox.push((conn, Down::Fin));
+            return;
+        }
+        match packet {
+            Up::Connect { session, last_zxid, timeout, password } => {
+                self.connect(conn, session, last_zxid, timeout, password, env);
+            }
+            Up::Request { xid, ask, tag } => self.request(conn, xid, ask, tag, env),
+            Up::Unreadable => self.hang_up(conn, env),
+            Up::Fin => self.lose(conn, env),
+        }
+    }
+
+    fn connect(
+        &mut self,
+        conn: ConnId,
+        session: SessionId,
+        last_zxid: i64,
+        timeout: u64,
+        shown: Password,
+        env: &mut Env<'_>,
+    ) {
+        let (server, applied) = (self.id, self.replica.applied);
+        if last_zxid > applied {
+            // A server that is behind what the client has seen refuses by closing, without an answer.
+            env.tell(Happening::TurnedAway { server, session, seen: last_zxid, applied });
+            env.outbox.push((conn, Down::Fin));
+            return;
+        }
+        let timeout = timeout.clamp(2 * env.config.tick, 20 * env.config.tick);
+        let number = env.counters.number();
+        if session == SessionId(0) {
+            env.counters.sessions += 1;
+            // As a real server: its own number in the high byte, then something that grows.
+            let session = SessionId((i64::from(self.id) + 1) << 56 | env.counters.sessions);
+            self.openings.insert(number, Opening { conn, session, timeout });
+            self.queues.entry(session).or_default().push_back(Waiting::Write {
+                number,
+                conn,
+                xid: 0,
+                mute: false,
+            });
+            self.submit(session, number, Wish::Open { timeout }, conn, Tag::default(), env);
+            return;
+        }
+        // Whoever names a session takes it over from its connection here, whether or not it is his.
+        let old: Vec<ConnId> = self.replica.conns_of(session).collect();
+        old.into_iter().for_each(|conn| self.hang_up(conn, env));
+        for (_, opening) in self.openings.extract_if(.., |_, opening| opening.session == session) {
+            env.outbox.push((opening.conn, Down::Fin));
+        }
+        if shown != password(session) {
+            self.refuse(conn, env);
+            return;
+        }
+        match &mut self.role {
+            Role::Leading(leading) => {
+                if leading.tracker.touch(session, env.now, timeout) {
+                    leading.tracker.set_owner(session, server);
+                    self.attach(conn, session, timeout, env);
+                } else {
+                    self.refuse(conn, env);
+                }
+            }
+            Role::Following(following) => {
+                let leader = following.leader;
+                self.openings.insert(number, Opening { conn, session, timeout });
+                env.post.push((leader, Packet::Revalidate { session, timeout, number }));
+            }
+            Role::Down | Role::Looking => {}
+        }
+    }
+
+    /// The session that a connection has asked for is open.
+    pub(super) fn opened(&mut self, number: u64, env: &mut Env<'_>) {
+        if let Some(Opening { conn, session, timeout }) = self.openings.remove(&number) {
+            self.attach(conn, session, timeout, env);
+        }
+    }
+
+    /// The leader has said whether a client may go on with its session here.
+    pub(super) fn revalidated(&mut self, number: u64, valid: bool, env: &mut Env<'_>) {
+        let Some(Opening { conn, session, timeout }) = self.openings.remove(&number) else { return };
+        if valid {
+            self.attach(conn, session, timeout, env);
+        } else {
+            self.refuse(conn, env);
+        }
+    }
+
+    fn attach(&mut self, conn: ConnId, session: SessionId, timeout: u64, env: &mut Env<'_>) {
+        self.replica.welcome(conn, session);
+        self.timeouts.insert(conn, timeout);
+        env.tell(Happening::Attached { server: self.id, session, conn: conn.0 });
+        env.outbox.push((conn, Down::Connected { session, timeout, password: password(session) }));
+    }
+
+    /// There is no such session.
+    fn refuse(&mut self, conn: ConnId, env: &mut Env<'_>) {
+        env.outbox.push((conn, Down::Connected { session: SessionId(0), timeout: 0, password: [0; 16] }));
+        env.outbox.push((conn, Down::Fin));
+    }
+
+    fn request(&mut self, conn: ConnId, xid: i32, ask: Ask, tag: Tag, env: &mut Env<'_>) {
+        // A connection that was not welcomed, or was hung up on, has nothing to ask.
+        let Some(session) = self.replica.session_of(conn) else { return };
+        match ask {
+            Ask::Auth { scheme, auth } => return self.authenticate(conn, &scheme, &auth, env),
+            Ask::Unknown(_) => {
+                let result = Err(Code::Unimplemented.into());
+                env.outbox.push((conn, Down::Reply { xid, zxid: -1, result }));
+                return self.hang_up(conn, env);
+            }
+            _ => {}
+        }
+        // A request of a session that is over is dropped without a word: the connection is being closed.
+        if !self.touch(conn, session, env.now) {
+            return;
+        }
+        if ask.is_write() || ask == Ask::CloseSession {
+            let (number, mute) = (env.counters.number(), ask.is_mute());
+            let waiting = Waiting::Write { number, conn, xid, mute };
+            self.queues.entry(session).or_default().push_back(waiting);
+            self.submit(session, number, Wish::Ask(ask), conn, tag, env);
+            return;
+        }
+        if let (Ask::Sync { path }, Role::Following(following)) = (&ask, &self.role) {
+            let number = env.counters.number();
+            env.post.push((following.leader, Packet::Sync { session, number, req: tag.req }));
+            let waiting = Waiting::Sync { number, conn, xid, path: *path };
+            self.queues.entry(session).or_default().push_back(waiting);
+            return;
+        }
+        if let Some(queue) = self.queues.get_mut(&session) {
+            queue.push_back(Waiting::Read(Read { conn, xid, ask, tag }));
+        } else if self.apply_stops > 0 {
+            let pending = !self.queues.is_empty();
+            self.stalled.push_back((Read { conn, xid, ask, tag }, pending));
+        } else {
+            self.answer(conn, xid, &ask, tag, env);
+        }
+    }
+
+    /// Authentication passes by the queue.
+    fn authenticate(&mut self, conn: ConnId, scheme: &Arc<str>, auth: &[u8], env: &mut Env<'_>) {
+        let result = self.replica.authenticate(conn, scheme, auth, &env.config.settings);
+        let failed = result.is_err();
+        let result = result.map(|()| Answer::Nothing).map_err(Into::into);
+        env.outbox.push((conn, Down::Reply { xid: AUTH, zxid: 0, result }));
+        if failed {
+            self.hang_up(conn, env);
+        }
+    }
+
+    /// A client was heard of. False if its session is known to be over; a follower does not look (`LearnerSessionTracker`).
+    fn touch(&mut self, conn: ConnId, session: SessionId, now: u64) -> bool {
+        match &mut self.role {
+            Role::Leading(leading) => leading.tracker.touch_again(session, now),
+            Role::Following(following) => {
+                if let Some(timeout) = self.timeouts.get(&conn) {
+                    following.touch(session, *timeout);
+                }
+                true
+            }
+            Role::Down | Role::Looking => false,
+        }
+    }
+
+    fn submit(
+        &mut self,
+        session: SessionId,
+        number: u64,
+        what: Wish,
+        conn: ConnId,
+        tag: Tag,
+        env: &mut Env<'_>,
+    ) {
+        let ids = self.replica.identities(conn);
+        let write = Write { session, number, what, ids, tag, moved: false };
+        match &self.role {
+            Role::Leading(_) => self.order(write, env),
+            Role::Following(following) => {
+                env.post.push((following.leader, Packet::Write(Box::new(write))));
+            }
+            Role::Down | Role::Looking => {}
+        }
+    }
+
+    /// Closes a client's connection.
+    pub(super) fn hang_up(&mut self, conn: ConnId, env: &mut Env<'_>) {
+        self.lose(conn, env);
+        env.outbox.push((conn, Down::Fin));
+    }
+
+    /// A client's connection is gone.
+    fn lose(&mut self, conn: ConnId, env: &mut Env<'_>) {
+        self.timeouts.remove(&conn);
+        // Whatever its session is still waiting for will find nobody.
+        self.openings.retain(|_, opening| opening.conn != conn);
+        self.replica.forget(conn, &mut env.scene(self.id, false));
+    }
+}

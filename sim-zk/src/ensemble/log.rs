@@ -1,0 +1,100 @@
+//! What a server has on its disk: transactions in the order of their zxids.
+
+use crate::txn::Txn;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// A server's log. What every server has applied is dropped from its front.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Log {
+    entries: VecDeque<Arc<Txn>>,
+    /// The zxid of the last entry dropped from the front.
+    base: i64,
+}
+
+impl Log {
+    /// The zxid of the last entry.
+    pub(crate) fn last(&self) -> i64 {
+        self.entries.back().map_or(self.base, |txn| txn.zxid)
+    }
+
+    pub(crate) fn append(&mut self, txn: Arc<Txn>) {
+        assert!(txn.zxid > self.last(), "a log is in the order of zxids");
+        self.entries.push_back(txn);
+    }
+
+    /// The entries after `from`, up to `to`.
+    pub(crate) fn between(&self, from: i64, to: i64) -> impl Iterator<Item = &Arc<Txn>> {
+        let first = self.entries.partition_point(|txn| txn.zxid <= from);
+        self.entries.range(first..).take_while(move |txn| txn.zxid <= to)
+    }
+
+    fn has(&self, zxid: i64) -> bool {
+        zxid <= self.base || self.entries.binary_search_by_key(&zxid, |txn| txn.zxid).is_ok()
+    }
+
+    /// Becomes what the leader has up to `to` (DIFF or TRUNC): what the leader does not have goes, what is missing comes.
+    pub(crate) fn follow(&mut self, leader: &Log, to: i64) {
+        while self.entries.back().is_some_and(|txn| txn.zxid > to || !leader.has(txn.zxid)) {
+            self.entries.pop_back();
+        }
+        for txn in leader.between(self.last(), to) {
+            self.append(txn.clone());
+        }
+    }
+
+    /// Drops entries up to that zxid: a snapshot has them.
+    pub(crate) fn prune(&mut self, to: i64) {
+        while let Some(txn) = self.entries.front().filter(|txn| txn.zxid <= to) {
+            self.base = txn.zxid;
+            self.entries.pop_front();
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Code;
+    use crate::txn::{Body, Origin};
+    use crate::witness::Kind;
+    use zk_recipes::zk::SessionId;
+
+    fn log(zxids: &[i64]) -> Log {
+        let mut log = Log::default();
+        for zxid in zxids {
+            let origin = Origin { member: 0, number: 0 };
+            let body = Body::Refused(Code::NoNode.into());
+            let txn =
+                Txn { zxid: *zxid, time: 0, session: SessionId(0), origin, op: 0, kind: Kind::Other, body };
+            log.append(Arc::new(txn));
+        }
+        log
+    }
+
+    fn zxids(log: &Log) -> Vec<i64> {
+        log.between(0, i64::MAX).map(|txn| txn.zxid).collect()
+    }
+
+    #[test]
+    fn a_follower_drops_what_its_leader_does_not_have_and_takes_what_it_misses() {
+        let leader = log(&[1, 2, 5, 6, 9]);
+        let mut follower = log(&[1, 2, 3, 4]);
+        follower.follow(&leader, 6);
+        assert_eq!(zxids(&follower), [1, 2, 5, 6], "up to what is committed");
+    }
+
+    #[test]
+    fn what_was_dropped_from_the_front_counts_as_had() {
+        let mut leader = log(&[1, 2, 3]);
+        leader.prune(2);
+        assert_eq!((zxids(&leader), leader.last()), (vec![3], 3));
+        let mut follower = log(&[1, 2]);
+        follower.follow(&leader, 3);
+        assert_eq!(zxids(&follower), [1, 2, 3]);
+    }
+}

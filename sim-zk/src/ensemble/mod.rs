@@ -1,0 +1,354 @@
+//! The servers of an ensemble, and what passes between them.
+//!
+//! 1. *Take in*: a client's server queues each request behind the earlier ones of its session. Reads are answered from
+//!    the server's own state; writes, and a follower's syncs, go to the leader.
+//! 2. *Order*: the leader checks a write against the tree and what is pending, gives it a zxid, refused or not, and
+//!    proposes it.
+//! 3. *Log*: every server writes it to its disk and acknowledges. A quorum commits it.
+//! 4. *Apply*: every server applies what is committed, in the order of zxids, when it gets there; the client's own server
+//!    answers then.
+//!
+//! A server alone goes the same way, with a quorum of one. What is in here knows one server at a time: packets go in, packets
+//! come out. Who leads is decided in `world/elections.rs`, where all of them are in view.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `intake` | connections and requests of clients |
+//! | `leading` | the leader's part: ordering, proposing, committing, expiring |
+//! | `following` | a follower's part |
+//! | `stage` | disk and apply stage: what is logged, what is applied, who is answered |
+//! | `log`, `tracker`, `packet` | a server's log; sessions as the leader sees them; what travels |
+
+mod following;
+mod intake;
+mod leading;
+mod log;
+mod packet;
+mod stage;
+mod tracker;
+
+pub(crate) use intake::PING;
+pub(crate) use log::Log;
+pub(crate) use packet::Packet;
+
+use crate::choose::Chooser;
+use crate::message::Down;
+use crate::paths::Paths;
+use crate::server::{ConnId, Replica, Scene};
+use crate::txn::Txn;
+use crate::witness::{Happening, Witness};
+use crate::world::Config;
+use following::Following;
+use intake::{Opening, Waiting};
+pub(crate) use leading::Leading;
+use stage::{Item, Read, Withheld};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use zk_recipes::zk::SessionId;
+
+/// Counters of the whole world.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counters {
+    /// The newest transaction that any server has applied.
+    pub newest: i64,
+    /// Requests on their way to a leader.
+    pub numbers: u64,
+    /// Sessions opened.
+    pub sessions: i64,
+}
+
+impl Counters {
+    fn number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
+}
+
+/// What a server touches beside itself.
+pub(crate) struct Env<'a> {
+    pub now: u64,
+    pub config: &'a Config,
+    pub paths: &'a mut Paths,
+    pub chooser: &'a mut dyn Chooser,
+    pub witness: &'a mut dyn Witness,
+    pub counters: &'a mut Counters,
+    /// What it sends to clients.
+    pub outbox: &'a mut Vec<(ConnId, Down)>,
+    /// What it sends to other servers.
+    pub post: &'a mut Vec<(u8, Packet)>,
+}
+
+impl Env<'_> {
+    fn tell(&mut self, happening: Happening<'_>) {
+        self.witness.saw(self.now, &happening, self.paths);
+    }
+
+    fn scene(&mut self, server: u8, first: bool) -> Scene<'_> {
+        Scene {
+            now: self.now,
+            server,
+            first,
+            settings: &self.config.settings,
+            paths: self.paths,
+            witness: self.witness,
+            outbox: self.outbox,
+        }
+    }
+}
+
+/// What a server is to its ensemble.
+#[derive(Clone, Debug)]
+pub(crate) enum Role {
+    /// Its process is dead.
+    Down,
+    /// It looks for a leader. Clients that connect are hung up on.
+    Looking,
+    /// It follows.
+    Following(Following),
+    /// It leads.
+    Leading(Box<Leading>),
+}
+
+/// A server.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    pub id: u8,
+    /// What it has applied, and whom it serves. Tree and sessions outlive a crash.
+    pub replica: Replica,
+    /// What is on its disk.
+    pub log: Log,
+    pub role: Role,
+    /// The newest epoch that it has agreed to.
+    pub epoch: u32,
+    /// Requests by session that wait for an earlier write of that session (`CommitProcessor.pendingRequests`).
+    queues: BTreeMap<SessionId, VecDeque<Waiting>>,
+    /// Connections that are not welcomed yet, by the number of what they wait for.
+    openings: BTreeMap<u64, Opening>,
+    /// Negotiated timeouts of the connections it serves.
+    timeouts: BTreeMap<ConnId, u64>,
+    /// Received and not yet on the disk.
+    disk: VecDeque<(u64, Arc<Txn>)>,
+    /// Committed and not yet applied.
+    stage: VecDeque<(u64, Item)>,
+    /// Reads that came while the apply stage stands still, and whether a write was pending then.
+    stalled: VecDeque<(Read, bool)>,
+    /// Committed by this leader, but withheld from its own apply stage: then it does nothing that needs its lock.
+    withheld: Option<Withheld>,
+    /// How long its disk and its apply stage take at present, in microseconds.
+    pub disk_lag: u64,
+    pub apply_lag: u64,
+    /// How many faults hold its disk, its apply stage, its commits.
+    pub disk_stops: u8,
+    pub apply_stops: u8,
+    pub commit_stops: u8,
+    /// How far its wall clock is off, in milliseconds.
+    pub clock_offset_ms: i64,
+    /// After it stood still, its timers get their turn only then.
+    pub drowsy_until: u64,
+    /// The time for which the world has it listed.
+    pub listed: Option<u64>,
+}
+
+impl Member {
+    pub(crate) fn new(id: u8) -> Self {
+        Member {
+            id,
+            replica: Replica::new(),
+            log: Log::default(),
+            role: Role::Looking,
+            epoch: 0,
+            queues: BTreeMap::new(),
+            openings: BTreeMap::new(),
+            timeouts: BTreeMap::new(),
+            disk: VecDeque::new(),
+            stage: VecDeque::new(),
+            stalled: VecDeque::new(),
+            withheld: None,
+            disk_lag: 0,
+            apply_lag: 0,
+            disk_stops: 0,
+            apply_stops: 0,
+            commit_stops: 0,
+            clock_offset_ms: 0,
+            drowsy_until: 0,
+            listed: None,
+        }
+    }
+
+    pub(crate) fn is_leading(&self) -> bool {
+        matches!(self.role, Role::Leading(_))
+    }
+
+    pub(crate) fn is_looking(&self) -> bool {
+        matches!(self.role, Role::Looking)
+    }
+
+    pub(crate) fn is_down(&self) -> bool {
+        matches!(self.role, Role::Down)
+    }
+
+    /// Whether it serves clients.
+    pub(crate) fn serves(&self) -> bool {
+        matches!(self.role, Role::Following(_) | Role::Leading(_))
+    }
+
+    /// Whom it follows.
+    pub(crate) fn leader(&self) -> Option<u8> {
+        match &self.role {
+            Role::Following(following) => Some(following.leader),
+            Role::Leading(_) => Some(self.id),
+            Role::Down | Role::Looking => None,
+        }
+    }
+
+    pub(crate) fn leading(&self) -> Option<&Leading> {
+        match &self.role {
+            Role::Leading(leading) => Some(leading),
+            _ => None,
+        }
+    }
+
+    /// Its wall clock, in milliseconds.
+    pub(crate) fn wall_clock_ms(&self, now: u64) -> i64 {
+        // 2020-01-01, so that times look like times.
+        1_577_836_800_000 + (now / 1000) as i64 + self.clock_offset_ms
+    }
+
+    /// Nothing is under way in it.
+    pub(crate) fn is_idle(&self) -> bool {
+        let outstanding = self.leading().is_some_and(Leading::is_busy);
+        !outstanding
+            && self.queues.is_empty()
+            && self.openings.is_empty()
+            && self.disk.is_empty()
+            && self.stage.is_empty()
+            && self.stalled.is_empty()
+            && self.withheld.is_none()
+    }
+
+    /// A packet of another server arrives.
+    pub(crate) fn packet(&mut self, from: u8, packet: Packet, env: &mut Env<'_>) {
+        match &mut self.role {
+            Role::Leading(leading) if leading.hears(from) => self.lead_packet(from, packet, env),
+            Role::Following(following) if following.leader == from => self.follow_packet(packet, env),
+            // Of a connection that is no more.
+            _ => {}
+        }
+    }
+
+    /// When it acts by itself next.
+    pub(crate) fn next_timer(&self) -> Option<u64> {
+        let disk = self.disk.front().filter(|_| self.disk_stops == 0).map(|(due, _)| *due);
+        let stage = self.stage.front().filter(|_| self.apply_stops == 0).map(|(due, _)| *due);
+        let role = match &self.role {
+            Role::Leading(leading) => leading.next_timer(self.replica.tree.has_mortals()),
+            Role::Following(following) => Some(following.gives_up_at),
+            Role::Down | Role::Looking => None,
+        };
+        [disk, stage, role].into_iter().flatten().min().map(|due| due.max(self.drowsy_until))
+    }
+
+    /// Whatever is due.
+    pub(crate) fn timer(&mut self, env: &mut Env<'_>) {
+        self.work_off_disk(env);
+        self.work_off_stage(env);
+        match &self.role {
+            Role::Leading(_) => self.lead_timer(env),
+            Role::Following(following) if following.gives_up_at <= env.now => self.cease(env),
+            _ => {}
+        }
+    }
+
+    /// Goes on after it stood still. Whoever is silent for too long is given up only when nothing is left in the sockets;
+    /// sessions are another matter: their tracker comes first, and ends those whose pings lie there.
+    pub(crate) fn wake(&mut self, env: &mut Env<'_>) {
+        let not_before = env.now + env.config.tick / 2;
+        match &mut self.role {
+            Role::Leading(leading) => {
+                leading.hear_out(not_before);
+                self.expire(env);
+            }
+            Role::Following(following) => {
+                following.gives_up_at = following.gives_up_at.max(not_before);
+            }
+            Role::Down | Role::Looking => {}
+        }
+    }
+
+    /// Stops serving: hangs up on everybody, and looks for a leader. What it has received is written to the disk.
+    pub(crate) fn cease(&mut self, env: &mut Env<'_>) {
+        for (_, txn) in std::mem::take(&mut self.disk) {
+            self.log.append(txn);
+        }
+        self.stop(env);
+        self.role = Role::Looking;
+    }
+
+    /// Dies: what is not on the disk is lost. The sockets are closed, and what was written to them still arrives.
+    pub(crate) fn crash(&mut self, env: &mut Env<'_>) {
+        self.disk.clear();
+        self.stop(env);
+        self.role = Role::Down;
+    }
+
+    fn stop(&mut self, env: &mut Env<'_>) {
+        if self.serves() {
+            env.tell(Happening::Ceased { server: self.id });
+        }
+        match &self.role {
+            Role::Following(following) => env.post.push((following.leader, Packet::Fin)),
+            Role::Leading(leading) => env.post.extend(leading.followers().map(|id| (id, Packet::Fin))),
+            Role::Down | Role::Looking => {}
+        }
+        for conn in std::mem::take(&mut self.timeouts).into_keys() {
+            self.hang_up(conn, env);
+        }
+        for opening in std::mem::take(&mut self.openings).into_values() {
+            env.outbox.push((opening.conn, Down::Fin));
+        }
+        self.replica.restart();
+        self.queues.clear();
+        self.stage.clear();
+        self.stalled.clear();
+        self.withheld = None;
+    }
+
+    /// Begins to lead an ensemble of which it knows everything that was ever logged by a quorum: what is in its log is
+    /// committed. Sessions begin anew, with the timeouts that they were opened with.
+    pub(crate) fn lead(&mut self, epoch: u32, env: &mut Env<'_>) {
+        let log = self.log.clone();
+        self.catch_up(&log, log.last(), env);
+        self.epoch = epoch;
+        // The leader counts from the epoch's beginning on, although nothing happened in it yet (`Leader.lead`).
+        let last = self.replica.applied;
+        let zxid = last.max(i64::from(epoch) << 32);
+        self.replica.applied = zxid;
+        let sessions = self.replica.sessions();
+        self.role = Role::Leading(Box::new(Leading::new(zxid, last, env, sessions)));
+        env.tell(Happening::Elected { server: self.id, epoch });
+        env.tell(Happening::Serving { server: self.id });
+    }
+
+    /// What it knows of: its log, and what is still on the way to its disk.
+    pub(crate) fn known(&self) -> Log {
+        let mut log = self.log.clone();
+        self.disk.iter().for_each(|(_, txn)| log.append(txn.clone()));
+        log
+    }
+
+    /// Begins to follow: its log becomes the leader's, as far as that is committed.
+    pub(crate) fn follow(&mut self, leader: u8, epoch: u32, log: &Log, committed: i64, env: &mut Env<'_>) {
+        self.log.follow(log, committed);
+        let own = self.log.clone();
+        self.catch_up(&own, committed, env);
+        self.epoch = epoch;
+        self.role = Role::Following(Following::new(leader, env));
+        env.tell(Happening::Serving { server: self.id });
+    }
+
+    fn catch_up(&mut self, log: &Log, to: i64, env: &mut Env<'_>) {
+        for txn in log.between(self.replica.applied, to) {
+            self.apply(txn, env);
+        }
+    }
+}

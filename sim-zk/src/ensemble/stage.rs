@@ -1,0 +1,233 @@
+//! A server's disk and its apply stage (`SyncRequestProcessor`, `CommitProcessor`, `FinalRequestProcessor`): what is
+//! logged, what is applied, and who is answered then.
+
+use super::intake::Waiting;
+use super::{Env, Member, Packet, Role};
+use crate::choose::Point;
+use crate::message::{Answer, Ask, Code, Down, Refusal, Tag};
+use crate::server::ConnId;
+use crate::txn::{Body, Txn};
+use crate::witness::Happening;
+use std::sync::Arc;
+use zk_recipes::zk::SessionId;
+
+/// What passes the apply stage, in the order of commits.
+#[derive(Clone, Debug)]
+pub(super) enum Item {
+    /// A transaction.
+    Txn(Arc<Txn>),
+    /// The leader's answer to a sync.
+    Synced { session: SessionId, number: u64 },
+}
+
+/// What a leader has committed, and has not handed to its own apply stage.
+#[derive(Clone, Debug)]
+pub(super) struct Withheld {
+    pub txn: Arc<Txn>,
+    pub syncs: Vec<Behind>,
+}
+
+/// A follower's sync that waits for a commit: the follower, the session and the follower's number.
+pub(super) type Behind = (u8, SessionId, u64);
+
+/// A read that can be answered at once.
+#[derive(Clone, Debug)]
+pub(super) struct Read {
+    pub conn: ConnId,
+    pub xid: i32,
+    pub ask: Ask,
+    pub tag: Tag,
+}
+
+impl Member {
+    /// A proposal is to be written to the disk.
+    pub(super) fn write(&mut self, txn: Arc<Txn>, env: &mut Env<'_>) {
+        if self.disk_stops == 0 && self.disk_lag == 0 && self.disk.is_empty() {
+            self.written(txn, env);
+        } else {
+            let due = (env.now + self.disk_lag).max(self.disk.back().map_or(0, |(due, _)| *due));
+            self.disk.push_back((due, txn));
+        }
+    }
+
+    fn written(&mut self, txn: Arc<Txn>, env: &mut Env<'_>) {
+        let zxid = txn.zxid;
+        self.log.append(txn);
+        match &self.role {
+            Role::Leading(_) => self.acknowledged(self.id, zxid, env),
+            Role::Following(following) => env.post.push((following.leader, Packet::Ack(zxid))),
+            Role::Down | Role::Looking => {}
+        }
+    }
+
+    pub(super) fn work_off_disk(&mut self, env: &mut Env<'_>) {
+        while self.disk_stops == 0
+            && let Some((_, txn)) = self.disk.pop_front_if(|(due, _)| *due <= env.now)
+        {
+            self.written(txn, env);
+        }
+    }
+
+    /// The leader has committed something.
+    pub(super) fn commit(&mut self, item: Item, env: &mut Env<'_>) {
+        if self.apply_stops == 0 && self.apply_lag == 0 && self.stage.is_empty() {
+            self.pass(item, env);
+        } else {
+            let due = (env.now + self.apply_lag).max(self.stage.back().map_or(0, |(due, _)| *due));
+            self.stage.push_back((due, item));
+        }
+    }
+
+    pub(super) fn work_off_stage(&mut self, env: &mut Env<'_>) {
+        while self.apply_stops == 0
+            && let Some((_, item)) = self.stage.pop_front_if(|(due, _)| *due <= env.now)
+        {
+            self.pass(item, env);
+        }
+    }
+
+    /// The apply stage goes on. Requests that came meanwhile have their turn before commits, up to the first that waits
+    /// for one (`CommitProcessor.run`).
+    pub(crate) fn resume_applying(&mut self, env: &mut Env<'_>) {
+        if self.apply_stops > 0 {
+            return;
+        }
+        while let Some((Read { conn, xid, ask, tag }, pending)) = self.stalled.pop_front() {
+            if pending || env.chooser.choose(Point::Race, 16) == 15 {
+                self.work_off_stage(env);
+            }
+            self.answer(conn, xid, &ask, tag, env);
+        }
+    }
+
+    fn pass(&mut self, item: Item, env: &mut Env<'_>) {
+        match item {
+            Item::Txn(txn) => self.apply(&txn, env),
+            Item::Synced { session, number } => {
+                let Some(queue) = self.queues.get_mut(&session) else { return };
+                let own = |waiting: &mut Waiting| matches!(waiting, Waiting::Sync { number: of, .. } if *of == number);
+                if let Some(Waiting::Sync { conn, xid, path, .. }) = queue.pop_front_if(own) {
+                    self.reply(conn, xid, Ok(Answer::Path(path)), env);
+                    self.drain(session, env);
+                }
+            }
+        }
+    }
+
+    /// Applies a transaction, and answers whoever asked for it here.
+    pub(super) fn apply(&mut self, txn: &Txn, env: &mut Env<'_>) {
+        let first = txn.zxid > env.counters.newest;
+        env.counters.newest = env.counters.newest.max(txn.zxid);
+        let result = self.replica.apply(txn, &mut env.scene(self.id, first));
+        if let Role::Leading(leading) = &mut self.role {
+            leading.applied(txn);
+        }
+        let asked = |waiting: &mut Waiting| match waiting {
+            Waiting::Write { number, .. } => txn.origin.member == self.id && txn.origin.number == *number,
+            Waiting::Remote { number } => txn.origin.member != self.id && txn.origin.number == *number,
+            Waiting::Sync { .. } | Waiting::Read(_) => false,
+        };
+        let waited = self.queues.get_mut(&txn.session).and_then(|queue| queue.pop_front_if(asked));
+        match waited {
+            Some(Waiting::Write { mute: true, .. }) if result.is_ok() => {}
+            Some(Waiting::Write { number, conn, xid, .. }) => {
+                self.answer_write(txn, number, conn, xid, result, env);
+            }
+            _ => {}
+        }
+        if matches!(txn.body, Body::Close { .. }) {
+            self.end_session(txn.session, txn.origin.number != 0, env);
+        } else {
+            self.drain(txn.session, env);
+        }
+    }
+
+    fn answer_write(
+        &mut self,
+        txn: &Txn,
+        number: u64,
+        conn: ConnId,
+        xid: i32,
+        result: Result<Answer, Refusal>,
+        env: &mut Env<'_>,
+    ) {
+        if let Body::Open { .. } = txn.body {
+            self.opened(number, env);
+            return;
+        }
+        let moved = Code::SessionMoved;
+        if matches!(result, Err(Refusal::All(code) | Refusal::Multi { code, .. }) if code == moved) {
+            let (server, session, zxid) = (self.id, txn.session, txn.zxid);
+            env.tell(Happening::Moved { server, session, zxid });
+            // No client ever sees the code. Answers to reads behind the write may slip out before the end.
+            if env.chooser.choose(Point::Race, 2) == 1 {
+                self.drain(session, env);
+            }
+            self.hang_up(conn, env);
+            return;
+        }
+        self.reply(conn, xid, result, env);
+    }
+
+    /// A session is over: its connections here are closed.
+    fn end_session(&mut self, session: SessionId, asked: bool, env: &mut Env<'_>) {
+        self.queues.remove(&session);
+        let conns: Vec<ConnId> = self.replica.conns_of(session).collect();
+        // Who has expired is hung up on while its notifications are still to be written: they rarely slip out.
+        let own =
+            |(conn, packet): &(ConnId, Down)| matches!(packet, Down::Notify { .. }) && conns.contains(conn);
+        if !asked
+            && let Some(first) = env.outbox.iter().position(own)
+            && env.chooser.choose(Point::Race, 2) == 0
+        {
+            // Nor does what stands behind them.
+            let mut at = 0;
+            env.outbox.retain(|(conn, _)| {
+                at += 1;
+                at <= first || !conns.contains(conn)
+            });
+        }
+        for conn in conns {
+            self.hang_up(conn, env);
+        }
+        for opening in self.openings.extract_if(.., |_, opening| opening.session == session) {
+            env.outbox.push((opening.1.conn, Down::Fin));
+        }
+    }
+
+    /// Reads that waited for a write of their session.
+    pub(super) fn drain(&mut self, session: SessionId, env: &mut Env<'_>) {
+        while let Some(queue) = self.queues.get_mut(&session) {
+            match queue.pop_front_if(|waiting| matches!(waiting, Waiting::Read(_))) {
+                Some(Waiting::Read(Read { conn, xid, ask, tag })) => self.answer(conn, xid, &ask, tag, env),
+                _ if queue.is_empty() => _ = self.queues.remove(&session),
+                _ => return,
+            }
+        }
+    }
+
+    /// Answers a read, a ping, or a sync that goes no further.
+    pub(super) fn answer(&mut self, conn: ConnId, xid: i32, ask: &Ask, tag: Tag, env: &mut Env<'_>) {
+        if self.replica.session_of(conn).is_none() {
+            return;
+        }
+        let result = match ask {
+            Ask::Ping => Ok(Answer::Nothing),
+            Ask::Sync { path } => Ok(Answer::Path(*path)),
+            read => self.replica.read(conn, read, tag, &mut env.scene(self.id, false)),
+        };
+        self.reply(conn, xid, result, env);
+    }
+
+    pub(super) fn reply(
+        &mut self,
+        conn: ConnId,
+        xid: i32,
+        result: Result<Answer, Refusal>,
+        env: &mut Env<'_>,
+    ) {
+        if self.replica.session_of(conn).is_some() {
+            env.outbox.push((conn, Down::Reply { xid, zxid: self.replica.applied, result }));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The leader's view of sessions: who was heard of when, who owns them, and who expires next (`SessionTrackerImpl`,
+//! `ExpiryQueue`).
+
+use crate::message::Code;
+use std::collections::{BTreeMap, BTreeSet};
+use zk_recipes::zk::SessionId;
+
+#[derive(Clone, Debug)]
+struct Tracked {
+    timeout: u64,
+    /// When the tracker looks at it: a multiple of the tick.
+    deadline: u64,
+    /// The last touch.
+    heard: u64,
+    /// The server that serves it, as far as the leader knows.
+    owner: Option<u8>,
+    /// Its end is on its way.
+    closing: bool,
+}
+
+/// The sessions of an ensemble, as its leader sees them.
+#[derive(Clone, Debug)]
+pub(crate) struct Tracker {
+    tick: u64,
+    sessions: BTreeMap<SessionId, Tracked>,
+    buckets: BTreeMap<u64, BTreeSet<SessionId>>,
+}
+
+impl Tracker {
+    /// Every session known begins anew, with the timeout that it was opened with.
+    pub(crate) fn new(tick: u64, now: u64, sessions: impl Iterator<Item = (SessionId, u64)>) -> Self {
+        let mut tracker = Tracker { tick, sessions: BTreeMap::new(), buckets: BTreeMap::new() };
+        sessions.for_each(|(session, timeout)| tracker.add(session, timeout, now, None));
+        tracker
+    }
+
+    pub(crate) fn add(&mut self, session: SessionId, timeout: u64, now: u64, owner: Option<u8>) {
+        let tracked = Tracked { timeout, deadline: 0, heard: now, owner, closing: false };
+        self.sessions.insert(session, tracked);
+        self.touch(session, now, timeout);
+    }
+
+    /// Expiry comes at a multiple of the tick, later than the timeout after the last touch, by at most one tick
+    /// (`ExpiryQueue.roundToNextInterval`). False if there is no such session, or if its end is on its way.
+    pub(crate) fn touch(&mut self, session: SessionId, now: u64, timeout: u64) -> bool {
+        let Some(tracked) = self.sessions.get_mut(&session).filter(|tracked| !tracked.closing) else {
+            return false;
+        };
+        tracked.timeout = timeout;
+        tracked.heard = now;
+        let deadline = ((now + timeout) / self.tick + 1) * self.tick;
+        let before = std::mem::replace(&mut tracked.deadline, deadline);
+        if before != deadline {
+            self.unlist(session, before);
+            self.buckets.entry(deadline).or_default().insert(session);
+        }
+        true
+    }
+
+    /// As `touch`, with the timeout that holds already.
+    pub(crate) fn touch_again(&mut self, session: SessionId, now: u64) -> bool {
+        let Some(timeout) = self.sessions.get(&session).map(|tracked| tracked.timeout) else { return false };
+        self.touch(session, now, timeout)
+    }
+
+    fn unlist(&mut self, session: SessionId, deadline: u64) {
+        if let Some(bucket) = self.buckets.get_mut(&deadline) {
+            bucket.remove(&session);
+            if bucket.is_empty() {
+                self.buckets.remove(&deadline);
+            }
+        }
+    }
+
+    /// Whether a write of a session may be ordered that came through that server (`checkSession`).
+    pub(crate) fn check(&mut self, session: SessionId, by: u8) -> Result<(), Code> {
+        match self.sessions.get_mut(&session) {
+            Some(tracked) if !tracked.closing => match *tracked.owner.get_or_insert(by) {
+                owner if owner == by => Ok(()),
+                _ => Err(Code::SessionMoved),
+            },
+            _ => Err(Code::SessionExpired),
+        }
+    }
+
+    pub(crate) fn set_owner(&mut self, session: SessionId, owner: u8) {
+        if let Some(tracked) = self.sessions.get_mut(&session) {
+            tracked.owner = Some(owner);
+        }
+    }
+
+    /// The session's end is on its way: from here it cannot be touched. Says when it was heard of last.
+    pub(crate) fn close(&mut self, session: SessionId) -> Option<u64> {
+        let tracked = self.sessions.get_mut(&session)?;
+        tracked.closing = true;
+        let (deadline, heard) = (tracked.deadline, tracked.heard);
+        self.unlist(session, deadline);
+        Some(heard)
+    }
+
+    /// The session's end was applied.
+    pub(crate) fn remove(&mut self, session: SessionId) {
+        if let Some(tracked) = self.sessions.remove(&session) {
+            self.unlist(session, tracked.deadline);
+        }
+    }
+
+    /// When the next sessions expire.
+    pub(crate) fn next(&self) -> Option<u64> {
+        self.buckets.first_key_value().map(|(deadline, _)| *deadline)
+    }
+
+    /// Those whose deadline has passed.
+    pub(crate) fn due(&self, now: u64) -> Vec<SessionId> {
+        self.buckets.range(..=now).flat_map(|(_, bucket)| bucket).copied().collect()
+    }
+
+    /// Whether the session goes on.
+    pub(crate) fn knows(&self, session: SessionId) -> bool {
+        self.sessions.get(&session).is_some_and(|tracked| !tracked.closing)
+    }
+
+    /// Sessions that go on, or whose end has not yet been applied.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = SessionId> {
+        self.sessions.keys().copied()
+    }
+}

@@ -1,0 +1,336 @@
+//! The leader's check of writes, in ZooKeeper's order; what was refused takes a zxid all the same.
+//!
+//! As `PrepRequestProcessor`: the first check that fails is the answer, and the tree that a request is checked against is
+//! the one that there will be when everything before it has been applied.
+
+use super::pending::{Node, Pending};
+use super::{Replica, Settings};
+use crate::acl::{Acl, Identity, perms};
+use crate::message::{Ask, AskOp, Code, Content, CreateForm, Creation, Refusal};
+use crate::paths::{PathId, Paths};
+use crate::tree::Tree;
+use crate::txn::{Body, Change, Life};
+use zk_recipes::zk::SessionId;
+
+/// The tree as it will be once everything proposed has been applied.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Prep {
+    pending: Pending,
+}
+
+impl Prep {
+    /// Checks a write. `zxid` is the one that its transaction will have. Whether the session may write at all was asked
+    /// before: see [`refused_for_session`].
+    #[allow(clippy::too_many_arguments, reason = "who asks for what, where")]
+    pub(crate) fn prepare(
+        &mut self,
+        replica: &Replica,
+        zxid: i64,
+        session: SessionId,
+        ids: &[Identity],
+        ask: &Ask,
+        settings: &Settings,
+        paths: &mut Paths,
+    ) -> Body {
+        let pending = &mut self.pending;
+        let mut check = Check { pending, tree: &replica.tree, paths, settings, zxid, session, ids };
+        let checked = match ask {
+            Ask::Multi(ops) => return check.multi(ops),
+            Ask::Create(creation) => check.create(creation.form, creation),
+            Ask::Delete { path, version } => check.delete(*path, *version),
+            Ask::Set { path, data, version } => check.set(*path, data, *version),
+            Ask::SetAcl { path, acl, version } => check.set_acl(*path, acl, *version),
+            Ask::Check { path, version } => check.check(*path, *version),
+            Ask::Reconfig => Err(Code::ReconfigDisabled),
+            Ask::Malformed(_) => Err(Code::MarshallingError),
+            other => unreachable!("{other:?} is no write"),
+        };
+        match checked {
+            Ok(change) => Body::One(change),
+            Err(code) => Body::Refused(code.into()),
+        }
+    }
+
+    /// A session ends: the ephemerals that it will have by then go. The parents are not told yet that they lose
+    /// children, so until this is applied they cannot be deleted.
+    pub(crate) fn close(&mut self, replica: &Replica, zxid: i64, session: SessionId, paths: &Paths) -> Body {
+        let ephemerals = self.pending.ephemerals(session, &replica.tree, paths);
+        for path in &ephemerals {
+            let parent = paths.parent_of_znode(*path);
+            // The parent's record is renewed for the sake of its digest (`zookeeper.digest.enabled`).
+            if let Ok(unchanged) = self.pending.look_up(parent, &replica.tree) {
+                self.pending.add(zxid, parent, Some(unchanged));
+            }
+            self.pending.add(zxid, *path, None);
+        }
+        Body::Close { ephemerals }
+    }
+
+    /// `deleteContainer`: takes a znode away that still has no children.
+    pub(crate) fn reap(&mut self, replica: &Replica, zxid: i64, path: PathId, paths: &Paths) -> Body {
+        let reaped = || {
+            let node = self.pending.look_up(path, &replica.tree)?;
+            if node.children > 0 {
+                return Err(Code::NotEmpty);
+            }
+            if node.is_ephemeral() {
+                return Err(Code::BadVersion);
+            }
+            let parent = paths.parent_of_znode(path);
+            Ok((parent, self.pending.look_up(parent, &replica.tree)?))
+        };
+        match reaped() {
+            Ok((at, mut parent)) => {
+                parent.children -= 1;
+                self.pending.add(zxid, at, Some(parent));
+                self.pending.add(zxid, path, None);
+                Body::One(Change::Delete { path })
+            }
+            Err(code) => Body::Refused(code.into()),
+        }
+    }
+
+    /// The transaction of that zxid was applied at the leader: what it had pending is in the tree now.
+    pub(crate) fn applied(&mut self, zxid: i64) {
+        self.pending.applied(zxid);
+    }
+}
+
+/// How a write is refused whose session has ended or moved: with `code`, unless what is checked even earlier fails, or
+/// none: an empty multi is executed, for it is the operations of a multi that look at the session.
+pub(crate) fn refused_for_session(ask: &Ask, code: Code, settings: &Settings) -> Option<Refusal> {
+    let of_creation = |form, creation| mode_of(form, creation, settings).err().unwrap_or(code);
+    match ask {
+        Ask::Create(creation) => Some(of_creation(creation.form, creation).into()),
+        Ask::Reconfig => Some(Code::ReconfigDisabled.into()),
+        Ask::Multi(ops) if ops.iter().any(|op| matches!(op, AskOp::Other(_))) => {
+            Some(Code::MarshallingError.into())
+        }
+        Ask::Multi(ops) => {
+            let code = match ops.first()? {
+                AskOp::Create(creation) => match form_in_multi(creation) {
+                    Some(form) => of_creation(form, creation),
+                    None => return Some(Code::MarshallingError.into()),
+                },
+                _ => code,
+            };
+            Some(Refusal::Multi { index: 0, of: ops.len() as u16, code })
+        }
+        _ => Some(code.into()),
+    }
+}
+
+/// A mode that was found good.
+#[derive(Clone, Copy)]
+struct Mode {
+    sequential: bool,
+    /// As the pending record has it.
+    life: Life,
+}
+
+/// The longest time to live: forty bits of milliseconds.
+const MAX_TTL_MS: i64 = (1 << 40) - 1;
+
+/// `CreateMode.fromFlag` and `validateCreateRequest`, up to the look at the session; nobody's ephemeral is made
+/// somebody's later.
+fn mode_of(form: CreateForm, creation: &Creation, settings: &Settings) -> Result<Mode, Code> {
+    let ttl = if form == CreateForm::Ttl { creation.ttl } else { -1 };
+    let (sequential, life) = match creation.flags {
+        0 => (false, Life::Persistent),
+        1 => (false, Life::Ephemeral(SessionId(0))),
+        2 => (true, Life::Persistent),
+        3 => (true, Life::Ephemeral(SessionId(0))),
+        4 => (false, Life::Container),
+        5 => (false, Life::Ttl(ttl)),
+        6 => (true, Life::Ttl(ttl)),
+        _ => return Err(Code::BadArguments),
+    };
+    match life {
+        Life::Ttl(_) if !settings.extended_types => Err(Code::Unimplemented),
+        Life::Ttl(ttl) if !(1..=MAX_TTL_MS).contains(&ttl) => Err(Code::BadArguments),
+        // (A createTTL of a mode that has none, with a negative time, would bring a real server down.)
+        Life::Persistent | Life::Ephemeral(_) | Life::Container if form == CreateForm::Ttl => {
+            Err(Code::BadArguments)
+        }
+        _ => Ok(Mode { sequential, life }),
+    }
+}
+
+/// In a multi it is the mode that makes the operation, whatever it was sent as (`Op.Create`); none: a time to live is
+/// wanted of a record that has none, which nobody expects.
+fn form_in_multi(creation: &Creation) -> Option<CreateForm> {
+    match creation.flags {
+        4 => Some(CreateForm::Container),
+        5 | 6 if creation.form == CreateForm::Ttl => Some(CreateForm::Ttl),
+        5 | 6 => None,
+        _ => Some(CreateForm::Create),
+    }
+}
+
+/// One request being checked.
+struct Check<'a> {
+    pending: &'a mut Pending,
+    tree: &'a Tree,
+    paths: &'a mut Paths,
+    settings: &'a Settings,
+    zxid: i64,
+    session: SessionId,
+    ids: &'a [Identity],
+}
+
+/// The version after a change, if it is the expected one; -1 is any.
+fn next_version(current: i32, expected: i32) -> Result<i32, Code> {
+    if expected == -1 || expected == current { Ok(current.wrapping_add(1)) } else { Err(Code::BadVersion) }
+}
+
+impl Check<'_> {
+    fn multi(&mut self, ops: &[AskOp]) -> Body {
+        if ops.iter().any(|op| matches!(op, AskOp::Other(_))) {
+            return Body::Refused(Code::MarshallingError.into());
+        }
+        let counted = self.counted(ops);
+        let mut changes = Vec::with_capacity(ops.len());
+        for (index, op) in ops.iter().enumerate() {
+            let checked = match op {
+                AskOp::Create(creation) => match form_in_multi(creation) {
+                    Some(form) => self.create(form, creation),
+                    // An unforeseen error: what was pending of this multi stays so until it is applied.
+                    None => return Body::Refused(Code::MarshallingError.into()),
+                },
+                AskOp::Delete { path, version } => self.delete(*path, *version),
+                AskOp::Set { path, data, version } => self.set(*path, data, *version),
+                AskOp::Check { path, version } => self.check(*path, *version),
+                AskOp::Other(_) => unreachable!("it was looked for"),
+            };
+            match checked {
+                Ok(change) => changes.push(change),
+                Err(code) => {
+                    self.pending.roll_back(self.zxid, &counted);
+                    let (index, of) = (index as u16, ops.len() as u16);
+                    return Body::Refused(Refusal::Multi { index, of, code });
+                }
+            }
+        }
+        Body::Many(changes)
+    }
+
+    /// The records that count for the paths that a multi names, and for their parents.
+    fn counted(&mut self, ops: &[AskOp]) -> Vec<(PathId, u64)> {
+        if self.pending.is_empty() {
+            return Vec::new();
+        }
+        let mut counted = Vec::new();
+        for path in ops.iter().filter_map(AskOp::path) {
+            let parent = self.paths.is_plausible(path).then(|| self.paths.parent(path));
+            for path in [Some(path), parent].into_iter().flatten() {
+                counted.extend(self.pending.counting(path).map(|number| (path, number)));
+            }
+        }
+        counted
+    }
+
+    fn look_up(&self, path: PathId) -> Result<Node, Code> {
+        self.pending.look_up(path, self.tree)
+    }
+
+    fn may(&self, node: &Node, wanted: i32) -> Result<(), Code> {
+        if node.acl.allows(wanted, self.ids) { Ok(()) } else { Err(Code::NoAuth) }
+    }
+
+    fn create(&mut self, form: CreateForm, creation: &Creation) -> Result<Change, Code> {
+        let mode = mode_of(form, creation, self.settings)?;
+        if !self.paths.is_plausible(creation.path) {
+            return Err(Code::BadArguments);
+        }
+        let acl = creation.acl.fixed_up(self.ids)?;
+        let at = self.paths.parent(creation.path);
+        let mut parent = self.look_up(at)?;
+        self.may(&parent, perms::CREATE)?;
+        let path = if mode.sequential {
+            let name = format!("{}{:010}", self.paths.text(creation.path), parent.creations);
+            self.paths.intern(&name)
+        } else {
+            creation.path
+        };
+        if !self.paths.is_valid(path) {
+            return Err(Code::BadArguments);
+        }
+        if self.look_up(path).is_ok() {
+            return Err(Code::NodeExists);
+        }
+        if parent.is_ephemeral() {
+            return Err(Code::NoChildrenForEphemerals);
+        }
+        let pending_life = match mode.life {
+            Life::Ephemeral(_) => Life::Ephemeral(self.session),
+            life => life,
+        };
+        let life = match (form, pending_life) {
+            (CreateForm::Container, _) => Life::Container,
+            // Sent as a plain create, a container is an ordinary znode that is never reaped.
+            (_, Life::Container) => Life::Persistent,
+            (_, life) => life,
+        };
+        parent.creations = parent.creations.wrapping_add(1);
+        parent.children += 1;
+        let creations = parent.creations;
+        self.pending.add(self.zxid, at, Some(parent));
+        let (version, aversion, children) = (0, 0, 0);
+        let node = Node { version, aversion, creations: 0, children, life: pending_life, acl: acl.clone() };
+        self.pending.add(self.zxid, path, Some(node));
+        Ok(Change::Create { form, path, data: creation.data.clone(), acl, life, creations })
+    }
+
+    fn delete(&mut self, path: PathId, version: i32) -> Result<Change, Code> {
+        if path.is_reserved() || !self.paths.is_plausible(path) {
+            return Err(Code::BadArguments);
+        }
+        let at = self.paths.parent(path);
+        let mut parent = self.look_up(at)?;
+        self.may(&parent, perms::DELETE)?;
+        let node = self.look_up(path)?;
+        next_version(node.version, version)?;
+        if node.children > 0 {
+            return Err(Code::NotEmpty);
+        }
+        parent.children -= 1;
+        self.pending.add(self.zxid, at, Some(parent));
+        self.pending.add(self.zxid, path, None);
+        Ok(Change::Delete { path })
+    }
+
+    /// The znode at a path that follows the whole rule.
+    fn at_valid(&self, path: PathId) -> Result<Node, Code> {
+        if self.paths.is_valid(path) { self.look_up(path) } else { Err(Code::BadArguments) }
+    }
+
+    fn set(&mut self, path: PathId, data: &Content, version: i32) -> Result<Change, Code> {
+        let mut node = self.at_valid(path)?;
+        self.may(&node, perms::WRITE)?;
+        node.version = next_version(node.version, version)?;
+        let version = node.version;
+        self.pending.add(self.zxid, path, Some(node));
+        Ok(Change::Set { path, data: data.clone(), version })
+    }
+
+    /// The pending record keeps the old list: until this is applied, requests are checked against it.
+    fn set_acl(&mut self, path: PathId, acl: &Acl, version: i32) -> Result<Change, Code> {
+        if !self.paths.is_valid(path) {
+            return Err(Code::BadArguments);
+        }
+        let acl = acl.fixed_up(self.ids)?;
+        let mut node = self.look_up(path)?;
+        self.may(&node, perms::ADMIN)?;
+        node.aversion = next_version(node.aversion, version)?;
+        let version = node.aversion;
+        self.pending.add(self.zxid, path, Some(node));
+        Ok(Change::SetAcl { path, acl, version })
+    }
+
+    fn check(&mut self, path: PathId, version: i32) -> Result<Change, Code> {
+        let node = self.at_valid(path)?;
+        self.may(&node, perms::READ)?;
+        next_version(node.version, version)?;
+        Ok(Change::Check)
+    }
+}

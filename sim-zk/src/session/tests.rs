@@ -1,0 +1,89 @@
+//! The machine by itself, driven by hand.
+
+use super::*;
+
+fn welcome(timeout: u64) -> Down {
+    Down::Connected { session: SessionId(1), timeout, password: [0; 16] }
+}
+
+/// A session over its first connection, with the timeout that it was given.
+fn connected(timeout: u64) -> ClientSession {
+    let mut session = ClientSession::new(10_000_000, Servers::new(1, 0, false), 0);
+    session.timer(0, &mut Vec::new());
+    session.attempt(0, ConnId(0), &mut Vec::new());
+    session.receive(0, ConnId(0), welcome(timeout), &mut Vec::new());
+    session
+}
+
+fn again(session: &mut ClientSession, timeout: u64) {
+    let out = &mut Vec::new();
+    let Phase::Up { conn } = session.phase else { panic!("it is connected") };
+    session.receive(1, conn, Down::Fin, out);
+    let next = ConnId(conn.0 + 1);
+    session.attempt(2, next, out);
+    session.receive(3, next, welcome(timeout), out);
+}
+
+#[test]
+fn a_client_goes_round_its_servers_and_rests_after_each_round_without_success() {
+    let mut servers = Servers::new(3, 1, false);
+    let mut tried = Vec::new();
+    for _ in 0..5 {
+        tried.push((servers.pause() > 0, servers.take()));
+    }
+    assert_eq!(tried, [(false, 1), (false, 2), (false, 0), (true, 1), (false, 2)]);
+    servers.connected(2);
+    assert_eq!(
+        (servers.pause(), servers.take()),
+        (0, 0),
+        "it begins with the one after the last that served it"
+    );
+    assert_eq!(servers.take(), 1);
+    assert_eq!(servers.pause(), 1_000_000);
+    assert_eq!([1, 0, 2].map(|_| Servers::new(3, 0, true).take()), [0; 3]);
+}
+
+#[test]
+fn a_gap_in_the_answers_ends_the_connection() {
+    let mut session = connected(8_000_000);
+    let out = &mut Vec::new();
+    for ticket in [1, 2] {
+        session.ask(1, Ask::Sync { path: PathId::ROOT }, Tag::default(), Some(ticket), None, out);
+    }
+    out.clear();
+    session.receive(2, ConnId(0), Down::Reply { xid: 2, zxid: 5, result: Ok(Answer::Nothing) }, out);
+    assert!(matches!(out[0], Out::Close(ConnId(0))));
+    let lost =
+        |out: &&Out| matches!(out, Out::Answered(Answered { result: Err(Failure::ConnectionLoss), .. }));
+    assert_eq!(out.iter().filter(lost).count(), 2, "whatever was asked may have been done");
+}
+
+#[test]
+fn the_timeout_to_reckon_with_is_the_least_that_was_given() {
+    let mut session = connected(8_000_000);
+    assert_eq!(session.sound_timeout(), 8_000_000);
+    again(&mut session, 6_000_000);
+    assert_eq!(session.sound_timeout(), 6_000_000);
+    again(&mut session, 9_000_000);
+    assert_eq!(session.sound_timeout(), 6_000_000);
+    assert_eq!(session.next_timer(), Some(2 + 3_000_000), "pings go by the last one");
+}
+
+#[test]
+fn only_answers_to_requests_move_the_last_zxid() {
+    let mut session = connected(8_000_000);
+    let out = &mut Vec::new();
+    let sync = Ask::Sync { path: PathId::ROOT };
+    session.ask(1, sync, Tag::default(), Some(1), None, out);
+    session.receive(2, ConnId(0), Down::Reply { xid: 1, zxid: 53, result: Ok(Answer::Nothing) }, out);
+    session.timer(3_000_000, out);
+    session.receive(
+        3_000_001,
+        ConnId(0),
+        Down::Reply { xid: -2, zxid: 999, result: Ok(Answer::Nothing) },
+        out,
+    );
+    let kind = EventKind::NodeCreated;
+    session.receive(3_000_002, ConnId(0), Down::Notify { kind, path: PathId::ROOT }, out);
+    assert_eq!(session.last_zxid, 53);
+}

@@ -1,0 +1,193 @@
+//! A server's tables of watches: who is told when something happens to a path.
+//!
+//! As `WatchManager` of 3.8: a connection has at most one watch of a path in each table, in one mode, and the mode that
+//! is armed last wins (ZOOKEEPER-4466 changed that later). Both ways are indexed, so that neither an event nor a
+//! connection that goes looks at the watches of others.
+
+use crate::message::{Table, WatchMode};
+use crate::paths::{PathId, Paths};
+use crate::server::ConnId;
+use std::collections::{BTreeMap, BTreeSet};
+use zk_recipes::zk::EventKind;
+
+/// The two tables.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Watches {
+    data: Watching,
+    child: Watching,
+}
+
+impl Watches {
+    /// One of the tables.
+    pub(crate) fn of(&self, table: Table) -> &Watching {
+        match table {
+            Table::Data => &self.data,
+            Table::Child => &self.child,
+        }
+    }
+
+    /// One of the tables, to change it.
+    pub(crate) fn of_mut(&mut self, table: Table) -> &mut Watching {
+        match table {
+            Table::Data => &mut self.data,
+            Table::Child => &mut self.child,
+        }
+    }
+
+    /// Every watch.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Table, PathId, ConnId, WatchMode)> {
+        let entries =
+            |table| self.of(table).modes.iter().map(move |((path, conn), mode)| (table, *path, *conn, *mode));
+        entries(Table::Data).chain(entries(Table::Child))
+    }
+}
+
+/// Somebody whom an event concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hit {
+    /// Whom.
+    pub conn: ConnId,
+    /// A one-shot watch of exactly that path went with it.
+    pub spent: bool,
+}
+
+/// One table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Watching {
+    modes: BTreeMap<(PathId, ConnId), WatchMode>,
+    paths_of: BTreeSet<(ConnId, PathId)>,
+    /// How many of them are recursive: without any, nobody looks at the paths above.
+    recursive: usize,
+}
+
+/// `PathParentIterator` throws on a path without a `/`, and the request with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NoSlash;
+
+impl Watching {
+    /// Arms a watch; whether that changed anything.
+    pub(crate) fn arm(&mut self, path: PathId, conn: ConnId, mode: WatchMode) -> bool {
+        let before = self.modes.insert((path, conn), mode);
+        self.recursive += usize::from(mode == WatchMode::Recursive);
+        self.recursive -= usize::from(before == Some(WatchMode::Recursive));
+        self.paths_of.insert((conn, path));
+        before != Some(mode)
+    }
+
+    /// Takes a watch away; whether there was one.
+    pub(crate) fn disarm(&mut self, path: PathId, conn: ConnId) -> bool {
+        let Some(mode) = self.modes.remove(&(path, conn)) else { return false };
+        self.recursive -= usize::from(mode == WatchMode::Recursive);
+        self.paths_of.remove(&(conn, path));
+        true
+    }
+
+    /// Takes everything of a connection away: the paths that it watched.
+    pub(crate) fn forget(&mut self, conn: ConnId) -> Vec<PathId> {
+        let all = (conn, PathId::ROOT)..=(conn, PathId::NONE);
+        let paths: Vec<PathId> = self.paths_of.range(all).map(|(_, path)| *path).collect();
+        for path in &paths {
+            self.disarm(*path, conn);
+        }
+        paths
+    }
+
+    fn at(&self, path: PathId) -> impl Iterator<Item = (ConnId, WatchMode)> {
+        let all = (path, ConnId(0))..=(path, ConnId(u32::MAX));
+        self.modes.range(all).map(|((_, conn), mode)| (*conn, *mode))
+    }
+
+    /// Whom an event at the path of a znode concerns, each connection once, in their order; one-shot watches go.
+    pub(crate) fn trigger(&mut self, path: PathId, kind: EventKind, paths: &Paths) -> Vec<Hit> {
+        if self.modes.is_empty() {
+            return Vec::new();
+        }
+        let spares_recursive = kind == EventKind::NodeChildrenChanged;
+        let mut hits: Vec<Hit> = self
+            .at(path)
+            .filter(|(_, mode)| !(spares_recursive && *mode == WatchMode::Recursive))
+            .map(|(conn, mode)| Hit { conn, spent: mode == WatchMode::OneShot })
+            .collect();
+        for hit in hits.iter().filter(|hit| hit.spent) {
+            self.disarm(path, hit.conn);
+        }
+        if self.recursive > 0 && !spares_recursive {
+            let mut at = path;
+            while at != PathId::ROOT {
+                at = paths.parent_of_znode(at);
+                let from_above = self.at(at).filter(|(_, mode)| *mode == WatchMode::Recursive);
+                hits.extend(from_above.map(|(conn, _)| Hit { conn, spent: false }));
+            }
+            // The one of the path itself comes first, and is the one that stays.
+            hits.sort_by_key(|hit| hit.conn);
+            hits.dedup_by_key(|hit| hit.conn);
+        }
+        hits
+    }
+
+    /// Whether anybody at all watches that path (`WatchManager.containsWatcher`; it asks for one connection and does
+    /// not look).
+    pub(crate) fn is_watched(&self, path: PathId, paths: &Paths) -> Result<bool, NoSlash> {
+        let text = paths.text(path);
+        if text.is_empty() {
+            return Ok(false);
+        }
+        if !text.contains('/') {
+            return Err(NoSlash);
+        }
+        if self.at(path).next().is_some() {
+            return Ok(true);
+        }
+        // With recursive watches about, the search goes on through the parents, to the bitter end.
+        if self.recursive > 0 && !text.starts_with('/') { Err(NoSlash) } else { Ok(false) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: ConnId = ConnId(1);
+    const B: ConnId = ConnId(2);
+
+    fn conns(hits: &[Hit]) -> Vec<ConnId> {
+        hits.iter().map(|hit| hit.conn).collect()
+    }
+
+    #[test]
+    fn several_watches_of_one_connection_are_one_hit() {
+        let mut paths = Paths::default();
+        let (p, c) = (paths.intern("/p"), paths.intern("/p/c"));
+        let mut table = Watching::default();
+        table.arm(PathId::ROOT, B, WatchMode::Recursive);
+        table.arm(p, A, WatchMode::Recursive);
+        table.arm(PathId::ROOT, A, WatchMode::Recursive);
+        table.arm(c, A, WatchMode::OneShot);
+        let hits = table.trigger(c, EventKind::NodeDataChanged, &paths);
+        assert_eq!(hits, [Hit { conn: A, spent: true }, Hit { conn: B, spent: false }]);
+        assert_eq!(conns(&table.trigger(c, EventKind::NodeDataChanged, &paths)), [A, B]);
+        assert_eq!(conns(&table.trigger(c, EventKind::NodeChildrenChanged, &paths)), []);
+    }
+
+    #[test]
+    fn a_connection_that_goes_takes_its_watches_and_no_others() {
+        let mut paths = Paths::default();
+        let p = paths.intern("/p");
+        let mut table = Watching::default();
+        table.arm(p, A, WatchMode::OneShot);
+        table.arm(p, B, WatchMode::OneShot);
+        table.arm(PathId::ROOT, A, WatchMode::Recursive);
+        assert_eq!(table.forget(A), [PathId::ROOT, p]);
+        assert_eq!(table.recursive, 0);
+        assert_eq!(conns(&table.trigger(p, EventKind::NodeDeleted, &paths)), [B]);
+    }
+
+    #[test]
+    fn the_mode_that_is_armed_last_wins() {
+        let mut table = Watching::default();
+        assert!(table.arm(PathId::ROOT, A, WatchMode::Recursive));
+        assert!(!table.arm(PathId::ROOT, A, WatchMode::Recursive));
+        assert!(table.arm(PathId::ROOT, A, WatchMode::OneShot));
+        assert_eq!((table.recursive, table.modes.len()), (0, 1));
+    }
+}

@@ -1,0 +1,232 @@
+//! What a client says: hellos and requests.
+//!
+//! A body that ends early, or that ZooKeeper stumbles over because something in it is null, is [`Ask::Malformed`].
+
+use super::jute::In;
+use super::{MAX_FRAME_BYTES, number, password};
+use crate::acl::{Acl, AclEntry, perms};
+use crate::message::{Ask, AskOp, Content, CreateForm, Creation, Password, ReadOp, Tag, Up, Watching};
+use crate::paths::{PathId, Paths};
+use std::sync::Arc;
+use zk_recipes::zk::SessionId;
+
+/// The first frame of a connection (`ConnectRequest`), and whether the client speaks of servers that only read. Nothing
+/// of it can be read: `None`.
+pub(super) fn hello(frame: &[u8]) -> Option<(Up, bool)> {
+    if frame.len() > MAX_FRAME_BYTES {
+        return None;
+    }
+    let mut from = In::new(frame);
+    let _protocol = from.int()?;
+    let (last_zxid, timeout, session) = (from.long()?, from.int()?, SessionId(from.long()?));
+    let said = from.buffer()?.unwrap_or_default();
+    let password = Password::try_from(said).unwrap_or_else(|_| wrong_password(session));
+    let timeout = u64::try_from(timeout).unwrap_or(0) * 1000;
+    Some((Up::Connect { session, last_zxid, timeout, password }, from.bool().is_some()))
+}
+
+/// What stands for a password that is not even as long as one.
+fn wrong_password(session: SessionId) -> Password {
+    password(session).map(|byte| !byte)
+}
+
+/// A frame that is not the first of its connection.
+pub(super) fn request(frame: &[u8], paths: &mut Paths) -> Up {
+    let mut from = In::new(frame);
+    let (Some(xid), Some(op)) = (from.int(), from.int()) else { return Up::Unreadable };
+    if frame.len() > MAX_FRAME_BYTES {
+        return Up::Unreadable;
+    }
+    match (op, Body { from, paths }.ask(op)) {
+        // It is read before anything else, outside of the pipeline (`ZooKeeperServer.processPacket`).
+        (number::AUTH, None) => Up::Unreadable,
+        (number::PING, _) => Up::Request { xid: number::PING_XID, ask: Ask::Ping, tag: Tag::default() },
+        (_, ask) => Up::Request { xid, ask: ask.unwrap_or(Ask::Malformed(op)), tag: Tag::default() },
+    }
+}
+
+/// A request's body, while it is read.
+struct Body<'a, 'p> {
+    from: In<'a>,
+    paths: &'p mut Paths,
+}
+
+impl Body<'_, '_> {
+    fn ask(mut self, op: i32) -> Option<Ask> {
+        Some(match op {
+            number::CREATE | number::CREATE_2 | number::CREATE_CONTAINER | number::CREATE_TTL => {
+                Ask::Create(Box::new(self.creation(op)?))
+            }
+            number::DELETE => Ask::Delete { path: self.path()?, version: self.from.int()? },
+            number::SET_DATA => {
+                Ask::Set { path: self.path_or_empty()?, data: self.data()?, version: self.from.int()? }
+            }
+            number::SET_ACL => {
+                Ask::SetAcl { path: self.path_or_empty()?, acl: self.acl()?, version: self.from.int()? }
+            }
+            number::CHECK => Ask::Check { path: self.path_or_empty()?, version: self.from.int()? },
+            number::MULTI => Ask::Multi(self.multi()?),
+            number::RECONFIG => {
+                let _servers = (self.from.buffer()?, self.from.buffer()?, self.from.buffer()?);
+                let _version = self.from.long()?;
+                Ask::Reconfig
+            }
+            number::CREATE_SESSION => return None,
+            number::DELETE_CONTAINER => Ask::Delete { path: self.paths.intern("\0"), version: -1 },
+            number::PING => Ask::Ping,
+            number::CLOSE_SESSION => Ask::CloseSession,
+            number::AUTH => self.auth()?,
+            _ => return self.read(op),
+        })
+    }
+
+    /// What changes no znode.
+    fn read(&mut self, op: i32) -> Option<Ask> {
+        Some(match op {
+            number::EXISTS => Ask::Exists { path: self.path()?, watch: self.from.bool()? },
+            number::GET_DATA => Ask::Get { path: self.path()?, watch: self.from.bool()? },
+            number::GET_CHILDREN | number::GET_CHILDREN_2 => {
+                let stat = op == number::GET_CHILDREN_2;
+                Ask::Children { path: self.path()?, watch: self.from.bool()?, stat }
+            }
+            number::GET_ACL => Ask::GetAcl { path: self.path()? },
+            number::GET_ALL_CHILDREN_NUMBER => Ask::CountDescendants { path: self.path()? },
+            number::GET_EPHEMERALS => Ask::Ephemerals { prefix: self.text()? },
+            number::MULTI_READ => Ask::MultiRead(self.multi_read()?),
+            number::SYNC => Ask::Sync { path: self.path_or_empty()? },
+            number::ADD_WATCH => Ask::AddWatch { path: self.path_or_empty()?, mode: self.from.int()? },
+            number::REMOVE_WATCHES => Ask::RemoveWatches { path: self.path()?, kind: self.from.int()? },
+            number::CHECK_WATCHES => Ask::CheckWatches { path: self.path()?, kind: self.from.int()? },
+            number::SET_WATCHES | number::SET_WATCHES_2 => Ask::SetWatches(Box::new(self.watching(op)?)),
+            number::WHO_AM_I => Ask::WhoAmI,
+            _ => Ask::Unknown(op),
+        })
+    }
+
+    /// A path; ZooKeeper stumbles over one that is null.
+    fn path(&mut self) -> Option<PathId> {
+        let text = self.from.text()??;
+        Some(self.paths.intern(&text))
+    }
+
+    /// A path, where ZooKeeper treats one that is null as it treats an empty one.
+    fn path_or_empty(&mut self) -> Option<PathId> {
+        let text = self.from.text()?.unwrap_or_default();
+        Some(self.paths.intern(&text))
+    }
+
+    fn paths(&mut self) -> Option<Vec<PathId>> {
+        let Body { from, paths } = self;
+        from.list(|from| Some(paths.intern(&from.text()??)))?
+    }
+
+    /// A text; null is as good as empty.
+    fn text(&mut self) -> Option<Arc<str>> {
+        Some(self.from.text()?.unwrap_or_default().into())
+    }
+
+    fn data(&mut self) -> Option<Content> {
+        Some(self.from.buffer()?.map(Arc::from))
+    }
+
+    fn acl(&mut self) -> Option<Acl> {
+        let text = |from: &mut In<'_>| Some(Arc::from(from.text()?.unwrap_or_default()));
+        let entry =
+            |from: &mut In<'_>| Some(AclEntry { perms: from.int()?, scheme: text(from)?, id: text(from)? });
+        let entries = self.from.list(entry)?.unwrap_or_default();
+        Some(match entries.as_slice() {
+            [only] if only.perms == perms::ALL && &*only.scheme == "world" && &*only.id == "anyone" => {
+                Acl::Open
+            }
+            _ => Acl::List(entries.into()),
+        })
+    }
+
+    fn creation(&mut self, op: i32) -> Option<Creation> {
+        let form = match op {
+            number::CREATE_2 => CreateForm::Create2,
+            number::CREATE_CONTAINER => CreateForm::Container,
+            number::CREATE_TTL => CreateForm::Ttl,
+            _ => CreateForm::Create,
+        };
+        let (path, data) = (self.path()?, self.data()?);
+        let (acl, flags) = (self.acl()?, self.from.int()?);
+        let ttl = if form == CreateForm::Ttl { self.from.long()? } else { 0 };
+        Some(Creation { form, path, data, acl, flags, ttl })
+    }
+
+    fn auth(&mut self) -> Option<Ask> {
+        let _kind = self.from.int()?;
+        let (scheme, auth) = (self.text()?, self.from.buffer()?);
+        // The digest of nothing at all: `DigestAuthenticationProvider` stumbles, and that is a failed authentication.
+        let scheme = if auth.is_none() && &*scheme == "digest" { Arc::default() } else { scheme };
+        Some(Ask::Auth { scheme, auth: auth.unwrap_or_default().into() })
+    }
+
+    fn watching(&mut self, op: i32) -> Option<Watching> {
+        let relative = self.from.long()?;
+        let (data, exist, child) = (self.paths()?, self.paths()?, self.paths()?);
+        let both = op == number::SET_WATCHES_2;
+        let (persistent, recursive) =
+            if both { (self.paths()?, self.paths()?) } else { (Vec::new(), Vec::new()) };
+        Some(Watching { relative, data, exist, child, persistent, recursive })
+    }
+
+    /// The next operation's number in a multi; `Some(None)` after the last one.
+    fn next_op(&mut self) -> Option<Option<i32>> {
+        let (op, is_done, _error) = (self.from.int()?, self.from.bool()?, self.from.int()?);
+        Some((!is_done).then_some(op))
+    }
+
+    fn multi(&mut self) -> Option<Vec<AskOp>> {
+        let mut ops = Vec::new();
+        while let Some(op) = self.next_op()? {
+            ops.push(match op {
+                number::CREATE | number::CREATE_2 | number::CREATE_CONTAINER | number::CREATE_TTL => {
+                    let creation = self.creation(op)?;
+                    AskOp::Create(as_in_a_multi(creation)?)
+                }
+                number::DELETE => AskOp::Delete { path: self.path()?, version: self.from.int()? },
+                number::SET_DATA => {
+                    AskOp::Set { path: self.path()?, data: self.data()?, version: self.from.int()? }
+                }
+                number::CHECK => AskOp::Check { path: self.path()?, version: self.from.int()? },
+                number::GET_DATA | number::GET_CHILDREN => {
+                    let _read = (self.from.text()?, self.from.bool()?);
+                    AskOp::Other(op)
+                }
+                // Nobody knows where it ends.
+                _ => return None,
+            });
+        }
+        Some(ops)
+    }
+
+    fn multi_read(&mut self) -> Option<Vec<ReadOp>> {
+        let mut ops = Vec::new();
+        while let Some(op) = self.next_op()? {
+            let read = match op {
+                number::GET_DATA => ReadOp::Get,
+                number::GET_CHILDREN => ReadOp::Children,
+                // Whatever it is, it makes the whole request malformed.
+                _ => return None,
+            };
+            ops.push(read(self.path()?));
+            let _watch = self.from.bool()?;
+        }
+        Some(ops)
+    }
+}
+
+/// In a multi it is the flags that choose the operation, not its number (`Op.Create`). `None`: a time to live is asked
+/// for by an operation that has no place for it, over which ZooKeeper stumbles.
+fn as_in_a_multi(creation: Creation) -> Option<Creation> {
+    let is_ttl = number::TTL_FLAGS.contains(&creation.flags);
+    let form = match creation.form {
+        CreateForm::Ttl if is_ttl => return Some(creation),
+        _ if is_ttl => return None,
+        _ if creation.flags == number::CONTAINER_FLAG => CreateForm::Container,
+        _ => CreateForm::Create,
+    };
+    Some(Creation { form, ttl: 0, ..creation })
+}

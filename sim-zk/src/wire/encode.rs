@@ -1,0 +1,164 @@
+//! What a server says, as frames.
+
+use super::jute::Out;
+use super::number;
+use crate::acl::{Acl, AclEntry, perms};
+use crate::message::{Answer, Code, Found, OpAnswer, Password, Refusal};
+use crate::paths::{PathId, Paths};
+use zk_recipes::zk::{EventKind, SessionId};
+
+/// The answer to a hello (`ConnectResponse`).
+pub(super) fn welcome(
+    session: SessionId,
+    timeout: u64,
+    password: &Password,
+    read_only: Option<bool>,
+) -> Vec<u8> {
+    let mut out = Out::default();
+    let timeout = i32::try_from(timeout / 1000).unwrap_or(i32::MAX);
+    out.int(0).int(timeout).long(session.0).buffer(Some(password));
+    if let Some(read_only) = read_only {
+        out.bool(read_only);
+    }
+    out.done()
+}
+
+/// A notification (`WatcherEvent`). Its header has no zxid before 3.9.
+pub(super) fn notification(kind: EventKind, path: &str) -> Vec<u8> {
+    let kind = match kind {
+        EventKind::NodeCreated => 1,
+        EventKind::NodeDeleted => 2,
+        EventKind::NodeDataChanged => 3,
+        EventKind::NodeChildrenChanged => 4,
+    };
+    let mut out = Out::default();
+    out.int(number::NOTIFICATION_XID).long(-1).int(0);
+    out.int(kind).int(number::SYNC_CONNECTED).text(path);
+    out.done()
+}
+
+/// A reply: a header, and a body unless the request was refused as a whole.
+pub(super) fn reply(xid: i32, zxid: i64, result: Result<&Answer, &Refusal>, paths: &Paths) -> Vec<u8> {
+    let mut out = Out::default();
+    out.int(xid).long(zxid);
+    match result {
+        Ok(answer) => body(out.int(0), answer, paths),
+        Err(Refusal::All(code)) => _ = out.int(code.number()),
+        Err(Refusal::Multi { index, of, code }) => {
+            out.int(0);
+            for at in 0..*of {
+                error(
+                    &mut out,
+                    match at.cmp(index) {
+                        std::cmp::Ordering::Less => 0,
+                        std::cmp::Ordering::Equal => code.number(),
+                        std::cmp::Ordering::Greater => Code::RuntimeInconsistency.number(),
+                    },
+                );
+            }
+            end(&mut out);
+        }
+    }
+    out.done()
+}
+
+fn body(out: &mut Out, answer: &Answer, paths: &Paths) {
+    match answer {
+        Answer::Path(path) => _ = out.text(paths.text(*path)),
+        Answer::Created { path, stat } => _ = out.text(paths.text(*path)).stat(stat),
+        Answer::Stat(stat) => _ = out.stat(stat),
+        Answer::Data(data, stat) => _ = out.buffer(data.as_deref()).stat(stat),
+        Answer::Children(children, stat) => {
+            names(out, children, paths);
+            if let Some(stat) = stat {
+                out.stat(stat);
+            }
+        }
+        Answer::Acl(list, stat) => {
+            acl(out, list);
+            out.stat(stat);
+        }
+        Answer::Number(value) => _ = out.int(*value),
+        Answer::Ephemerals(ephemerals) => {
+            out.list(ephemerals, |out, path| _ = out.text(paths.text(*path)));
+        }
+        Answer::Many(results) => {
+            for result in results {
+                found(out, result, paths);
+            }
+            end(out);
+        }
+        Answer::Multi(results) => {
+            for result in results {
+                done(out, result, paths);
+            }
+            end(out);
+        }
+        Answer::Clients(clients) => {
+            out.list(clients, |out, (scheme, user)| _ = out.text(scheme).text(user));
+        }
+        Answer::Nothing => {}
+    }
+}
+
+fn names(out: &mut Out, children: &[PathId], paths: &Paths) {
+    out.list(children, |out, child| _ = out.text(paths.name(*child)));
+}
+
+fn acl(out: &mut Out, acl: &Acl) {
+    let entry =
+        |out: &mut Out, entry: &AclEntry| _ = out.int(entry.perms).text(&entry.scheme).text(&entry.id);
+    match acl {
+        Acl::Open => _ = out.int(1).int(perms::ALL).text("world").text("anyone"),
+        Acl::List(entries) => _ = out.list(entries, entry),
+    }
+}
+
+/// The header of an operation's result (`MultiHeader`).
+fn header(out: &mut Out, op: i32) {
+    out.int(op).bool(false).int(0);
+}
+
+/// What ends the results of a multi.
+fn end(out: &mut Out) {
+    out.int(number::ERROR).bool(true).int(-1);
+}
+
+/// The error of an operation stands in its header, and once more.
+fn error(out: &mut Out, code: i32) {
+    out.int(number::ERROR).bool(false).int(code).int(code);
+}
+
+fn found(out: &mut Out, result: &Result<Found, Code>, paths: &Paths) {
+    match result {
+        Ok(Found::Data(data, stat)) => {
+            header(out, number::GET_DATA);
+            out.buffer(data.as_deref()).stat(stat);
+        }
+        Ok(Found::Children(children)) => {
+            header(out, number::GET_CHILDREN);
+            names(out, children, paths);
+        }
+        Err(code) => error(out, code.number()),
+    }
+}
+
+fn done(out: &mut Out, result: &OpAnswer, paths: &Paths) {
+    match result {
+        OpAnswer::Checked => header(out, number::CHECK),
+        OpAnswer::Created(path) => {
+            header(out, number::CREATE);
+            out.text(paths.text(*path));
+        }
+        // Whatever the form: `OpResult.CreateResult` with a stat is a `create2`.
+        OpAnswer::CreatedWith(_, path, stat) => {
+            header(out, number::CREATE_2);
+            out.text(paths.text(*path)).stat(stat);
+        }
+        OpAnswer::Deleted => header(out, number::DELETE),
+        OpAnswer::Set(stat) => {
+            header(out, number::SET_DATA);
+            out.stat(stat);
+        }
+    }
+}

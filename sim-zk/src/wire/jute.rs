@@ -1,0 +1,131 @@
+//! Jute, ZooKeeper's encoding: big-endian numbers; texts, buffers and lists after their lengths, of which -1 is none at all.
+
+use zk_recipes::zk::Stat;
+
+/// Reads jute. `None` is an end that comes too early, or nonsense.
+pub(super) struct In<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> In<'a> {
+    pub(super) fn new(frame: &'a [u8]) -> Self {
+        In { rest: frame }
+    }
+
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (taken, rest) = self.rest.split_first_chunk()?;
+        self.rest = rest;
+        Some(*taken)
+    }
+
+    pub(super) fn int(&mut self) -> Option<i32> {
+        self.take().map(i32::from_be_bytes)
+    }
+
+    pub(super) fn long(&mut self) -> Option<i64> {
+        self.take().map(i64::from_be_bytes)
+    }
+
+    pub(super) fn bool(&mut self) -> Option<bool> {
+        self.take().map(|[byte]| byte != 0)
+    }
+
+    /// A buffer, or none at all.
+    pub(super) fn buffer(&mut self) -> Option<Option<&'a [u8]>> {
+        let length = self.int()?;
+        if length == -1 {
+            return Some(None);
+        }
+        let (taken, rest) = self.rest.split_at_checked(usize::try_from(length).ok()?)?;
+        self.rest = rest;
+        Some(Some(taken))
+    }
+
+    /// A text, or none at all. What is no UTF-8 becomes U+FFFD, as in Java.
+    pub(super) fn text(&mut self) -> Option<Option<std::borrow::Cow<'a, str>>> {
+        Some(self.buffer()?.map(String::from_utf8_lossy))
+    }
+
+    /// A list, or none at all; any other negative length is an empty one (`BinaryInputArchive.BinaryIndex`).
+    pub(super) fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Option<Vec<T>>> {
+        let length = self.int()?;
+        if length == -1 {
+            return Some(None);
+        }
+        // Item by item, since the length is only a claim.
+        let mut items = Vec::new();
+        for _ in 0..length {
+            items.push(item(self)?);
+        }
+        Some(Some(items))
+    }
+}
+
+/// Writes jute.
+#[derive(Default)]
+pub(super) struct Out(Vec<u8>);
+
+impl Out {
+    pub(super) fn int(&mut self, value: i32) -> &mut Self {
+        self.0.extend(value.to_be_bytes());
+        self
+    }
+
+    pub(super) fn long(&mut self, value: i64) -> &mut Self {
+        self.0.extend(value.to_be_bytes());
+        self
+    }
+
+    pub(super) fn bool(&mut self, value: bool) -> &mut Self {
+        self.0.push(u8::from(value));
+        self
+    }
+
+    /// A buffer, or none at all.
+    pub(super) fn buffer(&mut self, value: Option<&[u8]>) -> &mut Self {
+        self.int(value.map_or(-1, |bytes| length(bytes.len())));
+        self.0.extend(value.unwrap_or_default());
+        self
+    }
+
+    /// A text. Characters above U+FFFF are written as two surrogates of three bytes each, which is no UTF-8, but what
+    /// `BinaryOutputArchive.stringToByteBuffer` does.
+    pub(super) fn text(&mut self, value: &str) -> &mut Self {
+        if value.chars().all(|c| c <= '\u{ffff}') {
+            return self.buffer(Some(value.as_bytes()));
+        }
+        let mut bytes = Vec::with_capacity(value.len() * 2);
+        for unit in value.encode_utf16() {
+            let low = |shift: u16| 0x80 | (unit >> shift & 0x3f) as u8;
+            match unit {
+                0..0x80 => bytes.push(unit as u8),
+                0x80..0x800 => bytes.extend([0xc0 | (unit >> 6) as u8, low(0)]),
+                _ => bytes.extend([0xe0 | (unit >> 12) as u8, low(6), low(0)]),
+            }
+        }
+        self.buffer(Some(&bytes))
+    }
+
+    /// A list.
+    pub(super) fn list<T>(&mut self, items: &[T], mut item: impl FnMut(&mut Self, &T)) -> &mut Self {
+        self.int(length(items.len()));
+        for each in items {
+            item(self, each);
+        }
+        self
+    }
+
+    pub(super) fn stat(&mut self, stat: &Stat) -> &mut Self {
+        self.long(stat.czxid).long(stat.mzxid).long(stat.ctime).long(stat.mtime);
+        self.int(stat.version).int(stat.cversion).int(stat.aversion).long(stat.ephemeral_owner.0);
+        self.int(stat.data_length).int(stat.num_children).long(stat.pzxid)
+    }
+
+    pub(super) fn done(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+fn length(length: usize) -> i32 {
+    i32::try_from(length).expect("what a server holds and says at once is shorter than 2 GiB")
+}

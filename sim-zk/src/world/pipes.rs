@@ -1,0 +1,171 @@
+//! The streams between servers: FIFO, each with a lag of its own that changes now and then, and each can be held up.
+
+use super::agenda::rank;
+use super::next::Reminder;
+use super::{Company, Step, World};
+use crate::choose::{Chooser, Point};
+use crate::ensemble::{Member, Packet};
+use crate::fault::Place;
+use std::collections::VecDeque;
+
+/// How long a host waits for an acknowledgement before it sends again, at the least.
+const FIRST_RETRANSMISSION: u64 = 200_000;
+
+/// What one server sends to another.
+#[derive(Clone, Debug)]
+pub(super) struct Pipe {
+    queue: VecDeque<(u64, u64, Packet)>,
+    /// Of which packet there is a reminder.
+    listed: Option<u64>,
+    /// How many faults hold it up. Between two hosts nothing is lost while the connection stands: what is dropped on the
+    /// way is sent again.
+    pub holds: u8,
+    lag: u64,
+}
+
+impl Pipe {
+    pub(super) fn new(lag: u64) -> Self {
+        Pipe { queue: VecDeque::new(), listed: None, holds: 0, lag }
+    }
+
+    /// Whether nothing is under way but questions who is there.
+    pub(super) fn is_idle(&self) -> bool {
+        let idle = |packet: &Packet| matches!(packet, Packet::Ping | Packet::Heard(_));
+        self.queue.iter().all(|(_, _, packet)| idle(packet))
+    }
+}
+
+impl World {
+    fn pipe_index(&self, from: u8, to: u8) -> usize {
+        usize::from(from) * self.members.len() + usize::from(to)
+    }
+
+    pub(super) fn pipe_mut(&mut self, from: u8, to: u8) -> &mut Pipe {
+        let index = self.pipe_index(from, to);
+        &mut self.pipes[index]
+    }
+
+    /// Whether packets get from one to the other at present.
+    pub(super) fn is_held(&self, from: u8, to: u8) -> bool {
+        self.pipes[self.pipe_index(from, to)].holds > 0
+    }
+
+    pub(super) fn post(&mut self, from: u8, to: u8, packet: Packet) {
+        self.sequence += 1;
+        let (now, sequence) = (self.now, self.sequence);
+        let pipe = self.pipe_mut(from, to);
+        let due = (now + pipe.lag).max(pipe.queue.back().map_or(0, |(due, _, _)| *due));
+        pipe.queue.push_back((due, sequence, packet));
+        self.list_pipe(from, to);
+    }
+
+    /// The two begin a new connection: what was under way on the old one is of no concern any more.
+    pub(super) fn reset_pipes(&mut self, a: u8, b: u8) {
+        self.pipe_mut(a, b).queue.clear();
+        self.pipe_mut(b, a).queue.clear();
+    }
+
+    pub(super) fn list_pipe(&mut self, from: u8, to: u8) {
+        let index = self.pipe_index(from, to);
+        let pipe = &mut self.pipes[index];
+        if let Some((due, order, _)) = pipe.queue.front()
+            && pipe.holds == 0
+            && pipe.listed != Some(*order)
+        {
+            pipe.listed = Some(*order);
+            self.agenda.push(*due, *order, Step::Packet(from, to));
+        }
+    }
+
+    /// Whether a reminder that a packet arrives still holds.
+    pub(super) fn packet_is_due(&self, from: u8, to: u8, order: u64) -> Reminder {
+        let pipe = &self.pipes[self.pipe_index(from, to)];
+        let next = pipe.queue.front().is_some_and(|(_, of, _)| *of == order);
+        if next && pipe.holds == 0 && pipe.listed == Some(order) { Reminder::Holds } else { Reminder::Off }
+    }
+
+    /// What was lost is sent again, when its host tries next: it waits twice as long each time.
+    pub(super) fn retransmit(&mut self, from: u8, to: u8) {
+        let now = self.now;
+        let pipe = self.pipe_mut(from, to);
+        let Some((lost, _, _)) = pipe.queue.front() else { return };
+        let mut wait = FIRST_RETRANSMISSION;
+        let mut next = lost + wait;
+        while next < now {
+            wait *= 2;
+            next += wait;
+        }
+        for (due, _, _) in &mut pipe.queue {
+            *due = next.max(*due);
+        }
+    }
+
+    /// What was held up goes on its way.
+    pub(super) fn release(&mut self, from: u8, to: u8) {
+        let pipe = self.pipe_mut(from, to);
+        pipe.holds -= 1;
+        pipe.listed = None;
+        self.list_pipe(from, to);
+    }
+
+    /// The next packet arrives.
+    pub(super) fn deliver_packet(&mut self, from: u8, to: u8, company: &mut Company<'_>) {
+        self.pipe_mut(from, to).listed = None;
+        let front = self.pipe_mut(from, to).queue.front();
+        let noteworthy = front
+            .is_some_and(|(_, _, packet)| !matches!(packet, Packet::Ping | Packet::Heard(_) | Packet::Fin));
+        if noteworthy {
+            let leads = self.members[usize::from(to)].is_leading();
+            let place = if leads { Place::LeaderPacket } else { Place::Packet };
+            if self.strike_server(place, from, to, company) {
+                // Whatever struck, the packet is still on its way, and comes later or never.
+                self.list_pipe(from, to);
+                return;
+            }
+        }
+        if let Some((_, _, packet)) = self.pipe_mut(from, to).queue.pop_front() {
+            self.list_pipe(from, to);
+            let pinged = matches!(packet, Packet::Ping);
+            self.with_member(to, company, |member, env| member.packet(from, packet, env));
+            if pinged {
+                self.draw_lags(from, to, company.chooser);
+            }
+        }
+    }
+
+    /// How fast servers are to each other from here on, and how fast the follower itself is.
+    fn draw_lags(&mut self, leader: u8, follower: u8, chooser: &mut dyn Chooser) {
+        let calm = self.config.link_latency;
+        for (from, to) in [(leader, follower), (follower, leader)] {
+            self.pipe_mut(from, to).lag = match u64::from(chooser.choose(Point::Lag, 64)) {
+                0 => calm,
+                // From a fifth of the calm latency to sixty times as much, most of them short.
+                drawn => calm / 5 + drawn * drawn * calm * 8 / 500,
+            };
+        }
+        for id in [leader, follower] {
+            Member::draw_lags(&mut self.members[usize::from(id)], chooser);
+            self.list_member(id);
+        }
+    }
+
+    /// A server's own timers.
+    pub(super) fn list_member(&mut self, id: u8) {
+        let member = &mut self.members[usize::from(id)];
+        if let Some(due) = member.next_timer()
+            && member.listed.is_none_or(|listed| due < listed)
+        {
+            member.listed = Some(due);
+            self.agenda.push(due, rank::SERVER + u64::from(id), Step::Server(id));
+        }
+    }
+
+    /// Whether a reminder of a server's own still holds.
+    pub(super) fn member_is_due(&self, id: u8, due: u64) -> Reminder {
+        let member = &self.members[usize::from(id)];
+        match member.next_timer() {
+            Some(at) if member.listed == Some(due) => Reminder::at(at, due),
+            _ => Reminder::Off,
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Why faults strike: a script has ordered one, or the chooser draws one, at a place in the protocol.
+
+use super::{Company, World};
+use crate::choose::Point;
+use crate::fault::{Fault, Place, Victim};
+use crate::server::ConnId;
+use crate::witness::Happening;
+
+impl World {
+    /// A fault that breaks or slows a connection, or blocks a client's way, as something is sent.
+    pub(super) fn strike(&mut self, place: Place, process: u8, company: &mut Company<'_>) -> Option<Fault> {
+        let fault = self.ordered(place, process).or_else(|| self.drawn(place, company))?;
+        match fault {
+            Fault::ClientMuted | Fault::ClientDeafened | Fault::ClientPartition => {
+                // An eighth of the session's timeout to all of it.
+                let drawn = 1 + u64::from(company.chooser.choose(Point::Duration, 8));
+                let lasts = self.timeout_of(process) * drawn / 8;
+                self.inflict(process, fault, lasts, company);
+            }
+            _ => {
+                let victim = Victim::Process(process);
+                self.tell(company, Happening::Struck { fault, victim, lasts: 0 });
+            }
+        }
+        Some(fault)
+    }
+
+    fn ordered(&mut self, place: Place, process: u8) -> Option<Fault> {
+        self.processes[usize::from(process)].ordered.take_if(|fault| place.faults().contains(fault))
+    }
+
+    fn drawn(&mut self, place: Place, company: &mut Company<'_>) -> Option<Fault> {
+        if !self.hostile || self.faults_left == 0 {
+            return None;
+        }
+        let faults = place.faults();
+        let chosen = company.chooser.choose(Point::Fault(place), faults.len() as u32 + 1);
+        let fault = *faults.get((chosen as usize).checked_sub(1)?)?;
+        self.faults_left -= 1;
+        Some(fault)
+    }
+
+    /// Orders a fault: it strikes the process at the next place where it fits.
+    pub(crate) fn order(&mut self, process: u8, fault: Fault) {
+        self.processes[usize::from(process)].ordered = Some(fault);
+    }
+
+    /// The longest session timeout of a process.
+    fn timeout_of(&self, process: u8) -> u64 {
+        self.sessions
+            .iter()
+            .filter(|(of, session)| *of == process && !session.is_over())
+            .map(|(_, session)| session.sound_timeout())
+            .max()
+            .unwrap_or(self.config.tick * 2)
+    }
+
+    /// A fault that strikes a client as something is about to reach it. Says whether that has to wait.
+    pub(super) fn strike_arrival(
+        &mut self,
+        place: Place,
+        process: u8,
+        conn: Option<ConnId>,
+        company: &mut Company<'_>,
+    ) -> bool {
+        let drawn = self.ordered(place, process).or_else(|| self.drawn(place, company));
+        let Some(fault) = drawn else { return false };
+        let timeout = self.timeout_of(process);
+        let mut draw = |n| u64::from(company.chooser.choose(Point::Duration, n));
+        match fault {
+            // Whoever just went on gets to do something before he stands still again.
+            Fault::ClientPause if self.processes[usize::from(process)].resumed == Some(self.now) => false,
+            Fault::ClientPause => {
+                // A quarter of the session's timeout to twice as long.
+                let lasts = timeout * (1 + draw(8)) / 4;
+                self.inflict(process, fault, lasts, company);
+                true
+            }
+            Fault::SessionExpiry => {
+                let lasts = timeout + 2 * self.config.tick + timeout * draw(8) / 8;
+                self.inflict(process, fault, lasts, company);
+                true
+            }
+            Fault::ClockDrift => {
+                let lasts = timeout * (1 + draw(8));
+                self.inflict(process, fault, lasts, company);
+                false
+            }
+            Fault::ClientCrash => {
+                self.inflict(process, fault, 0, company);
+                true
+            }
+            Fault::Cancel => {
+                self.inflict(process, fault, 0, company);
+                // With the answer in hand, or just before it comes.
+                company.chooser.choose(Point::Duration, 2) == 1
+            }
+            Fault::WatchLost => {
+                let victim = Victim::Process(process);
+                self.tell(company, Happening::Struck { fault, victim, lasts: 0 });
+                if let Some(conn) = conn {
+                    self.break_before_arrival(conn);
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// A fault that strikes servers as a packet is about to reach one. Says whether the packet has to wait.
+    pub(super) fn strike_server(
+        &mut self,
+        place: Place,
+        from: u8,
+        to: u8,
+        company: &mut Company<'_>,
+    ) -> bool {
+        let Some(fault) = self.drawn(place, company) else { return false };
+        let victim = match fault {
+            Fault::LinkHeld | Fault::LinkCut => Victim::Link(from, to),
+            _ => Victim::Server(to),
+        };
+        // A quarter of a tick to eight ticks: below and above what sessions and servers have patience for.
+        let drawn = 1 + u64::from(company.chooser.choose(Point::Duration, 32));
+        let lasts = if fault == Fault::ClockJump { 0 } else { self.config.tick * drawn / 4 };
+        self.inflict_on_servers(fault, victim, lasts, company);
+        !matches!(fault, Fault::DiskStall | Fault::ApplyStall | Fault::CommitStall | Fault::ClockJump)
+    }
+}

@@ -1,0 +1,115 @@
+//! What never becomes of sessions.
+
+use super::{Run, Verdict, hold};
+use sim_zk::message::Code;
+use sim_zk::paths::PathId;
+use sim_zk::witness::{Happening, Kind, SessionNews};
+use std::collections::{BTreeMap, BTreeSet};
+use zk_recipes::zk::SessionId;
+
+pub fn a_sessions_ephemerals_go_in_one_transaction_and_nobody_elses(run: &Run<'_>) -> Verdict {
+    let mut living: BTreeMap<PathId, SessionId> = BTreeMap::new();
+    let mut closing = BTreeMap::new();
+    for (at, happening) in &run.tape.seen {
+        match happening {
+            Happening::Txn { kind: Kind::CloseSession, zxid, session, .. } => {
+                closing.insert(*zxid, *session);
+            }
+            Happening::Created { path, owner, .. } => {
+                living.insert(*path, *owner);
+            }
+            Happening::Deleted { path, zxid, .. } => {
+                let owner = living.remove(path);
+                if let Some(session) = closing.get(zxid) {
+                    hold(owner == Some(*session), || format!("at {at}, {owner:?}'s goes with {session:?}"))?;
+                }
+            }
+            Happening::Ended { session, .. } => {
+                let left = living.values().any(|owner| owner == session);
+                hold(!left, || format!("at {at}, an ephemeral of {session:?} has outlived it"))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// What comes late is told that the session is over, and ending what has ended does nothing.
+pub fn nothing_of_a_session_is_applied_after_its_end(run: &Run<'_>) -> Verdict {
+    let mut ended = BTreeSet::new();
+    for (at, happening) in &run.tape.seen {
+        let over = |session| ended.contains(session);
+        match happening {
+            Happening::Ended { session, .. } => _ = ended.insert(*session),
+            Happening::Txn { session, outcome, kind, .. } if over(session) => {
+                let vain = *outcome == Some(Code::SessionExpired) || *kind == Kind::CloseSession;
+                hold(vain, || format!("at {at}, {happening:?} after the end"))?;
+            }
+            Happening::Opened { session, .. } | Happening::Created { owner: session, .. } => {
+                hold(!over(session), || format!("at {at}, {happening:?} after the end"))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Each expiry: when, at which server, whose, after how long, and the timeout.
+fn expiries(run: &Run<'_>) -> Vec<(u64, u8, SessionId, u64, u64)> {
+    let mut timeouts = BTreeMap::new();
+    let mut found = Vec::new();
+    for (at, happening) in &run.tape.seen {
+        match happening {
+            Happening::Opened { session, timeout, .. } => _ = timeouts.insert(*session, *timeout),
+            Happening::Marked { server, session, heard } => {
+                // Who could not be told yet that its session was open asked for the same.
+                let timeout = timeouts.get(session).copied().unwrap_or(6_000_000);
+                found.push((*at, *server, *session, at - heard, timeout));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+pub fn expiry_is_never_early(run: &Run<'_>) -> Verdict {
+    for (at, _, session, after, timeout) in expiries(run) {
+        hold(after > timeout, || format!("at {at}, {session:?} after {after}"))?;
+    }
+    Ok(())
+}
+
+pub fn with_one_server_expiry_is_at_most_a_tick_late(run: &Run<'_>) -> Verdict {
+    let latest = expiries(run).into_iter().max_by_key(|(.., after, timeout)| after - timeout);
+    let late = latest.filter(|(.., after, timeout)| after - timeout > run.config.tick);
+    hold(run.config.servers > 1 || late.is_none(), || format!("{late:?}"))
+}
+
+pub fn a_new_leader_lets_nobody_expire_before_a_whole_timeout(run: &Run<'_>) -> Verdict {
+    let mut elected: BTreeMap<u8, u64> = BTreeMap::new();
+    let mut marked = expiries(run).into_iter().peekable();
+    for (at, happening) in &run.tape.seen {
+        match happening {
+            Happening::Elected { server, .. } => _ = elected.insert(*server, *at),
+            Happening::Marked { .. } => {
+                let (_, server, session, _, timeout) = marked.next().expect("each expiry was found");
+                let since = elected.get(&server).map_or(u64::MAX, |led| at - led);
+                hold(since > timeout, || format!("at {at}, {session:?} is over {since} after the election"))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+pub fn a_client_is_told_of_the_loss_before_it_is_told_of_another_connection(run: &Run<'_>) -> Verdict {
+    let mut connected: BTreeMap<u8, bool> = BTreeMap::new();
+    for (at, happening) in &run.tape.seen {
+        if let Happening::News { process, news, .. } = happening {
+            let now = *news == SessionNews::Connected;
+            let before = connected.insert(*process, now).unwrap_or(false);
+            hold(!(before && now), || format!("at {at}, connected twice"))?;
+        }
+    }
+    Ok(())
+}
