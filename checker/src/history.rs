@@ -6,8 +6,14 @@
 //! In a simulation the order is the order of the world's steps. In a capture from a real ensemble all clients share one
 //! process and one monotonic clock.
 
+mod kinds;
+mod names;
+
+pub use kinds::*;
+pub use names::Names;
+
+use crate::digest::Digest;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// An interned text: a path, a znode's name, a client's name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -28,6 +34,18 @@ pub struct ReqId(pub u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Session(pub u16);
+
+/// Names one connection of a client to a server. Zero is none, or not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Conn(pub u16);
+
+impl Conn {
+    /// Whether it is not known.
+    pub fn is_none(&self) -> bool {
+        self.0 == 0
+    }
+}
 
 /// Names one declared object: an index into [`History::objects`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -132,6 +150,9 @@ pub enum What {
         code: Code,
         /// The header's zxid; where the capture does not see the wire, the largest zxid in the returned stats, or zero.
         zxid: u64,
+        /// On which connection.
+        #[serde(default, skip_serializing_if = "Conn::is_none")]
+        conn: Conn,
     },
     /// A create's answer named the new znode: follows the `Reply` to that create at once.
     Made {
@@ -153,6 +174,9 @@ pub enum What {
         kind: Notify,
         /// About which path.
         path: Sym,
+        /// On which connection.
+        #[serde(default, skip_serializing_if = "Conn::is_none")]
+        conn: Conn,
     },
     /// The client learns, or the recipe acts on, a state of its session.
     State {
@@ -160,9 +184,16 @@ pub enum What {
         session: Session,
         /// Which state.
         state: SessionState,
+        /// On which connection.
+        #[serde(default, skip_serializing_if = "Conn::is_none")]
+        conn: Conn,
+        /// Of which server that connection is.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        server: u8,
     },
     // ── servers ──
-    /// A transaction was applied (failed writes take a zxid too). Its effects follow, with the same zxid.
+    /// A transaction was applied, by the first server to do so (failed writes take a zxid too). Its effects follow, with
+    /// the same zxid. What other servers apply is told as [`What::Applied`].
     Txn {
         /// Its number.
         zxid: u64,
@@ -198,6 +229,54 @@ pub enum What {
         /// Where.
         path: Sym,
     },
+    /// Effect: an access list was changed.
+    Restricted {
+        /// By which transaction.
+        zxid: u64,
+        /// Whose.
+        path: Sym,
+    },
+    /// What the znode of the `Created` or `Written` just before holds now.
+    Data {
+        /// How many bytes.
+        length: u32,
+        /// [`digest::data`](crate::digest::data) of them.
+        digest: u64,
+    },
+    /// A transaction was applied by another server than the first.
+    Applied {
+        /// Which.
+        zxid: u64,
+    },
+    /// A server answers a read. What it found follows, as [`What::Found`].
+    Served {
+        /// Which request.
+        req: ReqId,
+        /// On which connection.
+        conn: Conn,
+        /// In the state of which transaction.
+        zxid: u64,
+    },
+    /// What the read of the `Served` just before found; one for each part of a `multiRead`.
+    Found {
+        /// Which kind of read: exists, get, children or getAcl.
+        read: Request,
+        /// How it went.
+        code: Code,
+        /// Of which znode.
+        path: Sym,
+        /// What was found.
+        digest: Digest,
+    },
+    /// The leader has taken a sync in: when it is answered, everything up to there will have been applied.
+    Barrier {
+        /// Whose sync.
+        session: Session,
+        /// Which request.
+        req: ReqId,
+        /// Up to where.
+        zxid: u64,
+    },
     /// A watch was armed at a server.
     Arm {
         /// For which session.
@@ -206,6 +285,12 @@ pub enum What {
         table: Table,
         /// On which path.
         path: Sym,
+        /// On which connection.
+        #[serde(default, skip_serializing_if = "Conn::is_none")]
+        conn: Conn,
+        /// How it goes on after it fired.
+        #[serde(default, skip_serializing_if = "WatchMode::is_one_shot")]
+        mode: WatchMode,
     },
     /// An armed watch fired: one notification was queued.
     Fire {
@@ -215,8 +300,12 @@ pub enum What {
         kind: Notify,
         /// About which path.
         path: Sym,
-        /// Low half of the transaction's zxid (epoch changes do not lie within a step).
+        /// Low half of the transaction's zxid (epoch changes do not lie within a step); zero for what registering again
+        /// told of what had been missed.
         zxid: u32,
+        /// On which connection.
+        #[serde(default, skip_serializing_if = "Conn::is_none")]
+        conn: Conn,
     },
     /// An armed watch went away without firing.
     Disarm {
@@ -226,6 +315,9 @@ pub enum What {
         table: Table,
         /// On which path.
         path: Sym,
+        /// On which connection.
+        #[serde(default, skip_serializing_if = "Conn::is_none")]
+        conn: Conn,
     },
     /// A session was opened.
     Opened {
@@ -250,13 +342,44 @@ pub enum What {
         /// The transaction.
         zxid: u64,
     },
+    /// A session lives on at this server, on that connection.
+    Attached {
+        /// Which.
+        session: Session,
+        /// Its connection.
+        conn: Conn,
+    },
+    /// A server turns a client away that has seen more than itself.
+    TurnedAway {
+        /// Its session, or zero.
+        session: Session,
+        /// What the client has seen.
+        seen: u64,
+    },
+    /// A request came by a server that the session has left: it is refused without a word.
+    Moved {
+        /// Which session.
+        session: Session,
+        /// The transaction that refuses it.
+        zxid: u64,
+    },
+    /// This server leads.
+    Elected {
+        /// In which epoch.
+        epoch: u32,
+    },
+    /// This server begins to serve clients.
+    Serving,
+    /// This server stops serving clients: it has died, or lost the leader, or the quorum.
+    Ceased,
     // ── world ──
     /// A fault strikes.
     Fault {
         /// Which.
         kind: FaultKind,
         /// Whom.
-        client: u8,
+        #[serde(flatten)]
+        victim: Victim,
         /// How long it lasts, in microseconds, or zero for an instant.
         lasts: u64,
     },
@@ -265,7 +388,8 @@ pub enum What {
         /// Which.
         kind: FaultKind,
         /// Whom.
-        client: u8,
+        #[serde(flatten)]
+        victim: Victim,
     },
     /// A client process died.
     Crash {
@@ -305,6 +429,8 @@ impl What {
             | What::Created { path, .. }
             | What::Deleted { path, .. }
             | What::Written { path, .. }
+            | What::Restricted { path, .. }
+            | What::Found { path, .. }
             | What::Arm { path, .. }
             | What::Fire { path, .. }
             | What::Disarm { path, .. }
@@ -312,164 +438,6 @@ impl What {
             _ => None,
         }
     }
-}
-
-/// The operations of recipes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verb {
-    /// Wait for the hold.
-    Acquire,
-    /// Take the hold if it is free.
-    TryAcquire,
-    /// Give the hold back. Its `Call` carries its own op.
-    Release,
-}
-
-/// How an operation ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// As asked.
-    Done,
-    /// Certainly not done: refused, not free, time limit, session over before anything was held.
-    Refused,
-    /// It may or may not be done.
-    Unknown,
-    /// The future was dropped.
-    Cancelled,
-}
-
-/// Why a belief ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Why {
-    /// The holder released.
-    Released,
-    /// The holder was told that the hold may be lost (disconnected, or past its deadline).
-    Suspect,
-    /// The holder was told that the hold is lost.
-    Lost,
-    /// The guard was dropped.
-    Dropped,
-    /// The process died.
-    Crashed,
-}
-
-/// What a request asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Request {
-    /// Create a znode.
-    Create,
-    /// Delete a znode.
-    Delete,
-    /// Read a stat.
-    Exists,
-    /// Read data.
-    Get,
-    /// Write data.
-    Set,
-    /// List children.
-    Children,
-    /// A transaction.
-    Multi,
-    /// Several reads.
-    MultiRead,
-    /// A barrier.
-    Sync,
-    /// Take a watch away.
-    RemoveWatches,
-    /// Arm watches again after a reconnect.
-    SetWatches,
-    /// Open a session.
-    Connect,
-    /// End a session.
-    CloseSession,
-}
-
-/// How a request went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Code {
-    /// As asked.
-    Ok,
-    /// ZooKeeper's error of that name.
-    NoNode,
-    /// ZooKeeper's error of that name.
-    NodeExists,
-    /// ZooKeeper's error of that name.
-    BadVersion,
-    /// ZooKeeper's error of that name.
-    NotEmpty,
-    /// ZooKeeper's error of that name.
-    NoChildrenForEphemerals,
-    /// ZooKeeper's error of that name.
-    SessionExpired,
-    /// Any other error.
-    Other,
-}
-
-/// What a notification says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Notify {
-    /// NodeCreated.
-    Created,
-    /// NodeDeleted.
-    Deleted,
-    /// NodeDataChanged.
-    DataChanged,
-    /// NodeChildrenChanged.
-    ChildrenChanged,
-}
-
-/// A server's tables of watches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Table {
-    /// Armed by reading data or a stat.
-    Data,
-    /// Armed by listing children.
-    Child,
-}
-
-/// A session's state as a client knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SessionState {
-    /// Connected.
-    Connected,
-    /// Not connected; the session may live on.
-    Suspended,
-    /// Over by expiry.
-    Expired,
-    /// Closed by the client.
-    Closed,
-}
-
-/// The kinds of fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FaultKind {
-    /// The connection breaks before a request reaches the server.
-    RequestLost,
-    /// The connection breaks after the server applied a request and before its answer reached the client.
-    ReplyLost,
-    /// An answer is slow.
-    ReplyLate,
-    /// The connection breaks with nothing on its way lost that mattered.
-    Disconnect,
-    /// The client is cut off until the ensemble has ended its session.
-    SessionExpiry,
-    /// The client process dies.
-    ClientCrash,
-    /// The client process stands still.
-    ClientPause,
-    /// A future is dropped.
-    Cancel,
-    /// A third party deletes a znode.
-    ForeignDelete,
 }
 
 /// What is known of the whole run.
@@ -491,8 +459,28 @@ pub struct Header {
     pub round_trip: u64,
     /// How long things may take to settle in microseconds: 1000 in a simulation, 250000 in a capture.
     pub settle: u64,
+    /// After how many ticks without the others a server gives up: ZooKeeper's `syncLimit`.
+    #[serde(default = "default_sync_limit", skip_serializing_if = "is_default_sync_limit")]
+    pub sync_limit: u32,
     /// What produced it: a seed, choices, a command. Opaque.
     pub source: String,
+}
+
+/// ZooKeeper's own default of `syncLimit`.
+pub const SYNC_LIMIT: u32 = 5;
+
+fn default_sync_limit() -> u32 {
+    SYNC_LIMIT
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_default_sync_limit(limit: &u32) -> bool {
+    *limit == SYNC_LIMIT
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(number: &u8) -> bool {
+    *number == 0
 }
 
 /// What kind of evidence a history has.
@@ -557,50 +545,6 @@ impl Budget {
     /// The lock's row of the cost table: create and list in one flight; one delete; a list, and a watch if the nearest
     /// changed.
     pub const LOCK: Budget = Budget { free_acquire: 2, free_round_trips: 1, release: 1, per_wake_up: 2 };
-}
-
-/// Interned texts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names {
-    texts: Vec<String>,
-    index: BTreeMap<String, Sym>,
-}
-
-impl Names {
-    /// The symbol of a text, made if need be.
-    pub fn intern(&mut self, text: &str) -> Sym {
-        if let Some(sym) = self.index.get(text) {
-            return *sym;
-        }
-        let sym = Sym(u32::try_from(self.texts.len()).expect("fewer than 2^32 names in a history"));
-        self.texts.push(text.to_owned());
-        self.index.insert(text.to_owned(), sym);
-        sym
-    }
-
-    /// The text of a symbol.
-    ///
-    /// # Panics
-    ///
-    /// If the symbol is not of this table.
-    pub fn text(&self, sym: Sym) -> &str {
-        &self.texts[sym.0 as usize]
-    }
-
-    /// The symbol of a text, if it has one.
-    pub fn find(&self, text: &str) -> Option<Sym> {
-        self.index.get(text).copied()
-    }
-
-    /// The text of a symbol, if the symbol is of this table.
-    pub fn get(&self, sym: Sym) -> Option<&str> {
-        self.texts.get(sym.0 as usize).map(String::as_str)
-    }
-
-    /// All texts, in the order of their symbols.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.texts.iter().map(String::as_str)
-    }
 }
 
 /// A run, told from its beginning to its end.

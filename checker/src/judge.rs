@@ -4,7 +4,7 @@ use crate::history::{Event, History, Tables};
 use crate::report::{Finding, Report};
 use crate::rules::Rules;
 use crate::sink::{Found, Scene, Sink, Story};
-use crate::verdict::{RuleId, Verdict};
+use crate::verdict::{Layer, RuleId, Verdict};
 use crate::view::Taken;
 use crate::view::View;
 
@@ -49,6 +49,20 @@ impl RuleSet {
         self
     }
 
+    /// Without all of a layer: without [`Layer::ZooKeeper`] a simulation is judged faster.
+    #[must_use]
+    pub fn without_layer(self, layer: Layer) -> RuleSet {
+        RuleId::ALL.iter().filter(|rule| rule.layer() == layer).fold(self, |set, rule| set.without(*rule))
+    }
+
+    /// Whether a rule of a layer is on.
+    pub fn has_layer(&self, layer: Layer) -> bool {
+        match layer {
+            Layer::ZooKeeper => (RuleId::Zk1 as usize..=RuleId::Zk14 as usize).any(|rule| self.on[rule]),
+            _ => RuleId::ALL.iter().any(|rule| rule.layer() == layer && self.has(*rule)),
+        }
+    }
+
     /// Whether a rule is on.
     pub fn has(&self, rule: RuleId) -> bool {
         self.on[rule as usize]
@@ -85,9 +99,9 @@ impl Judge {
     pub fn new(tables: Tables<'_>, rules: &RuleSet) -> Judge {
         Judge {
             on: rules.clone(),
-            view: View::new(tables),
+            view: View::new(tables, rules.has_layer(Layer::ZooKeeper)),
             rules: Rules::default(),
-            sink: Sink::new(tables.objects.len()),
+            sink: Sink::new(tables.objects.len(), rules),
             events: 0,
             broken: false,
             cut: None,

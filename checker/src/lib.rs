@@ -21,6 +21,7 @@
 //! The crate is pure: it opens no file, asks no clock, draws nothing at random; the same history gives the same report
 //! to the byte.
 
+pub mod digest;
 pub mod history;
 pub mod jsonl;
 pub mod text;
@@ -35,5 +36,5 @@ mod view;
 mod words;
 
 pub use judge::{Judge, RuleSet, judge, judge_stored};
-pub use report::{Finding, Metrics, Report, Row};
+pub use report::{Finding, Metrics, Probe, Report, Row};
 pub use verdict::{Layer, RuleId, Verdict};

@@ -74,6 +74,70 @@ pub struct Metrics {
     pub longest_zombie: u64,
     /// Znodes and watches left behind.
     pub leaks: u32,
+    /// How often each probe was reached, in the order of [`Probe::ALL`].
+    pub reached: [u32; Probe::COUNT],
+}
+
+macro_rules! probes {
+    ($($(#[doc = $doc:literal])+ $probe:ident = $name:literal;)+) => {
+        /// What a faithful simulation of ZooKeeper must be able to reach: ZK-15. Neither right nor wrong, but counted.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum Probe { $($(#[doc = $doc])+ $probe,)+ }
+
+        impl Probe {
+            /// All of them.
+            pub const ALL: &[Probe] = &[$(Probe::$probe),+];
+
+            /// How many there are.
+            pub const COUNT: usize = Probe::ALL.len();
+
+            /// Its name on the command line.
+            pub fn name(self) -> &'static str {
+                match self { $(Probe::$probe => $name),+ }
+            }
+
+            /// What is reached, in one line.
+            pub fn about(self) -> &'static str {
+                match self { $(Probe::$probe => concat!($($doc),+).trim_ascii()),+ }
+            }
+        }
+    };
+}
+
+probes! {
+    /// A read showed an older state than a write that another client had been told of before.
+    StaleRead = "stale-read";
+    /// A znode was created and deleted while a client was away that watched for it, and nothing told it.
+    CreatedAndDeletedUnseen = "created-and-deleted-unseen";
+    /// A znode was deleted and created while a client was away, and it was told that data changed.
+    RecreatedToldAsChanged = "recreated-told-as-changed";
+    /// A write was applied, and its client was told that the connection was lost.
+    AppliedWithoutReply = "applied-without-reply";
+    /// A client saw an ephemeral of its own former session.
+    OwnOldEphemeral = "own-old-ephemeral";
+    /// After a reconnect a read showed an older state than a notification that had been delivered.
+    OlderThanNotified = "older-than-notified";
+    /// A write whose reply was lost was applied after its session had read elsewhere.
+    WriteAfterReads = "write-after-reads";
+    /// A client was connected and answered, and its session had already expired.
+    AnsweredThoughExpired = "answered-though-expired";
+    /// A session expired earlier than its timeout after the last answer.
+    ExpiredEarly = "expired-early";
+}
+
+impl Probe {
+    /// The probe of a name.
+    pub fn of(name: &str) -> Option<Probe> {
+        Probe::ALL.iter().copied().find(|probe| probe.name() == name)
+    }
+}
+
+impl Metrics {
+    /// How often a probe was reached.
+    pub fn reached(&self, probe: Probe) -> u32 {
+        self.reached[probe as usize]
+    }
 }
 
 /// How a history stands with the promises.
@@ -164,6 +228,11 @@ impl fmt::Display for Report {
             f,
             "{} events: {} grants, {} waits, {} requests (+{} of clean-up), {} notifications, herd index {}",
             m.events, m.grants, m.waits, m.requests, m.cleanup_requests, m.notifications, m.herd_index
-        )
+        )?;
+        let reached: Vec<_> = Probe::ALL.iter().filter(|probe| m.reached(**probe) > 0).collect();
+        if !reached.is_empty() {
+            writeln!(f, "reached:")?;
+        }
+        reached.iter().try_for_each(|probe| writeln!(f, "  {} × {}", m.reached(**probe), probe.name()))
     }
 }

@@ -9,14 +9,15 @@ mod line;
 mod progress;
 mod resource;
 mod wake;
+mod zookeeper;
 
 use crate::history::{Event, What};
 use crate::judge::RuleSet;
 use crate::sink::{Scene, Sink};
-use crate::verdict::RuleId;
+use crate::verdict::{Layer, RuleId};
 
 /// The kinds of event that a rule hears, as bits.
-pub(crate) type Kinds = u32;
+pub(crate) type Kinds = u64;
 
 macro_rules! kinds {
     ($($kind:ident = $bit:literal),+ $(,)?) => {
@@ -37,7 +38,8 @@ kinds! {
     Call = 0, Return = 1, Believe = 2, Unbelieve = 3, Resource = 4, Sleep = 5, Send = 6, Reply = 7, Made = 8, Lost = 9,
     Notice = 10, State = 11, Txn = 12, Created = 13, Deleted = 14, Written = 15, Arm = 16, Fire = 17, Disarm = 18,
     Opened = 19, Marked = 20, Ended = 21, Fault = 22, Mended = 23, Crash = 24, Start = 25, Heal = 26, Quiesce = 27,
-    Left = 28, Stopped = 29,
+    Left = 28, Stopped = 29, Restricted = 30, Data = 31, Applied = 32, Served = 33, Found = 34, Barrier = 35,
+    Attached = 36, TurnedAway = 37, Moved = 38, Elected = 39, Serving = 40, Ceased = 41,
 }
 
 /// A promise, as a state machine.
@@ -46,6 +48,13 @@ pub(crate) trait Rule {
     const ID: RuleId;
     /// What it hears.
     const HEARS: Kinds;
+    /// Which others it judges on the way.
+    const ALSO: &'static [RuleId] = &[];
+
+    /// Whether anything that it judges is on.
+    fn is_on(on: &RuleSet) -> bool {
+        on.has(Self::ID) || Self::ALSO.iter().any(|rule| on.has(*rule))
+    }
 
     /// Time is about to pass: `scene.at` is the new time, the view still shows what was before.
     fn pass_time(&mut self, _scene: &Scene<'_>, _sink: &mut Sink) {}
@@ -61,27 +70,43 @@ macro_rules! all_rules {
     ($($field:ident: $rule:ty),+ $(,)?) => {
         /// All rules.
         #[derive(Default)]
-        pub(crate) struct Rules { tally: cost::Tally, $($field: $rule),+ }
+        pub(crate) struct Rules { tally: cost::Tally, probes: zookeeper::probes::Probes, $($field: $rule),+ }
 
         impl Rules {
             pub(crate) fn pass_time(&mut self, on: &RuleSet, scene: &Scene<'_>, sink: &mut Sink) {
-                $(if on.has(<$rule>::ID) { self.$field.pass_time(scene, sink); })+
+                $(if <$rule>::is_on(on) { self.$field.pass_time(scene, sink); })+
             }
 
             pub(crate) fn event(&mut self, on: &RuleSet, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
                 self.tally.event(scene, event, sink);
                 let kind = kind(&event.what);
-                $(if <$rule>::HEARS & kind != 0 && on.has(<$rule>::ID) { self.$field.event(scene, event, sink); })+
+                if zookeeper::probes::Probes::HEARS & kind != 0 && on.has_layer(Layer::ZooKeeper) {
+                    self.probes.event(scene, event, sink);
+                }
+                $(if <$rule>::HEARS & kind != 0 && <$rule>::is_on(on) { self.$field.event(scene, event, sink); })+
             }
 
             pub(crate) fn finish(&mut self, on: &RuleSet, scene: &Scene<'_>, sink: &mut Sink) {
-                $(if on.has(<$rule>::ID) { self.$field.finish(scene, sink); })+
+                $(if <$rule>::is_on(on) { self.$field.finish(scene, sink); })+
             }
         }
     };
 }
 
 all_rules! {
+    zk1: zookeeper::order::OneOrder,
+    zk2: zookeeper::order::Linearizable,
+    zk3: zookeeper::order::SessionOrder,
+    zk4: zookeeper::order::OneImage,
+    zk5: zookeeper::reads::Shown,
+    zk6: zookeeper::watches::Watches,
+    zk7: zookeeper::sessions::Sessions,
+    zk8: zookeeper::changes::Suffix,
+    zk9: zookeeper::changes::Conditions,
+    zk10: zookeeper::order::Durable,
+    zk11: zookeeper::changes::Whole,
+    zk12: zookeeper::reads::Sync,
+    zk13: zookeeper::reads::CutOff,
     mx1: resource::Resource,
     mx2: belief::Guarded,
     mx3: belief::Raw,

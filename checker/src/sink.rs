@@ -1,7 +1,8 @@
 //! Where rules put what they find.
 
 use crate::history::{ObjectId, OpId, Session, Sym, Tables};
-use crate::report::{Finding, Metrics, Row};
+use crate::judge::RuleSet;
+use crate::report::{Finding, Metrics, Probe, Row};
 use crate::verdict::{Layer, RuleId, Verdict};
 use crate::view::{Moment, View};
 
@@ -140,15 +141,18 @@ pub(crate) struct Sink {
     findings: Vec<Finding>,
     kept: [u32; RuleId::COUNT],
     pub(crate) metrics: Metrics,
+    /// Rules that are on: what others find on their way is dropped.
+    on: RuleSet,
 }
 
 impl Sink {
-    pub(crate) fn new(objects: usize) -> Sink {
+    pub(crate) fn new(objects: usize, on: &RuleSet) -> Sink {
         Sink {
             cells: vec![Default::default(); objects + 1],
             findings: Vec::new(),
             kept: [0; RuleId::COUNT],
             metrics: Metrics::default(),
+            on: on.clone(),
         }
     }
 
@@ -167,7 +171,7 @@ impl Sink {
 
     /// The promise is put to the test, for the whole history.
     pub(crate) fn premise_of_all(&mut self, rule: RuleId) {
-        self.cell(rule, None).premises += 1;
+        self.cells[0][rule as usize].premises += 1;
     }
 
     /// Evidence about a promise is missing.
@@ -194,6 +198,17 @@ impl Sink {
         );
     }
 
+    /// A promise about the whole history is broken at the event in hand.
+    pub(crate) fn fail_all(&mut self, rule: RuleId, scene: &Scene<'_>, seen: &[u32], story: Story) {
+        let found = Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at: scene.index };
+        self.find(found, scene, None, seen, story);
+    }
+
+    /// Something is reached that must be reachable.
+    pub(crate) fn reach(&mut self, probe: Probe) {
+        self.metrics.reached[probe as usize] += 1;
+    }
+
     pub(crate) fn find(
         &mut self,
         found: Found,
@@ -203,6 +218,9 @@ impl Sink {
         story: Story,
     ) {
         let Found { rule, verdict, layer, at } = found;
+        if !self.on.has(rule) {
+            return;
+        }
         let cell = self.cell(rule, object);
         cell.premises = cell.premises.max(1);
         cell.findings += 1;
@@ -241,7 +259,7 @@ impl Sink {
         let mut rows = Vec::new();
         for rule in RuleId::ALL.iter().copied().filter(|rule| is_on(*rule)) {
             for (at, cells) in self.cells.iter().enumerate() {
-                if (rule == RuleId::W) != (at == 0) {
+                if (rule.layer() <= Layer::ZooKeeper) != (at == 0) {
                     continue;
                 }
                 let Cell { premises, findings, verdict } = cells[rule as usize];

@@ -1,7 +1,7 @@
 //! A history as text for eyes: one event a line, and it parses back exactly.
 //!
 //! ```text
-//! run sim clients a b timeout 4 settle 0.001
+//! run sim timeout 4 settle 0.001 clients a b
 //! lock /lock stop margin 0.4 fenced
 //! 0.000 a acquire#1 call /lock
 //! 0.002 server:0 #1 created 0x3 /lock/x-0000000000 s1
@@ -14,7 +14,8 @@
 
 mod parse;
 
-use crate::history::{Budget, Event, History, OpId, Session, Sym, Verb, What};
+use crate::digest::Digest;
+use crate::history::{Budget, Conn, Event, History, OpId, SYNC_LIMIT, Session, Sym, Verb, What};
 use crate::words::{self, Word};
 use std::fmt::{self, Write};
 
@@ -41,6 +42,9 @@ fn write_to(history: &History, out: &mut String) -> fmt::Result {
         ("settle", header.settle),
     ] {
         write!(out, " {name} {}", seconds(micros))?;
+    }
+    if header.sync_limit != SYNC_LIMIT {
+        write!(out, " sync_limit {}", header.sync_limit)?;
     }
     if !header.source.is_empty() {
         write!(out, " source {}", quoted(&header.source))?;
@@ -125,13 +129,18 @@ fn write_event(
             write!(out, " send r{} {} {}", req.0, kind.word(), path(on))?;
             write!(out, "{}{}", if watch { " watch" } else { "" }, if cleanup { " cleanup" } else { "" })
         }
-        What::Reply { req, code, zxid } => write!(out, " reply r{} {} {zxid:#x}", req.0, code.word()),
+        What::Reply { req, code, zxid, conn } => {
+            write!(out, " reply r{} {} {zxid:#x}{}", req.0, code.word(), on_conn(conn))
+        }
         What::Made { path: at, czxid } => write!(out, " made {} {czxid:#x}", path(at)),
         What::Lost { req } => write!(out, " lost r{}", req.0),
-        What::Notice { session, kind, path: on } => {
-            write!(out, " notice {} {} {}", name(session), kind.word(), path(on))
+        What::Notice { session, kind, path: on, conn } => {
+            write!(out, " notice {} {} {}{}", name(session), kind.word(), path(on), on_conn(conn))
         }
-        What::State { session, state } => write!(out, " state {} {}", name(session), state.word()),
+        What::State { session, state, conn, server } => {
+            write!(out, " state {} {}{}", name(session), state.word(), on_conn(conn))?;
+            if server == 0 { Ok(()) } else { write!(out, " server {server}") }
+        }
         What::Txn { zxid, session, kind, code } => {
             write!(out, " txn {zxid:#x} {} {} {}", name(session), kind.word(), code.word())
         }
@@ -142,24 +151,44 @@ fn write_event(
             write!(out, " deleted {zxid:#x} {} by {}", path(at), name(by))
         }
         What::Written { zxid, path: at } => write!(out, " written {zxid:#x} {}", path(at)),
-        What::Arm { session, table, path: on } => {
-            write!(out, " arm {} {} {}", name(session), table.word(), path(on))
+        What::Restricted { zxid, path: at } => write!(out, " restricted {zxid:#x} {}", path(at)),
+        What::Data { length, digest } => write!(out, " data {length} {digest:#x}"),
+        What::Applied { zxid } => write!(out, " applied {zxid:#x}"),
+        What::Served { req, conn, zxid } => write!(out, " served r{} {zxid:#x}{}", req.0, on_conn(conn)),
+        What::Found { read, code, path: at, digest: Digest { content, stat } } => {
+            write!(out, " found {} {} {} {content:#x} {stat:#x}", read.word(), code.word(), path(at))
         }
-        What::Fire { session, kind, path: on, zxid } => {
-            write!(out, " fire {} {} {} {zxid:#x}", name(session), kind.word(), path(on))
+        What::Barrier { session, req, zxid } => {
+            write!(out, " barrier {} r{} {zxid:#x}", name(session), req.0)
         }
-        What::Disarm { session, table, path: on } => {
-            write!(out, " disarm {} {} {}", name(session), table.word(), path(on))
+        What::Arm { session, table, path: on, conn, mode } => {
+            write!(out, " arm {} {} {}{}", name(session), table.word(), path(on), on_conn(conn))?;
+            if mode.is_one_shot() { Ok(()) } else { write!(out, " {}", mode.word()) }
         }
+        What::Fire { session, kind, path: on, zxid, conn } => {
+            write!(out, " fire {} {} {} {zxid:#x}{}", name(session), kind.word(), path(on), on_conn(conn))
+        }
+        What::Disarm { session, table, path: on, conn } => {
+            write!(out, " disarm {} {} {}{}", name(session), table.word(), path(on), on_conn(conn))
+        }
+        What::Attached { session, conn } => write!(out, " attached {}{}", name(session), on_conn(conn)),
+        What::TurnedAway { session, seen } => write!(out, " turned_away {} {seen:#x}", name(session)),
+        What::Moved { session, zxid } => write!(out, " moved {} {zxid:#x}", name(session)),
+        What::Elected { epoch } => write!(out, " elected {epoch}"),
+        What::Serving => write!(out, " serving"),
+        What::Ceased => write!(out, " ceased"),
         What::Opened { session, timeout, zxid } => {
             write!(out, " opened {} timeout {timeout} {zxid:#x}", name(session))
         }
         What::Marked { session, heard } => write!(out, " marked {} heard {}", name(session), seconds(heard)),
         What::Ended { session, zxid } => write!(out, " ended {} {zxid:#x}", name(session)),
-        What::Fault { kind, client: whom, lasts } => {
-            write!(out, " fault {} {} lasts {}", kind.word(), client(whom), seconds(lasts))
+        What::Fault { kind, victim, lasts } => {
+            let whom = words::victim(header, victim);
+            write!(out, " fault {} {whom} lasts {}", kind.word(), seconds(lasts))
         }
-        What::Mended { kind, client: whom } => write!(out, " mended {} {}", kind.word(), client(whom)),
+        What::Mended { kind, victim } => {
+            write!(out, " mended {} {}", kind.word(), words::victim(header, victim))
+        }
         What::Crash { client: whom } => write!(out, " crash {}", client(whom)),
         What::Start { client: whom } => write!(out, " start {}", client(whom)),
         What::Heal => write!(out, " heal"),
@@ -179,6 +208,11 @@ pub(crate) fn seconds(micros: u64) -> String {
 
 fn name(session: Session) -> String {
     format!("s{}", session.0)
+}
+
+/// The connection, where it is known.
+fn on_conn(conn: Conn) -> String {
+    if conn.is_none() { String::new() } else { format!(" conn {}", conn.0) }
 }
 
 fn path(history: &History, sym: Sym) -> String {

@@ -97,6 +97,48 @@ macro_rules! rules {
 rules! {
     /// The history is well-formed.
     W = "W", WellFormed, true, "well-formed history", "every effect has its cause, and time does not go back";
+    /// One order of transactions.
+    Zk1 = "ZK-1", ZooKeeper, true, "one order of transactions",
+        "every server applies the committed transactions, all of them, in their order";
+    /// Linearizable writes.
+    Zk2 = "ZK-2", ZooKeeper, true, "linearizable writes",
+        "a write comes after what had been answered before it was sent";
+    /// Session order.
+    Zk3 = "ZK-3", ZooKeeper, true, "session order",
+        "a session is answered in its order, and its reads see its writes";
+    /// One system image.
+    Zk4 = "ZK-4", ZooKeeper, true, "one system image",
+        "what a session is answered never goes back, wherever it goes";
+    /// Reads show their state.
+    Zk5 = "ZK-5", ZooKeeper, true, "reads show their state",
+        "a read shows the tree in the state of its zxid";
+    /// Watches.
+    Zk6 = "ZK-6", ZooKeeper, true, "watches",
+        "a watch fires once, for the first change, and its notification arrives before what follows";
+    /// Sessions.
+    Zk7 = "ZK-7", ZooKeeper, true, "sessions",
+        "ephemerals go with their session, nothing of it follows, and it expires in time";
+    /// Sequence numbers.
+    Zk8 = "ZK-8", ZooKeeper, true, "sequence numbers",
+        "the suffix is the number of children that the parent ever had";
+    /// Stats and conditions.
+    Zk9 = "ZK-9", ZooKeeper, true, "stats and conditions",
+        "stats are as the writes made them, and a change finds what it needs";
+    /// Durability.
+    Zk10 = "ZK-10", ZooKeeper, true, "durability",
+        "an acknowledged write is committed, and survives";
+    /// Atomic transactions.
+    Zk11 = "ZK-11", ZooKeeper, true, "atomic transactions",
+        "a transaction happens as a whole under one zxid, or not at all";
+    /// Sync.
+    Zk12 = "ZK-12", ZooKeeper, true, "sync",
+        "after a sync a session reads everything that was proposed before it";
+    /// A server cut off.
+    Zk13 = "ZK-13", ZooKeeper, true, "a server cut off",
+        "a server that is cut off stops serving after syncLimit ticks, and one more";
+    /// Persistent watches.
+    Zk14 = "ZK-14", ZooKeeper, true, "persistent watches",
+        "a persistent watch fires for every change, a recursive one for everything below";
     /// Mutual exclusion at the resource.
     Mx1 = "MX-1", Safety, false, "mutual exclusion (resource)",
         "once an operation of a later hold was accepted, none of an earlier one is; until then none is refused";

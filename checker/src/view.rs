@@ -1,21 +1,25 @@
 //! The world as the events tell it so far: what all rules look at, brought up to date once an event.
 
 mod line;
+mod oracle;
 mod parts;
+mod servers;
 mod stop;
 mod update;
 mod watches;
 mod world;
 
 pub(crate) use line::{Unjust, is_child};
+pub(crate) use oracle::{Effect, Odd, Oracle, is_unjudged};
 pub(crate) use parts::{
     Client, Contender, Hold, Line, Moment, NEVER, NOBODY, Op, Phase, Req, SessionView, Txn,
 };
+pub(crate) use servers::ServerView;
 pub(crate) use stop::StopWhy;
 pub(crate) use update::Taken;
-pub(crate) use watches::Watch;
+pub(crate) use watches::{Watch, is_told};
 
-use crate::history::{Mode, ObjectId, OpId, ReqId, Session, Sym, Tables};
+use crate::history::{Event, Mode, ObjectId, OpId, ReqId, Session, Sym, Tables};
 
 /// What is known after the events so far. Tables are indexed by the dense numbers of the history.
 #[derive(Debug)]
@@ -41,6 +45,13 @@ pub(crate) struct View {
     /// Holds that are believed now.
     pub(crate) believers: Vec<OpId>,
     pub(crate) watches: Vec<Watch>,
+    pub(crate) servers: Vec<ServerView>,
+    /// By connection: whose it is.
+    conns: Vec<Session>,
+    /// The tree as the transactions made it; only kept for the rules about ZooKeeper itself.
+    pub(crate) oracle: Oracle,
+    keeps_oracle: bool,
+    pub(crate) sync_limit: u64,
     pub(crate) txn: Txn,
     pub(crate) healed: bool,
     /// No fault strikes and none lasts since then; meaningful once healed.
@@ -62,7 +73,7 @@ pub(crate) struct View {
 const LONGEST: u64 = 1 << 40;
 
 impl View {
-    pub(crate) fn new(tables: Tables<'_>) -> View {
+    pub(crate) fn new(tables: Tables<'_>, keeps_oracle: bool) -> View {
         let header = tables.header;
         View {
             mode: header.mode,
@@ -81,6 +92,11 @@ impl View {
             contender_at: Vec::with_capacity(64),
             believers: Vec::with_capacity(4),
             watches: Vec::with_capacity(8),
+            servers: Vec::with_capacity(5),
+            conns: Vec::with_capacity(16),
+            oracle: Oracle::default(),
+            keeps_oracle,
+            sync_limit: header.sync_limit.into(),
             txn: Txn::default(),
             healed: false,
             calm_since: 0,
@@ -95,6 +111,13 @@ impl View {
 
     pub(crate) fn is_sim(&self) -> bool {
         self.mode == Mode::Sim
+    }
+
+    /// Keeps the tree up to date, if a rule looks at it.
+    pub(crate) fn replay(&mut self, tables: Tables<'_>, event: &Event) {
+        if self.keeps_oracle && self.is_sim() {
+            self.oracle.update(tables, event);
+        }
     }
 
     /// An operation. Numbers that were never called give an unborn one.

@@ -1,8 +1,8 @@
 //! The words that the written forms of a history share: one for each variant, one for each party.
 
 use crate::history::{
-    Code, FaultKind, Header, Kind, Mode, Notify, OnSuspect, Outcome, Request, SessionState, Table, Verb, Who,
-    Why,
+    Code, FaultKind, Header, Kind, Mode, Notify, OnSuspect, Outcome, Request, SessionState, Table, Verb,
+    Victim, WatchMode, Who, Why,
 };
 
 /// A small enum with a word for each variant.
@@ -37,21 +37,39 @@ words! {
         Create = "create", Delete = "delete", Exists = "exists", Get = "get", Set = "set", Children = "children",
         Multi = "multi", MultiRead = "multi_read", Sync = "sync", RemoveWatches = "remove_watches",
         SetWatches = "set_watches", Connect = "connect", CloseSession = "close_session",
+        GetAcl = "get_acl", SetAcl = "set_acl", AddWatch = "add_watch", Reap = "reap", Other = "other",
     }
     Code {
         Ok = "ok", NoNode = "no_node", NodeExists = "node_exists", BadVersion = "bad_version",
         NotEmpty = "not_empty", NoChildrenForEphemerals = "no_children_for_ephemerals",
-        SessionExpired = "session_expired", Other = "other",
+        SessionExpired = "session_expired", SessionMoved = "session_moved", NoAuth = "no_auth",
+        BadArguments = "bad_arguments", Other = "other",
     }
     Notify {
         Created = "created", Deleted = "deleted", DataChanged = "data_changed", ChildrenChanged = "children_changed",
     }
     Table { Data = "data", Child = "child" }
+    WatchMode { OneShot = "one_shot", Persistent = "persistent", Recursive = "recursive" }
     SessionState { Connected = "connected", Suspended = "suspended", Expired = "expired", Closed = "closed" }
     FaultKind {
         RequestLost = "request_lost", ReplyLost = "reply_lost", ReplyLate = "reply_late", Disconnect = "disconnect",
         SessionExpiry = "session_expiry", ClientCrash = "client_crash", ClientPause = "client_pause",
         Cancel = "cancel", ForeignDelete = "foreign_delete",
+        ClientMuted = "client_muted",
+        ClientDeafened = "client_deafened",
+        ClientPartition = "client_partition",
+        WatchLost = "watch_lost",
+        ClockDrift = "clock_drift",
+        ServerCrash = "server_crash",
+        ServerPause = "server_pause",
+        LinkHeld = "link_held",
+        LinkCut = "link_cut",
+        ServerPartition = "server_partition",
+        DiskStall = "disk_stall",
+        ApplyStall = "apply_stall",
+        CommitStall = "commit_stall",
+        LeaderCrash = "leader_crash",
+        ClockJump = "clock_jump",
     }
 }
 
@@ -72,6 +90,27 @@ pub(crate) fn who(header: &Header, who: Who) -> String {
         Who::Server(number) => format!("server:{number}"),
         Who::World => "world".to_owned(),
     }
+}
+
+/// Whom a fault strikes: a client, `server:0`, or `link:0:1`.
+pub(crate) fn victim(header: &Header, victim: Victim) -> String {
+    match victim {
+        Victim::Process { client: number } => client(header, number),
+        Victim::Server { server } => format!("server:{server}"),
+        Victim::Link { from, to } => format!("link:{from}:{to}"),
+    }
+}
+
+/// Reads what [`victim`] writes.
+pub(crate) fn victim_of(header: &Header, word: &str) -> Option<Victim> {
+    if let Some(number) = word.strip_prefix("server:") {
+        return number.parse().ok().map(|server| Victim::Server { server });
+    }
+    if let Some(ends) = word.strip_prefix("link:") {
+        let (from, to) = ends.split_once(':')?;
+        return Some(Victim::Link { from: from.parse().ok()?, to: to.parse().ok()? });
+    }
+    client_of(header, word).map(|client| Victim::Process { client })
 }
 
 /// Reads what [`client`] writes.

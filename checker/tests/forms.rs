@@ -4,6 +4,7 @@ mod common;
 use common::*;
 
 use proptest::prelude::*;
+use zk_checker::digest::Digest;
 use zk_checker::history::*;
 use zk_checker::{RuleSet, Verdict, jsonl, judge, judge_stored, text};
 
@@ -25,6 +26,36 @@ fn json_is_readable() {
         line,
         r#"{"at":1000,"cleanup":false,"kind":"create","op":1,"path":"/lock/a-","req":1,"watch":false,"what":"send","who":"a"}"#
     );
+}
+
+/// What was written before there were several servers is read as it was meant.
+#[test]
+fn json_of_one_server_is_still_read() {
+    let header = r#"{"header":{"format":1,"mode":"sim","clients":["a"],"tick":500000,"timeout":4000000,"election":0,"round_trip":2000,"settle":1000,"source":""}}"#;
+    let events = [
+        r#"{"at":0,"who":"world","what":"fault","kind":"client_pause","client":0,"lasts":5}"#,
+        r#"{"at":1,"who":"world","what":"mended","kind":"client_pause","client":0}"#,
+        r#"{"at":2,"who":"a","what":"state","session":1,"state":"connected"}"#,
+        r#"{"at":3,"who":"server:0","what":"arm","session":1,"table":"child","path":"/lock"}"#,
+        r#"{"at":4,"who":"server:0","what":"fire","session":1,"kind":"deleted","path":"/lock","zxid":7}"#,
+        r#"{"at":5,"who":"a","what":"notice","session":1,"kind":"deleted","path":"/lock"}"#,
+        r#"{"at":6,"who":"server:0","what":"disarm","session":1,"table":"data","path":"/lock"}"#,
+    ];
+    let stored = from_json(&format!("{header}\n{}\n", events.join("\n")));
+    assert_eq!(stored.history.header.sync_limit, SYNC_LIMIT);
+    let whats: Vec<What> = stored.history.events.iter().map(|event| event.what).collect();
+    let victim = Victim::Process { client: 0 };
+    assert_eq!(whats[0], What::Fault { kind: FaultKind::ClientPause, victim, lasts: 5 });
+    assert_eq!(whats[1], What::Mended { kind: FaultKind::ClientPause, victim });
+    let (session, path, conn, table) = (Session(1), Sym(0), Conn(0), Table::Child);
+    assert_eq!(whats[3], What::Arm { session, table, path, conn, mode: WatchMode::OneShot });
+    assert_eq!(whats[5], What::Notice { session, kind: Notify::Deleted, path, conn });
+    // And is written as it was.
+    let lines = to_json(&stored.history);
+    assert!(
+        lines.contains(r#"{"at":5,"kind":"deleted","path":"/lock","session":1,"what":"notice","who":"a"}"#)
+    );
+    assert!(lines.contains(r#"{"at":1,"client":0,"kind":"client_pause","what":"mended","who":"world"}"#));
 }
 
 #[test]
@@ -192,12 +223,29 @@ fn request() -> impl Strategy<Value = Request> {
         SetWatches,
         Connect,
         CloseSession,
+        GetAcl,
+        SetAcl,
+        AddWatch,
+        Reap,
+        Other,
     ])
 }
 
 fn code() -> impl Strategy<Value = Code> {
     use Code::*;
-    one_of(&[Ok, NoNode, NodeExists, BadVersion, NotEmpty, NoChildrenForEphemerals, SessionExpired, Other])
+    one_of(&[
+        Ok,
+        NoNode,
+        NodeExists,
+        BadVersion,
+        NotEmpty,
+        NoChildrenForEphemerals,
+        SessionExpired,
+        SessionMoved,
+        NoAuth,
+        BadArguments,
+        Other,
+    ])
 }
 
 fn what() -> impl Strategy<Value = What> {
@@ -227,7 +275,31 @@ fn what() -> impl Strategy<Value = What> {
             ClientPause,
             Cancel,
             ForeignDelete,
+            ClientMuted,
+            ClientDeafened,
+            ClientPartition,
+            WatchLost,
+            ClockDrift,
+            ServerCrash,
+            ServerPause,
+            LinkHeld,
+            LinkCut,
+            ServerPartition,
+            DiskStall,
+            ApplyStall,
+            CommitStall,
+            LeaderCrash,
+            ClockJump,
         ])
+    };
+    let conn = || (0..3u16).prop_map(Conn);
+    let mode = one_of(&[WatchMode::OneShot, WatchMode::Persistent, WatchMode::Recursive]);
+    let victim = || {
+        prop_oneof![
+            (0..4u8).prop_map(|client| Victim::Process { client }),
+            (0..4u8).prop_map(|server| Victim::Server { server }),
+            (0..4u8, 0..4u8).prop_map(|(from, to)| Victim::Link { from, to }),
+        ]
     };
     let clients = prop_oneof![
         (object(), verb, any::<u32>()).prop_map(|(object, verb, limit)| What::Call { object, verb, limit }),
@@ -246,13 +318,28 @@ fn what() -> impl Strategy<Value = What> {
         (zxid(), any::<bool>()).prop_map(|(until, deadline)| What::Sleep { until, deadline }),
         (req(), request(), any::<bool>(), any::<bool>(), path())
             .prop_map(|(req, kind, watch, cleanup, path)| What::Send { req, kind, watch, cleanup, path }),
-        (req(), code(), zxid()).prop_map(|(req, code, zxid)| What::Reply { req, code, zxid }),
+        (req(), code(), zxid(), conn()).prop_map(|(req, code, zxid, conn)| What::Reply {
+            req,
+            code,
+            zxid,
+            conn
+        }),
         (path(), zxid()).prop_map(|(path, czxid)| What::Made { path, czxid }),
         req().prop_map(|req| What::Lost { req }),
     ];
     let sessions = prop_oneof![
-        (session(), notify(), path()).prop_map(|(session, kind, path)| What::Notice { session, kind, path }),
-        (session(), state).prop_map(|(session, state)| What::State { session, state }),
+        (session(), notify(), path(), conn()).prop_map(|(session, kind, path, conn)| What::Notice {
+            session,
+            kind,
+            path,
+            conn
+        }),
+        (session(), state, conn(), 0..3u8).prop_map(|(session, state, conn, server)| What::State {
+            session,
+            state,
+            conn,
+            server
+        }),
         (zxid(), session(), request(), code()).prop_map(|(zxid, session, kind, code)| What::Txn {
             zxid,
             session,
@@ -262,14 +349,35 @@ fn what() -> impl Strategy<Value = What> {
         (zxid(), path(), session()).prop_map(|(zxid, path, owner)| What::Created { zxid, path, owner }),
         (zxid(), path(), session()).prop_map(|(zxid, path, by)| What::Deleted { zxid, path, by }),
         (zxid(), path()).prop_map(|(zxid, path)| What::Written { zxid, path }),
-        (session(), table(), path()).prop_map(|(session, table, path)| What::Arm { session, table, path }),
-        (session(), notify(), path(), any::<u32>()).prop_map(|(session, kind, path, zxid)| What::Fire {
-            session,
-            kind,
-            path,
-            zxid
+        (session(), table(), path(), conn(), mode).prop_map(|(session, table, path, conn, mode)| {
+            What::Arm { session, table, path, conn, mode }
         }),
-        (session(), table(), path()).prop_map(|(session, table, path)| What::Disarm { session, table, path }),
+        (session(), notify(), path(), any::<u32>(), conn())
+            .prop_map(|(session, kind, path, zxid, conn)| What::Fire { session, kind, path, zxid, conn }),
+        (session(), table(), path(), conn()).prop_map(|(session, table, path, conn)| What::Disarm {
+            session,
+            table,
+            path,
+            conn
+        }),
+    ];
+    let servers = prop_oneof![
+        (zxid(), path()).prop_map(|(zxid, path)| What::Restricted { zxid, path }),
+        (any::<u32>(), any::<u64>()).prop_map(|(length, digest)| What::Data { length, digest }),
+        zxid().prop_map(|zxid| What::Applied { zxid }),
+        (req(), conn(), zxid()).prop_map(|(req, conn, zxid)| What::Served { req, conn, zxid }),
+        (request(), code(), path(), any::<u32>(), any::<u32>()).prop_map(
+            |(read, code, path, content, stat)| {
+                What::Found { read, code, path, digest: Digest { content, stat } }
+            }
+        ),
+        (session(), req(), zxid()).prop_map(|(session, req, zxid)| What::Barrier { session, req, zxid }),
+        (session(), conn()).prop_map(|(session, conn)| What::Attached { session, conn }),
+        (session(), zxid()).prop_map(|(session, seen)| What::TurnedAway { session, seen }),
+        (session(), zxid()).prop_map(|(session, zxid)| What::Moved { session, zxid }),
+        any::<u32>().prop_map(|epoch| What::Elected { epoch }),
+        Just(What::Serving),
+        Just(What::Ceased),
     ];
     let world = prop_oneof![
         (session(), any::<u32>(), zxid()).prop_map(|(session, timeout, zxid)| What::Opened {
@@ -279,8 +387,8 @@ fn what() -> impl Strategy<Value = What> {
         }),
         (session(), zxid()).prop_map(|(session, heard)| What::Marked { session, heard }),
         (session(), zxid()).prop_map(|(session, zxid)| What::Ended { session, zxid }),
-        (fault(), 0..4u8, zxid()).prop_map(|(kind, client, lasts)| What::Fault { kind, client, lasts }),
-        (fault(), 0..4u8).prop_map(|(kind, client)| What::Mended { kind, client }),
+        (fault(), victim(), zxid()).prop_map(|(kind, victim, lasts)| What::Fault { kind, victim, lasts }),
+        (fault(), victim()).prop_map(|(kind, victim)| What::Mended { kind, victim }),
         (0..4u8).prop_map(|client| What::Crash { client }),
         (0..4u8).prop_map(|client| What::Start { client }),
         Just(What::Heal),
@@ -288,7 +396,7 @@ fn what() -> impl Strategy<Value = What> {
         Just(What::Stopped),
         (object(), path(), session()).prop_map(|(object, path, owner)| What::Left { object, path, owner }),
     ];
-    prop_oneof![clients, sessions, world]
+    prop_oneof![clients, sessions, servers, world]
 }
 
 fn who() -> impl Strategy<Value = Who> {
@@ -300,6 +408,7 @@ prop_compose! {
         mode in one_of(&[Mode::Sim, Mode::Client]),
         clients in proptest::collection::vec(prop_oneof![Just("world".to_owned()), Just("a".to_owned()), name(), "[a-z]"], 0..4),
         times in any::<[u32; 5]>(),
+        sync_limit in prop_oneof![Just(SYNC_LIMIT), any::<u32>()],
         source in name(),
         names in proptest::collection::vec(name(), 5),
         objects in proptest::collection::vec((0..5u32, any::<bool>(), any::<bool>(), any::<[u32; 5]>()), 0..3),
@@ -319,7 +428,7 @@ prop_compose! {
         let [tick, timeout, election, round_trip, settle] = times.map(u64::from);
         let mut at = 0;
         History {
-            header: Header { format: 1, mode, clients, tick, timeout, election, round_trip, settle, source },
+            header: Header { format: 1, mode, clients, tick, timeout, election, round_trip, settle, sync_limit, source },
             objects: objects.into_iter().map(|(path, stop, fenced, [a, b, c, d, margin])| Object {
                 kind: Kind::Lock,
                 path: Sym(path),

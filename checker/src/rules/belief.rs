@@ -39,6 +39,10 @@ enum Cause {
     Stranger(Moment),
     /// It was answered after the leader had last heard of it.
     Unheard(Moment),
+    /// What it sent may not have reached the leader: a server on the way was cut off, stood still, or died.
+    CutOff(Moment),
+    /// Its clock runs fast or slow.
+    Clock(Moment),
 }
 
 impl Guarded {
@@ -64,7 +68,13 @@ impl Guarded {
         }
         let session = view.session(op.session);
         let unheard = session.marked.came() && session.answered_sent > session.heard;
-        unheard.then_some(Cause::Unheard(session.marked))
+        if unheard {
+            return Some(Cause::Unheard(session.marked));
+        }
+        if session.marked.came() && view.may_be_unheard(op.session) {
+            return Some(Cause::CutOff(session.marked));
+        }
+        client.drifts.came().then_some(Cause::Clock(client.drifts))
     }
 
     /// Somebody believes, and now somebody else does too.
@@ -163,6 +173,16 @@ impl Guarded {
             }
             Some(Cause::Stranger(gone)) => {
                 (format!("a stranger deleted its znode at {}", scene.when(gone)), gone.index)
+            }
+            Some(Cause::CutOff(marked)) => {
+                let when = scene.when(marked);
+                (
+                    format!("a server between {client} and the leader was in trouble before {when}"),
+                    marked.index,
+                )
+            }
+            Some(Cause::Clock(since)) => {
+                (format!("the clock of {client} drifts since {}", scene.when(since)), since.index)
             }
             Some(Cause::Unheard(marked)) => {
                 let when = scene.when(marked);

@@ -44,11 +44,11 @@ pub(crate) struct Cost {
 }
 
 /// How many transactions are remembered: servers that lag fire late.
-const REMEMBERED: usize = 16;
+const REMEMBERED: usize = 32;
 
 /// One transaction and one object.
 struct Herd {
-    zxid: u32,
+    zxid: u64,
     object: ObjectId,
     writer: Session,
     deletions: u32,
@@ -79,12 +79,12 @@ impl Cost {
         sink.fail(RuleId::Mx13, scene, op.object, &[op.called.index], story);
     }
 
-    fn herd(&mut self, scene: &Scene<'_>, zxid: u32, object: ObjectId) -> Option<&mut Herd> {
+    fn herd(&mut self, scene: &Scene<'_>, zxid: u64, object: ObjectId) -> Option<&mut Herd> {
         if let Some(at) = self.herds.iter().position(|herd| herd.zxid == zxid && herd.object == object) {
             return Some(&mut self.herds[at]);
         }
         let txn = scene.view.txn;
-        if txn.zxid as u32 != zxid {
+        if txn.zxid != zxid {
             return None;
         }
         let herd = Herd {
@@ -113,7 +113,7 @@ impl Cost {
         let view = scene.view;
         let Some(touched) = view.contender(view.touched) else { return };
         let (object, enabled) = (touched.object, view.enabled != OpId(0));
-        let zxid = if deleted { touched.gone } else { touched.czxid } as u32;
+        let zxid = if deleted { touched.gone } else { touched.czxid };
         if !view.line(object).waiting.is_empty() {
             sink.premise(RuleId::Mx13, object);
         }
@@ -126,8 +126,16 @@ impl Cost {
         }
     }
 
-    fn fired(&mut self, scene: &Scene<'_>, session: Session, path: Sym, zxid: u32) {
+    fn fired(&mut self, scene: &Scene<'_>, server: Who, session: Session, path: Sym, half: u32) {
         let view = scene.view;
+        let zxid = match server {
+            Who::Server(number) => view.server(number).whole(half),
+            Who::Client(_) | Who::World => view.txn.zxid,
+        };
+        // What registering again tells is no transaction's doing.
+        if half == 0 {
+            return;
+        }
         let watch = view.watches.iter().find(|watch| watch.session == session && watch.path == path);
         let op = match watch.map_or(OpId(0), |watch| watch.op) {
             OpId(0) => {
@@ -330,7 +338,7 @@ impl Rule for Cost {
             What::Txn { .. } if self.unjudged => self.judge_herds(scene, sink),
             What::Created { .. } => self.touched(scene, false, sink),
             What::Deleted { .. } => self.touched(scene, true, sink),
-            What::Fire { session, path, zxid, .. } => self.fired(scene, session, path, zxid),
+            What::Fire { session, path, zxid, .. } => self.fired(scene, event.who, session, path, zxid),
             What::Notice { .. } if !view.is_sim() => self.noticed(scene, sink),
             _ => {}
         }

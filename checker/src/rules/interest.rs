@@ -104,7 +104,8 @@ impl EndOfInterest {
             let client = view.client(op.client);
             let (pause, end) = client.last_pause;
             let resumed = if pause.came() { end.at } else { 0 };
-            let limit = (op.called.at + u64::from(op.limit)).max(resumed) + view.round_trip + view.settle;
+            let limit = op.called.at + client.stretch(op.limit.into());
+            let limit = limit.max(resumed) + view.round_trip + view.settle;
             if client.is_paused() || scene.at <= limit {
                 return true;
             }

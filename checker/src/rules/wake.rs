@@ -1,10 +1,10 @@
 //! The lost wake-up, at the instant it happens: MX-7.
 
 use super::{Kinds, Rule, hears};
-use crate::history::{Event, OpId, Session, Table, Verb, What};
+use crate::history::{Event, OpId, Session, Table, Verb, Victim, What};
 use crate::sink::{Found, Scene, Sink, Story};
 use crate::verdict::{RuleId, Verdict};
-use crate::view::Moment;
+use crate::view::{Contender, Moment};
 
 /// MX-7: who waits has something to wake it.
 ///
@@ -57,7 +57,10 @@ impl Wake {
             let ahead = view.contender_of(watch.path).and_then(|number| view.contender(number));
             let ahead = ahead.filter(|ahead| ahead.object == op.object && ahead.place < own.place);
             let on_dir = watch.path == dir && watch.table == Table::Child;
-            if watch.armed && (on_dir || ahead.is_some_and(|ahead| ahead.is_alive())) {
+            // One that is gone, but not yet at the server where it is watched, will be told all the same.
+            let server = view.server(watch.server);
+            let to_come = |ahead: &Contender| ahead.is_alive() || server.may_come_to(ahead.gone);
+            if watch.armed && (on_dir || ahead.is_some_and(to_come)) {
                 return Source::Adequate;
             }
             if !watch.armed && watch.registered && (on_dir || ahead.is_some()) {
@@ -151,7 +154,8 @@ impl Rule for Wake {
         | hears::Ended
         | hears::Fault
         | hears::Mended
-        | hears::Crash;
+        | hears::Crash
+        | hears::Ceased;
 
     fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
         if self.watched.is_empty() || scene.at <= self.due {
@@ -186,8 +190,13 @@ impl Rule for Wake {
             | What::Disarm { session, .. }
             | What::Marked { session, .. }
             | What::Ended { session, .. } => self.look_session(scene, session, sink),
-            What::Fault { client, .. } | What::Mended { client, .. } | What::Crash { client } => {
-                self.look_client(scene, client, sink);
+            What::Fault { victim: Victim::Process { client }, .. }
+            | What::Mended { victim: Victim::Process { client }, .. }
+            | What::Crash { client } => self.look_client(scene, client, sink),
+            What::Ceased => {
+                for client in 0..scene.view.clients.len() {
+                    self.look_client(scene, client as u8, sink);
+                }
             }
             _ if event.op != OpId(0) => self.look(scene, event.op, sink),
             _ => {}

@@ -1,7 +1,9 @@
 //! Reading the text form.
 
+use crate::digest::Digest;
 use crate::history::{
-    Budget, Event, Header, History, Mode, Names, Object, ObjectId, OnSuspect, OpId, ReqId, Session, Sym, What,
+    Budget, Conn, Event, Header, History, Mode, Names, Object, ObjectId, OnSuspect, OpId, ReqId, SYNC_LIMIT,
+    Session, Sym, Victim, WatchMode, What,
 };
 use crate::jsonl::ReadError;
 use crate::words::{self, Word};
@@ -43,6 +45,7 @@ fn empty() -> History {
             election: 0,
             round_trip: 2_000,
             settle: 1_000,
+            sync_limit: SYNC_LIMIT,
             source: String::new(),
         },
         objects: Vec::new(),
@@ -98,6 +101,7 @@ impl Reader {
                 "election" => header.election = rest.micros()?,
                 "round_trip" => header.round_trip = rest.micros()?,
                 "settle" => header.settle = rest.micros()?,
+                "sync_limit" => header.sync_limit = rest.number("ticks")?,
                 "source" => header.source = rest.next("a source")?,
                 "clients" => {
                     header.clients = rest.words.iter().map(|word| word.text.clone()).collect();
@@ -187,15 +191,29 @@ impl Reader {
                 let path = self.path(rest)?;
                 What::Send { req, kind, path, watch: rest.flag("watch"), cleanup: rest.flag("cleanup") }
             }
-            "reply" => What::Reply { req: rest.request()?, code: rest.word("a code")?, zxid: rest.hex()? },
+            "reply" => What::Reply {
+                req: rest.request()?,
+                code: rest.word("a code")?,
+                zxid: rest.hex()?,
+                conn: rest.conn()?,
+            },
             "made" => What::Made { path: self.path(rest)?, czxid: rest.hex()? },
             "lost" => What::Lost { req: rest.request()? },
             "notice" => What::Notice {
                 session: rest.session()?,
                 kind: rest.word("a notification")?,
                 path: self.path(rest)?,
+                conn: rest.conn()?,
             },
-            "state" => What::State { session: rest.session()?, state: rest.word("a state")? },
+            "state" => What::State {
+                session: rest.session()?,
+                state: rest.word("a state")?,
+                conn: rest.conn()?,
+                server: match rest.flag("server") {
+                    true => rest.small("a server")?,
+                    false => 0,
+                },
+            },
             "txn" => What::Txn {
                 zxid: rest.hex()?,
                 session: rest.session()?,
@@ -207,20 +225,46 @@ impl Reader {
                 What::Deleted { zxid: rest.hex()?, path: self.path(rest)?, by: rest.after("by")?.session()? }
             }
             "written" => What::Written { zxid: rest.hex()?, path: self.path(rest)? },
-            "arm" => {
-                What::Arm { session: rest.session()?, table: rest.word("a table")?, path: self.path(rest)? }
-            }
+            "restricted" => What::Restricted { zxid: rest.hex()?, path: self.path(rest)? },
+            "data" => What::Data { length: rest.number("bytes")?, digest: rest.hex()? },
+            "applied" => What::Applied { zxid: rest.hex()? },
+            "served" => What::Served { req: rest.request()?, zxid: rest.hex()?, conn: rest.conn()? },
+            "found" => What::Found {
+                read: rest.word("a read")?,
+                code: rest.word("a code")?,
+                path: self.path(rest)?,
+                digest: Digest { content: rest.half()?, stat: rest.half()? },
+            },
+            "barrier" => What::Barrier { session: rest.session()?, req: rest.request()?, zxid: rest.hex()? },
+            "arm" => What::Arm {
+                session: rest.session()?,
+                table: rest.word("a table")?,
+                path: self.path(rest)?,
+                conn: rest.conn()?,
+                mode: match rest.words.is_empty() {
+                    true => WatchMode::OneShot,
+                    false => rest.word("a mode of watches")?,
+                },
+            },
             "fire" => What::Fire {
                 session: rest.session()?,
                 kind: rest.word("a notification")?,
                 path: self.path(rest)?,
-                zxid: u32::try_from(rest.hex()?).map_err(|_| "only the low half of the zxid stands here")?,
+                zxid: rest.half()?,
+                conn: rest.conn()?,
             },
             "disarm" => What::Disarm {
                 session: rest.session()?,
                 table: rest.word("a table")?,
                 path: self.path(rest)?,
+                conn: rest.conn()?,
             },
+            "attached" => What::Attached { session: rest.session()?, conn: rest.conn()? },
+            "turned_away" => What::TurnedAway { session: rest.session()?, seen: rest.hex()? },
+            "moved" => What::Moved { session: rest.session()?, zxid: rest.hex()? },
+            "elected" => What::Elected { epoch: rest.number("an epoch")? },
+            "serving" => What::Serving,
+            "ceased" => What::Ceased,
             "opened" => What::Opened {
                 session: rest.session()?,
                 timeout: rest.after("timeout")?.number("milliseconds")?,
@@ -230,13 +274,13 @@ impl Reader {
             "ended" => What::Ended { session: rest.session()?, zxid: rest.hex()? },
             "fault" => What::Fault {
                 kind: rest.word("a fault")?,
-                client: self.client(rest)?,
+                victim: self.victim(rest)?,
                 lasts: match rest.flag("lasts") {
                     true => rest.micros()?,
                     false => 0,
                 },
             },
-            "mended" => What::Mended { kind: rest.word("a fault")?, client: self.client(rest)? },
+            "mended" => What::Mended { kind: rest.word("a fault")?, victim: self.victim(rest)? },
             "crash" => What::Crash { client: self.client(rest)? },
             "start" => What::Start { client: self.client(rest)? },
             "heal" => What::Heal,
@@ -272,6 +316,11 @@ impl Reader {
     fn client(&mut self, rest: &mut Words<'_>) -> Read<u8> {
         let name = rest.next("a client")?;
         words::client_of(&self.history.header, &name).ok_or_else(|| format!("{name:?} is no client"))
+    }
+
+    fn victim(&mut self, rest: &mut Words<'_>) -> Read<Victim> {
+        let name = rest.next("whom")?;
+        words::victim_of(&self.history.header, &name).ok_or_else(|| format!("{name:?} is no victim"))
     }
 }
 
@@ -328,6 +377,20 @@ impl<'a> Words<'a> {
             None => word.parse(),
         };
         read.map_err(|_| format!("{word:?} is no number"))
+    }
+
+    /// A number of 32 bits.
+    fn half(&mut self) -> Read<u32> {
+        u32::try_from(self.hex()?).map_err(|_| "this number is too large".to_owned())
+    }
+
+    fn small<T: std::str::FromStr>(&mut self, wanted: &str) -> Read<T> {
+        let word = self.next(wanted)?;
+        word.parse().map_err(|_| format!("{word:?} is not the number of {wanted}"))
+    }
+
+    fn conn(&mut self) -> Read<Conn> {
+        if self.flag("conn") { self.small("a connection").map(Conn) } else { Ok(Conn(0)) }
     }
 
     fn session(&mut self) -> Read<Session> {

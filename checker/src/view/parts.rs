@@ -1,7 +1,7 @@
 //! The parts of a view.
 
 use super::stop::Stop;
-use crate::history::{ObjectId, OpId, Outcome, Request, Session, Sym, Verb, Why};
+use crate::history::{Conn, ObjectId, OpId, Outcome, Request, Session, Sym, Verb, Why};
 
 /// A time that does not come.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -166,6 +166,10 @@ pub(crate) struct Req {
     pub(crate) cleanup: bool,
     pub(crate) watch: bool,
     pub(crate) answered: bool,
+    /// On which connection it was sent.
+    pub(crate) conn: Conn,
+    /// In which state a server answered it, if that was told.
+    pub(crate) served: u64,
 }
 
 impl Req {
@@ -180,6 +184,8 @@ impl Req {
         cleanup: false,
         watch: false,
         answered: false,
+        conn: Conn(0),
+        served: 0,
     };
 
     pub(crate) fn is_sent(&self) -> bool {
@@ -199,8 +205,15 @@ pub(crate) struct SessionView {
     pub(crate) is_suspended: bool,
     /// The client knows that it is over.
     pub(crate) known_over: Moment,
+    /// The latest time that a leader marked it as expired, and which server that was.
     pub(crate) marked: Moment,
+    pub(crate) marked_by: u8,
+    /// Whether it still is: a new leader begins anew.
+    pub(crate) is_marked: bool,
     pub(crate) heard: u64,
+    /// The connection that its client used last, and whose it is.
+    pub(crate) conn: Conn,
+    pub(crate) server: u8,
     pub(crate) ended: Moment,
     /// Notifications fired and not delivered.
     pub(crate) undelivered: u32,
@@ -217,14 +230,18 @@ impl SessionView {
         is_suspended: false,
         known_over: Moment::NEVER,
         marked: Moment::NEVER,
+        marked_by: 0,
+        is_marked: false,
         heard: 0,
+        conn: Conn(0),
+        server: 0,
         ended: Moment::NEVER,
         undelivered: 0,
         answered_sent: 0,
     };
 
     pub(crate) fn is_over(&self) -> bool {
-        self.known_over.came() || self.marked.came() || self.ended.came()
+        self.known_over.came() || self.is_marked || self.ended.came()
     }
 }
 
@@ -244,6 +261,8 @@ pub(crate) struct Client {
     pub(crate) holds: Vec<OpId>,
     /// The latest hold, which a release gives back.
     pub(crate) last_hold: OpId,
+    /// When its clock began to run fast or slow, if it ever did.
+    pub(crate) drifts: Moment,
 }
 
 impl Client {
@@ -255,6 +274,7 @@ impl Client {
         open: Vec::new(),
         holds: Vec::new(),
         last_hold: OpId(0),
+        drifts: Moment::NEVER,
     };
 
     pub(crate) fn is_dead(&self) -> bool {
@@ -263,6 +283,11 @@ impl Client {
 
     pub(crate) fn is_paused(&self) -> bool {
         self.paused.came()
+    }
+
+    /// How long a time of its own clock may be: a clock drifts by up to a tenth.
+    pub(crate) fn stretch(&self, time: u64) -> u64 {
+        if self.drifts.came() { time.saturating_add(time / 9 + 1) } else { time }
     }
 }
 

@@ -97,7 +97,11 @@ impl View {
 
     /// How long a holder of that session may go on without an answer.
     pub(crate) fn patience(&self, object: &Object, session: Session) -> u64 {
-        self.timeout_of(session).saturating_sub(object.margin)
+        let patience = self.timeout_of(session).saturating_sub(object.margin);
+        match self.session(session).client {
+            Some(client) => self.client(client).stretch(patience),
+            None => patience,
+        }
     }
 
     pub(super) fn session_suspended(&mut self, tables: Tables<'_>, session: Session) {
@@ -161,8 +165,10 @@ impl View {
             // Of what it heard in the pause nothing was sent in it.
             let silent_too_long = now.at >= begin.at.max(op.believed.at) + self.patience(object, op.session);
             let session = self.session(op.session);
-            // What the leader had heard may be a little older than what was answered.
-            let expired = session.marked.came()
+            // What the leader had heard may be a little older than what was answered; if it hears of a client by others, or
+            // stood still itself, it may be much older, and shows nothing.
+            let expired = session.is_marked
+                && !self.may_be_unheard(op.session)
                 && now.at >= session.heard.saturating_add(self.patience(object, op.session) + self.tick);
             let stop = &mut self.ops[id.0 as usize].stop;
             let was = stop.instant().0;

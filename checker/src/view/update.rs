@@ -1,9 +1,11 @@
 //! One event more.
 
 use super::parts::List;
+use super::watches::Armed;
 use super::{Client, Hold, Line, Moment, NOBODY, Op, Phase, Req, SessionView, StopWhy, Txn, View};
 use crate::history::{
-    Code, Event, ObjectId, OpId, Outcome, ReqId, Request, Session, Sym, Table, Tables, Verb, What, Who, Why,
+    Code, Conn, Event, ObjectId, OpId, Outcome, ReqId, Request, Session, Sym, Table, Tables, Verb, WatchMode,
+    What, Who, Why,
 };
 
 /// Numbers of a history are dense: one that is farther ahead than this is not a number of it.
@@ -47,6 +49,7 @@ impl View {
                 };
             }
         }
+        self.replay(tables, event);
         match event.what {
             What::Call { object, verb, limit } => self.call(tables, event, object, verb, limit)?,
             What::Return { outcome } => return self.finish(event.op, outcome),
@@ -74,10 +77,15 @@ impl View {
                         cleanup,
                         watch,
                         answered: false,
+                        conn: self.session(session).conn,
+                        served: 0,
                     },
                 )?;
             }
-            What::Reply { req, code, zxid } => self.reply(tables, req, code, zxid)?,
+            What::Reply { req, code, zxid, conn } => {
+                self.speaks_for(req, conn);
+                self.reply(tables, req, code, zxid)?;
+            }
             What::Made { path, czxid } if !self.is_sim() && czxid != 0 => {
                 let owner = self.client_session(event.who);
                 self.create(tables, event, path, czxid, owner);
@@ -86,10 +94,13 @@ impl View {
                 let sent = self.answer(req)?;
                 self.disturb(sent.op);
             }
-            What::Notice { session, kind, path } => self.noticed(event.who, session, kind, path),
-            What::State { session, state } => self.state(tables, event.who, session, state),
+            What::Notice { session, kind, path, .. } => self.noticed(event.who, session, kind, path),
+            What::State { session, state, conn, server } => {
+                self.state(tables, event.who, session, state, (conn, server));
+            }
             What::Txn { zxid, session, .. } => {
                 self.txn = Txn { zxid, session };
+                self.applied(View::server_of(event.who), zxid);
                 let op = self.op(event.op);
                 if op.phase != Phase::Unborn && self.session(session).client.is_none() {
                     let client = op.client;
@@ -100,16 +111,34 @@ impl View {
                 self.create(tables, event, path, zxid, owner);
             }
             What::Deleted { zxid, path, by } if self.is_sim() => self.delete(path, zxid, by),
-            What::Arm { session, table, path } => self.arm(session, table, path, event.op),
-            What::Fire { session, kind, path, .. } => self.fire(session, kind, path),
-            What::Disarm { session, table, path } => self.disarm(session, table, path),
+            What::Applied { zxid } => self.applied(View::server_of(event.who), zxid),
+            What::Served { req, zxid, conn } => {
+                self.speaks_for(req, conn);
+                let Some(req) = self.requests.get_mut(req.0 as usize).filter(|req| req.is_sent()) else {
+                    return Err(format!("r{} is served, which was never sent", req.0));
+                };
+                req.served = zxid;
+            }
+            What::Arm { session, table, path, conn, mode } => {
+                let server = View::server_of(event.who);
+                self.arm(Armed { session, table, path, server, conn, mode }, event.op);
+            }
+            What::Fire { session, kind, path, conn, .. } => self.fire(session, kind, path, conn),
+            What::Disarm { session, table, path, conn } => self.disarm(session, table, path, conn),
+            What::Elected { epoch } => self.elected(View::server_of(event.who), epoch),
+            What::Serving => self.serving(View::server_of(event.who)),
+            What::Ceased => self.ceased(View::server_of(event.who)),
             What::Opened { session, timeout, .. } => {
                 self.session_mut(session).timeout = u64::from(timeout) * 1000;
             }
+            // Nothing comes of what a deposed leader does.
+            What::Marked { .. } if self.is_deposed(View::server_of(event.who)) => {}
             What::Marked { session, heard } => {
                 let now = self.now;
                 let view = self.session_mut(session);
                 view.marked = now;
+                view.marked_by = View::server_of(event.who);
+                view.is_marked = true;
                 view.heard = heard;
                 self.excusable = true;
             }
@@ -120,8 +149,8 @@ impl View {
                 view.undelivered = 0;
                 self.forget_watches(session);
             }
-            What::Fault { kind, client, lasts } => self.fault(kind, client, lasts),
-            What::Mended { kind, client } => self.mended(tables, kind, client),
+            What::Fault { kind, victim, lasts } => self.fault(kind, victim, lasts),
+            What::Mended { kind, victim } => self.mended(tables, kind, victim),
             What::Crash { client } => self.crash(client),
             What::Start { client } => {
                 let now = self.now;
@@ -139,6 +168,13 @@ impl View {
             What::Stopped => {}
             What::Sleep { .. }
             | What::Written { .. }
+            | What::Restricted { .. }
+            | What::Data { .. }
+            | What::Found { .. }
+            | What::Barrier { .. }
+            | What::Attached { .. }
+            | What::TurnedAway { .. }
+            | What::Moved { .. }
             | What::Made { .. }
             | What::Created { .. }
             | What::Deleted { .. } => {}
@@ -307,6 +343,14 @@ impl View {
         Ok(())
     }
 
+    /// A client may have two sessions at a time: a request belongs to the one whose connection answers it.
+    fn speaks_for(&mut self, req: ReqId, conn: Conn) {
+        let session = self.conns.get(usize::from(conn.0)).copied().unwrap_or_default();
+        if let Some(req) = self.requests.get_mut(req.0 as usize).filter(|_| session != Session(0)) {
+            req.session = session;
+        }
+    }
+
     fn own_delete(&mut self, client: u8, path: Sym) {
         if let Some(number) = self.contender_of(path) {
             let op = self.contenders[number as usize].op;
@@ -345,6 +389,8 @@ impl View {
             match (code, req.kind) {
                 (Code::Ok, Request::Create) => op.answered = true,
                 (Code::Ok, Request::Children) if on_object => {
+                    // The state that it was served in, where that is known.
+                    let zxid = if req.served == 0 { zxid } else { req.served };
                     op.list = Some(List { zxid, sent: req.sent, reply });
                 }
                 (Code::Ok, _) => {}
@@ -362,7 +408,8 @@ impl View {
         // A capture does not see the servers: what was read with a watch is armed.
         if req.watch && !self.is_sim() && (code == Code::Ok || req.kind == Request::Exists) {
             let table = if req.kind == Request::Children { Table::Child } else { Table::Data };
-            self.arm(req.session, table, req.path, req.op);
+            let (session, path, server, conn) = (req.session, req.path, 0, Conn(0));
+            self.arm(Armed { session, table, path, server, conn, mode: WatchMode::OneShot }, req.op);
         }
         Ok(())
     }

@@ -1,9 +1,12 @@
 //! Watches: those armed at servers, and those that a client library would register again.
 
 use super::{NEVER, View};
-use crate::history::{Notify, OpId, Session, Sym, Table};
+use crate::history::{Conn, Notify, OpId, Session, SessionState, Sym, Table, WatchMode, Who};
 
 /// A watch of a session.
+///
+/// A session may have an old connection at one server and a new one at another: only what is armed on the one that its
+/// client uses can wake it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Watch {
     pub(crate) session: Session,
@@ -13,6 +16,10 @@ pub(crate) struct Watch {
     pub(crate) op: OpId,
     /// At a server.
     pub(crate) armed: bool,
+    /// Which server, and on which connection.
+    pub(crate) server: u8,
+    pub(crate) conn: Conn,
+    pub(crate) mode: WatchMode,
     /// The client waits for it, and registers it again after a reconnect.
     pub(crate) registered: bool,
     /// When it went from the server without firing, or never.
@@ -20,48 +27,95 @@ pub(crate) struct Watch {
     pub(crate) armed_index: u32,
 }
 
+/// Where and how a watch is armed.
+#[derive(Clone, Copy)]
+pub(crate) struct Armed {
+    pub(crate) session: Session,
+    pub(crate) table: Table,
+    pub(crate) path: Sym,
+    pub(crate) server: u8,
+    pub(crate) conn: Conn,
+    pub(crate) mode: WatchMode,
+}
+
+impl Watch {
+    fn is_on(&self, conn: Conn) -> bool {
+        conn.is_none() || self.conn.is_none() || self.conn == conn
+    }
+
+    fn lose(&mut self, at: u64) {
+        self.armed = false;
+        self.lost_at = at;
+    }
+}
+
 impl View {
-    pub(super) fn arm(&mut self, session: Session, table: Table, path: Sym, op: OpId) {
+    /// Whether a client has left a connection for another one, or for none.
+    fn has_left(&self, session: Session, conn: Conn) -> bool {
+        let view = self.session(session);
+        !conn.is_none() && !view.conn.is_none() && (view.conn != conn || view.is_suspended)
+    }
+
+    pub(super) fn arm(&mut self, armed: Armed, op: OpId) {
         let index = self.now.index;
-        let same = |w: &&mut Watch| w.session == session && w.path == path && w.table == table;
-        if let Some(watch) = self.watches.iter_mut().find(same) {
-            watch.armed = true;
-            watch.registered = true;
-            watch.lost_at = NEVER;
-            watch.armed_index = index;
-            if op != OpId(0) {
-                watch.op = op;
-            }
+        let Armed { session, table, path, server, conn, mode } = armed;
+        // Nobody listens there any more.
+        if self.has_left(session, conn) {
             return;
         }
-        let watch = Watch {
+        let same = |w: &&mut Watch| w.session == session && w.path == path && w.table == table;
+        if let Some(watch) = self.watches.iter_mut().find(same) {
+            let op = if op == OpId(0) { watch.op } else { op };
+            let (armed, registered, lost_at, armed_index) = (true, true, NEVER, index);
+            *watch = Watch {
+                op,
+                armed,
+                registered,
+                lost_at,
+                armed_index,
+                server,
+                conn,
+                mode,
+                session,
+                table,
+                path,
+            };
+            return;
+        }
+        self.watches.push(Watch {
             session,
             table,
             path,
             op,
             armed: true,
+            server,
+            conn,
+            mode,
             registered: true,
             lost_at: NEVER,
             armed_index: index,
-        };
-        self.watches.push(watch);
+        });
     }
 
-    pub(super) fn fire(&mut self, session: Session, kind: Notify, path: Sym) {
+    pub(super) fn fire(&mut self, session: Session, kind: Notify, path: Sym, conn: Conn) {
+        if self.has_left(session, conn) {
+            return;
+        }
         for watch in &mut self.watches {
-            if watch.session == session && watch.path == path && is_told(watch.table, kind) {
+            let told = watch.session == session && watch.path == path && is_told(watch.table, kind);
+            if told && watch.is_on(conn) && watch.mode.is_one_shot() {
                 watch.armed = false;
             }
         }
         self.session_mut(session).undelivered += 1;
     }
 
-    pub(super) fn disarm(&mut self, session: Session, table: Table, path: Sym) {
+    pub(super) fn disarm(&mut self, session: Session, table: Table, path: Sym, conn: Conn) {
         let at = self.now.at;
         for watch in &mut self.watches {
-            if watch.session == session && watch.path == path && watch.table == table {
-                watch.armed = false;
-                watch.lost_at = at;
+            let is = watch.session == session && watch.path == path && watch.table == table;
+            if is && watch.is_on(conn) {
+                watch.lose(at);
             }
         }
         self.watches.retain(|watch| watch.armed || watch.registered);
@@ -98,6 +152,49 @@ impl View {
 
     pub(super) fn forget_watches(&mut self, session: Session) {
         self.watches.retain(|watch| watch.session != session);
+    }
+
+    /// A server's connections close, and with them go their watches.
+    pub(super) fn lose_watches_of(&mut self, server: u8) {
+        let at = self.now.at;
+        for watch in self.watches.iter_mut().filter(|watch| watch.armed && watch.server == server) {
+            watch.lose(at);
+        }
+        self.watches.retain(|watch| watch.armed || watch.registered);
+    }
+
+    /// The client is on another connection, or on none.
+    pub(super) fn moves(&mut self, session: Session, state: SessionState, conn: Conn, server: u8) {
+        let connected = state == SessionState::Connected;
+        let view = self.session_mut(session);
+        if connected && !conn.is_none() {
+            view.conn = conn;
+            view.server = server;
+            view.undelivered = 0;
+            let at = usize::from(conn.0);
+            if self.conns.len() <= at {
+                self.conns.resize(at + 1, Session(0));
+            }
+            self.conns[at] = session;
+        }
+        let (now, conn) = (self.now.at, self.session(session).conn);
+        if conn.is_none() {
+            return;
+        }
+        for watch in self.watches.iter_mut().filter(|watch| watch.session == session && watch.armed) {
+            if !connected || !watch.is_on(conn) {
+                watch.lose(now);
+            }
+        }
+        self.watches.retain(|watch| watch.armed || watch.registered);
+    }
+
+    /// The number of a server; a client is none.
+    pub(super) fn server_of(who: Who) -> u8 {
+        match who {
+            Who::Server(number) => number,
+            Who::Client(_) | Who::World => 0,
+        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! What happens to clients: notifications, the states of their sessions, faults.
 
 use super::{Hold, Moment, Phase, View};
-use crate::history::{FaultKind, Notify, OpId, Session, SessionState, Sym, Tables, Verb, Who, Why};
+use crate::history::{
+    Conn, FaultKind, Notify, OpId, Session, SessionState, Sym, Tables, Verb, Victim, Who, Why,
+};
 
 impl View {
     pub(super) fn noticed(&mut self, who: Who, session: Session, kind: Notify, path: Sym) {
@@ -21,8 +23,16 @@ impl View {
         }
     }
 
-    pub(super) fn state(&mut self, tables: Tables<'_>, who: Who, session: Session, state: SessionState) {
+    pub(super) fn state(
+        &mut self,
+        tables: Tables<'_>,
+        who: Who,
+        session: Session,
+        state: SessionState,
+        on: (Conn, u8),
+    ) {
         let now = self.now;
+        self.moves(session, state, on.0, on.1);
         let view = self.session_mut(session);
         if let Who::Client(client) = who {
             view.client = Some(client);
@@ -74,11 +84,20 @@ impl View {
         }
     }
 
-    pub(super) fn fault(&mut self, kind: FaultKind, client: u8, lasts: u64) {
+    pub(super) fn fault(&mut self, kind: FaultKind, victim: Victim, lasts: u64) {
         let now = self.now;
         self.calm_since = self.calm_since.max(now.at.saturating_add(lasts));
+        let Victim::Process { client } = victim else {
+            // Whatever is under way may pass there.
+            self.ops.iter_mut().filter(|op| op.phase == Phase::Open).for_each(|op| op.calm = false);
+            return self.trouble(kind, victim, lasts, true);
+        };
         self.disturb_client(client);
         match kind {
+            FaultKind::ClockDrift => {
+                self.client_mut(client).drifts = now;
+                self.excusable = true;
+            }
             FaultKind::ClientPause => {
                 let settle = self.settle;
                 let stopped = self.client_mut(client);
@@ -97,9 +116,10 @@ impl View {
         }
     }
 
-    pub(super) fn mended(&mut self, tables: Tables<'_>, kind: FaultKind, client: u8) {
+    pub(super) fn mended(&mut self, tables: Tables<'_>, kind: FaultKind, victim: Victim) {
         let now = self.now;
         self.calm_since = self.calm_since.max(now.at);
+        let Victim::Process { client } = victim else { return self.trouble(kind, victim, 0, false) };
         let begin = self.client(client).paused;
         if kind == FaultKind::ClientPause && begin.came() {
             let paused = self.client_mut(client);

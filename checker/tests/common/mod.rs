@@ -1,12 +1,14 @@
 //! What the tests of rules share: a test is a history and a verdict.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+pub mod ensemble;
+
 use zk_checker::history::History;
 use zk_checker::{Report, RuleId, RuleSet, judge, text};
 
 /// Two clients and a lock; both are connected.
 pub const HEAD: &str = "
-run sim clients a b c timeout 4 tick 0.5 round_trip 0.002 settle 0.001
+run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b c
 lock /lock stop margin 0.4 fenced
 0.000 server:0 opened s1 timeout 4000 0x1
 0.000 server:0 opened s2 timeout 4000 0x2

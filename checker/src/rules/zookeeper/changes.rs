@@ -1,0 +1,139 @@
+//! What transactions may do to the tree: ZK-8, ZK-9 and ZK-11. (Stats that were read are judged with the reads.)
+
+use super::super::{Kinds, Rule, hears};
+use crate::history::{Code, Event, Request, Sym, What};
+use crate::sink::{Scene, Sink, Story};
+use crate::verdict::RuleId;
+use crate::view::Odd;
+
+/// ZK-8: the suffix of a sequential znode is the number of children that its parent ever had.
+#[derive(Default)]
+pub(crate) struct Suffix {
+    /// The path that the answered create had asked for.
+    asked: Option<Sym>,
+}
+
+impl Rule for Suffix {
+    const ID: RuleId = RuleId::Zk8;
+    const HEARS: Kinds = hears::Reply | hears::Made;
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        if !scene.view.is_sim() {
+            return;
+        }
+        match event.what {
+            What::Reply { req, .. } => {
+                let create = scene.view.request(req).filter(|req| req.kind == Request::Create);
+                self.asked = create.map(|req| req.path);
+            }
+            What::Made { path, czxid } => {
+                let Some(asked) = self.asked.take().filter(|asked| *asked != path) else { return };
+                let name = |sym| scene.tables.names.get(sym).unwrap_or_default();
+                let number = scene.view.oracle.node_at(path, czxid).and_then(|node| node.number);
+                let Some(number) = number else { return };
+                sink.premise_of_all(Self::ID);
+                let wanted = format!("{}{number:010}", name(asked));
+                if name(path) != wanted {
+                    let story = Story::new(format!("the create of {} made {}", name(asked), name(path)))
+                        .because(format!("its parent had had {number} children before"));
+                    sink.fail_all(Self::ID, scene, &[], story);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// ZK-9: a change finds what it needs: a parent that may have children, no children, no znode, or one.
+#[derive(Default)]
+pub(crate) struct Conditions;
+
+impl Rule for Conditions {
+    const ID: RuleId = RuleId::Zk9;
+    const HEARS: Kinds = hears::Created | hears::Deleted | hears::Written | hears::Restricted;
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        if !scene.view.is_sim() {
+            return;
+        }
+        sink.premise_of_all(Self::ID);
+        let (Some(odd), Some(path)) = (scene.view.oracle.odd, event.what.path()) else { return };
+        let because = match odd {
+            Odd::AlreadyThere => "it was there already",
+            Odd::NoParent => "its parent was not there",
+            Odd::EphemeralParent => "its parent is an ephemeral",
+            Odd::NotThere => "it was not there",
+            Odd::HasChildren => "it had children",
+        };
+        let story = Story::new(format!("{} was changed at {}", scene.path(path), scene.when(scene.view.now)))
+            .because(because);
+        sink.fail_all(Self::ID, scene, &[], story);
+    }
+}
+
+/// ZK-11: a transaction happens as a whole, under one zxid, or not at all.
+#[derive(Default)]
+pub(crate) struct Whole {
+    /// The latest transaction, what was asked, how it went, and where it was told.
+    latest: Option<(u64, Request, Code, u32)>,
+}
+
+impl Whole {
+    /// The transaction is over: a single operation that succeeded had its one effect.
+    fn close(&mut self, scene: &Scene<'_>, effects: usize, sink: &mut Sink) {
+        let Some((zxid, kind, Code::Ok, index)) = self.latest.take() else { return };
+        let one = matches!(
+            kind,
+            Request::Create | Request::Delete | Request::Set | Request::SetAcl | Request::Reap
+        );
+        if one && effects != 1 {
+            let kind = crate::words::Word::word(kind);
+            let story = Story::new(format!("the {kind} of zxid {zxid:#x} had {effects} effects"))
+                .because(format!("e{index}: it had succeeded"));
+            sink.fail_all(RuleId::Zk11, scene, &[index], story);
+        }
+    }
+}
+
+impl Rule for Whole {
+    const ID: RuleId = RuleId::Zk11;
+    const HEARS: Kinds = hears::Txn | hears::Created | hears::Deleted | hears::Written | hears::Restricted;
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        if !scene.view.is_sim() {
+            return;
+        }
+        let oracle = &scene.view.oracle;
+        let zxid = match event.what {
+            What::Txn { zxid, kind, code, .. } => {
+                // The new one has no effects yet: those before it are the old one's.
+                let last = oracle.commits.len().checked_sub(2);
+                let effects = last.map_or(0, |last| oracle.effects_of(last as u32).len());
+                self.close(scene, effects, sink);
+                self.latest = Some((zxid, kind, code, scene.index));
+                return sink.premise_of_all(Self::ID);
+            }
+            What::Created { zxid, .. }
+            | What::Deleted { zxid, .. }
+            | What::Written { zxid, .. }
+            | What::Restricted { zxid, .. } => zxid,
+            _ => return,
+        };
+        let Some((latest, _, code, index)) = self.latest else { return };
+        let because = match code {
+            _ if latest != zxid => format!("e{index}: the latest transaction is {latest:#x}"),
+            Code::Ok => return,
+            _ => format!("e{index}: that transaction was refused"),
+        };
+        let story = Story::new(format!("an effect of zxid {zxid:#x} at {}", scene.when(scene.view.now)))
+            .because(because);
+        sink.fail_all(Self::ID, scene, &[index], story);
+    }
+
+    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        // A history may end in the middle of a transaction: nothing is missing then.
+        if scene.view.oracle.effects_so_far() > 1 {
+            self.close(scene, scene.view.oracle.effects_so_far(), sink);
+        }
+    }
+}

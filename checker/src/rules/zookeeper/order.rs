@@ -1,0 +1,294 @@
+//! One order of transactions, and what clients see of it: ZK-1 to ZK-4, and ZK-10.
+
+use super::super::{Kinds, Rule, hears};
+use super::{party, server, slot, told};
+use crate::history::{Code, Conn, Event, ReqId, Request, Session, SessionState, What};
+use crate::sink::{Scene, Sink, Story};
+use crate::verdict::RuleId;
+
+/// Whether a request takes a place in the order of transactions.
+pub(super) fn is_write(kind: Request) -> bool {
+    matches!(
+        kind,
+        Request::Create
+            | Request::Delete
+            | Request::Set
+            | Request::SetAcl
+            | Request::Multi
+            | Request::CloseSession
+    )
+}
+
+/// ZK-1: every server applies the committed transactions, all of them, in their order.
+#[derive(Default)]
+pub(crate) struct OneOrder;
+
+impl Rule for OneOrder {
+    const ID: RuleId = RuleId::Zk1;
+    const HEARS: Kinds = hears::Txn | hears::Applied;
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let (What::Txn { zxid, .. } | What::Applied { zxid }) = event.what else { return };
+        let oracle = &scene.view.oracle;
+        let server = server(event.who);
+        sink.premise_of_all(Self::ID);
+        if oracle.is_unknown {
+            let story = Story::new(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
+                .because("that is not what comes next in the committed order");
+            return sink.fail_all(Self::ID, scene, &[], story);
+        }
+        let (from, to) = oracle.skipped;
+        if from < to {
+            let first = oracle.commits[from as usize].zxid;
+            let story = Story::new(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
+                .because(format!("it has not applied {first:#x}, which was committed before"));
+            sink.fail_all(Self::ID, scene, &[], story);
+        }
+    }
+}
+
+fn now(scene: &Scene<'_>) -> String {
+    scene.when(scene.view.now)
+}
+
+/// ZK-2: a write that was called after another request had returned comes after what that one saw.
+#[derive(Default)]
+pub(crate) struct Linearizable {
+    largest: u64,
+    told_at: u32,
+    /// By request: the largest zxid that anybody had been told when it was sent, and by which event.
+    floor: Vec<(u64, u32)>,
+}
+
+impl Rule for Linearizable {
+    const ID: RuleId = RuleId::Zk2;
+    const HEARS: Kinds = hears::Send | hears::Reply;
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        if !scene.view.is_sim() {
+            return;
+        }
+        match event.what {
+            What::Send { req, kind, .. } if is_write(kind) => {
+                *slot(&mut self.floor, req.0 as usize) = (self.largest, self.told_at);
+            }
+            What::Reply { req, zxid, .. } => {
+                let Some(zxid) = told(zxid) else { return };
+                let write = scene.view.request(req).is_some_and(|req| is_write(req.kind));
+                let (floor, seen) = self.floor.get(req.0 as usize).copied().unwrap_or_default();
+                if write && floor != 0 {
+                    sink.premise_of_all(Self::ID);
+                    if zxid <= floor {
+                        let story = Story::new(format!("the write r{} was answered with {zxid:#x}", req.0))
+                            .because(format!(
+                                "zxid {floor:#x} had been answered at e{seen}, before it was sent"
+                            ));
+                        sink.fail_all(Self::ID, scene, &[seen], story);
+                    }
+                }
+                if zxid > self.largest {
+                    (self.largest, self.told_at) = (zxid, scene.index);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Last {
+    conn: Conn,
+    /// Where the request that was answered last had been sent, and its answer.
+    sent: u32,
+    reply: u32,
+    /// The largest zxid of its writes, and where that was answered.
+    write: u64,
+    wrote: u32,
+    /// The zxid of the last answer.
+    zxid: u64,
+}
+
+/// ZK-3: a session's requests are answered in their order, its writes grow, and its reads see them.
+#[derive(Default)]
+pub(crate) struct SessionOrder(Vec<Last>);
+
+impl SessionOrder {
+    fn reply(&mut self, scene: &Scene<'_>, id: ReqId, zxid: u64, conn: Conn, sink: &mut Sink) {
+        let Some(req) = scene.view.request(id) else { return };
+        // Authentication passes by the others, and is answered without a zxid.
+        if matches!(req.kind, Request::Other | Request::Connect) || req.session == Session(0) {
+            return;
+        }
+        let last = slot(&mut self.0, usize::from(req.session.0));
+        let session = || party(scene, req.session);
+        sink.premise_of_all(RuleId::Zk3);
+        if last.reply != 0 && last.conn == conn && req.sent.index < last.sent {
+            let story = Story::new(format!("r{} of {} was answered at {}", id.0, session(), now(scene)))
+                .because(format!("a request that was sent after it had been answered at e{}", last.reply));
+            sink.fail_all(RuleId::Zk3, scene, &[last.reply], story);
+        }
+        (last.conn, last.sent, last.reply) = (conn, req.sent.index, scene.index);
+        let Some(zxid) = told(zxid) else { return };
+        let write = is_write(req.kind);
+        if zxid < last.write || (write && zxid == last.write) {
+            let what = if write { "write" } else { "read" };
+            let of = session();
+            let story = Story::new(format!("the {what} r{} of {of} was answered with {zxid:#x}", id.0))
+                .because(format!("its own write was answered with {:#x} at e{}", last.write, last.wrote));
+            sink.fail_all(RuleId::Zk3, scene, &[last.wrote], story);
+        }
+        if write {
+            (last.write, last.wrote) = (last.write.max(zxid), scene.index);
+        }
+    }
+}
+
+impl Rule for SessionOrder {
+    const ID: RuleId = RuleId::Zk3;
+    const HEARS: Kinds = hears::Reply;
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        if let What::Reply { req, zxid, conn, .. } = event.what
+            && scene.view.is_sim()
+        {
+            self.reply(scene, req, zxid, conn, sink);
+        }
+    }
+}
+
+/// ZK-4: what a session is answered never goes back, wherever it goes.
+#[derive(Default)]
+pub(crate) struct OneImage(Vec<Last>);
+
+impl Rule for OneImage {
+    const ID: RuleId = RuleId::Zk4;
+    const HEARS: Kinds = hears::Reply | hears::State | hears::TurnedAway;
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let view = scene.view;
+        if !view.is_sim() {
+            return;
+        }
+        match event.what {
+            What::Reply { req, zxid, .. } => {
+                let Some(req) = view.request(req) else { return };
+                let Some(zxid) = told(zxid).filter(|_| req.kind != Request::Connect) else { return };
+                if req.session == Session(0) {
+                    return;
+                }
+                let last = slot(&mut self.0, usize::from(req.session.0));
+                sink.premise_of_all(Self::ID);
+                if zxid < last.zxid {
+                    let session = party(scene, req.session);
+                    let story =
+                        Story::new(format!("{session} was answered with {zxid:#x} at {}", now(scene)))
+                            .because(format!(
+                                "it had been answered with {:#x} at e{}",
+                                last.zxid, last.reply
+                            ));
+                    sink.fail_all(Self::ID, scene, &[last.reply], story);
+                }
+                (last.zxid, last.reply) = (zxid.max(last.zxid), scene.index);
+            }
+            What::State { session, state: SessionState::Connected, conn, server } if !conn.is_none() => {
+                let last = *slot(&mut self.0, usize::from(session.0));
+                let applied = view.server(server).applied;
+                if !view.server(server).applied_is_known {
+                    return;
+                }
+                sink.premise_of_all(Self::ID);
+                if applied < last.zxid {
+                    let session = party(scene, session);
+                    let story = Story::new(format!("server {server} took {session} in at {}", now(scene)))
+                        .because(format!(
+                            "it has applied up to {applied:#x}, and the client has seen {:#x} (e{})",
+                            last.zxid, last.reply
+                        ));
+                    sink.fail_all(Self::ID, scene, &[last.reply], story);
+                }
+            }
+            What::TurnedAway { session, seen } => {
+                let number = server(event.who);
+                let applied = view.server(number).applied;
+                if !view.server(number).applied_is_known {
+                    return;
+                }
+                sink.premise_of_all(Self::ID);
+                if seen <= applied {
+                    let session = party(scene, session);
+                    let story =
+                        Story::new(format!("server {number} turned {session} away at {}", now(scene)))
+                            .because(format!(
+                                "it has applied {applied:#x}, the client had only seen {seen:#x}"
+                            ));
+                    sink.fail_all(Self::ID, scene, &[], story);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// ZK-10: what was acknowledged is committed, and no server that goes on leaves it out.
+#[derive(Default)]
+pub(crate) struct Durable {
+    /// By the number of the transaction: who was told of it.
+    acknowledged: Vec<u32>,
+}
+
+impl Rule for Durable {
+    const ID: RuleId = RuleId::Zk10;
+    const HEARS: Kinds = hears::Reply | hears::Txn | hears::Applied | hears::Serving;
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let view = scene.view;
+        if !view.is_sim() {
+            return;
+        }
+        match event.what {
+            What::Reply { req, code: Code::Ok, zxid, conn } if !conn.is_none() => {
+                let write = view.request(req).is_some_and(|req| is_write(req.kind));
+                let Some(zxid) = told(zxid).filter(|_| write) else { return };
+                sink.premise_of_all(Self::ID);
+                match view.oracle.number_of(zxid) {
+                    Some(number) => *slot(&mut self.acknowledged, number as usize) = scene.index,
+                    None => {
+                        let story =
+                            Story::new(format!("the write r{} was answered at {}", req.0, now(scene)))
+                                .because(format!("no server has applied a transaction of zxid {zxid:#x}"));
+                        sink.fail_all(Self::ID, scene, &[], story);
+                    }
+                }
+            }
+            What::Txn { .. } | What::Applied { .. } => {
+                let (from, to) = view.oracle.skipped;
+                self.lost(scene, from, to, server(event.who), sink);
+            }
+            // Before it serves it has caught up with everything that anybody was told.
+            What::Serving => {
+                let number = server(event.who);
+                let applied = view.server(number).applied;
+                let from = view.oracle.commits.partition_point(|commit| commit.zxid <= applied);
+                let since = view.server(number).serving_since;
+                let known = view.server(number).applied_is_known && applied != 0;
+                if known && since == scene.at {
+                    self.lost(scene, from as u32, self.acknowledged.len() as u32, number, sink);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Durable {
+    fn lost(&self, scene: &Scene<'_>, from: u32, to: u32, server: u8, sink: &mut Sink) {
+        let range = self.acknowledged.get(from as usize..(to as usize).min(self.acknowledged.len()));
+        let lost = range.and_then(|range| range.iter().position(|told| *told != 0));
+        let Some(lost) = lost.map(|at| from as usize + at) else { return };
+        let told = self.acknowledged[lost];
+        let zxid = scene.view.oracle.commits.get(lost).map_or(0, |commit| commit.zxid);
+        let story = Story::new(format!("server {server} goes on at {} without zxid {zxid:#x}", now(scene)))
+            .because(format!("e{told}: that write had been acknowledged"));
+        sink.fail_all(RuleId::Zk10, scene, &[told], story);
+    }
+}

@@ -1,0 +1,232 @@
+//! What reads show: ZK-5, the stats of ZK-9, ZK-12 and ZK-13.
+
+use super::super::{Kinds, Rule, hears};
+use super::{party, server, slot, told};
+use crate::digest::Digest;
+use crate::history::{Code, Event, FaultKind, ReqId, Request, What};
+use crate::sink::{Scene, Sink, Story};
+use crate::verdict::RuleId;
+use crate::view::{NEVER, is_unjudged};
+
+/// ZK-5 and ZK-9: a read shows the tree in the state of its zxid, the stat as the writes made it.
+#[derive(Default)]
+pub(crate) struct Shown {
+    /// The state in which the read in hand is answered, and where that was told.
+    state: u64,
+    served: u32,
+}
+
+impl Shown {
+    fn served(&mut self, scene: &Scene<'_>, number: u8, zxid: u64, sink: &mut Sink) {
+        (self.state, self.served) = (zxid, scene.index);
+        sink.premise_of_all(RuleId::Zk5);
+        let server = scene.view.server(number);
+        let applied = server.applied;
+        // The first state of an epoch is that of the last transaction before it.
+        let begins = zxid > applied && zxid as u32 == 0;
+        if zxid != applied && !begins && server.applied_is_known {
+            let story = Story::new(format!("server {number} answers a read in the state of {zxid:#x}"))
+                .because(format!("it has applied up to {applied:#x}"));
+            sink.fail_all(RuleId::Zk5, scene, &[], story);
+        }
+    }
+
+    /// The answer bears the zxid of the state that it shows.
+    fn replied(scene: &Scene<'_>, id: ReqId, zxid: u64, sink: &mut Sink) {
+        let served = scene.view.request(id).map_or(0, |req| req.served);
+        if served != 0 && told(zxid).is_some_and(|zxid| zxid != served) {
+            let story = Story::new(format!("the answer to the read r{} bears zxid {zxid:#x}", id.0))
+                .because(format!("it was served in the state of {served:#x}"));
+            sink.fail_all(RuleId::Zk5, scene, &[], story);
+        }
+    }
+
+    fn found(&self, scene: &Scene<'_>, what: &What, sink: &mut Sink) {
+        let What::Found { read, code, path, digest } = *what else { return };
+        let text = scene.tables.names.get(path).unwrap_or_default();
+        if is_unjudged(text) || matches!(code, Code::NoAuth | Code::BadArguments | Code::Other) {
+            return;
+        }
+        let node = scene.view.oracle.node_at(path, self.state);
+        let right = match node {
+            None => Code::NoNode,
+            Some(_) => Code::Ok,
+        };
+        let state = self.state;
+        let wrong =
+            |what: &str| Story::new(format!("{what} of {} was served at e{}", scene.path(path), self.served));
+        if code != right {
+            let is = if node.is_some() { "there" } else { "not there" };
+            let story = wrong("a wrong answer about the presence")
+                .because(format!("in the state of {state:#x} it is {is}"));
+            return sink.fail_all(RuleId::Zk5, scene, &[self.served], story);
+        }
+        let Some(node) = node else { return };
+        let right = match read {
+            Request::Get => node.digest_of_data(),
+            Request::Children => node.digest_of_names(),
+            Request::Exists | Request::GetAcl => node.digest_of_stat(),
+            _ => return,
+        };
+        if digest.content != right.content && digest != Digest::default() {
+            let what = if read == Request::Children { "a wrong list" } else { "wrong data" };
+            let story = wrong(what).because(format!("in the state of {state:#x} it is another one"));
+            sink.fail_all(RuleId::Zk5, scene, &[self.served], story);
+        }
+        if digest.stat == 0 {
+            return;
+        }
+        sink.premise_of_all(RuleId::Zk9);
+        if digest.stat != right.stat {
+            let story =
+                wrong("a wrong stat").because(format!("in the state of {state:#x} it is another one"));
+            sink.fail_all(RuleId::Zk9, scene, &[self.served], story);
+        }
+    }
+}
+
+impl Rule for Shown {
+    const ID: RuleId = RuleId::Zk5;
+    const ALSO: &'static [RuleId] = &[RuleId::Zk9];
+    const HEARS: Kinds = hears::Served | hears::Found | hears::Reply;
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        match event.what {
+            What::Served { zxid, .. } => self.served(scene, server(event.who), zxid, sink),
+            What::Reply { req, zxid, .. } => Self::replied(scene, req, zxid, sink),
+            _ => self.found(scene, &event.what, sink),
+        }
+    }
+}
+
+/// ZK-12: after a sync a session reads, on that connection, everything that was proposed before it.
+#[derive(Default)]
+pub(crate) struct Sync {
+    /// By session: the last barrier.
+    barriers: Vec<Barrier>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Barrier {
+    conn: u16,
+    sent: u32,
+    zxid: u64,
+    told: u32,
+}
+
+impl Rule for Sync {
+    const ID: RuleId = RuleId::Zk12;
+    const HEARS: Kinds = hears::Barrier | hears::Served;
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        match event.what {
+            What::Barrier { session, req, zxid } => {
+                let Some(req) = scene.view.request(req) else { return };
+                *slot(&mut self.barriers, usize::from(session.0)) =
+                    Barrier { conn: req.conn.0, sent: req.sent.index, zxid, told: scene.index };
+            }
+            What::Served { req, conn, zxid } => {
+                let Some(sent) = scene.view.request(req) else { return };
+                let barrier = self.barriers.get(usize::from(sent.session.0)).copied().unwrap_or_default();
+                if barrier.told == 0 || barrier.conn != conn.0 || sent.sent.index < barrier.sent {
+                    return;
+                }
+                sink.premise_of_all(Self::ID);
+                if zxid < barrier.zxid {
+                    let session = party(scene, sent.session);
+                    let story = Story::new(format!("the read r{} of {session} shows zxid {zxid:#x}", req.0))
+                        .because(format!("e{}: its sync is a barrier at {:#x}", barrier.told, barrier.zxid));
+                    sink.fail_all(Self::ID, scene, &[barrier.told], story);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// ZK-13: a server that is cut off stops to serve.
+#[derive(Default)]
+pub(crate) struct CutOff {
+    /// By server: since when no packet has reached it, and where that was told.
+    cut: Vec<Option<(u64, u32)>>,
+    /// Links that are cut, and since when.
+    links: Vec<(u8, u8, u64)>,
+}
+
+impl CutOff {
+    /// Whether every other server is cut off from this one by its links.
+    fn links_of(&mut self, scene: &Scene<'_>, number: u8) {
+        let others = (0..scene.view.servers.len() as u8).filter(|other| *other != number);
+        let mut since = 0;
+        let mut any = false;
+        for other in others {
+            let cut = self.links.iter().find(|(from, to, _)| (*from, *to) == (other, number));
+            let Some((_, _, at)) = cut else {
+                *slot(&mut self.cut, usize::from(number)) = None;
+                return;
+            };
+            since = since.max(*at);
+            any = true;
+        }
+        if any {
+            slot(&mut self.cut, usize::from(number)).get_or_insert((since, scene.index));
+        }
+    }
+
+    fn fault(&mut self, scene: &Scene<'_>, kind: FaultKind, victim: crate::history::Victim, begins: bool) {
+        use crate::history::Victim;
+        match (kind, victim) {
+            (FaultKind::ServerPartition, Victim::Server { server }) => {
+                *slot(&mut self.cut, usize::from(server)) = begins.then_some((scene.at, scene.index));
+            }
+            (FaultKind::LinkCut, Victim::Link { from, to }) => {
+                self.links.retain(|(a, b, _)| (*a, *b) != (from, to));
+                if begins {
+                    self.links.push((from, to, scene.at));
+                }
+                self.links_of(scene, to);
+            }
+            // What was held up arrives, and is a sign of life.
+            (FaultKind::LinkHeld, Victim::Link { to, .. }) if !begins => {
+                if let Some(cut) = slot(&mut self.cut, usize::from(to)) {
+                    cut.0 = cut.0.max(scene.at);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Rule for CutOff {
+    const ID: RuleId = RuleId::Zk13;
+    const HEARS: Kinds = hears::Fault | hears::Mended | hears::Served | hears::Serving;
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let view = scene.view;
+        match event.what {
+            What::Fault { kind, victim, .. } => self.fault(scene, kind, victim, true),
+            What::Mended { kind, victim } => self.fault(scene, kind, victim, false),
+            What::Served { .. } => {
+                let number = server(event.who);
+                let Some((since, told)) = self.cut.get(usize::from(number)).copied().flatten() else {
+                    return;
+                };
+                let paused = view.server(number).paused_until;
+                if paused == NEVER {
+                    return;
+                }
+                sink.premise_of_all(Self::ID);
+                // What was under way when it was cut off still arrives.
+                let ticks = (view.sync_limit + 1).saturating_mul(view.tick);
+                let patience = ticks.saturating_add(view.round_trip + view.settle);
+                if scene.at > since.max(paused).saturating_add(patience) {
+                    let story =
+                        Story::new(format!("server {number} answers a read at {}", scene.when(view.now)))
+                            .because(format!("it is cut off from all others since e{told}"));
+                    sink.fail_all(Self::ID, scene, &[told], story);
+                }
+            }
+            _ => {}
+        }
+    }
+}

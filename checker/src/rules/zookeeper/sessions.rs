@@ -1,0 +1,112 @@
+//! How sessions live and end: ZK-7.
+
+use super::super::{Kinds, Rule, hears};
+use super::{party, server, slot};
+use crate::history::{Code, Event, Request, Session, What};
+use crate::sink::{Scene, Sink, Story, ms};
+use crate::verdict::RuleId;
+use crate::view::NEVER;
+
+/// ZK-7: ephemerals go together, with their session and only then; nothing of a session comes after its end; a session
+/// expires when its leader has not heard of it for its timeout, and within one tick after.
+#[derive(Default)]
+pub(crate) struct Sessions {
+    /// By session: where its end was told.
+    ended: Vec<u32>,
+    /// The transaction in hand, if it ends a session.
+    closing: Option<(u64, Session)>,
+}
+
+impl Sessions {
+    fn fail(scene: &Scene<'_>, sink: &mut Sink, seen: u32, what: String, because: String) {
+        sink.fail_all(RuleId::Zk7, scene, &[seen], Story::new(what).because(because));
+    }
+
+    fn end_of(&self, session: Session) -> Option<u32> {
+        self.ended.get(usize::from(session.0)).copied().filter(|at| *at != 0)
+    }
+
+    fn marked(scene: &Scene<'_>, number: u8, session: Session, heard: u64, sink: &mut Sink) {
+        let view = scene.view;
+        let leader = view.server(number);
+        let timeout = view.timeout_of(session);
+        sink.premise_of_all(RuleId::Zk7);
+        // A leader begins anew with everybody.
+        let from = heard.max(leader.elected);
+        let who = party(scene, session);
+        let told = |how| format!("{who} was expired at {}, {how}", scene.when(view.now));
+        let because = format!(
+            "the leader last heard of it at {}, its timeout is {}",
+            crate::text::seconds(heard),
+            ms(timeout)
+        );
+        if scene.at.saturating_add(view.settle) < from.saturating_add(timeout) {
+            Self::fail(scene, sink, u32::MAX, told("too early"), because);
+        } else {
+            // Time in which it stood still, or did not lead yet, does not count.
+            let paused = leader.paused_until;
+            let from = from.max(leader.serving_since).max(if paused == NEVER { scene.at } else { paused });
+            let latest = from.saturating_add(timeout + view.tick + view.settle);
+            if scene.at > latest {
+                Self::fail(scene, sink, u32::MAX, told("too late"), because);
+            }
+        }
+    }
+
+    fn deleted(&self, scene: &Scene<'_>, path: crate::history::Sym, zxid: u64, sink: &mut Sink) {
+        let Some((closing, session)) = self.closing.filter(|(closing, _)| *closing == zxid) else { return };
+        let owner = scene.view.oracle.node_at(path, zxid.saturating_sub(1)).map(|node| node.owner);
+        sink.premise_of_all(RuleId::Zk7);
+        if owner.is_some_and(|owner| owner != session) {
+            let what = format!("{} went at {closing:#x}", scene.path(path));
+            let because = format!("that ends {}, whose it is not", party(scene, session));
+            Self::fail(scene, sink, u32::MAX, what, because);
+        }
+    }
+
+    fn ended(&mut self, scene: &Scene<'_>, session: Session, zxid: u64, sink: &mut Sink) {
+        sink.premise_of_all(RuleId::Zk7);
+        let left = scene.view.oracle.living_of(session);
+        if left > 0 {
+            let what = format!("{} ended at zxid {zxid:#x}", party(scene, session));
+            let because = format!("{left} of its ephemerals did not go with it");
+            Self::fail(scene, sink, u32::MAX, what, because);
+        }
+        *slot(&mut self.ended, usize::from(session.0)) = scene.index;
+    }
+}
+
+impl Rule for Sessions {
+    const ID: RuleId = RuleId::Zk7;
+    const HEARS: Kinds =
+        hears::Txn | hears::Created | hears::Deleted | hears::Marked | hears::Ended | hears::Opened;
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        if !scene.view.is_sim() {
+            return;
+        }
+        match event.what {
+            What::Txn { zxid, session, kind, code } => {
+                self.closing = (kind == Request::CloseSession && code == Code::Ok).then_some((zxid, session));
+                if let Some(end) = self.end_of(session).filter(|_| code == Code::Ok && self.closing.is_none())
+                {
+                    let what = format!("zxid {zxid:#x} is a transaction of {}", party(scene, session));
+                    Self::fail(scene, sink, end, what, format!("e{end}: that session is over"));
+                }
+            }
+            What::Created { path, owner, .. } => {
+                if let Some(end) = self.end_of(owner) {
+                    let what = format!("{} was made for {}", scene.path(path), party(scene, owner));
+                    Self::fail(scene, sink, end, what, format!("e{end}: that session is over"));
+                }
+            }
+            What::Deleted { path, zxid, .. } => self.deleted(scene, path, zxid, sink),
+            What::Marked { session, heard } => {
+                Self::marked(scene, server(event.who), session, heard, sink);
+            }
+            What::Ended { session, zxid } => self.ended(scene, session, zxid, sink),
+            What::Opened { session, .. } => *slot(&mut self.ended, usize::from(session.0)) = 0,
+            _ => {}
+        }
+    }
+}

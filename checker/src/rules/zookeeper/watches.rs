@@ -1,0 +1,413 @@
+//! Watches at servers, and their notifications on the way: ZK-6 and ZK-14.
+//!
+//! Every server's tables are kept as it tells of them. When it applies a transaction, this says which watches must fire
+//! (`WatchManager.triggerWatch`), and what fires is held against that. A connection is a queue: what was fired arrives
+//! in that order, and before any later answer.
+
+use super::super::{Kinds, Rule, hears};
+use super::{server, slot, told};
+use crate::history::{
+    Code, Conn, Event, Notify, Request, Session, SessionState, Sym, Table, WatchMode, What,
+};
+use crate::sink::{Scene, Sink, Story};
+use crate::verdict::RuleId;
+use crate::view::{Effect, is_unjudged};
+use std::collections::VecDeque;
+
+/// A watch in a server's table.
+#[derive(Clone, Copy)]
+struct Armed {
+    server: u8,
+    conn: Conn,
+    table: Table,
+    path: Sym,
+    mode: WatchMode,
+    index: u32,
+}
+
+/// A notification that a server must queue.
+#[derive(Clone, Copy)]
+struct Due {
+    server: u8,
+    conn: Conn,
+    kind: Notify,
+    path: Sym,
+    zxid: u64,
+    mode: WatchMode,
+    armed: u32,
+    /// It went without being told: whoever may not read a znode is not told of it.
+    filtered: bool,
+}
+
+/// A notification that a server has queued without a reason so far.
+#[derive(Clone, Copy)]
+struct Early {
+    server: u8,
+    conn: Conn,
+    kind: Notify,
+    path: Sym,
+    half: u32,
+    index: u32,
+}
+
+/// A read that must arm a watch.
+#[derive(Clone, Copy)]
+struct Arming {
+    conn: Conn,
+    table: Table,
+    path: Sym,
+    index: u32,
+}
+
+/// ZK-6 and ZK-14.
+#[derive(Default)]
+pub(crate) struct Watches {
+    armed: Vec<Armed>,
+    recursive: u32,
+    due: Vec<Due>,
+    early: Vec<Early>,
+    arming: Vec<Arming>,
+    /// By connection: what was queued and has not arrived, with the zxid, or zero.
+    queues: Vec<VecDeque<(Notify, Sym, u64, u32)>>,
+    /// By session: the last zxid that it was answered with, and that when it connected.
+    seen: Vec<(u64, u64)>,
+    /// The read in hand: its connection, and whether it asks for a watch.
+    read: (Conn, bool),
+}
+
+fn rule(mode: WatchMode) -> RuleId {
+    if mode.is_one_shot() { RuleId::Zk6 } else { RuleId::Zk14 }
+}
+
+fn said(kind: Notify) -> &'static str {
+    crate::words::Word::word(kind)
+}
+
+impl Watches {
+    fn arm(&mut self, armed: Armed, sink: &mut Sink) {
+        sink.premise_of_all(rule(armed.mode));
+        self.arming.retain(|w| (w.conn, w.table, w.path) != (armed.conn, armed.table, armed.path));
+        self.remove(armed.conn, armed.table, armed.path);
+        self.recursive += u32::from(armed.mode == WatchMode::Recursive);
+        self.armed.push(armed);
+    }
+
+    fn remove(&mut self, conn: Conn, table: Table, path: Sym) {
+        let is = |w: &Armed| w.conn == conn && w.table == table && w.path == path;
+        if let Some(at) = self.armed.iter().position(is) {
+            let gone = self.armed.remove(at);
+            self.recursive -= u32::from(gone.mode == WatchMode::Recursive);
+        }
+    }
+
+    fn disarm(&mut self, conn: Conn, table: Table, path: Sym) {
+        self.remove(conn, table, path);
+        let used = |kind| crate::view::is_told(table, kind);
+        for due in self.due.iter_mut().filter(|due| due.conn == conn && due.path == path && used(due.kind)) {
+            due.filtered = true;
+        }
+    }
+
+    /// A server does to its tree what the effect says.
+    fn effect(&mut self, scene: &Scene<'_>, server: u8, effect: Effect, zxid: u64) {
+        let Some(kind) = effect.kind else { return };
+        if self.armed.is_empty() {
+            return;
+        }
+        self.trigger(scene, (server, zxid), Table::Data, effect.path, kind);
+        if kind == Notify::Deleted {
+            self.trigger(scene, (server, zxid), Table::Child, effect.path, kind);
+        }
+        if let Some(parent) = effect.parent.filter(|_| kind != Notify::DataChanged) {
+            self.trigger(scene, (server, zxid), Table::Child, parent, Notify::ChildrenChanged);
+        }
+    }
+
+    fn trigger(&mut self, scene: &Scene<'_>, at: (u8, u64), table: Table, path: Sym, kind: Notify) {
+        let (server, zxid) = at;
+        let text = if self.recursive > 0 { scene.tables.names.get(path).unwrap_or_default() } else { "" };
+        let (mut number, recursive) = (0, self.recursive > 0);
+        // One notification a connection and step, however many of its watches match.
+        let mut step: Vec<Conn> = Vec::new();
+        while let Some(watch) = self.armed.get(number).copied() {
+            number += 1;
+            let here = watch.path == path;
+            if watch.server != server || watch.table != table || !(here || recursive) {
+                continue;
+            }
+            match watch.mode {
+                WatchMode::Recursive => {
+                    let above = scene.tables.names.get(watch.path).unwrap_or_default();
+                    let rest = text.strip_prefix(above.trim_end_matches('/'));
+                    let below = here || rest.is_some_and(|rest| rest.starts_with('/'));
+                    if !below || kind == Notify::ChildrenChanged {
+                        continue;
+                    }
+                }
+                _ if !here => continue,
+                WatchMode::Persistent => {}
+                WatchMode::OneShot => {
+                    number -= 1;
+                    self.armed.remove(number);
+                }
+            }
+            if step.contains(&watch.conn) {
+                continue;
+            }
+            step.push(watch.conn);
+            self.expect(Due {
+                server,
+                conn: watch.conn,
+                kind,
+                path,
+                zxid,
+                mode: watch.mode,
+                armed: watch.index,
+                filtered: false,
+            });
+        }
+    }
+
+    /// A deletion is told by two tables, and once.
+    fn expect(&mut self, due: Due) {
+        let same = |w: &Due| {
+            (w.server, w.conn, w.kind, w.path, w.zxid) == (due.server, due.conn, due.kind, due.path, due.zxid)
+        };
+        // A znode may be written twice in one transaction: only its deletion is told by two tables.
+        if due.kind == Notify::Deleted && self.due.iter().any(same) {
+            return;
+        }
+        let told = |w: &Early| {
+            (w.server, w.conn, w.kind, w.path, w.half)
+                == (due.server, due.conn, due.kind, due.path, due.zxid as u32)
+        };
+        match self.early.iter().position(told) {
+            Some(at) => _ = self.early.remove(at),
+            None => self.due.push(due),
+        }
+    }
+
+    fn fired(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let What::Fire { session, kind, path, zxid: half, conn } = event.what else { return };
+        let number = server(event.who);
+        sink.premise_of_all(RuleId::Zk6);
+        let applied = scene.view.server(number).applied;
+        let zxid = if half == 0 { 0 } else { scene.view.server(number).whole(half) };
+        slot(&mut self.queues, usize::from(conn.0)).push_back((kind, path, zxid, scene.index));
+        if half == 0 {
+            return self.missed(scene, session, kind, path, applied, sink);
+        }
+        let is =
+            |w: &Due| (w.server, w.conn, w.kind, w.path, w.zxid as u32) == (number, conn, kind, path, half);
+        match self.due.iter().position(is) {
+            Some(at) => _ = self.due.remove(at),
+            None => {
+                self.early.push(Early { server: number, conn, kind, path, half, index: scene.index });
+            }
+        }
+    }
+
+    /// Registering again tells of a change: there was one since the client was last answered.
+    fn missed(
+        &self,
+        scene: &Scene<'_>,
+        session: Session,
+        kind: Notify,
+        path: Sym,
+        applied: u64,
+        sink: &mut Sink,
+    ) {
+        if is_unjudged(scene.tables.names.get(path).unwrap_or_default()) {
+            return;
+        }
+        let (_, relative) = self.seen.get(usize::from(session.0)).copied().unwrap_or_default();
+        let node = scene.view.oracle.node_at(path, applied);
+        let right = match (kind, node) {
+            (Notify::Deleted, node) => node.is_none(),
+            (_, None) => false,
+            (Notify::Created, Some(_)) => true,
+            (Notify::DataChanged, Some(node)) => node.mzxid > relative,
+            (Notify::ChildrenChanged, Some(node)) => node.pzxid > relative,
+        };
+        if !right {
+            let story = Story::new(format!(
+                "registering again told {} of {} at {}",
+                said(kind),
+                scene.path(path),
+                scene.when(scene.view.now)
+            ))
+            .because(format!("since zxid {relative:#x}, which it had been answered with, that is not so"));
+            sink.fail_all(RuleId::Zk6, scene, &[], story);
+        }
+    }
+
+    fn noticed(&mut self, scene: &Scene<'_>, kind: Notify, path: Sym, conn: Conn, sink: &mut Sink) {
+        let queue = slot(&mut self.queues, usize::from(conn.0));
+        if let Some((first, on, _, _)) = queue.front()
+            && (*first, *on) == (kind, path)
+        {
+            queue.pop_front();
+            return;
+        }
+        let at = queue.iter().position(|(other, on, _, _)| (*other, *on) == (kind, path));
+        let because = match at {
+            Some(at) => {
+                queue.remove(at);
+                "others were queued before it, and have not arrived"
+            }
+            None => "no server has queued it on this connection, or it has arrived before",
+        };
+        let story = Story::new(format!(
+            "the notification {} of {} arrived at {}",
+            said(kind),
+            scene.path(path),
+            scene.when(scene.view.now)
+        ))
+        .because(because);
+        sink.fail_all(RuleId::Zk6, scene, &[], story);
+    }
+
+    fn replied(&mut self, scene: &Scene<'_>, session: Session, zxid: u64, conn: Conn, sink: &mut Sink) {
+        let seen = slot(&mut self.seen, usize::from(session.0));
+        seen.0 = seen.0.max(zxid);
+        let Some(queue) = self.queues.get_mut(usize::from(conn.0)) else { return };
+        let late = queue.iter().find(|(_, _, of, _)| *of != 0 && *of <= zxid).copied();
+        if let Some((kind, path, of, fired)) = late.filter(|_| !conn.is_none()) {
+            // Told once.
+            queue.retain(|queued| queued.3 != fired);
+            let story = Story::new(format!(
+                "an answer of zxid {zxid:#x} arrived at {} before the notification of {of:#x}",
+                scene.when(scene.view.now)
+            ))
+            .because(format!(
+                "e{fired}: {} of {} was queued before it",
+                said(kind),
+                scene.path(path)
+            ));
+            sink.fail_all(RuleId::Zk6, scene, &[fired], story);
+        }
+    }
+
+    fn found(&mut self, scene: &Scene<'_>, read: Request, code: Code, path: Sym) {
+        let (conn, watch) = self.read;
+        let table = if read == Request::Children { Table::Child } else { Table::Data };
+        let arms = code == Code::Ok || (code == Code::NoNode && read == Request::Exists);
+        if !watch || !arms {
+            return;
+        }
+        let is = |w: &Armed| w.conn == conn && w.table == table && w.path == path;
+        if !self.armed.iter().any(is) {
+            self.arming.push(Arming { conn, table, path, index: scene.index });
+        }
+    }
+
+    /// The instant is over: what was to fire has fired, and what was to be armed is.
+    fn settle(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        for due in std::mem::take(&mut self.due).into_iter().filter(|due| !due.filtered) {
+            let story = Story::new(format!(
+                "server {} applied zxid {:#x} and did not tell {} of {}",
+                due.server,
+                due.zxid,
+                said(due.kind),
+                scene.path(due.path)
+            ))
+            .because(format!("e{}: a watch was armed", due.armed));
+            sink.fail_all(rule(due.mode), scene, &[due.armed], story);
+        }
+        for early in std::mem::take(&mut self.early) {
+            let story = Story::new(format!(
+                "server {} told {} of {} at e{}",
+                early.server,
+                said(early.kind),
+                scene.path(early.path),
+                early.index
+            ))
+            .because("no watch was armed on that connection that this fires");
+            sink.fail_all(RuleId::Zk6, scene, &[early.index], story);
+        }
+        for arming in std::mem::take(&mut self.arming) {
+            let story = Story::new(format!("the read at e{} armed no watch", arming.index))
+                .because(format!("it asked for one on {}", scene.path(arming.path)));
+            sink.fail_all(RuleId::Zk6, scene, &[arming.index], story);
+        }
+    }
+
+    fn ceased(&mut self, number: u8) {
+        self.armed.retain(|watch| watch.server != number);
+        self.due.retain(|due| due.server != number);
+        self.recursive = self.armed.iter().filter(|w| w.mode == WatchMode::Recursive).count() as u32;
+    }
+}
+
+impl Rule for Watches {
+    const ID: RuleId = RuleId::Zk6;
+    const ALSO: &'static [RuleId] = &[RuleId::Zk14];
+    const HEARS: Kinds = hears::Arm
+        | hears::Disarm
+        | hears::Fire
+        | hears::Notice
+        | hears::Reply
+        | hears::State
+        | hears::Created
+        | hears::Deleted
+        | hears::Written
+        | hears::Applied
+        | hears::Served
+        | hears::Found
+        | hears::Ceased;
+
+    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        if !(self.due.is_empty() && self.early.is_empty() && self.arming.is_empty()) {
+            self.settle(scene, sink);
+        }
+    }
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let (view, number) = (scene.view, server(event.who));
+        match event.what {
+            What::Arm { table, path, conn, mode, .. } if !conn.is_none() => {
+                self.arm(Armed { server: number, conn, table, path, mode, index: scene.index }, sink);
+            }
+            What::Disarm { table, path, conn, .. } => self.disarm(conn, table, path),
+            What::Fire { conn, .. } if !conn.is_none() => self.fired(scene, event, sink),
+            What::Notice { kind, path, conn, .. } if !conn.is_none() => {
+                self.noticed(scene, kind, path, conn, sink);
+            }
+            What::Reply { req, zxid, conn, .. } => {
+                let Some(req) = view.request(req).filter(|req| req.kind != Request::Connect) else { return };
+                if let Some(zxid) = told(zxid) {
+                    self.replied(scene, req.session, zxid, conn, sink);
+                }
+            }
+            What::State { session, state: SessionState::Connected, .. } => {
+                let seen = slot(&mut self.seen, usize::from(session.0));
+                seen.1 = seen.0;
+            }
+            What::Created { zxid, path, .. } => {
+                let parent = view.oracle.known_parent(path);
+                self.effect(scene, number, Effect { path, parent, kind: Some(Notify::Created) }, zxid);
+            }
+            What::Deleted { zxid, path, .. } => {
+                let parent = view.oracle.known_parent(path);
+                self.effect(scene, number, Effect { path, parent, kind: Some(Notify::Deleted) }, zxid);
+            }
+            What::Written { zxid, path } => {
+                let effect = Effect { path, parent: None, kind: Some(Notify::DataChanged) };
+                self.effect(scene, number, effect, zxid);
+            }
+            What::Applied { zxid } if !self.armed.is_empty() => {
+                let Some(at) = view.oracle.number_of(zxid) else { return };
+                for effect in view.oracle.effects_of(at) {
+                    self.effect(scene, number, *effect, zxid);
+                }
+            }
+            What::Served { req, conn, .. } => {
+                let watch = view.request(req).is_some_and(|req| req.watch);
+                self.read = (conn, watch && !conn.is_none());
+            }
+            What::Found { read, code, path, .. } => self.found(scene, read, code, path),
+            What::Ceased => self.ceased(number),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! The tree as the transactions made it, in every state that a server may still show.
+//!
+//! Each znode keeps what it was after each transaction that touched it, so that "the znode at z" is a look-up from the
+//! end. What was there before the first transaction is not told: the root and `/zookeeper` are not judged.
+
+use crate::digest::{self, Digest, Stat};
+use crate::history::{Event, Notify, Session, Sym, Tables, What, Who};
+
+/// A znode after a transaction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Version {
+    pub(crate) zxid: u64,
+    pub(crate) alive: bool,
+    pub(crate) czxid: u64,
+    pub(crate) mzxid: u64,
+    pub(crate) pzxid: u64,
+    version: i32,
+    aversion: i32,
+    /// How many children were ever created.
+    creations: i32,
+    pub(crate) children: i32,
+    pub(crate) owner: Session,
+    length: u32,
+    data: u64,
+    /// The sum of the digests of the children's names.
+    names: u64,
+    /// How many children its parent had ever had when it was created; none if the parent is not known.
+    pub(crate) number: Option<i32>,
+}
+
+impl Version {
+    fn stat(&self) -> Stat {
+        Stat {
+            czxid: self.czxid,
+            mzxid: self.mzxid,
+            pzxid: self.pzxid,
+            version: self.version,
+            // Every creation counts, and every deletion too.
+            cversion: self.creations.wrapping_mul(2).wrapping_sub(self.children),
+            aversion: self.aversion,
+            owner: self.owner,
+            data_length: self.length as i32,
+            num_children: self.children,
+        }
+    }
+
+    pub(crate) fn digest_of_stat(&self) -> Digest {
+        Digest::of_stat(&self.stat())
+    }
+
+    pub(crate) fn digest_of_data(&self) -> Digest {
+        Digest::of_data(self.data, &self.stat())
+    }
+
+    pub(crate) fn digest_of_names(&self) -> Digest {
+        Digest::of_names(self.names, Some(&self.stat()))
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct Node {
+    /// The symbol of its parent plus one, once that is known.
+    parent: u32,
+    /// The digest of its name, once it is known.
+    name: u64,
+    versions: Vec<Version>,
+}
+
+/// What a transaction did to one znode.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effect {
+    pub(crate) path: Sym,
+    pub(crate) parent: Option<Sym>,
+    /// What it did, as a watch would tell it; none for an access list.
+    pub(crate) kind: Option<Notify>,
+}
+
+/// A transaction that was applied by the first server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Commit {
+    pub(crate) zxid: u64,
+    /// Its first effect.
+    effects: u32,
+}
+
+/// Why an effect cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Odd {
+    AlreadyThere,
+    NoParent,
+    EphemeralParent,
+    NotThere,
+    HasChildren,
+}
+
+/// The tree, and the order of transactions.
+#[derive(Debug, Default)]
+pub(crate) struct Oracle {
+    nodes: Vec<Node>,
+    pub(crate) commits: Vec<Commit>,
+    effects: Vec<Effect>,
+    /// By server: the number of the last transaction that it applied, plus one; zero if that is not known.
+    at: Vec<u32>,
+    /// By session: its ephemerals, also those that are gone.
+    ephemerals: Vec<Vec<Sym>>,
+    /// By session: how many of them live.
+    living: Vec<u32>,
+    /// What is wrong with the effect in hand.
+    pub(crate) odd: Option<Odd>,
+    /// The transactions that the server in hand has left out: from one number to before another.
+    pub(crate) skipped: (u32, u32),
+    /// The server in hand applies what nobody has told, or what it had applied before.
+    pub(crate) is_unknown: bool,
+}
+
+impl Oracle {
+    pub(crate) fn update(&mut self, tables: Tables<'_>, event: &Event) {
+        self.odd = None;
+        self.skipped = (0, 0);
+        self.is_unknown = false;
+        match event.what {
+            What::Txn { zxid, .. } => {
+                self.is_unknown = self.commits.last().is_some_and(|last| last.zxid >= zxid);
+                let effects = self.effects.len() as u32;
+                self.commits.push(Commit { zxid, effects });
+                self.apply(event.who, zxid);
+            }
+            What::Applied { zxid } => self.apply(event.who, zxid),
+            What::Created { zxid, path, owner } => self.create(tables, path, zxid, owner),
+            What::Deleted { zxid, path, .. } => self.delete(tables, path, zxid),
+            What::Written { zxid, path } => {
+                self.effect(path, None, Some(Notify::DataChanged));
+                self.change(path, zxid, |node| {
+                    node.version = node.version.wrapping_add(1);
+                    node.mzxid = zxid;
+                });
+            }
+            What::Restricted { zxid, path } => {
+                self.effect(path, None, None);
+                self.change(path, zxid, |node| node.aversion = node.aversion.wrapping_add(1));
+            }
+            What::Data { length, digest } => {
+                let last = self.effects.last().map(|effect| effect.path);
+                let last = last.and_then(|path| self.nodes.get_mut(path.0 as usize)?.versions.last_mut());
+                if let Some(node) = last {
+                    (node.length, node.data) = (length, digest);
+                }
+            }
+            // A server that comes back may have got everything at once.
+            What::Ceased => *self.at_mut(event.who) = 0,
+            _ => {}
+        }
+    }
+
+    fn at_mut(&mut self, who: Who) -> &mut u32 {
+        let number = if let Who::Server(number) = who { usize::from(number) } else { 0 };
+        if self.at.len() <= number {
+            self.at.resize(number + 1, 0);
+        }
+        &mut self.at[number]
+    }
+
+    fn apply(&mut self, who: Who, zxid: u64) {
+        let Some(number) = self.number_of(zxid) else {
+            self.is_unknown = true;
+            return;
+        };
+        let at = self.at_mut(who);
+        let before = *at;
+        *at = number + 1;
+        if before != 0 && number > before {
+            self.skipped = (before, number);
+        }
+        self.is_unknown |= number < before;
+    }
+
+    /// The number of a transaction.
+    pub(crate) fn number_of(&self, zxid: u64) -> Option<u32> {
+        let from_end = self.commits.iter().rev().take(8).position(|commit| commit.zxid == zxid);
+        let at = match from_end {
+            Some(at) => self.commits.len() - 1 - at,
+            None => self.commits.binary_search_by_key(&zxid, |commit| commit.zxid).ok()?,
+        };
+        Some(at as u32)
+    }
+
+    /// What the transaction of that number did.
+    pub(crate) fn effects_of(&self, number: u32) -> &[Effect] {
+        let at = number as usize;
+        let Some(commit) = self.commits.get(at) else { return &[] };
+        let end = self.commits.get(at + 1).map_or(self.effects.len(), |next| next.effects as usize);
+        &self.effects[commit.effects as usize..end]
+    }
+
+    /// How many effects the latest transaction has had so far.
+    pub(crate) fn effects_so_far(&self) -> usize {
+        self.commits.last().map_or(0, |last| self.effects.len() - last.effects as usize)
+    }
+
+    /// The znode in the state of a transaction; none if it was not there, or nobody told of it.
+    pub(crate) fn node_at(&self, path: Sym, zxid: u64) -> Option<&Version> {
+        let node = self.nodes.get(path.0 as usize)?;
+        node.versions.iter().rev().find(|version| version.zxid <= zxid).filter(|version| version.alive)
+    }
+
+    /// What was last done to a znode up to a transaction, also if that was its end.
+    pub(crate) fn last_change(&self, path: Sym, zxid: u64) -> u64 {
+        let node = self.nodes.get(path.0 as usize);
+        let mut versions = node.into_iter().flat_map(|node| node.versions.iter().rev());
+        versions.find(|version| version.zxid <= zxid).map_or(0, |version| version.zxid)
+    }
+
+    /// The creation of the last incarnation of a znode that is not there in the state of a transaction, and its end.
+    pub(crate) fn last_life(&self, path: Sym, zxid: u64) -> Option<(u64, u64)> {
+        let node = self.nodes.get(path.0 as usize)?;
+        let end = node.versions.iter().rposition(|version| version.zxid <= zxid)?;
+        let gone = &node.versions[end];
+        (!gone.alive).then_some((gone.czxid, gone.zxid))
+    }
+
+    pub(crate) fn ephemerals_of(&self, session: Session) -> &[Sym] {
+        self.ephemerals.get(usize::from(session.0)).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn living_of(&self, session: Session) -> u32 {
+        self.living.get(usize::from(session.0)).copied().unwrap_or(0)
+    }
+
+    /// The parent of a path, if it has a symbol.
+    pub(crate) fn parent_of(&mut self, tables: Tables<'_>, path: Sym) -> Option<Sym> {
+        let at = path.0 as usize;
+        if self.nodes.len() <= at {
+            self.nodes.resize(at + 1, Node::default());
+        }
+        if self.nodes[at].parent == 0 {
+            let text = tables.names.get(path)?;
+            let (parent, name) = text.rsplit_once('/')?;
+            let parent = tables.names.find(if parent.is_empty() { "/" } else { parent })?;
+            self.nodes[at].parent = parent.0 + 1;
+            self.nodes[at].name = digest::name(name);
+        }
+        Some(Sym(self.nodes[at].parent - 1))
+    }
+
+    /// The parent of a path that was created or deleted.
+    pub(crate) fn known_parent(&self, path: Sym) -> Option<Sym> {
+        self.nodes.get(path.0 as usize).and_then(|node| node.parent.checked_sub(1)).map(Sym)
+    }
+
+    fn effect(&mut self, path: Sym, parent: Option<Sym>, kind: Option<Notify>) {
+        self.effects.push(Effect { path, parent, kind });
+    }
+
+    fn latest(&self, path: Sym) -> Option<&Version> {
+        self.nodes.get(path.0 as usize).and_then(|node| node.versions.last())
+    }
+
+    fn push(&mut self, path: Sym, version: Version) {
+        let at = path.0 as usize;
+        if self.nodes.len() <= at {
+            self.nodes.resize(at + 1, Node::default());
+        }
+        // A server that was away may come back with any state.
+        let oldest = self.at.iter().copied().min().unwrap_or(0).checked_sub(1);
+        let oldest = oldest.and_then(|at| self.commits.get(at as usize)).map_or(0, |commit| commit.zxid);
+        let versions = &mut self.nodes[at].versions;
+        match versions.last_mut() {
+            Some(last) if last.zxid == version.zxid => *last = version,
+            _ => versions.push(version),
+        }
+        // What no server shows any more is forgotten.
+        if versions.len().is_multiple_of(32) {
+            let shown = versions.iter().rposition(|version| version.zxid <= oldest).unwrap_or(0);
+            versions.drain(..shown);
+        }
+    }
+
+    fn change(&mut self, path: Sym, zxid: u64, change: impl FnOnce(&mut Version)) {
+        match self.latest(path).copied() {
+            Some(mut version) if version.alive => {
+                version.zxid = zxid;
+                change(&mut version);
+                self.push(path, version);
+            }
+            Some(_) => self.odd = Some(Odd::NotThere),
+            None => {}
+        }
+    }
+
+    fn create(&mut self, tables: Tables<'_>, path: Sym, zxid: u64, owner: Session) {
+        let parent = self.parent_of(tables, path);
+        self.effect(path, parent, Some(Notify::Created));
+        if self.latest(path).is_some_and(|node| node.alive) {
+            self.odd = Some(Odd::AlreadyThere);
+        }
+        let mut number = None;
+        if let Some(parent) = parent.and_then(|parent| self.latest(parent)) {
+            match (parent.alive, parent.owner) {
+                (false, _) => self.odd = Some(Odd::NoParent),
+                (true, Session(1..)) => self.odd = Some(Odd::EphemeralParent),
+                (true, _) => number = Some(parent.creations),
+            }
+        }
+        let (czxid, mzxid, pzxid) = (zxid, zxid, zxid);
+        self.push(
+            path,
+            Version { zxid, alive: true, czxid, mzxid, pzxid, owner, number, ..Version::default() },
+        );
+        if owner != Session(0) {
+            let at = usize::from(owner.0);
+            if self.living.len() <= at {
+                self.living.resize(at + 1, 0);
+                self.ephemerals.resize(at + 1, Vec::new());
+            }
+            self.living[at] += 1;
+            self.ephemerals[at].push(path);
+        }
+        let name = self.nodes[path.0 as usize].name;
+        if let Some(parent) = parent.filter(|_| number.is_some()) {
+            self.change(parent, zxid, |parent| {
+                parent.creations = parent.creations.wrapping_add(1);
+                parent.children += 1;
+                parent.pzxid = zxid;
+                parent.names = parent.names.wrapping_add(name);
+            });
+        }
+    }
+
+    fn delete(&mut self, tables: Tables<'_>, path: Sym, zxid: u64) {
+        let parent = self.parent_of(tables, path);
+        self.effect(path, parent, Some(Notify::Deleted));
+        let Some(node) = self.latest(path).copied() else { return };
+        if !node.alive {
+            self.odd = Some(Odd::NotThere);
+            return;
+        }
+        if node.children > 0 {
+            self.odd = Some(Odd::HasChildren);
+        }
+        self.push(path, Version { zxid, alive: false, ..node });
+        if let Some(living) = self.living.get_mut(usize::from(node.owner.0)).filter(|_| node.owner.0 != 0) {
+            *living = living.saturating_sub(1);
+        }
+        let name = self.nodes[path.0 as usize].name;
+        if let Some(parent) = parent.filter(|_| node.number.is_some()) {
+            let odd = self.odd;
+            self.change(parent, zxid, |parent| {
+                parent.children -= 1;
+                parent.pzxid = parent.pzxid.max(zxid);
+                parent.names = parent.names.wrapping_sub(name);
+            });
+            self.odd = odd;
+        }
+    }
+}
+
+/// Whether a path was there before everything that is told.
+pub(crate) fn is_unjudged(path: &str) -> bool {
+    path == "/" || path == "/zookeeper" || path.starts_with("/zookeeper/") || !path.starts_with('/')
+}
