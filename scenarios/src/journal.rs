@@ -3,16 +3,19 @@
 //!
 //! A rolling hash over everything that was written, texts included, says whether two runs were the same.
 
-use sim_zk::fault::Fault;
+mod witness;
+mod words;
+
+pub use words::{fault_kind, notify};
+
 use sim_zk::paths::{PathId, Paths};
-use sim_zk::witness::{self, Happening, SessionNews, Witness};
 use std::hash::{Hash, Hasher};
 use xxhash_rust::xxh3::Xxh3;
+use zk_checker::digest;
 use zk_checker::history::{
-    Code, Event, FaultKind, Header, History, Names, Notify, Object, ObjectId, OpId, Outcome, ReqId, Request,
-    Session, SessionState, Sym, Table, Verb, What, Who, Why,
+    Event, Header, History, Names, Object, ObjectId, OpId, Outcome, ReqId, Session, Sym, Verb, What, Who, Why,
 };
-use zk_recipes::zk::{EventKind, SessionId};
+use zk_recipes::zk::{SessionId, Stat};
 
 /// The journal of one run.
 pub struct Journal {
@@ -22,6 +25,8 @@ pub struct Journal {
     sessions: Vec<SessionId>,
     /// Of the world's paths, by their numbers.
     syms: Vec<Option<Sym>>,
+    /// Of the same paths: the digests of their names, as far as they were needed.
+    names: Vec<Option<u64>>,
     ops: u32,
     reqs: u32,
     /// Who believes, with which operation.
@@ -42,6 +47,7 @@ impl Journal {
             hashed: 0,
             sessions: Vec::new(),
             syms: Vec::new(),
+            names: Vec::new(),
             ops: 0,
             reqs: 0,
             beliefs: Vec::new(),
@@ -123,6 +129,39 @@ impl Journal {
         Session(u16::try_from(at + 1).expect("a run has fewer than 65,535 sessions"))
     }
 
+    /// The owner of a znode: that of containers, and of those with a time of their own, is no session.
+    fn owner(&mut self, id: SessionId) -> Session {
+        if id.0 < 0 { Session(0) } else { self.session(id) }
+    }
+
+    fn stat(&mut self, stat: &Stat) -> digest::Stat {
+        digest::Stat {
+            czxid: stat.czxid as u64,
+            mzxid: stat.mzxid as u64,
+            pzxid: stat.pzxid as u64,
+            version: stat.version,
+            cversion: stat.cversion,
+            aversion: stat.aversion,
+            owner: self.owner(stat.ephemeral_owner),
+            data_length: stat.data_length,
+            num_children: stat.num_children,
+        }
+    }
+
+    /// The digest of the names in a list.
+    fn list(&mut self, list: &[PathId], paths: &Paths) -> u64 {
+        let mut sum = 0u64;
+        for path in list {
+            let index = path.0 as usize;
+            if self.names.len() <= index {
+                self.names.resize(index + 1, None);
+            }
+            let name = *self.names[index].get_or_insert_with(|| digest::name(paths.name(*path)));
+            sum = sum.wrapping_add(name);
+        }
+        sum
+    }
+
     // ── the workload ──
 
     /// A client begins an operation; `limit` in microseconds, or zero.
@@ -197,164 +236,5 @@ impl Journal {
             self.unbelieve(at, process, op, Why::Crashed);
         }
         self.write(at, Who::World, OpId(0), What::Crash { client: process });
-    }
-}
-
-impl Witness for Journal {
-    fn saw(&mut self, at: u64, happening: &Happening, paths: &Paths) {
-        let client = Who::Client;
-        let none = OpId(0);
-        match *happening {
-            Happening::Sent { process, req, op, kind, path, watch, cleanup } => {
-                let path = self.path(path, paths);
-                let what = What::Send { req: ReqId(req), kind: request(kind), watch, cleanup, path };
-                self.write(at, client(process), OpId(op), what);
-            }
-            Happening::Replied { process, req, op, outcome, zxid, made } => {
-                let what = What::Reply { req: ReqId(req), code: code(outcome), zxid: zxid as u64 };
-                self.write(at, client(process), OpId(op), what);
-                if let Some((path, czxid)) = made {
-                    let path = self.path(path, paths);
-                    self.write(at, client(process), OpId(op), What::Made { path, czxid: czxid as u64 });
-                }
-            }
-            Happening::Lost { process, req, op } => {
-                self.write(at, client(process), OpId(op), What::Lost { req: ReqId(req) });
-            }
-            Happening::Noticed { process, session, kind, path } => {
-                let (session, path) = (self.session(session), self.path(path, paths));
-                self.write(at, client(process), none, What::Notice { session, kind: notify(kind), path });
-            }
-            Happening::News { process, session, news } => {
-                let session = self.session(session);
-                let state = match news {
-                    SessionNews::Connected => SessionState::Connected,
-                    SessionNews::Suspended => SessionState::Suspended,
-                    SessionNews::Expired => SessionState::Expired,
-                    SessionNews::Closed => SessionState::Closed,
-                };
-                self.write(at, client(process), none, What::State { session, state });
-            }
-            Happening::Txn { server, zxid, session, op, kind, outcome } => {
-                let session = self.session(session);
-                let what = What::Txn { zxid: zxid as u64, session, kind: request(kind), code: code(outcome) };
-                self.write(at, Who::Server(server), OpId(op), what);
-            }
-            Happening::Created { server, zxid, op, path, owner } => {
-                let (path, owner) = (self.path(path, paths), self.session(owner));
-                let what = What::Created { zxid: zxid as u64, path, owner };
-                self.write(at, Who::Server(server), OpId(op), what);
-            }
-            Happening::Deleted { server, zxid, op, path, by } => {
-                let (path, by) = (self.path(path, paths), self.session(by));
-                self.write(at, Who::Server(server), OpId(op), What::Deleted { zxid: zxid as u64, path, by });
-            }
-            Happening::Written { server, zxid, op, path } => {
-                let path = self.path(path, paths);
-                self.write(at, Who::Server(server), OpId(op), What::Written { zxid: zxid as u64, path });
-            }
-            Happening::Armed { server, session, op, table: of, path } => {
-                let (session, path) = (self.session(session), self.path(path, paths));
-                let what = What::Arm { session, table: table(of), path };
-                self.write(at, Who::Server(server), OpId(op), what);
-            }
-            Happening::Fired { server, session, op, kind, path, zxid } => {
-                let (session, path) = (self.session(session), self.path(path, paths));
-                let what = What::Fire { session, kind: notify(kind), path, zxid: zxid as u32 };
-                self.write(at, Who::Server(server), OpId(op), what);
-            }
-            Happening::Disarmed { server, session, table: of, path } => {
-                let (session, path) = (self.session(session), self.path(path, paths));
-                self.write(at, Who::Server(server), none, What::Disarm { session, table: table(of), path });
-            }
-            Happening::Opened { server, session, timeout, zxid } => {
-                let session = self.session(session);
-                let what = What::Opened { session, timeout: (timeout / 1000) as u32, zxid: zxid as u64 };
-                self.write(at, Who::Server(server), none, what);
-            }
-            Happening::Marked { server, session, heard } => {
-                let session = self.session(session);
-                self.write(at, Who::Server(server), none, What::Marked { session, heard });
-            }
-            Happening::Ended { server, session, zxid } => {
-                let session = self.session(session);
-                self.write(at, Who::Server(server), none, What::Ended { session, zxid: zxid as u64 });
-            }
-            Happening::Struck { fault, process, lasts } => {
-                let what = What::Fault { kind: fault_kind(fault), client: process, lasts };
-                self.write(at, Who::World, none, what);
-            }
-            Happening::Mended { fault, process } => {
-                self.write(at, Who::World, none, What::Mended { kind: fault_kind(fault), client: process });
-            }
-            Happening::Crashed { process } => self.crashed(at, process),
-            Happening::Began { process } => {
-                self.write(at, Who::World, none, What::Start { client: process });
-            }
-            Happening::Healed => self.write(at, Who::World, none, What::Heal),
-        }
-    }
-}
-
-/// The checker's word for a kind of request.
-fn request(kind: witness::Kind) -> Request {
-    match kind {
-        witness::Kind::Create => Request::Create,
-        witness::Kind::Delete => Request::Delete,
-        witness::Kind::Exists => Request::Exists,
-        witness::Kind::Get => Request::Get,
-        witness::Kind::Set => Request::Set,
-        witness::Kind::Children => Request::Children,
-        witness::Kind::Multi => Request::Multi,
-        witness::Kind::MultiRead => Request::MultiRead,
-        witness::Kind::Sync | witness::Kind::Ping => Request::Sync,
-        witness::Kind::RemoveWatches => Request::RemoveWatches,
-        witness::Kind::SetWatches => Request::SetWatches,
-        witness::Kind::Connect => Request::Connect,
-        witness::Kind::CloseSession => Request::CloseSession,
-    }
-}
-
-fn code(outcome: witness::Outcome) -> Code {
-    match outcome {
-        witness::Outcome::Ok => Code::Ok,
-        witness::Outcome::NoNode => Code::NoNode,
-        witness::Outcome::NodeExists => Code::NodeExists,
-        witness::Outcome::BadVersion => Code::BadVersion,
-        witness::Outcome::NotEmpty => Code::NotEmpty,
-        witness::Outcome::NoChildrenForEphemerals => Code::NoChildrenForEphemerals,
-        witness::Outcome::SessionExpired => Code::SessionExpired,
-        witness::Outcome::Other => Code::Other,
-    }
-}
-
-/// The checker's word for a kind of event.
-pub fn notify(kind: EventKind) -> Notify {
-    match kind {
-        EventKind::NodeCreated => Notify::Created,
-        EventKind::NodeDeleted => Notify::Deleted,
-        EventKind::NodeDataChanged => Notify::DataChanged,
-        EventKind::NodeChildrenChanged => Notify::ChildrenChanged,
-    }
-}
-
-fn table(table: sim_zk::Table) -> Table {
-    match table {
-        sim_zk::Table::Data => Table::Data,
-        sim_zk::Table::Child => Table::Child,
-    }
-}
-
-/// The checker's word for a fault.
-pub fn fault_kind(fault: Fault) -> FaultKind {
-    match fault {
-        Fault::RequestLost => FaultKind::RequestLost,
-        Fault::ReplyLost => FaultKind::ReplyLost,
-        Fault::ReplyLate => FaultKind::ReplyLate,
-        Fault::Disconnect => FaultKind::Disconnect,
-        Fault::SessionExpiry => FaultKind::SessionExpiry,
-        Fault::ClientCrash => FaultKind::ClientCrash,
-        Fault::ClientPause => FaultKind::ClientPause,
-        Fault::Cancel => FaultKind::Cancel,
     }
 }

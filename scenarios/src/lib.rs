@@ -5,6 +5,7 @@ pub mod cli;
 pub mod client;
 pub mod code;
 pub mod conformance;
+pub mod ensemble;
 pub mod journal;
 pub mod plan;
 pub mod real;

@@ -13,6 +13,9 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
+    /// How many servers the ensemble has.
+    #[serde(default = "alone")]
+    pub servers: u8,
     /// How many client processes.
     pub clients: u8,
     /// How often each of them goes through the recipe.
@@ -42,25 +45,28 @@ pub enum PlanError {
 }
 
 impl Plan {
-    /// The standard lock workload: three clients, two rounds, and faults drawn from the seed: a fresh subset of the
-    /// kinds, each with a rate of its own.
+    /// The standard lock workload: three servers, three clients, two rounds, and faults drawn from the seed: a fresh
+    /// subset of the kinds, each with a rate of its own.
     pub fn drawn(seed: u64) -> Plan {
         // A stream of its own, so that the run's choices do not depend on how many parameters are drawn here.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x706c_616e);
         let mut rates = BTreeMap::new();
         for fault in Fault::ALL {
-            if rng.random_bool(0.5) {
-                // Log-uniform between one in 500 and one in 10: most runs see a few of a kind, some a storm.
-                let exponent: f64 = rng.random_range(-6.2..-2.3);
-                rates.insert(fault.name().to_owned(), (exponent.exp() * 1e4).round() / 1e4);
+            if rng.random_bool(0.4) {
+                // Log-uniform between one in 500 and one in 10: most runs see a few of a kind, some a storm. Servers send
+                // each other many packets for each of a client's.
+                let rarer = if fault.strikes_servers() { 1.5 } else { 0.0 };
+                let exponent = rng.random_range(-6.2..-2.3) - rarer;
+                rates.insert(fault.name().to_owned(), (f64::exp(exponent) * 1e4).round() / 1e4);
             }
         }
-        Plan { rates, faults: rng.random_range(1..=6), ..Plan::calm() }
+        Plan { servers: 3, rates, faults: rng.random_range(1..=6), ..Plan::calm() }
     }
 
-    /// The standard lock workload without faults.
+    /// The standard lock workload on one server, without faults.
     pub fn calm() -> Plan {
         Plan {
+            servers: alone(),
             clients: 3,
             rounds: 2,
             timeout_ms: 6000,
@@ -93,6 +99,7 @@ impl Plan {
             }
         }
         let ranges = [
+            ("servers", u64::from(self.servers), 1, 9),
             ("clients", u64::from(self.clients), 1, 64),
             ("rounds", u64::from(self.rounds), 1, 1000),
             ("timeout_ms", self.timeout_ms, 1, 600_000),
@@ -113,9 +120,20 @@ impl Plan {
     }
 }
 
+/// Plans that do not say are of times when there was one server.
+fn alone() -> u8 {
+    1
+}
+
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} clients, {} rounds, session {} ms", self.clients, self.rounds, self.timeout_ms)?;
+        let servers =
+            if self.servers == 1 { "1 server".to_owned() } else { format!("{} servers", self.servers) };
+        write!(
+            f,
+            "{servers}, {} clients, {} rounds, session {} ms",
+            self.clients, self.rounds, self.timeout_ms
+        )?;
         if self.faults == 0 || self.rates.is_empty() {
             return write!(f, ", no faults");
         }

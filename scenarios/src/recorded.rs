@@ -2,7 +2,7 @@
 //!
 //! 1. A request leaves: `Send`, at the call.
 //! 2. Its answer comes: `Reply` or `Lost`, when the future resolves. Whoever drops the future hears nothing.
-//! 3. A watch resolves with an event: `Notice`.
+//! 3. A watch resolves with an event, or a tree watch tells one: `Notice`.
 //! 4. The session changes its state: `State`.
 //!
 //! Duties are discharged through the wrapper too, as requests of clean-up: a record in which deletions are missing
@@ -10,6 +10,7 @@
 
 use crate::journal::notify;
 use crate::real::tape::{Answer, Scribe, heard};
+use futures_util::Stream;
 use futures_util::future::select;
 use std::fmt;
 use std::future::Future;
@@ -19,11 +20,11 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
-use zk_checker::history::{OpId, Request, SessionState, What};
+use zk_checker::history::{Conn, OpId, Request, SessionState, What};
 use zk_recipes::zk::duty::discharge;
 use zk_recipes::zk::{
     Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Event, Guid, Listing, Op, OpResult,
-    SessionId, Stat, State, Status, Time, ZooKeeper,
+    SessionId, Stat, State, Status, Time, TreeEvent, ZooKeeper,
 };
 
 /// Follows the states of a session for as long as this value lives.
@@ -67,6 +68,11 @@ impl<Z: ZooKeeper> Recorded<Z> {
         Recorded { zk, scribe, _follower: Arc::new(Follower(follower.abort_handle())) }
     }
 
+    /// Step 3, for a watch that is yet to come.
+    fn watching(&self) -> RecordedWatch<()> {
+        RecordedWatch { watch: (), scribe: self.scribe.clone(), session: self.zk.session() }
+    }
+
     /// Step 3, for the watch that comes with an answer.
     fn with_watch<T, F>(
         &self,
@@ -76,10 +82,10 @@ impl<Z: ZooKeeper> Recorded<Z> {
         T: Send,
         F: Future<Output = Result<(T, Z::Watch), Error>> + Send,
     {
-        let (scribe, session) = (self.scribe.clone(), self.zk.session());
+        let recorded = self.watching();
         async move {
             let (told, watch) = answer.await?;
-            Ok((told, RecordedWatch { watch, scribe, session }))
+            Ok((told, recorded.of(watch)))
         }
     }
 }
@@ -100,12 +106,30 @@ fn foremost(ops: &[Op]) -> &str {
     }
 }
 
-/// The watch of a [`Recorded`] session.
+/// The watch of a [`Recorded`] session: of one notification, or of a tree.
 #[must_use = "dropping a watch removes it"]
 pub struct RecordedWatch<W> {
     watch: W,
     scribe: Scribe,
     session: SessionId,
+}
+
+impl RecordedWatch<()> {
+    fn of<W>(self, watch: W) -> RecordedWatch<W> {
+        RecordedWatch { watch, scribe: self.scribe, session: self.session }
+    }
+}
+
+impl<W> RecordedWatch<W> {
+    fn write_down(&self, event: &Event) {
+        let session = self.session;
+        self.scribe.note(OpId(0), |journal| What::Notice {
+            session: journal.session(session),
+            kind: notify(event.kind),
+            path: journal.sym(&event.path),
+            conn: Conn(0),
+        });
+    }
 }
 
 impl<W> Future for RecordedWatch<W>
@@ -116,15 +140,26 @@ where
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let event = ready!(Pin::new(&mut self.watch).poll(cx));
-        if let Ok(Event { kind, path }) = &event {
-            let session = self.session;
-            self.scribe.note(OpId(0), |journal| What::Notice {
-                session: journal.session(session),
-                kind: notify(*kind),
-                path: journal.sym(path),
-            });
+        if let Ok(event) = &event {
+            self.write_down(event);
         }
         Poll::Ready(event)
+    }
+}
+
+impl<W> Stream for RecordedWatch<W>
+where
+    W: Stream<Item = Result<TreeEvent, Error>> + Unpin,
+{
+    type Item = Result<TreeEvent, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let told = ready!(Pin::new(&mut self.watch).poll_next(cx));
+        // That something was missed shows in the states of the session.
+        if let Some(Ok(TreeEvent::Changed(event))) = &told {
+            self.write_down(event);
+        }
+        Poll::Ready(told)
     }
 }
 
@@ -149,6 +184,7 @@ impl<Z: ZooKeeper> Discharge for Discharger<Z> {
 
 impl<Z: ZooKeeper> ZooKeeper for Recorded<Z> {
     type Watch = RecordedWatch<Z::Watch>;
+    type TreeWatch = RecordedWatch<Z::TreeWatch>;
 
     fn create(
         &self,
@@ -235,6 +271,12 @@ impl<Z: ZooKeeper> ZooKeeper for Recorded<Z> {
     fn sync(&self, path: &str) -> impl Future<Output = Result<(), Error>> + Send + use<Z> {
         let asked = self.scribe.sent(Request::Sync, path, false);
         heard(asked, self.zk.sync(path), |()| Answer::PLAIN)
+    }
+
+    fn watch_tree(&self, path: &str) -> impl Future<Output = Result<Self::TreeWatch, Error>> + Send + use<Z> {
+        let asked = self.scribe.sent(Request::AddWatch, path, true);
+        let (answer, recorded) = (heard(asked, self.zk.watch_tree(path), |_| Answer::PLAIN), self.watching());
+        async move { Ok(recorded.of(answer.await?)) }
     }
 
     fn session(&self) -> SessionId {

@@ -5,9 +5,13 @@ use crate::client::SimProcess;
 use crate::journal::Journal;
 use crate::plan::Plan;
 use crate::workloads::lock::{self, DIRECTORY, Exclusive, Pace};
+use crate::workloads::raw;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use sim_zk::choose::{Chooser, Recording, Replay, Seeded};
 use sim_zk::fault::Fault;
 use sim_zk::{Config, End, Finished, Sim, SimClient};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -20,6 +24,8 @@ use zk_recipes::Lock;
 pub enum Target {
     /// The lock.
     Lock,
+    /// No recipe at all.
+    Raw,
     /// Broken: creates again after a lost reply, without a guid to find the first znode by.
     LockNoGuid,
     /// Broken: every waiter watches the whole directory.
@@ -42,7 +48,7 @@ pub struct Card {
 
 impl Target {
     /// Every target: workloads first.
-    pub const ALL: [Target; 3] = [Target::Lock, Target::LockNoGuid, Target::LockWatchAll];
+    pub const ALL: [Target; 4] = [Target::Lock, Target::Raw, Target::LockNoGuid, Target::LockWatchAll];
 
     /// The workloads of the library's recipes.
     pub fn workloads() -> impl Iterator<Item = Target> {
@@ -60,6 +66,12 @@ impl Target {
             Target::Lock => Card {
                 name: "lock",
                 about: "clients take an exclusive lock in turn and write to the resource behind it",
+                caught_by: None,
+                faults: &Fault::ALL,
+            },
+            Target::Raw => Card {
+                name: "raw",
+                about: "clients do whatever comes to their mind to a few znodes: what ZooKeeper itself promises",
                 caught_by: None,
                 faults: &Fault::ALL,
             },
@@ -81,6 +93,7 @@ impl Target {
     /// The plan that a seed draws for it.
     pub fn plan(self, seed: u64) -> Plan {
         match self.card().caught_by {
+            None if self == Target::Raw => Plan { rounds: 20, ..Plan::drawn(seed) },
             None => Plan::drawn(seed),
             Some(_) => Plan::calm().with(self.card().faults, 0.05),
         }
@@ -158,9 +171,13 @@ const LIMIT: Duration = Duration::from_secs(300);
 /// Runs with somebody who decides.
 pub fn with<C: Chooser + 'static>(target: Target, plan: &Plan, chooser: C) -> Run {
     match target {
-        Target::Lock => drive::<C, Lock<SimClient>>(plan, chooser),
-        Target::LockNoGuid => drive::<C, NoGuid<SimClient>>(plan, chooser),
-        Target::LockWatchAll => drive::<C, WatchAll<SimClient>>(plan, chooser),
+        Target::Lock => take_turns::<C, Lock<SimClient>>(plan, chooser),
+        Target::Raw => {
+            let part = |client, rounds, done| raw::client(client, rounds, done).boxed();
+            drive(plan, chooser, |_| raw::objects(), part)
+        }
+        Target::LockNoGuid => take_turns::<C, NoGuid<SimClient>>(plan, chooser),
+        Target::LockWatchAll => take_turns::<C, WatchAll<SimClient>>(plan, chooser),
     }
 }
 
@@ -173,9 +190,11 @@ pub fn header(config: &Config, timeout: Duration) -> Header {
         clients: Vec::new(),
         tick: config.tick,
         timeout,
-        election: 0,
+        // Until a lost leader is given up, and another one serves.
+        election: if config.servers > 1 { (config.sync_limit + 1) * config.tick + 1_000_000 } else { 0 },
         round_trip: 2 * config.latency.max(80_000),
         settle: 1000,
+        sync_limit: config.sync_limit as u32,
         source: String::new(),
     }
 }
@@ -192,17 +211,35 @@ pub fn lock_object(names: &mut Names, timeout: Duration) -> Object {
     }
 }
 
-fn drive<C: Chooser + 'static, L: Exclusive<SimClient>>(plan: &Plan, chooser: C) -> Run {
+fn take_turns<C: Chooser + 'static, L: Exclusive<SimClient>>(plan: &Plan, chooser: C) -> Run {
+    let timeout = Duration::from_millis(plan.timeout_ms);
+    let part = |client, rounds, done| lock::client::<_, L>(client, rounds, Pace::SIMULATED, done).boxed();
+    drive(plan, chooser, |names| vec![lock_object(names, timeout)], part)
+}
+
+/// Tells how many rounds are done.
+type Done = Box<dyn Fn(u32) + Send>;
+
+/// What one client does: so many rounds.
+type Part = fn(SimProcess, Range<u32>, Done) -> BoxFuture<'static, ()>;
+
+fn drive<C: Chooser + 'static>(
+    plan: &Plan,
+    chooser: C,
+    objects: impl FnOnce(&mut Names) -> Vec<Object>,
+    part: Part,
+) -> Run {
     let config = Config { hostile_until: plan.hostile_ms * 1000, faults: plan.faults, ..Config::default() };
+    let config = config.with_servers(plan.servers);
     let timeout = Duration::from_millis(plan.timeout_ms);
     let mut names = Names::default();
-    let object = lock_object(&mut names, timeout);
-    let journal = Journal::new(header(&config, timeout), names, vec![object]);
+    let objects = objects(&mut names);
+    let journal = Journal::new(header(&config, timeout), names, objects);
     let (clients, rounds) = (plan.clients, plan.rounds);
     let root = move |sim: Sim| async move {
         let mut living = Vec::new();
         for number in 0..clients {
-            living.push(supervised::<L>(sim.clone(), number, rounds, timeout));
+            living.push(supervised(sim.clone(), number, rounds, timeout, part));
         }
         futures_util::future::join_all(living).await;
         sim.heal();
@@ -228,7 +265,7 @@ fn drive<C: Chooser + 'static, L: Exclusive<SimClient>>(plan: &Plan, chooser: C)
 }
 
 /// One client's part, begun again as a new process when its process dies.
-async fn supervised<L: Exclusive<SimClient>>(sim: Sim, number: u8, rounds: u32, timeout: Duration) {
+async fn supervised(sim: Sim, number: u8, rounds: u32, timeout: Duration, part: Part) {
     let round = Arc::new(AtomicU32::new(0));
     for life in 1u32.. {
         let mut name = char::from(b'a' + number % 26).to_string();
@@ -240,10 +277,8 @@ async fn supervised<L: Exclusive<SimClient>>(sim: Sim, number: u8, rounds: u32, 
         let client = SimProcess { sim: sim.clone(), process: process.clone(), timeout };
         let next = round.load(Ordering::Relaxed);
         let told = round.clone();
-        let part = lock::client::<_, L>(client, next..rounds, Pace::SIMULATED, move |done| {
-            told.store(done, Ordering::Relaxed);
-        });
-        if process.spawn(part).await.is_ok() {
+        let done = Box::new(move |done| told.store(done, Ordering::Relaxed));
+        if process.spawn(part(client, next..rounds, done)).await.is_ok() {
             return;
         }
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use zk_checker::history::FaultKind;
-use zk_checker::{RuleId, Verdict};
+use zk_checker::{Probe, RuleId, Verdict};
 
 /// What to sweep.
 #[derive(Clone, Debug)]
@@ -53,6 +53,8 @@ pub struct Tally {
     pub rules: BTreeMap<RuleId, (u64, Verdict)>,
     /// How often each kind of fault struck.
     pub faults: BTreeMap<FaultKind, u64>,
+    /// How often each of the things was seen that ZooKeeper does not exclude.
+    pub probes: BTreeMap<Probe, u64>,
     /// For each rule that was broken: the smallest seed and how many.
     pub failures: BTreeMap<String, (u64, u64)>,
     /// Events recorded.
@@ -75,6 +77,9 @@ impl Tally {
         }
         for kind in run.faults() {
             *self.faults.entry(kind).or_default() += 1;
+        }
+        for probe in Probe::ALL {
+            *self.probes.entry(*probe).or_default() += u64::from(run.report.metrics.reached(*probe));
         }
         if verdict >= Verdict::Unknown {
             self.failed(what_failed(run), seed);
@@ -107,6 +112,9 @@ impl Tally {
         }
         for (kind, count) in other.faults {
             *self.faults.entry(kind).or_default() += count;
+        }
+        for (probe, count) in other.probes {
+            *self.probes.entry(probe).or_default() += count;
         }
         for (what, (seed, count)) in other.failures {
             let entry = self.failures.entry(what).or_insert((seed, 0));

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 use zk_checker::history::{
-    Code, FaultKind, History, Notify, ReqId, Request, Session, SessionState, Sym, Verb, What, Who, Why,
+    Code, FaultKind, History, Notify, ReqId, Request, Session, SessionState, Sym, Verb, Victim, What, Who,
+    Why,
 };
 
 /// Prints a run; `steps` are what a script said, and before which event.
@@ -84,7 +85,7 @@ impl Printer<'_> {
                 let text = format!("◀ {} {}", notice(kind), self.short(path));
                 self.line(at, who, &text);
             }
-            What::State { session, state } => {
+            What::State { session, state, .. } => {
                 if let Who::Client(client) = who {
                     self.owns(session, client);
                 }
@@ -104,18 +105,26 @@ impl Printer<'_> {
                 let text = format!("{} is deleted by {}", self.short(path), self.owner(by));
                 self.line(at, who, &text);
             }
-            What::Fault { kind, client, lasts } => {
-                let text = self.fault(kind, client, lasts);
+            What::Fault { kind, victim, lasts } => {
+                let text = self.fault(kind, victim, lasts);
                 self.line(at, who, &text);
             }
-            What::Mended { kind, client } => {
-                let name = self.client(client);
+            What::Mended { kind, victim } => {
+                let name = self.victim(victim);
                 let text = match kind {
-                    FaultKind::ClientPause => format!("⚡ {name} goes on"),
-                    _ => format!("⚡ {name} is reachable again"),
+                    FaultKind::ServerCrash | FaultKind::LeaderCrash => format!("⚡ {name} is started again"),
+                    FaultKind::ClockDrift => format!("⚡ {name}'s clock is right again"),
+                    FaultKind::ClientMuted
+                    | FaultKind::ClientDeafened
+                    | FaultKind::ClientPartition
+                    | FaultKind::SessionExpiry => format!("⚡ {name} is reachable again"),
+                    _ => format!("⚡ {name} goes on"),
                 };
                 self.line(at, who, &text);
             }
+            What::Elected { epoch } => self.line(at, who, &format!("leads, in epoch {epoch}")),
+            What::Ceased => self.line(at, who, "serves nobody any more"),
+            What::Serving => self.line(at, who, "serves clients"),
             What::Heal => self.line(at, who, "no fault strikes from here on"),
             What::Left { path, .. } => {
                 let text = format!("{} was left behind", self.short(path));
@@ -178,6 +187,9 @@ impl Printer<'_> {
             Code::NotEmpty => format!("{words:<40} ✗ it has children"),
             Code::NoChildrenForEphemerals => format!("{words:<40} ✗ ephemerals have no children"),
             Code::SessionExpired => format!("{words:<40} ✗ session over"),
+            Code::SessionMoved => format!("{words:<40} ✗ the session has moved"),
+            Code::NoAuth => format!("{words:<40} ✗ not allowed"),
+            Code::BadArguments => format!("{words:<40} ✗ bad arguments"),
             Code::Other => format!("{words:<40} ✗ refused"),
         }
     }
@@ -197,6 +209,11 @@ impl Printer<'_> {
             Request::SetWatches => return "re-arm watches".to_owned(),
             Request::Connect => return "connect".to_owned(),
             Request::CloseSession => return "close".to_owned(),
+            Request::GetAcl => "get the access list of",
+            Request::SetAcl => "set the access list of",
+            Request::AddWatch => "watch for good",
+            Request::Reap => "reap",
+            Request::Other => "ask about",
         };
         format!("{verb} {}", self.short(path))
     }
@@ -221,8 +238,16 @@ impl Printer<'_> {
         short
     }
 
-    fn fault(&self, kind: FaultKind, client: u8, lasts: u64) -> String {
-        let (name, ms) = (self.client(client), lasts / 1000);
+    fn victim(&self, victim: Victim) -> String {
+        match victim {
+            Victim::Process { client } => self.client(client),
+            Victim::Server { server } => format!("server {server}"),
+            Victim::Link { from, to } => format!("what server {from} sends to server {to}"),
+        }
+    }
+
+    fn fault(&self, kind: FaultKind, victim: Victim, lasts: u64) -> String {
+        let (name, ms) = (self.victim(victim), lasts / 1000);
         match kind {
             FaultKind::RequestLost => format!("⚡ a request of {name} is lost, and its connection with it"),
             FaultKind::ReplyLost => format!("⚡ a reply to {name} is lost, and its connection with it"),
@@ -232,6 +257,25 @@ impl Printer<'_> {
             FaultKind::ClientCrash => format!("⚡ {name} dies"),
             FaultKind::ClientPause => format!("⚡ {name} stands still for {ms} ms"),
             FaultKind::Cancel => format!("⚡ {name} is asked to give up"),
+            FaultKind::ClientMuted => format!("⚡ nothing that {name} sends arrives for {ms} ms"),
+            FaultKind::ClientDeafened => format!("⚡ nothing that is sent to {name} arrives for {ms} ms"),
+            FaultKind::ClientPartition => {
+                format!("⚡ {name} and its server do not hear each other for {ms} ms")
+            }
+            FaultKind::WatchLost => format!("⚡ {name}'s connection breaks just before a notification"),
+            FaultKind::ClockDrift => format!("⚡ {name}'s clock drifts for {ms} ms"),
+            FaultKind::ServerCrash => format!("⚡ {name} dies, for {ms} ms"),
+            FaultKind::LeaderCrash => format!("⚡ {name}, who leads, dies, for {ms} ms"),
+            FaultKind::ServerPause => format!("⚡ {name} stands still for {ms} ms"),
+            FaultKind::LinkHeld => format!("⚡ {name} is held up for {ms} ms"),
+            FaultKind::LinkCut => format!("⚡ {name}, and back, is dropped for {ms} ms"),
+            FaultKind::ServerPartition => {
+                format!("⚡ {name} and the others do not hear each other for {ms} ms")
+            }
+            FaultKind::DiskStall => format!("⚡ {name} does not get to its disk for {ms} ms"),
+            FaultKind::ApplyStall => format!("⚡ {name} does not get to apply anything for {ms} ms"),
+            FaultKind::CommitStall => format!("⚡ {name} does not apply what it commits for {ms} ms"),
+            FaultKind::ClockJump => format!("⚡ the wall clock of {name} jumps"),
             FaultKind::ForeignDelete => "⚡ a stranger deletes a znode".to_owned(),
         }
     }

@@ -12,8 +12,9 @@ fn plans() -> impl Strategy<Value = Plan> {
         0.0..0.2f64,
         0..Fault::ALL.len(),
     );
-    (1u8..6, 1u32..4, 4000u64..20_000, 0u32..10, rates).prop_map(
-        |(clients, rounds, timeout_ms, faults, rates)| Plan {
+    (1u8..6, 1u8..6, 1u32..4, 4000u64..20_000, 0u32..10, rates).prop_map(
+        |(servers, clients, rounds, timeout_ms, faults, rates)| Plan {
+            servers,
             clients,
             rounds,
             timeout_ms,

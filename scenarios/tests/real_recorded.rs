@@ -3,14 +3,19 @@
 //! Where no ZooKeeper is installed the test says so and passes, unless `ZK_REQUIRE_REAL=1` asks for it.
 
 mod common;
+#[path = "common/proxy.rs"]
+mod proxy;
 
-use std::sync::Arc;
+use proxy::Proxy;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use zk_checker::history::{Header, Mode, Names, What};
 use zk_checker::{RuleId, RuleSet, Verdict};
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::suite::{self, Site};
+use zk_recipes::zk::{SessionId, ZooKeeper};
 use zk_scenarios::journal::Journal;
 use zk_scenarios::real::tape::{Scribe, Tape};
 use zk_scenarios::recorded::Recorded;
@@ -19,6 +24,7 @@ const SESSION: Options = Options { session_timeout: Duration::from_secs(2) };
 
 struct Real {
     address: String,
+    ways: Mutex<BTreeMap<SessionId, Proxy>>,
     tape: Arc<Tape>,
     number: AtomicU64,
 }
@@ -27,9 +33,17 @@ impl Site for Real {
     type Zk = Recorded<Client>;
 
     async fn open(&self) -> Recorded<Client> {
-        let zk = Client::open(&self.address, SESSION).await.expect("the server accepts a session");
+        let way = Proxy::to(&self.address);
+        let zk = Client::open(&way.address(), SESSION).await.expect("the server accepts a session");
+        self.ways.lock().expect("no case panics within").insert(zk.session(), way);
         let client = self.number.fetch_add(1, SeqCst) % 250;
         Recorded::new(zk, Scribe::new(&self.tape, client as u8))
+    }
+
+    async fn cut(&self, zk: &Recorded<Client>) {
+        let before = zk.status();
+        self.ways.lock().expect("no case panics within")[&zk.session()].cut();
+        zk.changed(before).await;
     }
 
     fn directory(&self) -> String {
@@ -47,6 +61,7 @@ fn journal() -> Journal {
         election: 0,
         round_trip: 1000,
         settle: 250_000,
+        sync_limit: zk_checker::history::SYNC_LIMIT,
         source: String::new(),
     };
     Journal::new(header, Names::default(), Vec::new())
@@ -56,7 +71,12 @@ fn journal() -> Journal {
 fn a_recorded_session_keeps_every_rule_of_the_suite() {
     let Some(server) = common::server(Duration::from_millis(200)) else { return };
     let tape = Tape::new(journal());
-    let real = Real { address: server.address(), tape: tape.clone(), number: AtomicU64::new(0) };
+    let real = Real {
+        address: server.address(),
+        ways: Mutex::default(),
+        tape: tape.clone(),
+        number: AtomicU64::new(0),
+    };
     let site = &*Box::leak(Box::new(real));
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let broken: Vec<&str> = runtime.block_on(async {

@@ -3,17 +3,22 @@
 //! Where none is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
 
 mod common;
+#[path = "common/proxy.rs"]
+mod proxy;
 
+use proxy::Proxy;
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
 use zk_recipes::ZooKeeper;
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::suite::{self, Site};
-use zk_recipes::zk::{Error, Over, State};
+use zk_recipes::zk::{Error, Over, SessionId, State};
 use zk_scenarios::real::{Server, ServerOptions, StartError};
 
 const TICK: Duration = Duration::from_millis(200);
@@ -28,8 +33,10 @@ fn run<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Runtime::new().expect("a runtime starts").block_on(work)
 }
 
+/// One server, and a way to it for each session.
 struct Real {
     address: String,
+    ways: Mutex<BTreeMap<SessionId, Proxy>>,
     directories: AtomicU64,
 }
 
@@ -37,7 +44,17 @@ impl Site for Real {
     type Zk = Client;
 
     async fn open(&self) -> Client {
-        Client::open(&self.address, SESSION).await.expect("the server of this test accepts a session")
+        let way = Proxy::to(&self.address);
+        let zk =
+            Client::open(&way.address(), SESSION).await.expect("the server of this test accepts a session");
+        self.ways.lock().expect("no case panics within").insert(zk.session(), way);
+        zk
+    }
+
+    async fn cut(&self, zk: &Client) {
+        let before = zk.status();
+        self.ways.lock().expect("no case panics within")[&zk.session()].cut();
+        zk.changed(before).await;
     }
 
     fn directory(&self) -> String {
@@ -48,7 +65,11 @@ impl Site for Real {
 #[test]
 fn the_real_client_keeps_every_rule_of_the_suite() {
     let Some(server) = server() else { return };
-    let site = &*Box::leak(Box::new(Real { address: server.address(), directories: AtomicU64::new(0) }));
+    let site = &*Box::leak(Box::new(Real {
+        address: server.address(),
+        ways: Mutex::default(),
+        directories: AtomicU64::new(0),
+    }));
     let broken: Vec<&str> = run(async {
         let mut broken = Vec::new();
         for (name, rule) in suite::CASES {

@@ -1,9 +1,10 @@
-//! `conformance`: recorded cases of a real server, against a server.
+//! `conformance`: recorded cases of a real server, against the simulation or against a server.
 
-use super::{Output, progress};
-use crate::conformance::case::{self, Placed};
-use crate::conformance::run::{self, Verdict};
-use crate::conformance::supply::{OfOthers, OurOwn, configurations};
+use super::differences::{self, visible};
+use super::{Output, progress, scenarios};
+use crate::conformance::case::{self, Content, Placed};
+use crate::conformance::run::{self, Left, RunError, Verdict};
+use crate::conformance::supply::{InSimulation, OfOthers, OurOwn, configurations};
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
@@ -12,13 +13,13 @@ use std::process::ExitCode;
 
 #[derive(Args)]
 pub(super) struct Conformance {
-    /// Files of recorded cases: one case a line, as JSON
+    /// Files of recorded cases, one a line, as JSON; or of scenarios of an ensemble
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Against Apache ZooKeeper servers that are started for it, one for each configuration
-    #[arg(long, required_unless_present = "connect", conflicts_with = "connect")]
+    /// Against Apache ZooKeeper servers that are started for it, one for each configuration, instead of simulated ones
+    #[arg(long, conflicts_with = "connect")]
     real: bool,
-    /// Against a server that runs already and is empty
+    /// Against a server that runs already and is empty, instead of simulated ones
     #[arg(long, value_name = "HOST:PORT")]
     connect: Option<String>,
     /// Only the cases that ask for this configuration of the server
@@ -27,6 +28,9 @@ pub(super) struct Conformance {
     /// Only this case, by its id; can be given several times
     #[arg(long = "case", value_name = "ID")]
     ids: Vec<String>,
+    /// How many seeds each scenario of an ensemble is played with
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    seeds: u64,
     #[command(flatten)]
     output: Output,
 }
@@ -42,26 +46,39 @@ struct Tally {
 
 impl Conformance {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let mut cases = Vec::new();
+        let (mut cases, mut scenarios) = (Vec::new(), Vec::new());
         for file in &self.files {
-            cases.extend(case::read(file)?);
+            match case::content(file)? {
+                Content::Cases => cases.extend(case::read(file)?),
+                Content::Scenarios => scenarios.push(file),
+            }
         }
-        self.look_at_names(&cases)?;
-        cases.retain(|placed| self.asks_for(placed));
-        if cases.is_empty() {
-            anyhow::bail!("there is no case of that configuration and id");
-        }
-        let bar = progress::bar_of(cases.len() as u64, "conformance", "cases");
         let mut tally = Tally::default();
-        let told = |placed: &Placed, verdict: &Verdict| {
+        if !scenarios.is_empty() {
+            self.play_scenarios(&scenarios, &mut tally)?;
+        }
+        if !cases.is_empty() {
+            self.look_at_names(&cases)?;
+            cases.retain(|placed| self.asks_for(placed));
+            if cases.is_empty() {
+                anyhow::bail!("there is no case of that configuration and id");
+            }
+            self.play(&cases, &mut tally)?;
+        }
+        Ok(tally.sum_up(self.output))
+    }
+
+    fn play(&self, cases: &[Placed], tally: &mut Tally) -> anyhow::Result<()> {
+        let bar = progress::bar_of(cases.len() as u64, "conformance", "cases");
+        let mut differing = Vec::new();
+        let result = self.play_on(cases, |placed, verdict| {
             tally.count(verdict);
             bar.inc(1);
             self.tell(&bar, placed, verdict);
-        };
-        let result = match &self.connect {
-            Some(address) if !self.real => run::run(&cases, &mut OfOthers::at(address), told),
-            _ => run::run(&cases, &mut OurOwn, told),
-        };
+            if let Verdict::Differ(difference) = verdict {
+                differing.push((placed.case.id.clone(), difference.clone()));
+            }
+        });
         bar.finish_and_clear();
         for left in result?.iter().filter(|_| self.connect.is_some()) {
             eprintln!(
@@ -69,7 +86,35 @@ impl Conformance {
                 left.path, left.by
             );
         }
-        Ok(tally.sum_up(self.output))
+        if !self.output.is_json() {
+            print!("{}", differences::table(&differing));
+        }
+        Ok(())
+    }
+
+    fn play_on(&self, cases: &[Placed], each: impl FnMut(&Placed, &Verdict)) -> Result<Vec<Left>, RunError> {
+        match &self.connect {
+            _ if self.real => run::run(cases, &mut OurOwn, each),
+            Some(address) => run::run(cases, &mut OfOthers::at(address), each),
+            None => run::run(cases, &mut InSimulation, each),
+        }
+    }
+
+    /// Scenarios need an ensemble, and faults.
+    fn play_scenarios(&self, files: &[&PathBuf], tally: &mut Tally) -> anyhow::Result<()> {
+        if self.real || self.connect.is_some() {
+            anyhow::bail!(
+                "{} holds scenarios of an ensemble that is hurt, and only a simulated one can be: leave out --real and --connect",
+                files[0].display()
+            );
+        }
+        for file in files {
+            let wanted = |id: &str| self.ids.is_empty() || self.ids.iter().any(|of| of == id);
+            let played = scenarios::play(file, self.seeds, self.output, wanted)?;
+            tally.pass += played.pass;
+            tally.differ += played.fail;
+        }
+        Ok(())
     }
 
     fn asks_for(&self, Placed { case, .. }: &Placed) -> bool {
@@ -121,8 +166,13 @@ impl Conformance {
             bar.suspend(|| println!("{line}"));
             return;
         }
+        if *verdict == Verdict::Pass {
+            // What is as it should be needs no line.
+            return;
+        }
         bar.suspend(|| {
-            println!("{:<7} {:<34} {}", word(verdict), case.id, visible(&case.about));
+            let title = format!("{:<7} {:<34} {}", word(verdict), visible(&case.id), visible(&case.about));
+            println!("{}", title.trim_end());
             match verdict {
                 Verdict::Pass => {}
                 Verdict::Skip(why) => println!("        {}", visible(why)),
@@ -136,11 +186,6 @@ impl Conformance {
             }
         });
     }
-}
-
-/// A text without what would do something to a terminal: cases have all kinds of characters in their paths.
-fn visible(text: &str) -> String {
-    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
 }
 
 /// What a verdict is called. A race that went another way is none the worse for it.

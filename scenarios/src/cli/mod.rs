@@ -4,11 +4,13 @@
 //! 3 the call or the machinery failed.
 
 mod conformance;
+mod differences;
 mod failure;
 mod judging;
 mod list;
 mod progress;
 mod real;
+mod scenarios;
 mod single;
 mod sweeping;
 
@@ -41,7 +43,8 @@ enum Verb {
     Judge(judging::Judge),
     /// Run a workload on a real Apache ZooKeeper server, judged by the same rules
     Real(real::Real),
-    /// Play recorded cases of a real Apache ZooKeeper server against a server, and show where it differs
+    /// Play recorded cases of a real Apache ZooKeeper server against the simulation, or against a server, and show what
+    /// differs
     Conformance(conformance::Conformance),
 }
 

@@ -188,6 +188,15 @@ impl Sweep {
                     );
                 }
             }
+            for part in parts {
+                for (probe, count) in &part.tally.probes {
+                    println!(
+                        "{}",
+                        json!({"kind": "probe", "workload": part.order.target.card().name, "id": probe.name(),
+                            "count": count})
+                    );
+                }
+            }
             let runs: u64 = parts.iter().map(|part| part.tally.runs).sum();
             let failed: u64 = parts.iter().flat_map(|part| part.tally.failures.values()).map(|f| f.1).sum();
             let vacuous = parts.iter().filter(|p| p.tally.verdict(&p.order) == Verdict::Vacuous).count();
@@ -231,6 +240,10 @@ fn table(part: &Part) {
     for fault in sim_zk::fault::Fault::ALL {
         let count = tally.faults.get(&crate::journal::fault_kind(fault)).copied().unwrap_or(0);
         println!("    {:<16} {count:>9}", fault.name());
+    }
+    println!("  seen of what ZooKeeper does not exclude");
+    for (probe, count) in &tally.probes {
+        println!("    {:<28} {count:>9}  {}", probe.name(), probe.about());
     }
     let count = |verdict| tally.verdicts.get(&verdict).copied().unwrap_or(0);
     println!(

@@ -322,14 +322,39 @@ pub struct Placed {
     pub line: usize,
 }
 
+/// What a file of recorded behaviour holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Cases.
+    Cases,
+    /// Scenarios of an ensemble, after a first line that says of what ensemble.
+    Scenarios,
+}
+
+/// What a file holds, by its first line.
+///
+/// # Errors
+///
+/// It cannot be read.
+pub fn content(file: &Path) -> Result<Content, CaseError> {
+    let text = text(file)?;
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let first: Option<serde_json::Value> = serde_json::from_str(first).ok();
+    let is_meta = first.is_some_and(|line| line.get("meta").is_some());
+    Ok(if is_meta { Content::Scenarios } else { Content::Cases })
+}
+
+fn text(file: &Path) -> Result<String, CaseError> {
+    std::fs::read_to_string(file).map_err(|why| CaseError::Unreadable { file: file.to_owned(), why })
+}
+
 /// Reads a file of cases.
 ///
 /// # Errors
 ///
 /// The first line that is not a case, and why.
 pub fn read(file: &Path) -> Result<Vec<Placed>, CaseError> {
-    let text =
-        std::fs::read_to_string(file).map_err(|why| CaseError::Unreadable { file: file.to_owned(), why })?;
+    let text = text(file)?;
     let mut cases = Vec::new();
     for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
         let case = parse(text).map_err(|why| CaseError::Bad { file: file.to_owned(), line, why })?;
@@ -356,7 +381,13 @@ pub fn parse(text: &str) -> Result<Case, String> {
     Ok(case)
 }
 
+/// The longest time that a step may take, in ms: an hour.
+const LONGEST_MS: u64 = 3_600_000;
+
 fn playable<'a>(step: &'a Step, opened: &mut BTreeSet<&'a str>) -> Result<(), String> {
+    if step.ms.max(step.timeout_ms).is_some_and(|ms| ms > LONGEST_MS) {
+        return Err("it takes longer than an hour".to_owned());
+    }
     match step.op.as_str() {
         "zxid" | "restart_server" => return Ok(()),
         "wait" => return step.ms.map(drop).ok_or_else(|| "`ms` is missing".to_owned()),

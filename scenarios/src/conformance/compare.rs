@@ -1,9 +1,11 @@
 //! Where an observation differs from the expectation.
 //!
-//! Compared to the letter, but for what a server is free in: the order of children, of ephemerals and of clients, of ACLs
-//! that the scheme `auth` has made, and of the notifications of one session's end.
+//! Compared to the letter, but for what a server is free in: the order of clients and of ACLs that the scheme `auth` has
+//! made, of notifications where several sessions or znodes may end at once, and, unless the server has Java's order, that
+//! of children, of ephemerals, and of the notifications of one session's end.
 
 use super::case::{Case, Expect, Item, Step};
+use super::target::Order;
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -31,16 +33,27 @@ impl fmt::Display for Difference {
 }
 
 /// The first difference between what a case expects and what was observed.
-pub fn compare(case: &Case, observed: &[Expect]) -> Option<Difference> {
-    let auth_made = case.steps.iter().any(makes_acl_by_auth);
+pub fn compare(case: &Case, observed: &[Expect], order: Order) -> Option<Difference> {
+    let freedom = Freedom {
+        acls: case.steps.iter().any(makes_acl_by_auth),
+        // What is read back from the disk is in another order than it was made.
+        order: order == Order::Any || case.restarts(),
+    };
     for (number, ((step, expected), observed)) in (1..).zip(case.steps.iter().zip(&case.expect).zip(observed))
     {
-        let (expected, observed) = (plain(step, expected, auth_made), plain(step, observed, auth_made));
+        let (expected, observed) = (plain(step, expected, freedom), plain(step, observed, freedom));
         if let Some((field, expected, observed)) = first(&expected, &observed, "") {
             return Some(Difference { step: number, op: title(step), field, expected, observed });
         }
     }
     None
+}
+
+/// What may come in any order.
+#[derive(Clone, Copy)]
+struct Freedom {
+    acls: bool,
+    order: bool,
 }
 
 fn title(step: &Step) -> String {
@@ -59,16 +72,21 @@ fn makes_acl_by_auth(step: &Step) -> bool {
     step.acl.iter().flatten().any(by_auth) || step.ops.iter().any(makes_acl_by_auth)
 }
 
-/// Whether a session may end in this step.
-fn may_end_sessions(step: &Step) -> bool {
-    matches!(step.op.as_str(), "close" | "closeSession" | "wait" | "poll" | "restart_server")
-        || step.op == "pipeline" && step.ops.iter().any(may_end_sessions)
+/// Whether this step ends a session.
+fn ends_a_session(step: &Step) -> bool {
+    matches!(step.op.as_str(), "close" | "closeSession")
+        || step.op == "pipeline" && step.ops.iter().any(ends_a_session)
+}
+
+/// Whether several sessions, or znodes that are looked after, may end in this step.
+fn lets_time_pass(step: &Step) -> bool {
+    matches!(step.op.as_str(), "wait" | "poll" | "restart_server")
 }
 
 /// An expectation as a value in which what may differ is in one order, or left out.
-fn plain(step: &Step, of: &Expect, auth_made: bool) -> Value {
+fn plain(step: &Step, of: &Expect, freedom: Freedom) -> Value {
     let mut of = of.clone();
-    tell_the_same(&mut of, auth_made);
+    tell_the_same(&mut of, freedom);
     if step.op == "poll" {
         // There is no reply, so nothing is before or after it.
         let mut all = std::mem::take(&mut of.before);
@@ -77,35 +95,37 @@ fn plain(step: &Step, of: &Expect, auth_made: bool) -> Value {
         of.events.clear();
         of.after = all;
     }
-    if may_end_sessions(step) {
+    if lets_time_pass(step) || freedom.order && ends_a_session(step) {
         of.before.sort();
         of.after.sort();
         of.events.values_mut().for_each(|events| events.sort());
         of.stream.iter_mut().for_each(|stream| sort_events_between_replies(stream));
-        if step.op == "pipeline" && of.missing.is_none() {
-            // All is answered; whether the end of the connection is seen is a matter of when one looks.
-            of.closed = false;
-        }
+    }
+    if step.op == "pipeline" && ends_a_session(step) && of.missing.is_none() {
+        // All is answered; whether the end of the connection is seen is a matter of when one looks.
+        of.closed = false;
     }
     let value = serde_json::to_value(&of).expect("an expectation is made of texts and numbers");
     without_nothing(value)
 }
 
 /// Brings into one order what a server may order as it likes.
-fn tell_the_same(of: &mut Expect, auth_made: bool) {
-    // It holds what `children` or `ephemerals` hold in another order.
-    of.order = None;
+fn tell_the_same(of: &mut Expect, freedom: Freedom) {
+    if freedom.order {
+        // It holds what `children` or `ephemerals` hold in another order.
+        of.order = None;
+        of.results.iter_mut().flatten().for_each(|result| result.order = None);
+    }
     for result in of.results.iter_mut().flatten() {
-        result.order = None;
         result.get_children.iter_mut().for_each(|children| children.sort());
     }
     of.clients.iter_mut().for_each(|clients| clients.sort());
-    if let Some(acl) = of.acl.as_mut().filter(|_| auth_made) {
+    if let Some(acl) = of.acl.as_mut().filter(|_| freedom.acls) {
         acl.sort_by_cached_key(|entry| format!("{entry:?}"));
     }
     for item in of.stream.iter_mut().flatten() {
         if let Item::Reply(reply) = item {
-            tell_the_same(reply, auth_made);
+            tell_the_same(reply, freedom);
         }
     }
 }
@@ -179,13 +199,17 @@ mod tests {
 
     /// What differs in a case of one session, whose one step this is.
     fn differs(step: &str, expected: &str, observed: &str) -> String {
+        differs_in(Order::Any, step, expected, observed)
+    }
+
+    fn differs_in(order: Order, step: &str, expected: &str, observed: &str) -> String {
         let connect = r#"{"session": "a", "op": "connect"}"#;
         let text = format!(
             r#"{{"id": "t", "config": "c", "steps": [{connect}, {step}], "expect": [{{}}, {expected}]}}"#
         );
         let case = case::parse(&text).expect("it is a case");
         let observed = vec![Expect::default(), serde_json::from_str(observed).expect("it is an expectation")];
-        compare(&case, &observed).map_or("nothing".to_owned(), |difference| difference.to_string())
+        compare(&case, &observed, order).map_or("nothing".to_owned(), |difference| difference.to_string())
     }
 
     const READ: &str = r#"{"session": "a", "op": "getChildren", "path": "/x"}"#;
@@ -215,6 +239,21 @@ mod tests {
         assert!(
             differs(CLOSE, expected, r#"{"events": {"b": [["NodeCreated", "/y"]]}}"#).contains("events.b")
         );
+    }
+
+    #[test]
+    fn a_server_that_has_javas_order_is_held_to_it() {
+        let (expected, observed) = (
+            r#"{"children": ["a", "b"], "order": ["b", "a"]}"#,
+            r#"{"children": ["a", "b"], "order": ["a", "b"]}"#,
+        );
+        let told = differs_in(Order::Java, READ, expected, observed);
+        assert_eq!(told, r#"step 2, a getChildren /x: order should be ["b","a"] and is ["a","b"]"#);
+        let expected = r#"{"events": {"b": [["NodeDeleted", "/x"], ["NodeDeleted", "/y"]]}}"#;
+        let observed = r#"{"events": {"b": [["NodeDeleted", "/y"], ["NodeDeleted", "/x"]]}}"#;
+        assert!(differs_in(Order::Java, CLOSE, expected, observed).contains("events.b should be"));
+        let wait = r#"{"op": "wait", "ms": 1}"#;
+        assert_eq!(differs_in(Order::Java, wait, expected, observed), "nothing");
     }
 
     #[test]

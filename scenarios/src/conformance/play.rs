@@ -8,7 +8,7 @@
 use super::case::{Case, Expect, Item, LastZxid, Notice, Step};
 use super::reply::{self, Terms};
 use super::session::{Heard, PATIENCE, Session};
-use super::target::{Greeting, Received, Target, Trouble};
+use super::target::{Greeting, Order, Received, Target, Trouble};
 use super::wire::{self, Hello, Welcome};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -56,6 +56,11 @@ impl<T: Target> Player<T> {
     /// Whether the target can be stopped and started again.
     pub fn can_restart(&self) -> bool {
         self.target.can_restart()
+    }
+
+    /// In which order the target has what a server may order as it likes.
+    pub fn order(&self) -> Order {
+        self.target.order()
     }
 
     /// Plays a case and says what came of each step, up to the first at which the server talked nonsense.
@@ -209,7 +214,7 @@ impl<T: Target> Player<T> {
     fn claimed(&self, step: &Step, seen: i64) -> i64 {
         match &step.last_zxid {
             None => 0,
-            Some(LastZxid::Relative(by)) => self.terms.z0 + by,
+            Some(LastZxid::Relative(by)) => self.terms.z0.saturating_add(*by),
             Some(LastZxid::Word(_)) => seen,
         }
     }

@@ -113,7 +113,7 @@ impl<S: Supply> Ground<'_, S> {
                 self.left.push(Left { path, by: case.id.clone() });
             }
         }
-        Ok(match compare(case, &observed) {
+        Ok(match compare(case, &observed, player.order()) {
             None => Verdict::Pass,
             Some(difference) if case.fresh && !self.pristine => {
                 Verdict::Skip(format!("it needs a server on which nothing was ever done; here, {difference}"))

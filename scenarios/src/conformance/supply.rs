@@ -1,47 +1,83 @@
 //! Where the servers come from that cases are played against.
 
-use super::target::Trouble;
+use super::sim::Simulated;
+use super::target::{Target, Trouble};
 use super::tcp::Tcp;
 use crate::real::{Server, ServerOptions};
 use std::time::Duration;
 
 /// The tick of our servers: session timeouts lie between one and ten seconds.
-const TICK: Duration = Duration::from_millis(500);
+pub(super) const TICK: Duration = Duration::from_millis(500);
 
-/// Containers are not looked after while a case runs, unless it is about that.
-const NO_REAPER: &str = "znode.container.checkIntervalMs=100000000";
+/// A configuration that cases ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Configuration {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether there are znodes with a time to live.
+    pub extended_types: bool,
+    /// Who may do everything, as `user:digest`.
+    pub super_digest: Option<&'static str>,
+    /// How often empty containers and the like are looked for. Unless a case is about that, not while it runs.
+    pub reap_every: Option<Duration>,
+}
 
-/// The configurations that cases ask for, by name, and the Java system properties that make them.
-const CONFIGURATIONS: [(&str, &[&str]); 4] = [
-    ("default", &[NO_REAPER]),
-    ("ext", &["zookeeper.extendedTypesEnabled=true", NO_REAPER]),
-    (
-        "ext-reap",
-        &[
-            "zookeeper.extendedTypesEnabled=true",
-            "znode.container.checkIntervalMs=300",
-            "znode.container.maxPerMinute=60000",
-        ],
-    ),
-    (
-        "super",
-        &[
-            NO_REAPER,
-            // The user `super` with the password `admin`.
-            "zookeeper.DigestAuthenticationProvider.superDigest=super:xQJmxLMiHGwaqBvst5y6rkB6HQs=",
-        ],
-    ),
+/// As a server is without being told anything.
+const DEFAULT: Configuration =
+    Configuration { name: "default", extended_types: false, super_digest: None, reap_every: None };
+
+const CONFIGURATIONS: [Configuration; 4] = [
+    DEFAULT,
+    Configuration { name: "ext", extended_types: true, ..DEFAULT },
+    Configuration {
+        name: "ext-reap",
+        extended_types: true,
+        reap_every: Some(Duration::from_millis(300)),
+        ..DEFAULT
+    },
+    // The user `super` with the password `admin`.
+    Configuration { name: "super", super_digest: Some("super:xQJmxLMiHGwaqBvst5y6rkB6HQs="), ..DEFAULT },
 ];
 
 /// The names of the configurations.
 pub fn configurations() -> impl Iterator<Item = &'static str> {
-    CONFIGURATIONS.iter().map(|(name, _)| *name)
+    CONFIGURATIONS.iter().map(|configuration| configuration.name)
+}
+
+impl Configuration {
+    /// The configuration of that name.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    pub fn named(name: &str) -> Result<&'static Configuration, Trouble> {
+        CONFIGURATIONS.iter().find(|configuration| configuration.name == name).ok_or_else(|| {
+            let names: Vec<&str> = configurations().collect();
+            Trouble::NoConfiguration(name.to_owned(), names.join(", "))
+        })
+    }
+
+    /// The Java system properties that make it.
+    fn properties(&self) -> Vec<String> {
+        let reap_every = self.reap_every.map_or(100_000_000, |every| every.as_millis());
+        let mut properties = vec![
+            format!("znode.container.checkIntervalMs={reap_every}"),
+            "znode.container.maxPerMinute=60000".to_owned(),
+        ];
+        if self.extended_types {
+            properties.push("zookeeper.extendedTypesEnabled=true".to_owned());
+        }
+        if let Some(digest) = self.super_digest {
+            properties.push(format!("zookeeper.DigestAuthenticationProvider.superDigest={digest}"));
+        }
+        properties
+    }
 }
 
 /// Gives out targets.
 pub trait Supply {
     /// What it gives out.
-    type Target: super::target::Target;
+    type Target: Target;
 
     /// An empty server of that configuration, or `None` if there is only the one that was given out before.
     ///
@@ -49,6 +85,18 @@ pub trait Supply {
     ///
     /// There is none to be had.
     fn target(&mut self, config: &str) -> Result<Option<Self::Target>, Trouble>;
+}
+
+/// Simulated servers, one after the other.
+#[derive(Debug)]
+pub struct InSimulation;
+
+impl Supply for InSimulation {
+    type Target = Simulated;
+
+    fn target(&mut self, config: &str) -> Result<Option<Simulated>, Trouble> {
+        Configuration::named(config).map(|configuration| Some(Simulated::new(configuration)))
+    }
 }
 
 /// Servers of our own, one after the other.
@@ -59,12 +107,9 @@ impl Supply for OurOwn {
     type Target = Tcp;
 
     fn target(&mut self, config: &str) -> Result<Option<Tcp>, Trouble> {
-        let known = CONFIGURATIONS.iter().find(|(name, _)| *name == config);
-        let (_, properties) = known.ok_or_else(|| {
-            let names: Vec<&str> = configurations().collect();
-            Trouble::NoConfiguration(config.to_owned(), names.join(", "))
-        })?;
-        let server = Server::start_with(ServerOptions { port: None, tick: TICK }, properties)?;
+        let properties = Configuration::named(config)?.properties();
+        let properties: Vec<&str> = properties.iter().map(String::as_str).collect();
+        let server = Server::start_with(ServerOptions { port: None, tick: TICK }, &properties)?;
         Ok(Some(Tcp::of_our_own(server)))
     }
 }

@@ -43,6 +43,20 @@ pub trait Target {
     ///
     /// It does not start.
     fn restart(&mut self) -> Result<(), Trouble>;
+
+    /// In which order it has what a server may order as it likes.
+    fn order(&self) -> Order {
+        Order::Any
+    }
+}
+
+/// In which order a server tells of children, ephemerals, and the znodes that go with a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// In any: they are compared as sets.
+    Any,
+    /// In that of Java's hash sets: they are compared as lists.
+    Java,
 }
 
 /// What a server answers to a hello.

@@ -13,6 +13,9 @@ pub const PING: i32 = -2;
 /// The xid of an authentication.
 pub const AUTH: i32 = -4;
 
+/// How much data a case may ask to be sent, in bytes: many times what a server takes.
+const LARGEST_DATA: usize = 16 << 20;
+
 /// What a client says first on a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
@@ -231,7 +234,7 @@ fn watches(out: &mut Out, step: &Step, z0: i64) -> Result<(), String> {
         Some(Data::Text(_)) => return Err("`data` is a list of paths here".to_owned()),
         None => &[],
     };
-    out.long(z0 + step.relative.unwrap_or(0)).texts(data).texts(&step.exist).texts(&step.child);
+    out.long(z0.saturating_add(step.relative.unwrap_or(0))).texts(data).texts(&step.exist).texts(&step.child);
     if step.op == "setWatches2" {
         out.texts(&step.persistent).texts(&step.recursive);
     }
@@ -264,6 +267,7 @@ fn data(step: &Step) -> Result<Option<Vec<u8>>, String> {
         _ if step.nulldata => Ok(None),
         (Some(Data::Text(text)), _) => Ok(Some(text.clone().into_bytes())),
         (Some(Data::Paths(_)), _) => Err("`data` is a text here".to_owned()),
+        (None, Some(size)) if size > LARGEST_DATA => Err(format!("`size` is more than {LARGEST_DATA}")),
         (None, Some(size)) => Ok(Some(vec![b'x'; size])),
         (None, None) => Ok(Some(Vec::new())),
     }

@@ -85,6 +85,8 @@ fn what_is_missing_or_unknown_is_said() {
         refused(r#"{"op": "create", "path": "/x", "mode": "eternal"}"#),
         r#"there is no mode "eternal""#
     );
+    let large = r#"{"op": "setData", "path": "/x", "size": 99999999999999}"#;
+    assert_eq!(refused(large), "`size` is more than 16777216");
     assert_eq!(refused(r#"{"op": "multi", "ops": [{"op": "delete"}]}"#), "`path` is missing");
 }
 

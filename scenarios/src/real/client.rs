@@ -10,7 +10,7 @@ use std::future::{Future, pending};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use zk_checker::history::{FaultKind, OpId, What, Who};
+use zk_checker::history::{FaultKind, OpId, Victim, What, Who};
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::{Error, SessionId, ZooKeeper};
 
@@ -155,7 +155,7 @@ impl client::Client for RealClient {
             return pending().await;
         }
         let client = self.number();
-        let what = What::Fault { kind: FaultKind::Cancel, client, lasts: 0 };
+        let what = What::Fault { kind: FaultKind::Cancel, victim: Victim::Process { client }, lasts: 0 };
         self.journal(|journal, at| journal.note(at, Who::World, OpId(0), what));
     }
 }

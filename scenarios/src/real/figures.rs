@@ -48,7 +48,7 @@ impl Figures {
                 What::Send { .. } if event.op == OpId(0) => figures.holding += 1,
                 What::Send { .. } => *sends.entry(event.op).or_default() += 1,
                 What::Notice { .. } => figures.notices += 1,
-                What::State { session, state: Connected } => sessions = sessions.max(session.0),
+                What::State { session, state: Connected, .. } => sessions = sessions.max(session.0),
                 What::State { state: Suspended, .. } => figures.disconnects += 1,
                 What::Fault { kind: FaultKind::Cancel, .. } => figures.dropped += 1,
                 _ => {}

@@ -281,6 +281,7 @@ impl Own {
             election: 0,
             round_trip: micros(self.round_trip),
             settle: 250_000,
+            sync_limit: zk_checker::history::SYNC_LIMIT,
             source: order.source.clone(),
         };
         let mut names = Names::default();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::sync::Notify;
-use zk_checker::history::{Code, OpId, ReqId, Request, SessionState, What, Who};
+use zk_checker::history::{Code, Conn, OpId, ReqId, Request, SessionState, What, Who};
 use zk_recipes::zk::{Created, Error, Over, SessionId, Stat, State, Status};
 
 /// The journal of a run in real time, and its clock.
@@ -146,7 +146,13 @@ impl Scribe {
     }
 
     pub(crate) fn state(&self, session: SessionId, state: SessionState) {
-        self.note(OpId(0), |journal| What::State { session: journal.session(session), state });
+        self.note(OpId(0), |journal| What::State {
+            session: journal.session(session),
+            state,
+            // Not seen from here.
+            conn: Conn(0),
+            server: 0,
+        });
     }
 
     /// Writes how a session got from one status to another.
@@ -183,7 +189,7 @@ impl Asked {
         };
         self.scribe.tape.write(|journal, at| {
             let who = Who::Client(self.scribe.client);
-            let what = What::Reply { req: self.req, code, zxid: answer.zxid };
+            let what = What::Reply { req: self.req, code, zxid: answer.zxid, conn: Conn(0) };
             journal.note(at, who, self.op, what);
             if let Some((path, czxid)) = answer.made {
                 let what = What::Made { path: journal.sym(&path), czxid: czxid as u64 };

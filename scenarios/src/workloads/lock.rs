@@ -114,6 +114,14 @@ pub async fn client<C: Client, L: Exclusive<C::Zk>>(
     for round in rounds {
         client.sleep(pace.think * client.choose(8)).await;
         loop {
+            let away = session.as_ref().is_some_and(|zk| !zk.status().is_connected());
+            if away
+                && client.choose(4) == 3
+                && let Some(zk) = session.take()
+            {
+                // Given up while it lives: it ends when it expires.
+                let _ = zk.close(Duration::ZERO).await;
+            }
             let zk = match &session {
                 Some(zk) if zk.status().over().is_none() => zk.clone(),
                 _ => match client.open().await {

@@ -1,0 +1,71 @@
+//! What differed, as a table.
+
+use crate::conformance::compare::Difference;
+
+/// How wide a column may be; what is cut off stands in the line about the case.
+const WIDEST: usize = 36;
+
+/// One row for each case that differs, by its id; nothing if none does.
+pub(super) fn table(differing: &[(String, Difference)]) -> String {
+    if differing.is_empty() {
+        return String::new();
+    }
+    let head = ["case", "step", "field", "should be", "is"].map(str::to_owned);
+    let rows = differing.iter().map(|(id, difference)| {
+        let Difference { step, op, field, expected, observed } = difference;
+        let said = |value: &serde_json::Value| {
+            if value.is_null() { "nothing".to_owned() } else { visible(&value.to_string()) }
+        };
+        [id.clone(), format!("{step} {}", visible(op)), field.clone(), said(expected), said(observed)]
+            .map(cut)
+    });
+    let rows: Vec<[String; 5]> = std::iter::once(head).chain(rows).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 5] = std::array::from_fn(width);
+    let mut table = "\n".to_owned();
+    for row in &rows {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+        let line = cells.collect::<Vec<_>>().join("  ");
+        table += line.trim_end();
+        table.push('\n');
+    }
+    table
+}
+
+fn cut(text: String) -> String {
+    if text.chars().count() <= WIDEST {
+        return text;
+    }
+    text.chars().take(WIDEST - 1).chain(['…']).collect()
+}
+
+/// A text without what would do something to a terminal: cases have all kinds of characters in their paths.
+pub(super) fn visible(text: &str) -> String {
+    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn columns_are_as_wide_as_what_stands_in_them() {
+        let difference = |op: &str, field: &str, expected, observed| {
+            let (op, field) = (op.to_owned(), field.to_owned());
+            Difference { step: 3, op, field, expected, observed }
+        };
+        let long = json!("0123456789012345678901234567890123456789");
+        let rows = [
+            ("short".to_owned(), difference("a close", "err", json!("OK"), json!(null))),
+            ("longer-name".to_owned(), difference("a sync /\u{1}", "path", long, json!("/"))),
+        ];
+        let wanted = "
+case         step             field  should be                             is
+short        3 a close        err    \"OK\"                                  nothing
+longer-name  3 a sync /\\u{1}  path   \"0123456789012345678901234567890123…  \"/\"
+";
+        assert_eq!(table(&rows), wanted);
+        assert_eq!(table(&[]), "");
+    }
+}

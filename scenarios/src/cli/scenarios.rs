@@ -1,0 +1,61 @@
+//! `conformance` of scenarios: each under many seeds, on simulated ensembles.
+
+use super::{Output, progress};
+use crate::ensemble::case::{self, Meta, Placed, Suite};
+use crate::ensemble::report::Report;
+use crate::ensemble::{run, sim::Simulated};
+use serde_json::json;
+use std::path::Path;
+
+/// How many scenarios came to what.
+#[derive(Default)]
+pub(super) struct Tally {
+    pub pass: u32,
+    pub fail: u32,
+}
+
+/// Plays the scenarios of a file that `wanted` names, each under the seeds from 0 to `seeds`.
+pub(super) fn play(
+    file: &Path,
+    seeds: u64,
+    output: Output,
+    wanted: impl Fn(&str) -> bool,
+) -> anyhow::Result<Tally> {
+    let Suite { meta, scenarios, bad } = case::read(file)?;
+    if let Some(bad) = bad.into_iter().next() {
+        return Err(bad.into());
+    }
+    let chosen: Vec<&Placed> = scenarios.iter().filter(|placed| wanted(&placed.scenario.id)).collect();
+    let bar = progress::bar_of(chosen.len() as u64, "conformance", "scenarios");
+    let mut tally = Tally::default();
+    for Placed { scenario, .. } in chosen {
+        let report = many(seeds, |seeds| run::run(scenario, &meta, seeds, Simulated::new));
+        tally.count(&report);
+        bar.inc(1);
+        bar.suspend(|| tell(&report, &meta, output));
+    }
+    bar.finish_and_clear();
+    Ok(tally)
+}
+
+/// Plays them.
+fn many(seeds: u64, play: impl Fn(std::ops::Range<u64>) -> Report) -> Report {
+    play(0..seeds)
+}
+
+impl Tally {
+    fn count(&mut self, report: &Report) {
+        match report.passes() {
+            true => self.pass += 1,
+            false => self.fail += 1,
+        }
+    }
+}
+
+fn tell(report: &Report, _meta: &Meta, output: Output) {
+    if output.is_json() {
+        println!("{}", json!(report));
+    } else {
+        println!("{report}");
+    }
+}

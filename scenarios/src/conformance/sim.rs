@@ -1,0 +1,121 @@
+//! A simulated server: one that stands alone, on a calm network, in a time that costs nothing.
+
+use super::reply;
+use super::supply::{Configuration, TICK};
+use super::target::{Greeting, Order, Received, Target, Trouble};
+use super::wire::{self, Hello};
+use sim_zk::choose::Calm;
+use sim_zk::message::Down;
+use sim_zk::raw::Raw;
+use sim_zk::wire::Codec;
+use sim_zk::{Config, ConnId, Settings};
+use std::time::Duration;
+
+/// The only server there is.
+const SERVER: u8 = 0;
+
+/// How long a server may take to answer to a hello.
+const HELLO_LIMIT: Duration = Duration::from_secs(10);
+
+/// A simulated server. Time passes in it only while somebody waits.
+pub struct Simulated {
+    raw: Raw,
+}
+
+impl Simulated {
+    /// A server of that configuration on which nothing was ever done.
+    pub fn new(configuration: &Configuration) -> Self {
+        let settings = Settings {
+            extended_types: configuration.extended_types,
+            super_digest: configuration.super_digest.map(Into::into),
+            // The cases were recorded on a server that has the fix of ZOOKEEPER-4799.
+            filter_events: true,
+        };
+        let config = Config {
+            servers: 1,
+            tick: micros(TICK),
+            settings,
+            // So little that it does not count.
+            latency: 10,
+            reap_every: configuration.reap_every.map(micros),
+            ..Config::default()
+        };
+        Simulated { raw: Raw::new(config, Calm) }
+    }
+}
+
+/// A connection, and what is to be remembered to read and write its frames.
+#[derive(Debug)]
+pub struct SimLink {
+    connection: ConnId,
+    codec: Codec,
+}
+
+impl Target for Simulated {
+    type Link = SimLink;
+
+    fn connect(&mut self, hello: &Hello) -> Result<Greeting<SimLink>, Trouble> {
+        let mut codec = Codec::default();
+        let hello = codec.hello(&wire::hello(hello));
+        let mut link = SimLink { connection: self.raw.connect(SERVER, hello), codec };
+        match self.receive(&mut link, HELLO_LIMIT) {
+            Received::Frame(frame) => Ok(Greeting::Welcome(link, reply::welcome(&frame)?)),
+            Received::Closed => Ok(Greeting::Refused),
+            Received::Silence => {
+                let why = "it takes a connection and then says nothing";
+                Err(Trouble::NoSession { address: "the simulation".to_owned(), why })
+            }
+        }
+    }
+
+    fn send(&mut self, link: &mut SimLink, frames: &[Vec<u8>]) {
+        let paths = self.raw.paths();
+        let packets = frames.iter().map(|frame| link.codec.request(frame, paths)).collect();
+        self.raw.send(link.connection, packets);
+    }
+
+    fn receive(&mut self, link: &mut SimLink, within: Duration) -> Received {
+        let end = self.raw.now() + micros(within);
+        loop {
+            match self.raw.receive(link.connection) {
+                Some(Down::Fin) => return Received::Closed,
+                Some(down) => {
+                    let frame = link.codec.frame(&down, self.raw.paths());
+                    return Received::Frame(frame.expect("everything but the end is a frame"));
+                }
+                None if self.raw.advance(end) => {}
+                None => return Received::Silence,
+            }
+        }
+    }
+
+    fn cut(&mut self, link: SimLink, reset: bool) {
+        self.raw.cut(link.connection, reset);
+    }
+
+    fn wait(&mut self, by: Duration) {
+        let end = self.raw.now() + micros(by);
+        while self.raw.advance(end) {}
+    }
+
+    fn now(&self) -> Duration {
+        Duration::from_micros(self.raw.now())
+    }
+
+    fn can_restart(&self) -> bool {
+        true
+    }
+
+    fn restart(&mut self) -> Result<(), Trouble> {
+        self.raw.restart(SERVER);
+        Ok(())
+    }
+
+    fn order(&self) -> Order {
+        Order::Java
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,131 @@
+//! What a scenario is played against: an ensemble that takes raw connections, and has faults on demand.
+
+use crate::conformance::wire::Hello;
+
+/// A time, or a span of it, in microseconds.
+pub type Micros = u64;
+
+/// A member of the ensemble, by its place: 0 is the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Member(pub usize);
+
+/// One direction of the connection between two members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Link {
+    /// Who sends.
+    pub from: Member,
+    /// Who receives.
+    pub to: Member,
+}
+
+/// A stage of a member's pipeline that can stand still while the rest of the member goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// `SyncRequestProcessor`: nothing is written to the log, so nothing is acknowledged.
+    Disk,
+    /// `CommitProcessor`: commits queue, and the requests that came after them.
+    Apply,
+    /// The leader, after it has sent a COMMIT to its followers and before it commits itself.
+    Commit,
+}
+
+/// What comes from a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// A frame, without the four bytes of its length. The first one is the answer to the hello.
+    Frame(Vec<u8>),
+    /// Nobody listens there: no process is running.
+    Refused,
+    /// The end: the server has closed it, or its process has died.
+    Closed,
+    /// Nothing, up to now.
+    Nothing,
+}
+
+/// An ensemble that a scenario can be played against.
+///
+/// # Promises
+///
+/// Time passes only in `advance`; everything else takes effect at the present instant, and what follows from it comes
+/// about in later calls of `advance`. Frames of one connection keep their order, and what a server had sent before it
+/// closed the connection comes before [`Arrival::Closed`].
+pub trait Cluster {
+    /// A connection of a client.
+    type Connection;
+
+    /// What time it is.
+    fn now(&self) -> Micros;
+
+    /// Does the next thing that happens, if it happens by `limit`; if nothing does, it is `limit` afterwards. It need
+    /// not be done with an instant at once, but gets on with it in every call.
+    fn advance(&mut self, limit: Micros);
+
+    /// How many members there are, running or not.
+    fn members(&self) -> usize;
+
+    /// The leader of the latest epoch, once a quorum follows it: `None` while there is none, as during an election, or
+    /// after its process has died. A paused or isolated leader is the leader until there is another.
+    fn leader(&self) -> Option<Member>;
+
+    /// Those which serve clients under that leader, with the leader itself: none while there is no leader.
+    fn serving(&self) -> Vec<Member>;
+
+    /// The last zxid that a member has applied, as a client would see it (`DataTree.lastProcessedZxid`): `None` while
+    /// its process does not run.
+    fn last_applied(&self, member: Member) -> Option<i64>;
+
+    /// Opens a connection to a member, and says hello on it.
+    fn open(&mut self, member: Member, hello: &Hello) -> Self::Connection;
+
+    /// Sends a frame. If the connection is gone nothing is sent; `receive` will tell.
+    fn send(&mut self, connection: &Self::Connection, frame: Vec<u8>);
+
+    /// Takes the next thing that has come. Nothing comes after a refusal or a close.
+    fn receive(&mut self, connection: &Self::Connection) -> Arrival;
+
+    /// Cuts a connection with a reset: what it still had to bring is lost, what was sent may arrive.
+    fn cut(&mut self, connection: &Self::Connection);
+
+    /// From now on, what is sent on a link waits; it is delivered at the release even if its sender has died.
+    fn hold(&mut self, link: Link);
+
+    /// What has waited on a link goes on, in its order.
+    fn release(&mut self, link: Link);
+
+    /// From now on, packets on a link are lost. Those are packets, not the bytes of a connection: if the connection
+    /// outlives it, they are sent again after the link has healed.
+    fn lose(&mut self, link: Link);
+
+    /// Packets on a link are no longer lost.
+    fn heal(&mut self, link: Link);
+
+    /// A member's process dies (`kill -9`). What it had handed to its host still travels.
+    fn kill(&mut self, member: Member);
+
+    /// A member's process starts again, on the log that it has. Nothing, if it runs.
+    fn start(&mut self, member: Member);
+
+    /// A member's process stands still; its host still takes connections and bytes.
+    fn pause(&mut self, member: Member);
+
+    /// It goes on.
+    fn resume(&mut self, member: Member);
+
+    /// One stage of a member stands still.
+    fn stall(&mut self, member: Member, stage: Stage);
+
+    /// It goes on.
+    fn unstall(&mut self, member: Member, stage: Stage);
+}
+
+/// Whether a member can be called that in an ensemble of so many.
+///
+/// `L`, `F1`, `F2`, ... are the roles when the scenario begins; `NEWL` and `NEWF` are the leader, and a follower that serves,
+/// when the name is used.
+pub fn is_role(name: &str, members: usize) -> bool {
+    match name {
+        "L" | "NEWL" => true,
+        "NEWF" => members > 1,
+        _ => (1..members).any(|number| name == format!("F{number}")),
+    }
+}

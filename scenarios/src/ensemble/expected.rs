@@ -1,0 +1,142 @@
+//! What came of a step, and what may come of it.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What came of a step.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Told {
+    /// A word: `OK`, an error's name, what was read.
+    Text(String),
+    /// A number: of ticks, of zxids.
+    Number(f64),
+    /// The frames that were left on a connection.
+    Frames(String),
+}
+
+impl Told {
+    /// A word.
+    pub fn text(word: impl Into<String>) -> Self {
+        Told::Text(word.into())
+    }
+}
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Told::Text(word) | Told::Frames(word) => f.write_str(word),
+            Told::Number(number) => f.write_str(&short(*number)),
+        }
+    }
+}
+
+/// A number with no more digits than anybody reads.
+fn short(number: f64) -> String {
+    let text = format!("{number:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// What came of each step that has a label.
+pub type Results = BTreeMap<String, Told>;
+
+/// What may come of a step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expected {
+    /// This word.
+    Text(String),
+    /// This number.
+    Number(f64),
+    /// A number from the one to the other.
+    Range(f64, f64),
+    /// The step has not been taken.
+    Nothing,
+    /// Any of these.
+    AnyOf(Vec<Expected>),
+}
+
+impl Expected {
+    /// Whether this is that; `None` stands for a step that was not taken.
+    pub fn matches(&self, told: Option<&Told>) -> bool {
+        match (self, told) {
+            (Expected::Nothing, None) => true,
+            (Expected::AnyOf(any), told) => any.iter().any(|expected| expected.matches(told)),
+            (Expected::Text(word), Some(Told::Text(told))) => word == told,
+            (Expected::Text(word), Some(Told::Frames(told))) => same_frames(word, told),
+            // A number may be written as a word.
+            (Expected::Text(word), Some(told @ Told::Number(_))) => *word == told.to_string(),
+            (Expected::Number(number), Some(told)) => short(*number) == told.to_string(),
+            (Expected::Range(low, high), Some(Told::Number(number))) => (*low..=*high).contains(number),
+            _ => false,
+        }
+    }
+
+    /// The alternatives: itself if there is only one.
+    pub fn alternatives(&self) -> &[Expected] {
+        match self {
+            Expected::AnyOf(any) => any,
+            one => std::slice::from_ref(one),
+        }
+    }
+}
+
+/// How the frames left on a connection are written is left open: with the number of each request or without, and with
+/// blanks or commas between them.
+fn same_frames(expected: &str, told: &str) -> bool {
+    let tokens = |text: &str| -> Vec<String> {
+        let split = text.split([' ', ',']).filter(|token| !token.is_empty());
+        split.map(|token| token.trim_start_matches('#').to_lowercase()).collect()
+    };
+    let without_number =
+        |token: &String| token.split_once(':').map_or(token.clone(), |(_, word)| word.into());
+    let (expected, told) = (tokens(expected), tokens(told));
+    expected == told || expected == told.iter().map(without_number).collect::<Vec<_>>()
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Expected::Text(word) => f.write_str(word),
+            Expected::Number(number) => f.write_str(&short(*number)),
+            Expected::Range(low, high) => write!(f, "{} to {}", short(*low), short(*high)),
+            Expected::Nothing => f.write_str("nothing"),
+            Expected::AnyOf(any) => {
+                let any: Vec<String> = any.iter().map(Expected::to_string).collect();
+                f.write_str(&any.join(" or "))
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Expected {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(from)?;
+        let any = match &value {
+            Value::Array(any) => any.iter().map(one).collect::<Option<Vec<_>>>().map(Expected::AnyOf),
+            value => one(value),
+        };
+        any.filter(|expected| !expected.alternatives().is_empty()).ok_or_else(|| {
+            serde::de::Error::custom(format!(
+                "{value} is not what can come of a step: that is a text, a number, [[low, high]], or a list of those"
+            ))
+        })
+    }
+}
+
+fn one(value: &Value) -> Option<Expected> {
+    match value {
+        Value::Null => Some(Expected::Nothing),
+        Value::String(word) => Some(Expected::Text(word.clone())),
+        Value::Number(number) => number.as_f64().map(Expected::Number),
+        Value::Array(bounds) => match bounds.as_slice() {
+            [low, high] => {
+                let (low, high) = (low.as_f64()?, high.as_f64()?);
+                (low <= high).then_some(Expected::Range(low, high))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,116 @@
+//! What a run showed, against what is allowed and what must never be.
+
+use super::case::{Outcome, Scenario};
+use super::expected::{Expected, Results};
+use std::fmt;
+
+/// What is to be said of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// It shows what is allowed: the outcomes that it matches, by their places.
+    Allowed(Vec<usize>),
+    /// It shows none of what is allowed.
+    Outside(Outside),
+    /// It shows what must never be.
+    Never(Forbidden),
+}
+
+impl Verdict {
+    /// Whether a real ensemble has shown this.
+    pub fn is_allowed(&self) -> bool {
+        matches!(self, Verdict::Allowed(_))
+    }
+
+    /// One word.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Verdict::Allowed(_) => "allowed",
+            Verdict::Outside(_) => "outside",
+            Verdict::Never(_) => "never",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Allowed(_) => f.write_str("it is allowed"),
+            Verdict::Outside(outside) => outside.fmt(f),
+            Verdict::Never(forbidden) => forbidden.fmt(f),
+        }
+    }
+}
+
+/// How a run differs from the outcome that comes nearest to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outside {
+    /// The outcome, by its place.
+    pub nearest: usize,
+    /// How many there are.
+    pub of: usize,
+    /// Every label that differs, what it should show, and what it shows.
+    pub differences: Vec<(String, Expected, Option<String>)>,
+}
+
+impl fmt::Display for Outside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let texts = self.differences.iter().map(|(label, expected, told)| {
+            format!("{label} should be {expected} and is {}", told.as_deref().unwrap_or("nothing"))
+        });
+        f.write_str(&texts.collect::<Vec<_>>().join("; "))?;
+        match self.of {
+            1 => Ok(()),
+            of => write!(f, " (by the nearest of {of} outcomes, the one at place {})", self.nearest + 1),
+        }
+    }
+}
+
+/// What must never be, and was.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forbidden {
+    /// The outcome, by its place.
+    pub place: usize,
+    /// What it says.
+    pub outcome: Outcome,
+}
+
+impl fmt::Display for Forbidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let texts = self.outcome.iter().map(|(label, expected)| format!("{label} {expected}"));
+        write!(f, "there must never be {}", texts.collect::<Vec<_>>().join(" with "))
+    }
+}
+
+/// Judges a run. What must never be comes first: an outcome can be allowed in what it names and forbidden in another part.
+pub fn judge(scenario: &Scenario, results: &Results) -> Verdict {
+    if let Some((place, outcome)) = find(&scenario.never, results) {
+        return Verdict::Never(Forbidden { place, outcome: outcome.clone() });
+    }
+    let matched: Vec<usize> = places(&scenario.allowed, results).collect();
+    if !matched.is_empty() {
+        return Verdict::Allowed(matched);
+    }
+    let all = (0..).zip(&scenario.allowed).map(|(place, outcome)| (place, differences(outcome, results)));
+    let (nearest, differences) =
+        all.min_by_key(|(_, differences)| differences.len()).expect("a scenario allows something");
+    Verdict::Outside(Outside { nearest, of: scenario.allowed.len(), differences })
+}
+
+fn find<'a>(outcomes: &'a [Outcome], results: &Results) -> Option<(usize, &'a Outcome)> {
+    places(outcomes, results).next().map(|place| (place, &outcomes[place]))
+}
+
+fn places(outcomes: &[Outcome], results: &Results) -> impl Iterator<Item = usize> {
+    let matches =
+        |outcome: &Outcome| outcome.iter().all(|(label, expected)| expected.matches(results.get(label)));
+    (0..).zip(outcomes).filter(move |(_, outcome)| matches(outcome)).map(|(place, _)| place)
+}
+
+fn differences(outcome: &Outcome, results: &Results) -> Vec<(String, Expected, Option<String>)> {
+    let differs = |(label, expected): (&String, &Expected)| {
+        let told = results.get(label);
+        let difference = || (label.clone(), expected.clone(), told.map(ToString::to_string));
+        (!expected.matches(told)).then(difference)
+    };
+    outcome.iter().filter_map(differs).collect()
+}

@@ -1,0 +1,147 @@
+//! One connection of a session: what was asked on it, and what has come.
+//!
+//! Replies come in the order of the requests, but a server that gives up a session's write may still answer the reads
+//! behind it before it closes: so each reply is taken for the first request with its xid, not for the next one.
+
+use super::cluster::{Arrival, Cluster};
+use crate::conformance::case::{Notice, Step as Request};
+use crate::conformance::reply::{self, Garbled, Header, Terms};
+use crate::conformance::wire::{self, Welcome};
+use std::collections::VecDeque;
+
+/// One connection.
+pub(super) struct Line<C> {
+    connection: C,
+    /// The label of the session.
+    pub(super) session: String,
+    pub(super) greeting: Greeting,
+    pub(super) is_over: bool,
+    /// The zxid of the last reply.
+    pub(super) seen: i64,
+    asked: Vec<Asked>,
+    pub(super) notices: VecDeque<Notice>,
+}
+
+/// What came of the hello.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Greeting {
+    Awaited,
+    Welcome(Welcome),
+    /// The server hung up.
+    Closed,
+    /// Nobody listens.
+    Refused,
+}
+
+/// A request, and the words of its reply.
+struct Asked {
+    xid: i32,
+    request: Request,
+    told: Option<String>,
+    /// Somebody has waited for the reply and heard of it, or of its absence.
+    settled: bool,
+}
+
+impl<C> Line<C> {
+    pub(super) fn new(connection: C, session: &str) -> Self {
+        Line {
+            connection,
+            session: session.to_owned(),
+            greeting: Greeting::Awaited,
+            is_over: false,
+            seen: 0,
+            asked: Vec::new(),
+            notices: VecDeque::new(),
+        }
+    }
+
+    /// Sends a request, whose paths are the scenario's, and says where to look for its reply.
+    pub(super) fn ask<L: Cluster<Connection = C>>(
+        &mut self,
+        cluster: &mut L,
+        request: &Request,
+        own_xid: i32,
+        relative_zxid: i64,
+    ) -> usize {
+        let frame = wire::request(&super::answer::absolute_request(request), own_xid, relative_zxid)
+            .expect("it was tried when the scenario was read");
+        cluster.send(&self.connection, frame);
+        let xid = wire::xid(request, own_xid);
+        self.asked.push(Asked { xid, request: request.clone(), told: None, settled: false });
+        self.asked.len() - 1
+    }
+
+    /// Takes in everything that has come.
+    pub(super) fn take_in<L: Cluster<Connection = C>>(&mut self, cluster: &mut L) -> Result<(), Garbled> {
+        while !self.is_over {
+            match cluster.receive(&self.connection) {
+                Arrival::Nothing => return Ok(()),
+                Arrival::Frame(frame) => self.frame(&frame)?,
+                end => {
+                    self.is_over = true;
+                    if self.greeting == Greeting::Awaited {
+                        let refused = end == Arrival::Refused;
+                        self.greeting = if refused { Greeting::Refused } else { Greeting::Closed };
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn frame(&mut self, frame: &[u8]) -> Result<(), Garbled> {
+        if self.greeting == Greeting::Awaited {
+            self.greeting = Greeting::Welcome(reply::welcome(frame)?);
+            return Ok(());
+        }
+        let (header, body) = reply::header(frame)?;
+        if header.xid == wire::NOTICE {
+            self.notices.push_back(reply::notice(body)?);
+            return Ok(());
+        }
+        self.seen = self.seen.max(header.zxid);
+        self.reply(header, body)
+    }
+
+    fn reply(&mut self, header: Header, body: &[u8]) -> Result<(), Garbled> {
+        let mine = |asked: &&mut Asked| asked.xid == header.xid && asked.told.is_none();
+        if let Some(asked) = self.asked.iter_mut().find(mine) {
+            let told = reply::reply(&asked.request.op, header, body, &Terms::default())?;
+            asked.told = Some(super::answer::reply(&asked.request, &told));
+        }
+        Ok(())
+    }
+
+    /// The words of a reply: `CLOSED` if there will be none.
+    pub(super) fn told(&mut self, place: usize) -> Option<String> {
+        let asked = &mut self.asked[place];
+        let told = asked.told.clone().or_else(|| self.is_over.then(|| "CLOSED".to_owned()));
+        asked.settled |= told.is_some();
+        told
+    }
+
+    /// The replies to requests that nobody has waited for, numbered among these from 1, and how the connection stands.
+    pub(super) fn left(&mut self) -> String {
+        let left = (1..).zip(self.asked.iter_mut().filter(|asked| !asked.settled));
+        let mut words = Vec::new();
+        for (number, asked) in left {
+            if let Some(told) = &asked.told {
+                words.push(format!("#{number}:{told}"));
+            }
+        }
+        if self.is_over {
+            words.push("closed".to_owned());
+        }
+        words.join(" ")
+    }
+
+    /// Cuts the connection.
+    pub(super) fn cut<L: Cluster<Connection = C>>(&mut self, cluster: &mut L) -> Result<(), Garbled> {
+        self.take_in(cluster)?;
+        if !self.is_over {
+            cluster.cut(&self.connection);
+            self.is_over = true;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,119 @@
+//! The world's words in those of the checker.
+
+use sim_zk::fault::{self, Fault};
+use sim_zk::message;
+use sim_zk::witness;
+use zk_checker::history::{Code, FaultKind, Notify, Request, Table, Victim, WatchMode};
+use zk_recipes::zk::EventKind;
+
+/// The checker's word for a kind of request.
+pub(super) fn request(kind: witness::Kind) -> Request {
+    match kind {
+        witness::Kind::Create => Request::Create,
+        witness::Kind::Delete => Request::Delete,
+        witness::Kind::Exists => Request::Exists,
+        witness::Kind::Get => Request::Get,
+        witness::Kind::Set => Request::Set,
+        witness::Kind::Children => Request::Children,
+        witness::Kind::Multi => Request::Multi,
+        witness::Kind::MultiRead => Request::MultiRead,
+        witness::Kind::Sync => Request::Sync,
+        witness::Kind::RemoveWatches => Request::RemoveWatches,
+        witness::Kind::SetWatches => Request::SetWatches,
+        witness::Kind::Connect => Request::Connect,
+        witness::Kind::CloseSession => Request::CloseSession,
+        witness::Kind::GetAcl => Request::GetAcl,
+        witness::Kind::SetAcl => Request::SetAcl,
+        witness::Kind::AddWatch => Request::AddWatch,
+        witness::Kind::Reap => Request::Reap,
+        witness::Kind::Ping | witness::Kind::Check | witness::Kind::Other => Request::Other,
+    }
+}
+
+pub(super) fn code(outcome: witness::Outcome) -> Code {
+    outcome.map_or(Code::Ok, refused)
+}
+
+pub(super) fn refused(code: message::Code) -> Code {
+    match code {
+        message::Code::NoNode => Code::NoNode,
+        message::Code::NodeExists => Code::NodeExists,
+        message::Code::BadVersion => Code::BadVersion,
+        message::Code::NotEmpty => Code::NotEmpty,
+        message::Code::NoChildrenForEphemerals => Code::NoChildrenForEphemerals,
+        message::Code::SessionExpired => Code::SessionExpired,
+        message::Code::SessionMoved => Code::SessionMoved,
+        message::Code::NoAuth => Code::NoAuth,
+        message::Code::BadArguments => Code::BadArguments,
+        message::Code::RuntimeInconsistency
+        | message::Code::MarshallingError
+        | message::Code::Unimplemented
+        | message::Code::InvalidAcl
+        | message::Code::AuthFailed
+        | message::Code::NoWatcher
+        | message::Code::ReconfigDisabled
+        | message::Code::QuotaExceeded => Code::Other,
+    }
+}
+
+/// The checker's word for a kind of event.
+pub fn notify(kind: EventKind) -> Notify {
+    match kind {
+        EventKind::NodeCreated => Notify::Created,
+        EventKind::NodeDeleted => Notify::Deleted,
+        EventKind::NodeDataChanged => Notify::DataChanged,
+        EventKind::NodeChildrenChanged => Notify::ChildrenChanged,
+    }
+}
+
+pub(super) fn table(table: message::Table) -> Table {
+    match table {
+        message::Table::Data => Table::Data,
+        message::Table::Child => Table::Child,
+    }
+}
+
+pub(super) fn watch_mode(mode: message::WatchMode) -> WatchMode {
+    match mode {
+        message::WatchMode::OneShot => WatchMode::OneShot,
+        message::WatchMode::Persistent => WatchMode::Persistent,
+        message::WatchMode::Recursive => WatchMode::Recursive,
+    }
+}
+
+pub(super) fn victim(victim: fault::Victim) -> Victim {
+    match victim {
+        fault::Victim::Process(client) => Victim::Process { client },
+        fault::Victim::Server(server) => Victim::Server { server },
+        fault::Victim::Link(from, to) => Victim::Link { from, to },
+    }
+}
+
+/// The checker's word for a fault.
+pub fn fault_kind(fault: Fault) -> FaultKind {
+    match fault {
+        Fault::RequestLost => FaultKind::RequestLost,
+        Fault::ReplyLost => FaultKind::ReplyLost,
+        Fault::ReplyLate => FaultKind::ReplyLate,
+        Fault::Disconnect => FaultKind::Disconnect,
+        Fault::SessionExpiry => FaultKind::SessionExpiry,
+        Fault::ClientCrash => FaultKind::ClientCrash,
+        Fault::ClientPause => FaultKind::ClientPause,
+        Fault::Cancel => FaultKind::Cancel,
+        Fault::ClientMuted => FaultKind::ClientMuted,
+        Fault::ClientDeafened => FaultKind::ClientDeafened,
+        Fault::ClientPartition => FaultKind::ClientPartition,
+        Fault::WatchLost => FaultKind::WatchLost,
+        Fault::ClockDrift => FaultKind::ClockDrift,
+        Fault::ServerCrash => FaultKind::ServerCrash,
+        Fault::ServerPause => FaultKind::ServerPause,
+        Fault::LinkHeld => FaultKind::LinkHeld,
+        Fault::LinkCut => FaultKind::LinkCut,
+        Fault::ServerPartition => FaultKind::ServerPartition,
+        Fault::DiskStall => FaultKind::DiskStall,
+        Fault::ApplyStall => FaultKind::ApplyStall,
+        Fault::CommitStall => FaultKind::CommitStall,
+        Fault::LeaderCrash => FaultKind::LeaderCrash,
+        Fault::ClockJump => FaultKind::ClockJump,
+    }
+}
