@@ -338,6 +338,8 @@ impl Rule for Cost {
             What::Txn { .. } if self.unjudged => self.judge_herds(scene, sink),
             What::Created { .. } => self.touched(scene, false, sink),
             What::Deleted { .. } => self.touched(scene, true, sink),
+            // Nobody hears what is told on a connection that was left.
+            What::Fire { session, conn, .. } if view.has_left(session, conn) => {}
             What::Fire { session, path, zxid, .. } => self.fired(scene, event.who, session, path, zxid),
             What::Notice { .. } if !view.is_sim() => self.noticed(scene, sink),
             _ => {}

@@ -168,6 +168,7 @@ impl View {
             // What the leader had heard may be a little older than what was answered; if it hears of a client by others, or
             // stood still itself, it may be much older, and shows nothing.
             let expired = session.is_marked
+                && now.at >= session.answered_sent.saturating_add(self.patience(object, op.session))
                 && !self.may_be_unheard(op.session)
                 && now.at >= session.heard.saturating_add(self.patience(object, op.session) + self.tick);
             let stop = &mut self.ops[id.0 as usize].stop;

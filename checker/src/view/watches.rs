@@ -51,7 +51,7 @@ impl Watch {
 
 impl View {
     /// Whether a client has left a connection for another one, or for none.
-    fn has_left(&self, session: Session, conn: Conn) -> bool {
+    pub(crate) fn has_left(&self, session: Session, conn: Conn) -> bool {
         let view = self.session(session);
         !conn.is_none() && !view.conn.is_none() && (view.conn != conn || view.is_suspended)
     }
