@@ -174,7 +174,8 @@ pub fn with<C: Chooser + 'static>(target: Target, plan: &Plan, chooser: C) -> Ru
         Target::Lock => take_turns::<C, Lock<SimClient>>(plan, chooser),
         Target::Raw => {
             let part = |client, rounds, done| raw::client(client, rounds, done).boxed();
-            drive(plan, chooser, |_| raw::objects(), part)
+            // Without a recipe there is no object to judge.
+            drive(plan, chooser, |_| Vec::new(), part)
         }
         Target::LockNoGuid => take_turns::<C, NoGuid<SimClient>>(plan, chooser),
         Target::LockWatchAll => take_turns::<C, WatchAll<SimClient>>(plan, chooser),

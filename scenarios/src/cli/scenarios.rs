@@ -1,7 +1,7 @@
 //! `conformance` of scenarios: each under many seeds, on simulated ensembles.
 
 use super::{Output, progress};
-use crate::ensemble::case::{self, Meta, Placed, Suite};
+use crate::ensemble::case::{self, Placed, Suite};
 use crate::ensemble::report::Report;
 use crate::ensemble::{run, sim::Simulated};
 use serde_json::json;
@@ -29,18 +29,13 @@ pub(super) fn play(
     let bar = progress::bar_of(chosen.len() as u64, "conformance", "scenarios");
     let mut tally = Tally::default();
     for Placed { scenario, .. } in chosen {
-        let report = many(seeds, |seeds| run::run(scenario, &meta, seeds, Simulated::new));
+        let report = run::run(scenario, &meta, 0..seeds, Simulated::new);
         tally.count(&report);
         bar.inc(1);
-        bar.suspend(|| tell(&report, &meta, output));
+        bar.suspend(|| tell(&report, output));
     }
     bar.finish_and_clear();
     Ok(tally)
-}
-
-/// Plays them.
-fn many(seeds: u64, play: impl Fn(std::ops::Range<u64>) -> Report) -> Report {
-    play(0..seeds)
 }
 
 impl Tally {
@@ -52,7 +47,7 @@ impl Tally {
     }
 }
 
-fn tell(report: &Report, _meta: &Meta, output: Output) {
+fn tell(report: &Report, output: Output) {
     if output.is_json() {
         println!("{}", json!(report));
     } else {

@@ -10,7 +10,6 @@ use futures_util::FutureExt;
 use futures_util::future::{Either, join_all, select};
 use std::pin::pin;
 use std::time::Duration;
-use zk_checker::history::Object;
 use zk_recipes::zk::{CreateMode, Op, ZooKeeper};
 
 /// What it is played on.
@@ -18,11 +17,6 @@ const NAMES: [&str; 5] = ["/a", "/b", "/a/c", "/b/c", "/a/d"];
 
 /// How long a client waits for a watch, at the most.
 const WAIT: Duration = Duration::from_millis(500);
-
-/// There is no recipe.
-pub fn objects() -> Vec<Object> {
-    Vec::new()
-}
 
 /// One client's part: so many rounds, the first of which is number `round`; `done` is told after each.
 pub async fn client<C: Client>(client: C, rounds: std::ops::Range<u32>, done: impl Fn(u32) + Send) {

@@ -165,14 +165,12 @@ impl Member {
             Packet::Ack(_) | Packet::Sync { .. } => self.locked(from, packet, env),
             Packet::Revalidate { session, timeout, number } => {
                 let valid = leading.tracker.touch(session, env.now, timeout);
+                env.post.push((from, Packet::Revalidated { number, valid }));
                 if valid {
                     leading.tracker.set_owner(session, from);
-                    env.post.push((from, Packet::Revalidated { number, valid }));
                     // The leader learns first that the session has left it.
                     let left: Vec<_> = self.replica.conns_of(session).collect();
                     left.into_iter().for_each(|conn| self.hang_up(conn, env));
-                } else {
-                    env.post.push((from, Packet::Revalidated { number, valid }));
                 }
             }
             Packet::Heard(heard) => {
