@@ -133,11 +133,27 @@ pub fn doc_example<F>(example: impl FnOnce(SimClient) -> F + Send + 'static)
 where
     F: std::future::Future<Output = Result<(), zk_recipes::Error>> + Send + 'static,
 {
+    doc_example_of(|[zk]| example(zk));
+}
+
+/// As [`doc_example`], with several sessions, each in a process of its own; the example itself runs beside them.
+///
+/// # Panics
+///
+/// If the example fails or never ends.
+pub fn doc_example_of<const N: usize, F>(example: impl FnOnce([SimClient; N]) -> F + Send + 'static)
+where
+    F: std::future::Future<Output = Result<(), zk_recipes::Error>> + Send + 'static,
+{
     use std::time::Duration;
     let root = |sim: Sim| async move {
+        let mut sessions = Vec::new();
+        for number in 0..N {
+            sessions.push(sim.process(&format!("example{number}")).open(Duration::from_secs(6)).await);
+        }
         let process = sim.process("example");
-        let opening = process.open(Duration::from_secs(6));
-        process.spawn(async move { example(opening.await).await }).await.expect("the example does not panic")
+        let sessions = sessions.try_into().unwrap_or_else(|_| unreachable!("there are as many as asked for"));
+        process.spawn(async move { example(sessions).await }).await.expect("the example does not panic")
     };
     let run = Sim::run(Config::default(), Duration::from_secs(600), choose::Calm, (), root);
     assert_eq!(run.end, End::Done, "the example ends");

@@ -240,7 +240,13 @@ impl ClientSession {
     pub(crate) fn drop_watch(&mut self, now: u64, id: u32, tag: Tag, out: &mut Vec<Out>) {
         let removal = self.watches.removal(id);
         self.watches.drop(id);
-        if let (Some((path, kind)), Phase::Up { conn }, false) = (removal, &self.phase, self.closing) {
+        if let Some((path, kind)) = removal {
+            self.remove_watch(now, path, kind, tag, out);
+        }
+    }
+
+    fn remove_watch(&mut self, now: u64, path: PathId, kind: i32, tag: Tag, out: &mut Vec<Out>) {
+        if let (Phase::Up { conn }, false) = (&self.phase, self.closing) {
             let (conn, ask) = (*conn, Ask::RemoveWatches { path, kind });
             self.send(now, conn, Pending { ticket: None, watch: None, xid: 0, ask, tag, sent: 0 }, out);
         }
@@ -364,7 +370,7 @@ impl ClientSession {
                 self.password = password;
                 self.connected(now, conn, session, timeout, out);
             }
-            Down::Reply { xid, zxid, result } => self.reply(conn, xid, zxid, result, out),
+            Down::Reply { xid, zxid, result } => self.reply(now, conn, xid, zxid, result, out),
             Down::Notify { kind, path } => out.push(Out::Noticed(conn, kind, path)),
             Down::Fin => {
                 out.push(Out::Close(conn));
@@ -400,6 +406,7 @@ impl ClientSession {
 
     fn reply(
         &mut self,
+        now: u64,
         conn: ConnId,
         xid: i32,
         zxid: i64,
@@ -420,7 +427,9 @@ impl ClientSession {
         };
         self.safe_from = self.safe_from.max(pending.sent);
         self.last_zxid = self.last_zxid.max(zxid);
-        self.watches.answered(&pending.ask, &result, pending.watch);
+        if let Some((path, kind)) = self.watches.answered(&pending.ask, &result, pending.watch) {
+            self.remove_watch(now, path, kind, Tag { cleanup: true, ..Tag::default() }, out);
+        }
         let closed = pending.ask == Ask::CloseSession;
         let Some(ticket) = pending.ticket else { return };
         let result = result.map_err(Failure::Refused);

@@ -19,6 +19,7 @@ pub use process::Process;
 pub use reply::{SimTreeWatch, SimWatch};
 
 use crate::choose::{Chooser, Point};
+use crate::fault::{Fault, Victim};
 use crate::witness::Witness;
 use crate::world::{Config, World};
 use reply::Sleep;
@@ -278,6 +279,19 @@ impl Sim {
     /// Ends the hostile phase before its time: from here on no fault strikes.
     pub fn heal(&self) {
         self.core().world.heal();
+    }
+
+    /// Lets a fault strike now, for that long. For scripts.
+    pub fn inflict(&self, fault: Fault, victim: Victim, lasts: Duration) {
+        let lasts = lasts.as_micros() as u64;
+        self.act(|core| {
+            core.with_world(|world, company| match victim {
+                Victim::Process(process) => world.inflict(process, fault, lasts, company),
+                Victim::Server(_) | Victim::Link(..) => {
+                    world.inflict_on_servers(fault, victim, lasts, company);
+                }
+            });
+        });
     }
 
     /// Resolves when every other task has run as far as it can without the world moving on.

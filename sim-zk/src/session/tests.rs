@@ -1,6 +1,7 @@
 //! The machine by itself, driven by hand.
 
 use super::*;
+use crate::message::Code;
 
 fn welcome(timeout: u64) -> Down {
     Down::Connected { session: SessionId(1), timeout, password: [0; 16] }
@@ -86,4 +87,22 @@ fn only_answers_to_requests_move_the_last_zxid() {
     let kind = EventKind::NodeCreated;
     session.receive(3_000_002, ConnId(0), Down::Notify { kind, path: PathId::ROOT }, out);
     assert_eq!(session.last_zxid, 53);
+}
+
+#[test]
+fn a_removal_waits_for_a_request_on_its_way_and_is_made_if_that_arms_nothing() {
+    let mut session = connected(8_000_000);
+    let (out, path) = (&mut Vec::new(), PathId(7));
+    let exists = Ask::Exists { path, watch: true };
+    session.ask(1, exists, Tag::default(), Some(1), Some(1), out);
+    let absent = || Err(Code::NoNode.into());
+    session.receive(2, ConnId(0), Down::Reply { xid: 1, zxid: 5, result: absent() }, out);
+    let get = Ask::Get { path, watch: true };
+    session.ask(3, get, Tag::default(), Some(2), Some(2), out);
+    out.clear();
+    session.drop_watch(4, 1, Tag::default(), out);
+    assert!(out.is_empty(), "the one on its way may need it");
+    session.receive(5, ConnId(0), Down::Reply { xid: 2, zxid: 5, result: absent() }, out);
+    let removed = |out: &Out| matches!(out, Out::Send(_, Up::Request { ask: Ask::RemoveWatches { path: of, .. }, .. }) if *of == path);
+    assert_eq!(out.iter().filter(|out| removed(out)).count(), 1, "it armed nothing: nobody is left");
 }

@@ -8,7 +8,7 @@
 
 use crate::message::{Answer, Ask, Code, Refusal, Watching};
 use crate::paths::{PathId, Paths};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use zk_recipes::zk::EventKind;
 
 /// The lists.
@@ -66,6 +66,8 @@ pub(super) struct Watches {
     lists: BTreeMap<(List, PathId), Vec<u32>>,
     /// Requests on their way.
     arming: BTreeMap<(List, PathId), u32>,
+    /// Removals that wait for such a request, since it may need what they would take along.
+    owed: BTreeSet<(i32, PathId)>,
 }
 
 impl Watches {
@@ -76,9 +78,14 @@ impl Watches {
         }
     }
 
-    /// Step 2.
-    pub(super) fn answered(&mut self, ask: &Ask, result: &Result<Answer, Refusal>, watch: Option<u32>) {
-        let Some((list, path)) = ask.arms() else { return };
+    /// Step 2. What must be asked of the server, if a removal has waited for this answer and it arms nothing.
+    pub(super) fn answered(
+        &mut self,
+        ask: &Ask,
+        result: &Result<Answer, Refusal>,
+        watch: Option<u32>,
+    ) -> Option<(PathId, i32)> {
+        let (list, path) = ask.arms()?;
         if let Some(count) = self.arming.get_mut(&(list, path)) {
             *count -= 1;
             if *count == 0 {
@@ -91,11 +98,14 @@ impl Watches {
             let list = if absent { List::Exist } else { list };
             self.lists.entry((list, path)).or_default().push(watch);
         }
+        let kind = list.kind();
+        self.owed.remove(&(kind, path)).then(|| self.removal_of(kind, path, None)).flatten()
     }
 
     /// Step 2 for all that were on their way: the connection is gone.
     pub(super) fn lost(&mut self) {
         self.arming.clear();
+        self.owed.clear();
     }
 
     /// Step 3: who is told, and no longer waits unless the watch stays.
@@ -129,11 +139,12 @@ impl Watches {
     /// takes along whatever was left there for their sake.
     pub(super) fn removal(&self, id: u32) -> Option<(PathId, i32)> {
         let (list, path) = self.place_of(id)?;
-        let is_left = |list: List| {
-            self.arming.contains_key(&(list, path))
-                || self.lists.get(&(list, path)).is_some_and(|ids| ids.iter().any(|held| *held != id))
-        };
-        let kind = list.kind();
+        self.removal_of(list.kind(), path, Some(id))
+    }
+
+    /// The same of a kind, as if `id` were gone.
+    fn removal_of(&self, kind: i32, path: PathId, id: Option<u32>) -> Option<(PathId, i32)> {
+        let is_left = |list: List| self.is_arming(list, path) || self.is_held(list, path, id);
         if List::ALL.into_iter().any(|other| other.goes_with(kind) && is_left(other)) {
             return None;
         }
@@ -141,9 +152,21 @@ impl Watches {
         Some((path, if nobody_is_left { ANY } else { kind }))
     }
 
-    /// Step 4.
+    fn is_arming(&self, list: List, path: PathId) -> bool {
+        self.arming.contains_key(&(list, path))
+    }
+
+    fn is_held(&self, list: List, path: PathId, but: Option<u32>) -> bool {
+        self.lists.get(&(list, path)).is_some_and(|ids| ids.iter().any(|held| Some(*held) != but))
+    }
+
+    /// Step 4. A removal that a request on its way stands in the way of is owed.
     pub(super) fn drop(&mut self, id: u32) {
         let Some(key) = self.place_of(id) else { return };
+        let (kind, path) = (key.0.kind(), key.1);
+        if List::ALL.into_iter().any(|list| list.goes_with(kind) && self.is_arming(list, path)) {
+            self.owed.insert((kind, path));
+        }
         if let Some(ids) = self.lists.get_mut(&key) {
             ids.retain(|held| *held != id);
             if ids.is_empty() {
@@ -178,6 +201,7 @@ impl Watches {
     /// The end of the session: everybody.
     pub(super) fn take_all(&mut self) -> Vec<u32> {
         self.arming.clear();
+        self.owed.clear();
         std::mem::take(&mut self.lists).into_values().flatten().collect()
     }
 }
