@@ -4,11 +4,13 @@
 //! when so much time has passed without an answer that the session may have ended at the server: `safe_until`, less a
 //! margin for clocks that drift and tasks that are slow to stop.
 
+mod downgrade;
+
+use crate::own::Own;
 use crate::race::{connected, first, reconnected};
 use crate::zk::duty::settle;
-use crate::zk::{Armed, Error, Op, OpResult, Stat, State, Status, Time, ZooKeeper};
-use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, Either, Shared};
+use crate::zk::{Armed, Error, Op, OpResult, State, Status, Time, ZooKeeper};
+use futures_util::future::{Either, Shared};
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -61,6 +63,15 @@ pub enum Stop {
     Lost(LostReason),
 }
 
+/// Why the work of a holder that can be asked to go was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Interrupt {
+    /// The holder was asked to go, and holds on until it does.
+    Revoked,
+    /// The holder must stop.
+    Stop(Stop),
+}
+
 /// How a release went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Released {
@@ -73,37 +84,29 @@ pub enum Released {
 /// What a guard is made of.
 pub(crate) struct Hold<Z: ZooKeeper> {
     zk: Z,
-    path: String,
-    czxid: i64,
+    token: i64,
     data: Vec<u8>,
     on_suspect: OnSuspect,
     margin: Duration,
     armed: Option<Armed>,
-    inner: Mutex<Inner<Z>>,
+    own: Own<Z>,
+    inner: Mutex<Inner>,
 }
 
-struct Inner<Z: ZooKeeper> {
+struct Inner {
     lost: Option<LostReason>,
-    /// The connection over which the znode was last known to be ours.
-    confirmed: u32,
-    /// Told when somebody deletes the znode; armed when somebody asks to be told.
-    own: Option<Shared<Z::Watch>>,
-    /// A reading of the own znode that is under way, and the connection it was sent on: it goes on when whoever waits
-    /// for it is dropped.
-    reading: Option<(Status, Reading<Z::Watch>)>,
     /// The version of the own znode's data, which counts the transactions for which it is the receipt; `None` while
     /// one of them is under way, and after it was dropped there.
     version: Option<i32>,
 }
 
-/// What a reading of the own znode gives: its stat, and the watch if one was to be armed. Several tasks may wait for it,
-/// as for the watch.
-type Reading<W> = Shared<BoxFuture<'static, Result<(Option<Stat>, Option<Shared<W>>), Error>>>;
-
 /// Where a hold came from, and by which rules it is held.
 pub(crate) struct Grant {
     pub path: String,
+    /// Which incarnation of the path stands for the hold.
     pub czxid: i64,
+    /// What orders this hold among all others: the czxid, or the zxid of the write that granted it.
+    pub token: i64,
     pub data: Vec<u8>,
     pub armed: Armed,
     pub on_suspect: OnSuspect,
@@ -112,22 +115,28 @@ pub(crate) struct Grant {
 
 impl<Z: ZooKeeper> Hold<Z> {
     pub(crate) fn new(zk: &Z, grant: Grant) -> Self {
-        let Grant { path, czxid, data, armed, on_suspect, margin } = grant;
-        let confirmed = zk.status().connection;
-        let inner = Inner { lost: None, confirmed, own: None, reading: None, version: Some(0) };
-        let armed = Some(armed);
-        Hold { zk: zk.clone(), path, czxid, data, on_suspect, margin, armed, inner: Mutex::new(inner) }
+        let own = Own::new(zk, grant.path.clone(), Some(grant.czxid), None);
+        Hold::of(zk, own, grant)
+    }
+
+    /// Of a znode that is watched already.
+    pub(crate) fn of(zk: &Z, own: Own<Z>, grant: Grant) -> Self {
+        let Grant { token, data, armed, on_suspect, margin, .. } = grant;
+        own.confirm(zk.status());
+        let inner = Mutex::new(Inner { lost: None, version: Some(0) });
+        Hold { zk: zk.clone(), token, data, on_suspect, margin, armed: Some(armed), own, inner }
     }
 
     pub(crate) fn path(&self) -> &str {
-        &self.path
+        self.own.path()
     }
 
-    pub(crate) fn czxid(&self) -> i64 {
-        self.czxid
+    /// The fencing token.
+    pub(crate) fn token(&self) -> i64 {
+        self.token
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner<Z>> {
+    fn inner(&self) -> MutexGuard<'_, Inner> {
         // Nothing is left half done in there by a panic.
         self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -141,6 +150,7 @@ impl<Z: ZooKeeper> Hold<Z> {
             return HoldState::Lost(reason);
         }
         let lost = match status.state {
+            _ if self.own.is_removed() => Some(LostReason::Removed),
             State::Over(_) => Some(LostReason::SessionOver),
             _ if self.zk.now() >= until => Some(LostReason::DeadlinePassed),
             _ => None,
@@ -148,12 +158,38 @@ impl<Z: ZooKeeper> Hold<Z> {
         inner.lost = lost;
         match lost {
             Some(reason) => HoldState::Lost(reason),
-            None if status.is_connected() && status.connection == inner.confirmed => HoldState::Held,
+            None if status.is_connected() && self.own.is_confirmed(status) => HoldState::Held,
             None => HoldState::Suspect { until },
         }
     }
 
-    fn lose(&self, reason: LostReason) -> LostReason {
+    /// Arms the watch on the own znode now. Nobody waits for the answer: it is taken down when somebody asks to be told.
+    pub(crate) fn watch_now(&self) {
+        self.own.watch_now();
+    }
+
+    /// The same hold, for which another znode stands from now on: this one is known to be gone.
+    fn moved_to(mut self, own: Own<Z>, armed: Armed) -> Self {
+        if let Some(old) = self.armed.replace(armed) {
+            old.done();
+        }
+        self.own = own;
+        self.inner().version = Some(0);
+        self
+    }
+
+    /// A watch on the own znode that was armed before it was held.
+    pub(crate) fn is_watched_by(&self, watch: Shared<Z::Watch>) {
+        self.own.is_watched_by(watch);
+    }
+
+    /// The duty to clean up, for whoever ends the hold in a way of its own.
+    pub(crate) fn take_duty(&mut self) -> Option<Armed> {
+        self.armed.take()
+    }
+
+    /// It is lost, if it was not before: says why.
+    pub(crate) fn lose(&self, reason: LostReason) -> LostReason {
         *self.inner().lost.get_or_insert(reason)
     }
 
@@ -181,88 +217,27 @@ impl<Z: ZooKeeper> Hold<Z> {
         }
     }
 
+    /// Resolves when the holder was asked to go.
+    ///
+    /// # Errors
+    ///
+    /// The reason, when it is lost before.
+    pub(crate) async fn revoked(&self) -> Result<(), LostReason> {
+        loop {
+            if self.own.is_asked() {
+                return Ok(());
+            }
+            match self.state() {
+                HoldState::Lost(reason) => return Err(reason),
+                _ => self.next_news().await,
+            }
+        }
+    }
+
     /// Waits for whatever may change the state, after having confirmed what can be confirmed.
     async fn next_news(&self) {
-        let status = self.zk.status();
         let until = self.zk.safe_until().before(self.margin);
-        let timer = self.zk.sleep_until(until);
-        if status.is_connected() && self.needs_reading(status) {
-            // An answer, or the deadline: the answer may come too late.
-            first(self.read_own(status), timer).await;
-            return;
-        }
-        first(self.own_event(), first(self.zk.changed(status), timer)).await;
-    }
-
-    fn needs_reading(&self, status: Status) -> bool {
-        let inner = self.inner();
-        inner.own.is_none() || inner.confirmed != status.connection
-    }
-
-    /// Asks whether the own znode is still ours, and arms the watch on it if need be.
-    async fn read_own(&self, status: Status) {
-        let (sent_at, reading) = {
-            let mut inner = self.inner();
-            let arm = inner.own.is_none();
-            inner.reading.get_or_insert_with(|| (status, self.ask_own(arm))).clone()
-        };
-        let answer = reading.clone().await;
-        {
-            let mut inner = self.inner();
-            // One of those who waited takes the answer down, the others look again.
-            if !inner.reading.as_ref().is_some_and(|(_, current)| current.ptr_eq(&reading)) {
-                return;
-            }
-            inner.reading = None;
-            if let Ok((_, Some(watch))) = &answer {
-                inner.own = Some(watch.clone());
-            }
-        }
-        match answer {
-            Ok((Some(stat), _)) if stat.czxid == self.czxid && stat.ephemeral_owner == self.zk.session() => {
-                self.confirm(sent_at);
-            }
-            Ok(_) => drop(self.lose(LostReason::Removed)),
-            Err(Error::SessionOver(_)) => drop(self.lose(LostReason::SessionOver)),
-            // Lost, or refused: not again on this connection, lest we ask and ask.
-            Err(_) => drop(self.zk.changed(sent_at).await),
-        }
-    }
-
-    /// The znode was seen over this connection, and was ours.
-    fn confirm(&self, over: Status) {
-        let mut inner = self.inner();
-        inner.confirmed = inner.confirmed.max(over.connection);
-    }
-
-    /// Sends the question: with a watch if none is armed.
-    fn ask_own(&self, arm: bool) -> Reading<Z::Watch> {
-        if !arm {
-            let stat = self.zk.exists(&self.path);
-            return async move { Ok((stat.await?, None)) }.boxed().shared();
-        }
-        let listing = self.zk.children_watch(&self.path);
-        let answer = async move {
-            match listing.await {
-                Ok((listing, watch)) => Ok((Some(listing.stat), Some(watch.shared()))),
-                Err(Error::NoNode) => Ok((None, None)),
-                Err(e) => Err(e),
-            }
-        };
-        answer.boxed().shared()
-    }
-
-    /// Resolves when the watch on the own znode fires.
-    async fn own_event(&self) {
-        let own = self.inner().own.clone();
-        let Some(own) = own else { return std::future::pending().await };
-        let event = own.await;
-        let mut inner = self.inner();
-        inner.own = None;
-        if event.is_ok() {
-            // It has no children, so it can only have been deleted.
-            inner.lost.get_or_insert(LostReason::Removed);
-        }
+        self.own.news(self.zk.sleep_until(until)).await;
     }
 
     /// Drives `work`, and drops it when the holder must stop.
@@ -273,9 +248,24 @@ impl<Z: ZooKeeper> Hold<Z> {
         }
     }
 
+    /// As [`run`](Self::run), and drops the work also when the holder was asked to go.
+    pub(crate) async fn run_until_revoked<T>(&self, work: impl Future<Output = T>) -> Result<T, Interrupt> {
+        // A hold that is lost is the other future's to tell.
+        let revoked = async {
+            if self.revoked().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        match first(self.lost(), first(revoked, work)).await {
+            Either::Left(stop) => Err(Interrupt::Stop(stop)),
+            Either::Right(Either::Left(())) => Err(Interrupt::Revoked),
+            Either::Right(Either::Right(output)) => Ok(output),
+        }
+    }
+
     /// The check that holds exactly as long as this hold does: the name is unique, and goes with the session.
     pub(crate) fn fence(&self) -> Op {
-        Op::Check { path: self.path.clone(), version: None }
+        Op::Check { path: self.path().to_owned(), version: None }
     }
 
     pub(crate) async fn transact(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
@@ -283,7 +273,7 @@ impl<Z: ZooKeeper> Hold<Z> {
         let status = connected(&self.zk).await?;
         match self.zk.multi(guarded).await {
             Ok(mut results) => {
-                self.confirm(status);
+                self.own.confirm(status);
                 results.remove(0);
                 Ok(results)
             }
@@ -301,7 +291,7 @@ impl<Z: ZooKeeper> Hold<Z> {
         loop {
             let status = connected(&self.zk).await?;
             let receipt =
-                Op::Set { path: self.path.clone(), data: self.data.clone(), version: Some(version) };
+                Op::Set { path: self.path().to_owned(), data: self.data.clone(), version: Some(version) };
             self.inner().version = None;
             match self.zk.multi(std::iter::once(receipt).chain(ops.iter().cloned()).collect()).await {
                 Ok(_) => break,
@@ -338,14 +328,14 @@ impl<Z: ZooKeeper> Hold<Z> {
     async fn read_version(&self) -> Result<i32, Error> {
         loop {
             let status = connected(&self.zk).await?;
-            let (settled, stat) = (settle(&self.zk, &self.path), self.zk.exists(&self.path));
+            let (settled, stat) = (settle(&self.zk, self.path()), self.zk.exists(self.path()));
             // That the read behind it is answered says that it was.
             drop(settled);
             match stat.await {
                 Ok(Some(stat)) => return Ok(stat.version),
                 Ok(None) => {
                     self.lose(LostReason::Removed);
-                    return Err(Error::Removed(self.path.clone()));
+                    return Err(Error::Removed(self.path().to_owned()));
                 }
                 Err(Error::ConnectionLoss) => drop(reconnected(&self.zk, status).await?),
                 Err(e) => return Err(e),
@@ -358,10 +348,10 @@ impl<Z: ZooKeeper> Hold<Z> {
         match error {
             Error::Multi { index: 0, .. } => {
                 self.lose(LostReason::Removed);
-                Error::Removed(self.path.clone())
+                Error::Removed(self.path().to_owned())
             }
             Error::Multi { index, cause } => {
-                self.confirm(sent_at);
+                self.own.confirm(sent_at);
                 Error::Multi { index: index - 1, cause }
             }
             other => other,
@@ -369,7 +359,16 @@ impl<Z: ZooKeeper> Hold<Z> {
     }
 
     /// Deletes the own znode; dropped midway, the duty goes on.
-    pub(crate) async fn release(mut self) -> Result<Released, Error> {
+    pub(crate) async fn release(self) -> Result<Released, Error> {
+        let path = self.path().to_owned();
+        self.end(|zk| zk.delete(&path, None)).await
+    }
+
+    /// As [`release`](Self::release), with a `delete` of one's own: it says `NoNode` if the own znode is gone already.
+    pub(crate) async fn end<D>(mut self, delete: impl Fn(&Z) -> D) -> Result<Released, Error>
+    where
+        D: Future<Output = Result<(), Error>>,
+    {
         let lost = match self.state() {
             HoldState::Lost(reason) => Some(reason),
             _ => None,
@@ -380,7 +379,7 @@ impl<Z: ZooKeeper> Hold<Z> {
                 Ok(status) => status,
                 Err(_) => break Released::WasLost(lost.unwrap_or(LostReason::SessionOver)),
             };
-            match self.zk.delete(&self.path, None).await {
+            match delete(&self.zk).await {
                 Ok(()) => break lost.map_or(Released::Clean, Released::WasLost),
                 // The name is never used again: after a lost answer, gone means done.
                 Err(Error::NoNode) if tried => break lost.map_or(Released::Clean, Released::WasLost),
@@ -406,6 +405,6 @@ impl<Z: ZooKeeper> Hold<Z> {
 
 impl<Z: ZooKeeper> std::fmt::Debug for Hold<Z> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Hold").field("path", &self.path).field("czxid", &self.czxid).finish_non_exhaustive()
+        f.debug_struct("Hold").field("path", &self.path()).field("token", &self.token).finish_non_exhaustive()
     }
 }

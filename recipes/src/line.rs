@@ -9,75 +9,12 @@
 //! an ephemeral has none, so the watch fires at its deletion and at nothing else, and on a znode that is gone already
 //! nothing is left armed (CURATOR-107). A stale list is safe: nobody ahead of us can be missing from it.
 
-use crate::race::{connected, reconnected};
+use crate::naming::{Marks, Role};
+use crate::parents::Parents;
+use crate::race::{connected, reconnected, while_connected};
 use crate::zk::duty::settle;
 use crate::zk::{Armed, CreateMode, Duty, Error, Guid, Stat, Status, ZooKeeper, path};
 use std::future::Future;
-
-/// How the znodes of a line are named. All who share a directory must agree.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Naming {
-    /// `<guid>-lock-<n>`.
-    #[default]
-    Standard,
-    /// `_c_<uuid>-lock-<n>`, as Apache Curator names them.
-    Curator,
-    /// `<guid>__lock__<n>`, as Kazoo names them.
-    Kazoo,
-}
-
-impl Naming {
-    fn infix(self) -> &'static str {
-        match self {
-            Naming::Standard | Naming::Curator => "-lock-",
-            Naming::Kazoo => "__lock__",
-        }
-    }
-
-    fn prefix(self, guid: Guid) -> String {
-        format!("{}{}", self.guid(guid), self.infix())
-    }
-
-    /// The guid as it stands in a name.
-    fn guid(self, guid: Guid) -> String {
-        let hex = guid.to_string();
-        match self {
-            Naming::Standard | Naming::Kazoo => hex,
-            Naming::Curator => {
-                format!("_c_{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
-            }
-        }
-    }
-
-    /// The number at the end of a contender's name; `None` for every other child of the directory.
-    ///
-    /// The server writes the number as `%010d`: ten digits, or a minus sign and nine or ten.
-    fn number(self, name: &str) -> Option<i32> {
-        let at = name.rfind(self.infix())?;
-        let number = &name[at + self.infix().len()..];
-        let digits = number.strip_prefix('-').unwrap_or(number);
-        let well_formed = match number.len() - digits.len() {
-            0 => digits.len() == 10,
-            _ => matches!(digits.len(), 9 | 10),
-        };
-        if !well_formed || !digits.bytes().all(|b| b.is_ascii_digit()) {
-            return None;
-        }
-        number.parse().ok()
-    }
-}
-
-/// What becomes of a directory that does not exist.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Parents {
-    /// Missing levels are made as containers: the server removes them when they have been left empty.
-    #[default]
-    Container,
-    /// Missing levels are made to stay.
-    Persistent,
-    /// A missing directory is an error.
-    MustExist,
-}
 
 /// One who stands in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +29,7 @@ pub struct Contender {
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     pub directory: String,
-    pub naming: Naming,
+    pub marks: Marks,
     pub parents: Parents,
 }
 
@@ -100,6 +37,30 @@ pub(crate) struct Line {
 pub(crate) struct Look {
     names: Vec<String>,
     connection: u32,
+}
+
+/// How somebody enters a line.
+pub(crate) struct Entry<'a> {
+    pub guid: Guid,
+    /// The name, up to the number.
+    pub prefix: &'a str,
+    pub data: &'a [u8],
+}
+
+/// A place in a line, and what was seen in the same flight.
+pub(crate) struct Joined<T> {
+    pub place: Place,
+    pub seen: Seen<T>,
+}
+
+/// What was seen when a place was taken.
+pub(crate) enum Seen<T> {
+    /// The look that left behind the create, and over which connection.
+    Asked(T, u32),
+    /// The list by which a lost create was found.
+    Found(Look),
+    /// The look was lost.
+    Nothing,
 }
 
 /// One's own place in a line.
@@ -115,13 +76,14 @@ pub(crate) struct Place {
 const WORN: i32 = i32::MAX;
 
 /// Ranks by number while numbers are good, then by czxid; equal numbers by czxid.
-type Rank = (bool, i64, i64);
+pub(crate) type Rank = (bool, i64, i64);
 
-fn is_good(number: i32) -> bool {
+/// Whether it tells the order.
+pub(crate) fn is_good(number: i32) -> bool {
     (0..WORN).contains(&number)
 }
 
-fn rank(number: i32, czxid: i64) -> Rank {
+pub(crate) fn rank(number: i32, czxid: i64) -> Rank {
     if is_good(number) { (false, i64::from(number), czxid) } else { (true, czxid, 0) }
 }
 
@@ -129,58 +91,76 @@ impl Line {
     /// Whether a znode of this line fits into a request, and where it may stand.
     pub(crate) fn validate(&self, data: &[u8]) -> Result<(), Error> {
         path::validate_directory(&self.directory)?;
-        path::validate_size(&path::join(&self.directory, &self.naming.prefix(Guid(0))), data)
+        let longest = self.marks.infixes.iter().map(|infix| infix.len()).max().unwrap_or(0);
+        let name = "x".repeat(self.marks.guid(Guid(0)).len() + longest);
+        path::validate_size(&path::join(&self.directory, &name), data)
     }
 
     /// Step 1. With the place comes the list that was asked for behind the create, if it came.
     pub(crate) async fn join<Z: ZooKeeper>(
         &self,
         zk: &Z,
+        role: Role,
         data: &[u8],
     ) -> Result<(Place, Option<Look>), Error> {
         let guid = zk.guid();
-        let prefix = path::join(&self.directory, &self.naming.prefix(guid));
+        let prefix = self.marks.prefix(guid, role);
+        let listing = || zk.children(&self.directory);
+        let joined = self.join_as(zk, Entry { guid, prefix: &prefix, data }, listing).await?;
+        let look = match joined.seen {
+            Seen::Asked(list, connection) => Some(Look { names: list.names, connection }),
+            Seen::Found(look) => Some(look),
+            Seen::Nothing => None,
+        };
+        Ok((joined.place, look))
+    }
+
+    /// Step 1 under a name of one's own, with a look of one's own behind the create.
+    pub(crate) async fn join_as<Z: ZooKeeper, T, F: Future<Output = Result<T, Error>>>(
+        &self,
+        zk: &Z,
+        entry: Entry<'_>,
+        look: impl Fn() -> F,
+    ) -> Result<Joined<T>, Error> {
+        let Entry { guid, prefix, data } = entry;
+        let prefix = path::join(&self.directory, prefix);
         let mut status = connected(zk).await?;
         let mut armed = zk.arm(Duty::Guid {
             directory: self.directory.clone(),
-            guid: self.naming.guid(guid),
+            guid: self.marks.guid(guid),
             connection: status.connection,
         });
-        let mut levels = Vec::new();
+        let mut is_missing = false;
         loop {
             // One flight: missing levels if there are any, the create, the list.
-            let making: Vec<_> = levels.iter().map(|level: &String| self.make(zk, level)).collect();
+            let making = is_missing.then(|| self.parents.make(zk, &self.directory));
             let create = zk.create(&prefix, data, CreateMode::EphemeralSequential);
-            let list = zk.children(&self.directory);
-            for made in making {
-                match made.await {
-                    Ok(_) | Err(Error::NodeExists | Error::ConnectionLoss | Error::NoNode) => {}
-                    Err(e) => return Err(e),
-                }
+            let looked = look();
+            if let Some(making) = making {
+                making.done().await?;
             }
             match create.await {
                 Ok(created) => {
                     armed.narrow(Duty::Path(created.path.clone()));
                     let place = Place { path: created.path, czxid: created.stat.czxid, armed };
-                    return match list.await {
-                        Ok(list) => {
-                            let look = Look { names: list.names, connection: status.connection };
-                            Ok((place, Some(look)))
-                        }
-                        Err(Error::ConnectionLoss | Error::NoNode) => Ok((place, None)),
-                        Err(e) => Err(e),
+                    let seen = match looked.await {
+                        Ok(looked) => Seen::Asked(looked, status.connection),
+                        Err(Error::ConnectionLoss | Error::NoNode) => Seen::Nothing,
+                        Err(e) => return Err(e),
                     };
+                    return Ok(Joined { place, seen });
                 }
                 Err(Error::NoNode) if self.parents != Parents::MustExist => {
-                    levels = levels_of(&self.directory);
+                    is_missing = true;
                 }
                 // The reply may be lost after the create was applied, so look before creating again.
                 Err(Error::ConnectionLoss) => {
-                    levels.clear();
+                    is_missing = false;
                     reconnected(zk, status).await?;
                     if let Some((own, stat, look)) = self.find(zk, guid).await? {
                         armed.narrow(Duty::Path(own.clone()));
-                        return Ok((Place { path: own, czxid: stat.czxid, armed }, Some(look)));
+                        let place = Place { path: own, czxid: stat.czxid, armed };
+                        return Ok(Joined { place, seen: Seen::Found(look) });
                     }
                 }
                 Err(e) => {
@@ -194,22 +174,10 @@ impl Line {
         }
     }
 
-    fn make<Z: ZooKeeper>(
-        &self,
-        zk: &Z,
-        level: &str,
-    ) -> impl Future<Output = Result<crate::zk::Created, Error>> + Send + use<Z> {
-        let mode = match self.parents {
-            Parents::Persistent => CreateMode::Persistent,
-            Parents::Container | Parents::MustExist => CreateMode::Container,
-        };
-        zk.create(level, &[], mode)
-    }
-
     /// What a lost create left behind, if anything. Final: a write goes ahead of the list, so nothing of this session
     /// that is still on its way can appear later (CURATOR-264).
     async fn find<Z: ZooKeeper>(&self, zk: &Z, guid: Guid) -> Result<Option<(String, Stat, Look)>, Error> {
-        let guid = self.naming.guid(guid);
+        let guid = self.marks.guid(guid);
         'look: loop {
             let status = connected(zk).await?;
             let settled = settle(zk, &self.directory);
@@ -229,7 +197,7 @@ impl Line {
             let mut mine: Vec<(Option<i32>, &String)> = names
                 .iter()
                 .filter(|name| name.contains(&guid))
-                .map(|name| (self.naming.number(name), name))
+                .map(|name| (self.marks.number(name), name))
                 .collect();
             mine.sort();
             let mut own = None;
@@ -252,19 +220,48 @@ impl Line {
         }
     }
 
-    /// Steps 2 and 3, until it is our turn.
+    /// Steps 1 to 3: waits for our turn.
+    pub(crate) async fn stand<Z: ZooKeeper>(
+        &self,
+        zk: &Z,
+        role: Role,
+        data: &[u8],
+        conflicts: fn(Role) -> bool,
+    ) -> Result<Place, Error> {
+        let (place, look) = self.join(zk, role, data).await?;
+        self.turn(zk, &place, look, conflicts).await?;
+        Ok(place)
+    }
+
+    /// Steps 1 and 2: a place, if it is our turn at the first look.
+    pub(crate) async fn stand_at_once<Z: ZooKeeper>(
+        &self,
+        zk: &Z,
+        role: Role,
+        data: &[u8],
+        conflicts: fn(Role) -> bool,
+    ) -> Result<Option<Place>, Error> {
+        let attempt = async {
+            let (place, look) = self.join(zk, role, data).await?;
+            Ok(self.turn_at_once(zk, &place, look, conflicts).await?.then_some(place))
+        };
+        while_connected(zk, attempt).await
+    }
+
+    /// Steps 2 and 3, until it is our turn: until nobody ahead has a role that `conflicts`.
     pub(crate) async fn turn<Z: ZooKeeper>(
         &self,
         zk: &Z,
         place: &Place,
         mut look: Option<Look>,
+        conflicts: fn(Role) -> bool,
     ) -> Result<(), Error> {
         loop {
             let list = match look.take() {
                 Some(list) => list,
                 None => self.list(zk, place).await?,
             };
-            let Some(nearest) = self.judge(zk, place, list).await? else { return Ok(()) };
+            let Some(nearest) = self.judge(zk, place, list, conflicts).await? else { return Ok(()) };
             if let Some(nearest) = nearest {
                 self.wait(zk, &nearest).await?;
             }
@@ -277,9 +274,10 @@ impl Line {
         zk: &Z,
         place: &Place,
         look: Option<Look>,
+        conflicts: fn(Role) -> bool,
     ) -> Result<bool, Error> {
         let Some(list) = look else { return Ok(false) };
-        Ok(self.judge(zk, place, list).await?.is_none())
+        Ok(self.judge(zk, place, list, conflicts).await?.is_none())
     }
 
     async fn list<Z: ZooKeeper>(&self, zk: &Z, place: &Place) -> Result<Look, Error> {
@@ -293,12 +291,14 @@ impl Line {
         }
     }
 
-    /// `None`: it is our turn. `Some(None)`: look again. `Some(Some(path))`: wait for that one.
+    /// Conflicting roles are those whose contenders ahead must be gone. `None`: it is our turn. `Some(None)`: look again.
+    /// `Some(Some(path))`: wait for that one.
     async fn judge<Z: ZooKeeper>(
         &self,
         zk: &Z,
         place: &Place,
         look: Look,
+        conflicts: fn(Role) -> bool,
     ) -> Result<Option<Option<String>>, Error> {
         let own = path::split(&place.path).1;
         if !look.names.iter().any(|name| name == own) {
@@ -306,7 +306,7 @@ impl Line {
             return Err(Error::Removed(place.path.clone()));
         }
         let before = connected(zk).await?;
-        match self.nearest_ahead(zk, own, place.czxid, &look.names).await {
+        match self.nearest_ahead(zk, own, place.czxid, &look.names, conflicts).await {
             Ok(Some(name)) => Ok(Some(Some(path::join(&self.directory, &name)))),
             Err(e) => again(zk, before, e).await.map(|()| Some(None)),
             Ok(None) => {
@@ -324,12 +324,14 @@ impl Line {
         own: &str,
         own_czxid: i64,
         names: &[String],
+        conflicts: fn(Role) -> bool,
     ) -> Result<Option<String>, Error> {
-        let own_number = self.naming.number(own).unwrap_or(WORN);
+        let own_number = self.marks.number(own).unwrap_or(WORN);
         let own_rank = rank(own_number, own_czxid);
         // Worn names come after all good ones: no need to ask when we are among the good.
         let unclear = |number| if is_good(number) { number == own_number } else { !is_good(own_number) };
-        let others = names.iter().filter(|name| *name != own);
+        let stands_in_our_way = |name| self.marks.read(name).is_some_and(|(role, _)| conflicts(role));
+        let others = names.iter().filter(|name| *name != own && stands_in_our_way(name));
         let ranked = self.ranked(zk, others, unclear).await?;
         let nearest = ranked.into_iter().filter(|(rank, ..)| *rank < own_rank).max_by_key(|(rank, ..)| *rank);
         Ok(nearest.map(|(_, _, name)| name.clone()))
@@ -345,7 +347,7 @@ impl Line {
     ) -> Result<Vec<(Rank, i32, &'a String)>, Error> {
         let mut asked = Vec::new();
         for name in names {
-            let Some(number) = self.naming.number(name) else { continue };
+            let Some(number) = self.marks.number(name) else { continue };
             let stat = unclear(number).then(|| zk.exists(&path::join(&self.directory, name)));
             asked.push((number, name, stat));
         }
@@ -380,7 +382,16 @@ impl Line {
             Err(Error::NoNode) => return Ok(Vec::new()),
             Err(e) => return Err(e),
         };
-        let mut numbers: Vec<i32> = names.iter().filter_map(|name| self.naming.number(name)).collect();
+        self.sorted(zk, &names).await
+    }
+
+    /// Those of `names` who stand in line, in order.
+    pub(crate) async fn sorted<Z: ZooKeeper>(
+        &self,
+        zk: &Z,
+        names: &[String],
+    ) -> Result<Vec<Contender>, Error> {
+        let mut numbers: Vec<i32> = names.iter().filter_map(|name| self.marks.number(name)).collect();
         numbers.sort_unstable();
         // In a sorted list equal numbers are neighbours.
         let after = |number| numbers.partition_point(|other| *other <= number);
@@ -402,45 +413,5 @@ async fn again<Z: ZooKeeper>(zk: &Z, status: Status, error: Error) -> Result<(),
     match error {
         Error::ConnectionLoss => reconnected(zk, status).await.map(drop),
         error => Err(error),
-    }
-}
-
-/// Every level of a path, from the top.
-fn levels_of(directory: &str) -> Vec<String> {
-    let ends = directory.match_indices('/').map(|(at, _)| at).skip(1).chain([directory.len()]);
-    ends.map(|end| directory[..end].to_owned()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_whole_number_behind_the_infix_makes_a_contender() {
-        let number = |name| Naming::Standard.number(name);
-        assert_eq!(number("5f3a-lock-0000000007"), Some(7));
-        assert_eq!(number("_c_5f3a-lock-2147483647"), Some(i32::MAX), "Curator's lock is seen");
-        assert_eq!(number("5f3a-lock--2147483648"), Some(i32::MIN));
-        assert_eq!(number("5f3a-lock--000000001"), Some(-1));
-        for foreign in
-            ["config", "5f3a-lock-", "5f3a-lock-7", "5f3a-lock-00000000070", "5f3a-lock-000000000x"]
-        {
-            assert_eq!(number(foreign), None, "{foreign}");
-        }
-        assert_eq!(Naming::Kazoo.number("5f3a__lock__0000000007"), Some(7));
-        assert_eq!(Naming::Kazoo.number("5f3a-lock-0000000007"), None);
-    }
-
-    #[test]
-    fn curators_prefix_has_a_uuid_with_dashes() {
-        let guid = Guid(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef);
-        assert_eq!(Naming::Curator.prefix(guid), "_c_01234567-89ab-cdef-0123-456789abcdef-lock-");
-        assert_eq!(Naming::Standard.prefix(guid), "0123456789abcdef0123456789abcdef-lock-");
-    }
-
-    #[test]
-    fn levels_come_from_the_top() {
-        assert_eq!(levels_of("/a/b/c"), ["/a", "/a/b", "/a/b/c"]);
-        assert_eq!(levels_of("/a"), ["/a"]);
     }
 }

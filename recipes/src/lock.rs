@@ -9,12 +9,19 @@
 //! must stop in time, a token, and a clean end for whoever gives up.
 
 use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop};
-use crate::line::{Contender, Line, Naming, Parents};
-use crate::race::{first, within};
+use crate::line::{Contender, Line};
+use crate::naming::{Naming, Role};
+use crate::parents::Parents;
+use crate::race::within;
 use crate::zk::{Error, Op, OpResult, ZooKeeper};
-use futures_util::future::Either;
 use std::future::Future;
 use std::time::Duration;
+
+/// Who stands in the line of an exclusive lock.
+const LOCK: Role = 0;
+
+/// Whom one ahead is in the way of: all exclude each other.
+const EVERYBODY: fn(Role) -> bool = |_| true;
 
 /// How a lock behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +102,8 @@ impl<Z: ZooKeeper> Lock<Z> {
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
     /// breaks the rule of paths; the data do not fit into a request.
     pub fn new(zk: &Z, directory: &str, options: LockOptions) -> Result<Self, Error> {
-        let line = Line { directory: directory.to_owned(), naming: options.naming, parents: options.parents };
+        let line =
+            Line { directory: directory.to_owned(), marks: options.naming.lock(), parents: options.parents };
         line.validate(&options.data)?;
         Ok(Lock { zk: zk.clone(), line, options })
     }
@@ -117,8 +125,7 @@ impl<Z: ZooKeeper> Lock<Z> {
     /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when somebody else deleted our
     /// znode; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn acquire(&self) -> Result<LockGuard<Z>, Error> {
-        let (place, look) = self.line.join(&self.zk, &self.options.data).await?;
-        self.line.turn(&self.zk, &place, look).await?;
+        let place = self.line.stand(&self.zk, LOCK, &self.options.data, EVERYBODY).await?;
         Ok(self.guard(place))
     }
 
@@ -145,17 +152,8 @@ impl<Z: ZooKeeper> Lock<Z> {
     ///
     /// As [`acquire`](Self::acquire).
     pub async fn try_acquire(&self) -> Result<Option<LockGuard<Z>>, Error> {
-        let before = self.zk.status();
-        if before.is_connected() {
-            let attempt = async {
-                let (place, look) = self.line.join(&self.zk, &self.options.data).await?;
-                Ok(self.line.turn_at_once(&self.zk, &place, look).await?.then(|| self.guard(place)))
-            };
-            if let Either::Left(result) = first(attempt, self.zk.changed(before)).await {
-                return result;
-            }
-        }
-        self.zk.status().over().map_or(Ok(None), Err)
+        let place = self.line.stand_at_once(&self.zk, LOCK, &self.options.data, EVERYBODY).await?;
+        Ok(place.map(|place| self.guard(place)))
     }
 
     fn guard(&self, place: crate::line::Place) -> LockGuard<Z> {
@@ -163,6 +161,7 @@ impl<Z: ZooKeeper> Lock<Z> {
         let grant = Grant {
             path: place.path,
             czxid: place.czxid,
+            token: place.czxid,
             data: self.options.data.clone(),
             armed: place.armed,
             on_suspect: self.options.on_suspect,
@@ -210,7 +209,7 @@ impl<Z: ZooKeeper> LockGuard<Z> {
     /// The fencing token: the czxid of this hold's znode. It grows with every grant, also when the directory is deleted
     /// and made again; a store that refuses tokens smaller than the largest it has seen is safe from late writers.
     pub fn token(&self) -> i64 {
-        self.hold.czxid()
+        self.hold.token()
     }
 
     /// The znode that stands for this hold.

@@ -25,6 +25,20 @@ pub(crate) async fn within<Z: ZooKeeper, T>(
     }
 }
 
+/// The output of `attempt`, or `None` if the connection is lost before, or is not there.
+pub(crate) async fn while_connected<Z: ZooKeeper, T>(
+    zk: &Z,
+    attempt: impl Future<Output = Result<Option<T>, Error>>,
+) -> Result<Option<T>, Error> {
+    let before = zk.status();
+    if before.is_connected()
+        && let Either::Left(result) = first(attempt, zk.changed(before)).await
+    {
+        return result;
+    }
+    zk.status().over().map_or(Ok(None), Err)
+}
+
 /// Waits until requests can leave. While they cannot, a recipe sends nothing.
 pub(crate) async fn connected<Z: ZooKeeper>(zk: &Z) -> Result<Status, Error> {
     let mut status = zk.status();

@@ -7,11 +7,12 @@
 //! 4. [`discharge`] does what the duty says, for as long as the session lives: over reconnects and whatever the
 //!    caller's limits are; a znode that is gone already is done (CURATOR-42). It is forgotten with the session.
 
+use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use super::{Error, Listing, Op, OpResult, Stat, Status, ZooKeeper, path};
+use super::{Data, Error, Listing, Op, OpResult, Stat, Status, ZooKeeper, path};
 
 /// What must not stay behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +37,70 @@ pub enum Duty {
         /// The connection over which it was armed: see [`Status::connection`].
         connection: u32,
     },
+    /// As `Fixed`, and the name stays reserved within this handle until the duty is done.
+    Claim {
+        /// The znode.
+        path: String,
+        /// The incarnation; if it is not known, one that this session owns.
+        czxid: Option<i64>,
+        /// The connection over which it was armed: see [`Status::connection`].
+        connection: u32,
+        /// Given up when the duty is done.
+        reserved: Reserved,
+    },
+    /// The znode of a name that others may bear too, known by its data. Who replaces it writes to the gate in the same
+    /// transaction: so nobody else's is hit.
+    Replaceable {
+        /// The znode, an ephemeral of this session.
+        path: String,
+        /// What it holds.
+        data: Vec<u8>,
+        /// The znode whose data version changes when it is replaced.
+        gate: String,
+        /// The connection over which it was armed: see [`Status::connection`].
+        connection: u32,
+    },
     /// Several writes that must go together. Refused means that there is nothing to do any more.
     Multi(Vec<Op>),
+    /// Transactions of which the first is to be done that is not refused.
+    FirstOf(Vec<Vec<Op>>),
+    /// As `Multi`, if a znode of a name that others may bear too holds these data: the mark of an attempt whose outcome is
+    /// not known.
+    Marked {
+        /// The znode.
+        path: String,
+        /// What the attempt wrote there, and nobody else writes.
+        data: Vec<u8>,
+        /// What to do then.
+        ops: Vec<Op>,
+        /// The connection over which it was armed: see [`Status::connection`].
+        connection: u32,
+    },
+}
+
+/// Something that a duty holds on to until it is done or forgotten.
+#[derive(Clone)]
+pub struct Reserved(Arc<dyn Any + Send + Sync>);
+
+impl Reserved {
+    /// Holds on to `what`.
+    pub fn new(what: Arc<dyn Any + Send + Sync>) -> Self {
+        Reserved(what)
+    }
+}
+
+impl PartialEq for Reserved {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Reserved {}
+
+impl fmt::Debug for Reserved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Reserved")
+    }
 }
 
 /// Names one armed duty of one handle.
@@ -128,14 +191,23 @@ pub fn discharge<Z: ZooKeeper>(zk: &Z, duty: Duty) -> impl Future<Output = ()> +
 }
 
 /// One try at a duty, whose first request has left.
-enum Try<S, L, D, E, M> {
+enum Try<S, L, D, E, M, G> {
     Find { settle: Option<S>, list: L, directory: String, guid: String },
     Delete(D),
     Identify { settle: Option<S>, exists: E, path: String, czxid: Option<i64> },
-    Together(M),
+    Compare { settle: Option<S>, gate: E, get: G, replaceable: Replaceable },
+    Together(M, Vec<Vec<Op>>),
+    Recognise { settle: Option<S>, get: G, data: Vec<u8>, ops: Vec<Op> },
 }
 
-impl Try<(), (), (), (), ()> {
+/// See [`Duty::Replaceable`].
+struct Replaceable {
+    path: String,
+    data: Vec<u8>,
+    gate: String,
+}
+
+impl Try<(), (), (), (), (), ()> {
     #[allow(clippy::type_complexity, reason = "anonymous futures, named nowhere else")]
     fn begin<Z: ZooKeeper>(
         zk: &Z,
@@ -147,6 +219,7 @@ impl Try<(), (), (), (), ()> {
         impl Future<Output = Result<(), Error>> + Send + use<Z>,
         impl Future<Output = Result<Option<Stat>, Error>> + Send + use<Z>,
         impl Future<Output = Result<Vec<OpResult>, Error>> + Send + use<Z>,
+        impl Future<Output = Result<Data, Error>> + Send + use<Z>,
     > {
         // On one connection a read comes behind whatever was sent; after another one nothing is certain.
         let settled = |armed: u32, path: &str| (seen.connection != armed).then(|| settle(zk, path));
@@ -158,29 +231,62 @@ impl Try<(), (), (), (), ()> {
                 guid: guid.clone(),
             },
             Duty::Path(path) => Try::Delete(zk.delete(path, None)),
-            Duty::Fixed { path, czxid, connection } => Try::Identify {
-                settle: settled(*connection, path),
-                exists: zk.exists(path),
-                path: path.clone(),
-                czxid: *czxid,
+            Duty::Fixed { path, czxid, connection } | Duty::Claim { path, czxid, connection, .. } => {
+                Try::Identify {
+                    settle: settled(*connection, path),
+                    exists: zk.exists(path),
+                    path: path.clone(),
+                    czxid: *czxid,
+                }
+            }
+            Duty::Replaceable { path, data, gate, connection } => Try::Compare {
+                settle: settled(*connection, gate),
+                gate: zk.exists(gate),
+                get: zk.get(path),
+                replaceable: Replaceable { path: path.clone(), data: data.clone(), gate: gate.clone() },
             },
-            Duty::Multi(ops) => Try::Together(zk.multi(ops.clone())),
+            Duty::Multi(ops) => Try::Together(zk.multi(ops.clone()), Vec::new()),
+            Duty::FirstOf(all) => {
+                let mut all = all.clone().into_iter();
+                Try::Together(zk.multi(all.next().unwrap_or_default()), all.collect())
+            }
+            Duty::Marked { path, data, ops, connection } => Try::Recognise {
+                settle: settled(*connection, path),
+                get: zk.get(path),
+                data: data.clone(),
+                ops: ops.clone(),
+            },
         }
     }
 }
 
-impl<S, L, D, E, M> Try<S, L, D, E, M>
+impl<S, L, D, E, M, G> Try<S, L, D, E, M, G>
 where
     S: Future<Output = Result<Vec<OpResult>, Error>>,
     L: Future<Output = Result<Listing, Error>>,
     D: Future<Output = Result<(), Error>>,
     E: Future<Output = Result<Option<Stat>, Error>>,
+    G: Future<Output = Result<Data, Error>>,
     M: Future<Output = Result<Vec<OpResult>, Error>>,
+    G: Future<Output = Result<Data, Error>>,
 {
     async fn finish<Z: ZooKeeper>(self, zk: &Z) -> Result<(), Error> {
         match self {
             Try::Delete(delete) => delete.await,
-            Try::Together(multi) => multi.await.map(drop),
+            Try::Together(first, others) => {
+                let mut done = first.await;
+                for ops in others {
+                    match done {
+                        Ok(_) | Err(Error::ConnectionLoss | Error::SessionOver(_)) => break,
+                        Err(_) => done = zk.multi(ops).await,
+                    }
+                }
+                done.map(drop)
+            }
+            Try::Recognise { settle, get, data, ops } => {
+                answered(settle).await?;
+                if get.await?.data == data { zk.multi(ops).await.map(drop) } else { Ok(()) }
+            }
             Try::Identify { settle, exists, path, czxid } => {
                 answered(settle).await?;
                 let Some(stat) = exists.await? else { return Ok(()) };
@@ -189,6 +295,10 @@ where
                     None => stat.ephemeral_owner == zk.session(),
                 };
                 if ours { zk.delete(&path, None).await } else { Ok(()) }
+            }
+            Try::Compare { settle, gate, get, replaceable } => {
+                answered(settle).await?;
+                replaceable.remove(zk, gate.await?, get.await).await
             }
             Try::Find { settle, list, directory, guid } => {
                 answered(settle).await?;
@@ -205,6 +315,32 @@ where
                     }
                 }
                 Ok(())
+            }
+        }
+    }
+}
+
+impl Replaceable {
+    /// Deletes it, if it is what was found, unless it was replaced since the gate was read.
+    async fn remove<Z: ZooKeeper>(
+        &self,
+        zk: &Z,
+        mut gate: Option<Stat>,
+        mut found: Result<Data, Error>,
+    ) -> Result<(), Error> {
+        loop {
+            let (Some(Stat { version, .. }), Data { data, stat }) = (gate, found?) else { return Ok(()) };
+            if data != self.data || stat.ephemeral_owner != zk.session() {
+                return Ok(());
+            }
+            let unchanged = Op::Check { path: self.gate.clone(), version: Some(version) };
+            let delete = Op::Delete { path: self.path.clone(), version: None };
+            match zk.multi(vec![unchanged, delete]).await {
+                Err(Error::Multi { index: 0, cause }) if *cause == Error::BadVersion => {
+                    let (asking, getting) = (zk.exists(&self.gate), zk.get(&self.path));
+                    (gate, found) = (asking.await?, getting.await);
+                }
+                done => return done.map(drop),
             }
         }
     }

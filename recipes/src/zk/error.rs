@@ -63,6 +63,39 @@ pub enum Error {
     /// The server answered with something the client does not understand.
     #[error("unexpected answer: {0}")]
     Unexpected(String),
+    /// What stands there was set up for something else: another size, another mode, another recipe.
+    #[error("it is set up otherwise: {0}")]
+    Mismatch(String),
+    /// Somebody else has the name.
+    #[error("{0} belongs to somebody else")]
+    Taken(String),
+    /// Somebody else has written in between.
+    #[error("somebody else has written in between")]
+    Conflict,
+    /// The owner was asked to go, and went.
+    #[error("asked to give up")]
+    Revoked,
+    /// The claim is not ours any more: the item was handed to somebody else.
+    #[error("the claim is lost")]
+    ClaimLost,
+    /// A counter of ZooKeeper's has run out.
+    #[error("{0} has run out of numbers")]
+    Exhausted(String),
+    /// It has begun without us.
+    #[error("too late: it has begun without this participant")]
+    Late,
+    /// There is no such transaction.
+    #[error("there is no transaction {0}")]
+    NoTransaction(String),
+    /// The transaction does not name this site.
+    #[error("{0} does not take part")]
+    NotAParticipant(String),
+    /// The other vote was cast before.
+    #[error("the other vote was cast before")]
+    AlreadyVoted,
+    /// This handle has joined under that name already.
+    #[error("{0} has joined already")]
+    AlreadyJoined(String),
 }
 
 /// Why a session is over.
@@ -110,6 +143,26 @@ impl Error {
     /// Whether somebody else deleted the znode that stood for the operation.
     pub fn is_removed(&self) -> bool {
         matches!(self, Error::Removed(_))
+    }
+
+    /// Whether what stands there was set up for something else.
+    pub fn is_mismatch(&self) -> bool {
+        matches!(self, Error::Mismatch(_))
+    }
+
+    /// Whether somebody else has the name.
+    pub fn is_taken(&self) -> bool {
+        matches!(self, Error::Taken(_))
+    }
+
+    /// Whether somebody else has written in between.
+    pub fn is_conflict(&self) -> bool {
+        matches!(self, Error::Conflict)
+    }
+
+    /// Whether the owner was asked to go.
+    pub fn is_revoked(&self) -> bool {
+        matches!(self, Error::Revoked)
     }
 
     /// Whether an access list is in the way.

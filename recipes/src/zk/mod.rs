@@ -21,7 +21,7 @@ use std::future::Future;
 
 use futures_util::Stream;
 
-pub use duty::{Armed, Discharge, Duty, DutyId};
+pub use duty::{Armed, Discharge, Duty, DutyId, Reserved};
 pub use error::{Error, Over};
 pub use types::{
     CreateMode, Created, Data, Event, EventKind, Guid, Listing, Op, OpResult, SessionId, Stat, State, Status,

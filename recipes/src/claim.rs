@@ -1,0 +1,438 @@
+//! Claiming a name that others may bear too: what names and group members have in common.
+//!
+//! 1. *Claim*: create an ephemeral of that name. If it is there already it is somebody else's, also if that is one's own
+//!    former session: give up, or wait until it goes and try again.
+//! 2. If the reply is lost, settle and look whose it is: ours, nobody's, or somebody else's.
+//! 3. *Hold* it as any other hold, but without a fence: a check on the name would hold for the next owner too.
+//! 4. *Release*: delete the znode only if it is the one that was made here.
+//!
+//! One object claims a name once at a time: whether a znode is ours is told by its session alone, so two claims of one
+//! session could not be told apart. A claim that was given up reserves its name until its clean-up is done.
+
+use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop};
+use crate::parents::Parents;
+use crate::race::{connected, first, reconnected};
+use crate::zk::duty::settle;
+use crate::zk::{Armed, CreateMode, Duty, Error, Reserved, Stat, ZooKeeper, path};
+use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+/// What to do when somebody else has the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IfTaken {
+    /// Say so.
+    Fail,
+    /// Wait until it is free.
+    Wait,
+}
+
+/// The names that one object and its clones have claimed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Claims(Arc<Mutex<BTreeMap<String, Entry>>>);
+
+#[derive(Debug, Default)]
+struct Entry {
+    /// Nobody has it any more, but its clean-up is not done.
+    is_left: bool,
+    wakers: Vec<Waker>,
+}
+
+impl Claims {
+    fn entries(&self) -> MutexGuard<'_, BTreeMap<String, Entry>> {
+        // Nothing is left half done in there by a panic.
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Reserves a name. If it is reserved: whether somebody has it.
+    fn reserve(&self, path: &str) -> Result<Claimant, bool> {
+        let mut entries = self.entries();
+        if let Some(entry) = entries.get(path) {
+            return Err(!entry.is_left);
+        }
+        entries.insert(path.to_owned(), Entry::default());
+        Ok(Claimant(Arc::new(Reservation { path: path.to_owned(), claims: self.clone() })))
+    }
+
+    /// Resolves when the name is not reserved.
+    async fn freed(&self, path: &str) {
+        poll_fn(|context| match self.entries().get_mut(path) {
+            None => Poll::Ready(()),
+            Some(entry) => {
+                if !entry.wakers.iter().any(|waker| waker.will_wake(context.waker())) {
+                    entry.wakers.push(context.waker().clone());
+                }
+                Poll::Pending
+            }
+        })
+        .await;
+    }
+}
+
+/// A reserved name: it is free again when the last who holds on to this is gone.
+#[derive(Debug)]
+struct Reservation {
+    path: String,
+    claims: Claims,
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let entry = self.claims.entries().remove(&self.path);
+        for waker in entry.into_iter().flat_map(|entry| entry.wakers) {
+            waker.wake();
+        }
+    }
+}
+
+/// Whoever claims a name, or has it.
+#[derive(Debug)]
+struct Claimant(Arc<Reservation>);
+
+impl Claimant {
+    fn duty(&self, czxid: Option<i64>, connection: u32) -> Duty {
+        let reserved = Reserved::new(self.0.clone());
+        Duty::Claim { path: self.0.path.clone(), czxid, connection, reserved }
+    }
+}
+
+impl Drop for Claimant {
+    fn drop(&mut self) {
+        if let Some(entry) = self.0.claims.entries().get_mut(&self.0.path) {
+            entry.is_left = true;
+        }
+    }
+}
+
+/// By which rules a name is claimed and held.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    pub parents: Parents,
+    pub if_taken: IfTaken,
+    /// What a second claim of one name by one session ends with; without it that is a claim like any other.
+    pub twice: Option<fn(String) -> Error>,
+    pub on_suspect: OnSuspect,
+    pub margin: Option<Duration>,
+}
+
+/// Steps 1 and 2. Requests leave when it is polled.
+pub(crate) async fn claim<Z: ZooKeeper>(
+    zk: &Z,
+    claims: &Claims,
+    terms: Terms,
+    path: &str,
+    data: &[u8],
+) -> Result<Claimed<Z>, Error> {
+    let claimant = reserve(zk, claims, terms, path).await?;
+    let mut is_missing = false;
+    loop {
+        let status = connected(zk).await?;
+        let mut armed = zk.arm(claimant.duty(None, status.connection));
+        // One flight: missing levels if there are any, and the create.
+        let making = if is_missing { Some(terms.parents.make_for(zk, path)?) } else { None };
+        let create = zk.create(path, data, CreateMode::Ephemeral);
+        if let Some(making) = making {
+            making.done().await?;
+        }
+        is_missing = false;
+        let czxid = match create.await {
+            Ok(created) => created.stat.czxid,
+            Err(Error::NoNode) => {
+                armed.done();
+                if terms.parents == Parents::MustExist {
+                    return Err(Error::NoNode);
+                }
+                is_missing = true;
+                continue;
+            }
+            Err(Error::NodeExists) => {
+                armed.done();
+                wait_for(zk, terms, path).await?;
+                continue;
+            }
+            // The reply may be lost after the create was applied.
+            Err(Error::ConnectionLoss) => {
+                reconnected(zk, status).await?;
+                match settled(zk, path).await? {
+                    Some(stat) if stat.ephemeral_owner == zk.session() => stat.czxid,
+                    stat => {
+                        armed.done();
+                        if stat.is_some() {
+                            wait_for(zk, terms, path).await?;
+                        }
+                        continue;
+                    }
+                }
+            }
+            Err(e) => {
+                if !e.is_outcome_unknown() {
+                    armed.done();
+                }
+                return Err(e);
+            }
+        };
+        armed.narrow(claimant.duty(Some(czxid), status.connection));
+        return Ok(Claimed::new(zk, terms, claimant, czxid, data, armed));
+    }
+}
+
+/// Reserves the name within this object: one that was given up comes free when its clean-up is done.
+async fn reserve<Z: ZooKeeper>(zk: &Z, claims: &Claims, terms: Terms, path: &str) -> Result<Claimant, Error> {
+    loop {
+        let status = zk.status();
+        if let Some(over) = status.over() {
+            return Err(over);
+        }
+        match claims.reserve(path) {
+            Ok(claimant) => return Ok(claimant),
+            Err(true) if terms.twice.is_some() || terms.if_taken == IfTaken::Fail => {
+                return Err(terms.twice.unwrap_or(Error::Taken)(path.to_owned()));
+            }
+            Err(_) => _ = first(claims.freed(path), zk.changed(status)).await,
+        }
+    }
+}
+
+/// Somebody else has the name: says so, or waits until it may be free.
+async fn wait_for<Z: ZooKeeper>(zk: &Z, terms: Terms, path: &str) -> Result<(), Error> {
+    if terms.if_taken == IfTaken::Fail {
+        return Err(Error::Taken(path.to_owned()));
+    }
+    let status = connected(zk).await?;
+    match zk.children_watch(path).await {
+        Ok((listing, watch)) => match terms.twice {
+            Some(twice) if listing.stat.ephemeral_owner == zk.session() => Err(twice(path.to_owned())),
+            // An ephemeral has no children: it fires when the znode goes, and never else.
+            _ => watch.await.map(drop),
+        },
+        Err(Error::NoNode) => Ok(()),
+        Err(Error::ConnectionLoss) => reconnected(zk, status).await.map(drop),
+        Err(e) => Err(e),
+    }
+}
+
+/// What stands there, behind everything of this session that is still on its way.
+async fn settled<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Option<Stat>, Error> {
+    loop {
+        let status = connected(zk).await?;
+        let (settled, stat) = (settle(zk, path), zk.exists(path));
+        if let Err(e @ (Error::ConnectionLoss | Error::SessionOver(_))) = settled.await {
+            again(zk, status, e).await?;
+            continue;
+        }
+        match stat.await {
+            Ok(stat) => return Ok(stat),
+            Err(e) => again(zk, status, e).await?,
+        }
+    }
+}
+
+/// A read that was caught by a disconnect is asked again; any other error ends the attempt.
+pub(crate) async fn again<Z: ZooKeeper>(
+    zk: &Z,
+    status: crate::zk::Status,
+    error: Error,
+) -> Result<(), Error> {
+    match error {
+        Error::ConnectionLoss => reconnected(zk, status).await.map(drop),
+        error => Err(error),
+    }
+}
+
+/// A name that this session has.
+#[derive(Debug)]
+pub(crate) struct Claimed<Z: ZooKeeper> {
+    zk: Z,
+    hold: Hold<Z>,
+    czxid: i64,
+    /// The name stays reserved as long as this lives.
+    _claimant: Claimant,
+}
+
+impl<Z: ZooKeeper> Claimed<Z> {
+    fn new(zk: &Z, terms: Terms, claimant: Claimant, czxid: i64, data: &[u8], armed: Armed) -> Self {
+        let grant = Grant {
+            path: claimant.0.path.clone(),
+            czxid,
+            token: czxid,
+            data: data.to_vec(),
+            armed,
+            on_suspect: terms.on_suspect,
+            margin: terms.margin.unwrap_or_else(|| zk.timeout() / 10),
+        };
+        Claimed { zk: zk.clone(), hold: Hold::new(zk, grant), czxid, _claimant: claimant }
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        self.hold.path()
+    }
+
+    pub(crate) fn czxid(&self) -> i64 {
+        self.czxid
+    }
+
+    pub(crate) fn state(&self) -> HoldState {
+        self.hold.state()
+    }
+
+    pub(crate) async fn lost(&self) -> Stop {
+        self.hold.lost().await
+    }
+
+    pub(crate) async fn resumed(&self) -> Result<(), LostReason> {
+        self.hold.resumed().await
+    }
+
+    pub(crate) async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
+        self.hold.run(work).await
+    }
+
+    fn removed(&self) -> Error {
+        self.hold.lose(LostReason::Removed);
+        Error::Removed(self.path().to_owned())
+    }
+
+    /// Replaces the data, of this incarnation only.
+    pub(crate) async fn set(&self, data: &[u8]) -> Result<(), Error> {
+        let (zk, path) = (&self.zk, self.path());
+        path::validate_size(path, data)?;
+        let mut stat = None;
+        loop {
+            let status = connected(zk).await?;
+            let found = match stat.take() {
+                Some(stat) => Ok(Some(stat)),
+                None => zk.exists(path).await,
+            };
+            let version = match found {
+                Ok(Some(stat)) if stat.czxid == self.czxid => stat.version,
+                Ok(_) => return Err(self.removed()),
+                Err(e) => {
+                    again(zk, status, e).await?;
+                    continue;
+                }
+            };
+            match zk.set(path, data, Some(version)).await {
+                Ok(stat) if stat.czxid == self.czxid => return Ok(()),
+                Ok(_) | Err(Error::NoNode) => return Err(self.removed()),
+                Err(Error::BadVersion) => {}
+                Err(Error::ConnectionLoss) => {
+                    // Written once more if it was not, or if somebody has written since.
+                    stat = settled(zk, path).await?;
+                    let written = stat
+                        .is_some_and(|now| now.czxid == self.czxid && now.version == version.wrapping_add(1));
+                    if written && self.holds(data).await? {
+                        return Ok(());
+                    }
+                }
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    async fn holds(&self, data: &[u8]) -> Result<bool, Error> {
+        loop {
+            let status = connected(&self.zk).await?;
+            match self.zk.get(self.path()).await {
+                Ok(found) => return Ok(found.stat.czxid == self.czxid && found.data == data),
+                Err(Error::NoNode) => return Ok(false),
+                Err(e) => again(&self.zk, status, e).await?,
+            }
+        }
+    }
+
+    /// Step 4. Looks first, so that nothing but the own incarnation goes.
+    pub(crate) async fn release(mut self) -> Result<Released, Error> {
+        let (lost, mut tried) = (self.was_lost(), false);
+        let released = loop {
+            match self.try_release(&mut tried).await {
+                Ok(true) => break lost.map_or(Released::Clean, Released::WasLost),
+                Ok(false) => break Released::WasLost(lost.unwrap_or(LostReason::Removed)),
+                Err(Error::SessionOver(_)) => {
+                    break Released::WasLost(lost.unwrap_or(LostReason::SessionOver));
+                }
+                Err(Error::ConnectionLoss | Error::BadVersion) => {}
+                Err(e) => return Err(e),
+            }
+        };
+        self.is_released();
+        Ok(released)
+    }
+
+    /// Step 4 in one request, while the hold is certain: as long as the session lives nobody else can have the name,
+    /// unless somebody deletes what is not his.
+    pub(crate) async fn release_at_once(mut self) -> Result<Released, Error> {
+        let status = self.zk.status();
+        if self.state() == HoldState::Held && status.is_connected() {
+            match self.zk.delete(self.path(), None).await {
+                Ok(()) => {
+                    self.is_released();
+                    return Ok(Released::Clean);
+                }
+                Err(Error::NoNode) => {
+                    self.is_released();
+                    return Ok(Released::WasLost(LostReason::Removed));
+                }
+                Err(Error::ConnectionLoss) => {
+                    // Whether it is gone shows behind a write.
+                    if reconnected(&self.zk, status).await.is_ok() {
+                        match settled(&self.zk, self.path()).await {
+                            Ok(stat) if stat.is_none_or(|stat| stat.czxid != self.czxid) => {
+                                self.is_released();
+                                return Ok(Released::Clean);
+                            }
+                            _ => {}
+                        }
+                    }
+                }
+                Err(e @ Error::SessionOver(_)) => drop(e),
+                Err(e) => return Err(e),
+            }
+        }
+        self.release().await
+    }
+
+    fn was_lost(&self) -> Option<LostReason> {
+        match self.state() {
+            HoldState::Lost(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// Whether it was ours to the end. `ConnectionLoss` and `BadVersion`: try again.
+    async fn try_release(&self, tried: &mut bool) -> Result<bool, Error> {
+        let (zk, path) = (&self.zk, self.path());
+        let status = connected(zk).await?;
+        let found = match *tried {
+            // A delete may still be on its way, and the next owner behind it.
+            true => settled(zk, path).await,
+            false => zk.exists(path).await,
+        };
+        let version = match found {
+            Ok(Some(stat)) if stat.czxid == self.czxid => stat.version,
+            Ok(_) => return Ok(*tried),
+            Err(Error::ConnectionLoss) => {
+                reconnected(zk, status).await?;
+                return Err(Error::ConnectionLoss);
+            }
+            Err(e) => return Err(e),
+        };
+        match zk.delete(path, Some(version)).await {
+            Ok(()) => Ok(true),
+            Err(Error::NoNode) => Ok(*tried),
+            Err(Error::ConnectionLoss) => {
+                *tried = true;
+                reconnected(zk, status).await?;
+                Err(Error::ConnectionLoss)
+            }
+            Err(e) => Err(e),
+        }
+    }
+
+    fn is_released(&mut self) {
+        if let Some(armed) = self.hold.take_duty() {
+            armed.done();
+        }
+    }
+}

@@ -1,0 +1,587 @@
+//! Configuration: a value, or a set of values, that many follow and few write.
+//!
+//! 1. Follow: read the value and watch it by one request, again and again.
+//! 2. Write on a condition: write with the version that was read. Write without: write, or create.
+//! 3. Publish a set: one transaction writes the pointer, with the version that was read, and the values below a directory of
+//!    their own, whose name is a guid; it deletes the sets that have grown old.
+//! 4. Snapshot: read the pointer, then the values that it names, in one flight. If they are gone by then a newer set has
+//!    been published: again.
+//! 5. A write whose reply was lost is settled by a write, and then looked for.
+//!
+//! ZooKeeper's recipes page says that configuration needs no more than the API. What that leaves to the caller: reading
+//! and watching by two requests loses what is written in between, and values written one by one are seen torn.
+
+use crate::claim::again;
+use crate::parents::Parents;
+use crate::race::{connected, reconnected};
+use crate::zk::duty::settle;
+use crate::zk::{CreateMode, Data, Error, Op, OpResult, Stat, ZooKeeper, path};
+use std::collections::BTreeMap;
+use std::future::Future;
+
+pub use crate::follow::{Update, Updates, Versioned};
+
+/// How a configuration behaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigOptions {
+    /// What becomes of a directory that does not exist, around the znode of the configuration.
+    pub parents: Parents,
+    /// How many published sets are kept: those who read an older one begin again. At least 2.
+    pub keep: usize,
+}
+
+impl Default for ConfigOptions {
+    /// Containers; two sets.
+    fn default() -> Self {
+        ConfigOptions { parents: Parents::Container, keep: 2 }
+    }
+}
+
+/// A configuration: the value of one znode, or the set that it points to.
+///
+/// # Promises
+///
+/// * *Followers* see values in the order of their writing, never go back, over reconnects either, and always get the last
+///   one; see [`Updates`].
+/// * *Writers.* A conditional write succeeds exactly if nobody wrote in between.
+/// * *Sets.* A published set is seen whole or not at all.
+///
+/// A value is identified by its incarnation and version. Nobody deletes it by this recipe; if somebody does, and makes it
+/// again, and it has come to the same version, then ZooKeeper cannot tell the two apart in a write, and the writer is told
+/// that the outcome is unknown.
+///
+/// Not promised: every intermediate value.
+///
+/// # Cost
+///
+/// A write or a publication: one request. A change costs a follower one notification and one request. A snapshot: two
+/// requests.
+///
+/// # Examples
+///
+/// ```
+/// use zk_recipes::config::{Config, ConfigOptions, Update};
+///
+/// # sim_zk::doc_example(|zk| async move {
+/// let config = Config::new(&zk, "/config/limits", ConfigOptions::default())?;
+/// let mut updates = config.follow();
+/// assert_eq!(updates.next().await?, Update::Missing);
+/// let first = config.put(b"100").await?;
+/// assert_eq!(updates.next().await?, Update::Value(first.clone()));
+/// config.compare_and_set(Some(&first), b"200").await?;
+/// assert!(config.compare_and_set(Some(&first), b"300").await.is_err_and(|e| e.is_conflict()));
+/// # Ok(())
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+pub struct Config<Z: ZooKeeper> {
+    zk: Z,
+    path: String,
+    options: ConfigOptions,
+}
+
+/// A published set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The values, by key.
+    pub values: BTreeMap<String, Vec<u8>>,
+    /// The pointer to them: what the next publication may expect.
+    pub pointer: Versioned,
+}
+
+impl<Z: ZooKeeper> Config<Z> {
+    /// The configuration at `path`. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// breaks the rule of paths; fewer than 2 sets are to be kept.
+    pub fn new(zk: &Z, path: &str, options: ConfigOptions) -> Result<Self, Error> {
+        path::validate_directory(path)?;
+        if options.keep < 2 {
+            return Err(Error::BadInput(format!("{} sets are too few to keep: 2 at least", options.keep)));
+        }
+        Ok(Config { zk: zk.clone(), path: path.to_owned(), options })
+    }
+
+    /// Follows the value. Nothing is sent yet.
+    pub fn follow(&self) -> Updates<Z> {
+        Updates::new(&self.zk, self.path.clone(), |found| Versioned::new(found.data, &found.stat))
+    }
+
+    /// The value now, as the connected server knows it.
+    ///
+    /// # Errors
+    ///
+    /// [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    pub async fn get(&self) -> Result<Option<Versioned>, Error> {
+        loop {
+            let status = connected(&self.zk).await?;
+            match self.zk.get(&self.path).await {
+                Ok(found) => return Ok(Some(Versioned::new(found.data, &found.stat))),
+                Err(Error::NoNode) => return Ok(None),
+                Err(e) => again(&self.zk, status, e).await?,
+            }
+        }
+    }
+
+    /// Writes if nobody has written since `expected` was read; `None` expects that there is no value.
+    ///
+    /// # Cancellation
+    ///
+    /// After a drop it may or may not be written.
+    ///
+    /// # When the connection is lost
+    ///
+    /// It finds out whether it was written, by incarnation, version and value, and writes if it was not.
+    ///
+    /// # Errors
+    ///
+    /// [`is_conflict`](Error::is_conflict) when somebody wrote in between: nothing was written;
+    /// [`is_outcome_unknown`](Error::is_outcome_unknown) when that cannot be found out any more;
+    /// [`is_bad_input`](Error::is_bad_input) for data that do not fit into a request;
+    /// [`is_denied`](Error::is_denied).
+    pub async fn compare_and_set(
+        &self,
+        expected: Option<&Versioned>,
+        data: &[u8],
+    ) -> Result<Versioned, Error> {
+        path::validate_size(&self.path, data)?;
+        let ours = |found: &Data| found.data == data;
+        match expected {
+            None => {
+                self.conditionally(None, ours, || async {
+                    let created = self.zk.create(&self.path, data, CreateMode::Persistent).await?;
+                    Ok(Versioned::new(data.to_vec(), &created.stat))
+                })
+                .await
+            }
+            Some(expected) => {
+                self.conditionally(Some(expected), ours, || async {
+                    let stat = self.zk.set(&self.path, data, Some(expected.version)).await?;
+                    Ok(Versioned::new(data.to_vec(), &stat))
+                })
+                .await
+            }
+        }
+    }
+
+    /// Steps 2 and 5: sends a conditional write until its outcome is known. `ours` tells what it has written.
+    async fn conditionally<W>(
+        &self,
+        expected: Option<&Versioned>,
+        ours: impl Fn(&Data) -> bool,
+        write: impl Fn() -> W,
+    ) -> Result<Versioned, Error>
+    where
+        W: Future<Output = Result<Versioned, Error>>,
+    {
+        let is_same = |stat: &Stat| expected.is_none_or(|expected| expected.czxid == stat.czxid);
+        let next = expected.map_or(0, |expected| expected.version.wrapping_add(1));
+        loop {
+            let status = connected(&self.zk).await?;
+            match write().await {
+                Ok(written) if expected.is_none_or(|expected| expected.czxid == written.czxid) => {
+                    return Ok(written);
+                }
+                Ok(_) => return Err(self.made_again()),
+                Err(Error::NoNode) if expected.is_none() => self.make_directory().await?,
+                Err(Error::NoNode | Error::NodeExists | Error::BadVersion) => return Err(Error::Conflict),
+                Err(Error::ConnectionLoss) => {
+                    reconnected(&self.zk, status).await?;
+                    match self.settled().await? {
+                        None if expected.is_none() => {}
+                        Some(found) if is_same(&found.stat) && found.stat.version == next => {
+                            return match ours(&found) {
+                                true => Ok(Versioned::new(found.data, &found.stat)),
+                                // Somebody else's write took that version.
+                                false => Err(Error::Conflict),
+                            };
+                        }
+                        Some(found) if expected.is_some_and(|e| is_at(&found.stat, e)) => {}
+                        // It may have been ours once.
+                        _ => return Err(Error::ConnectionLoss),
+                    }
+                }
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    fn made_again(&self) -> Error {
+        Error::Unexpected(format!("{} was deleted and made again with the same version", self.path))
+    }
+
+    /// The directory around the znode is missing: makes it, or says that it must be there.
+    async fn make_directory(&self) -> Result<(), Error> {
+        self.options.parents.make_for(&self.zk, &self.path)?.done().await
+    }
+
+    /// What stands there, behind everything of this session that is still on its way.
+    async fn settled(&self) -> Result<Option<Data>, Error> {
+        loop {
+            let status = connected(&self.zk).await?;
+            let (settled, found) = (settle(&self.zk, &self.path), self.zk.get(&self.path));
+            if let Err(e @ (Error::ConnectionLoss | Error::SessionOver(_))) = settled.await {
+                again(&self.zk, status, e).await?;
+                continue;
+            }
+            match found.await {
+                Ok(found) => return Ok(Some(found)),
+                Err(Error::NoNode) => return Ok(None),
+                Err(e) => again(&self.zk, status, e).await?,
+            }
+        }
+    }
+
+    /// Writes, whatever stands there.
+    ///
+    /// # Cancellation
+    ///
+    /// After a drop it may or may not be written.
+    ///
+    /// # Errors
+    ///
+    /// [`is_outcome_unknown`](Error::is_outcome_unknown) when the reply was lost and the value is another by then: it is
+    /// not written twice, since it might undo what came after it. Else as [`compare_and_set`](Self::compare_and_set).
+    pub async fn put(&self, data: &[u8]) -> Result<Versioned, Error> {
+        path::validate_size(&self.path, data)?;
+        loop {
+            let status = connected(&self.zk).await?;
+            let written = match self.zk.set(&self.path, data, None).await {
+                Err(Error::NoNode) => {
+                    self.zk.create(&self.path, data, CreateMode::Persistent).await.map(|c| c.stat)
+                }
+                written => written,
+            };
+            match written {
+                Ok(stat) => return Ok(Versioned::new(data.to_vec(), &stat)),
+                Err(Error::NoNode) => self.make_directory().await?,
+                Err(Error::NodeExists) => {}
+                Err(Error::ConnectionLoss) => {
+                    reconnected(&self.zk, status).await?;
+                    return match self.settled().await? {
+                        Some(found) if found.data == data => Ok(Versioned::new(found.data, &found.stat)),
+                        _ => Err(Error::ConnectionLoss),
+                    };
+                }
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// Publishes a set of values, if nobody has written since `expected` was read; `None` expects that there is nothing.
+    /// Returns the pointer to it.
+    ///
+    /// # Cancellation
+    ///
+    /// After a drop it may or may not be published.
+    ///
+    /// # When the connection is lost
+    ///
+    /// It finds out whether it was published, by its directory, and publishes if it was not.
+    ///
+    /// # Errors
+    ///
+    /// As [`compare_and_set`](Self::compare_and_set); [`is_bad_input`](Error::is_bad_input) also for a key that is empty, has
+    /// a slash, or breaks the rule of paths.
+    pub async fn publish(
+        &self,
+        values: &BTreeMap<String, Vec<u8>>,
+        expected: Option<&Versioned>,
+    ) -> Result<Versioned, Error> {
+        let name = format!("{PREFIX}{}", self.zk.guid());
+        let mut index = Index::of(expected);
+        let retired = index.push(Set { name, keys: values.keys().cloned().collect() }, self.options.keep);
+        let directory = path::join(&self.path, &index.newest().name);
+        let pointer = index.encode();
+        let mut ops = self.pointing(&pointer, expected);
+        ops.push(make(&directory, &[]));
+        for (key, value) in values {
+            validate_key(key)?;
+            ops.push(make(&path::join(&directory, key), value));
+        }
+        let last = ops.len();
+        ops.extend(retired.iter().flat_map(|set| set.deletion(&self.path)));
+        validate_total(&ops)?;
+        loop {
+            let status = connected(&self.zk).await?;
+            let refused = match self.zk.multi(ops.clone()).await {
+                Ok(results) => return self.published(results, pointer, expected),
+                Err(Error::Multi { index, cause }) => (index, *cause),
+                Err(Error::ConnectionLoss) => {
+                    reconnected(&self.zk, status).await?;
+                    match self.find(&directory, expected).await? {
+                        Some(stat) => return Ok(Versioned::new(pointer, &stat)),
+                        None => continue,
+                    }
+                }
+                Err(e) => return Err(e),
+            };
+            match refused {
+                (0, Error::NoNode) if expected.is_none() => self.make_directory().await?,
+                (0, Error::NoNode | Error::NodeExists | Error::BadVersion) => return Err(Error::Conflict),
+                // An old set is not as it was left: then it stays.
+                (at, Error::NoNode | Error::NotEmpty) if at >= last => ops.truncate(last),
+                (index, cause) => return Err(Error::Multi { index, cause: Box::new(cause) }),
+            }
+        }
+    }
+
+    /// Writes the pointer, as the first of a transaction. The first pointer is written twice, for the answer to the
+    /// second writing has its stat.
+    fn pointing(&self, pointer: &[u8], expected: Option<&Versioned>) -> Vec<Op> {
+        let set =
+            |version| Op::Set { path: self.path.clone(), data: pointer.to_vec(), version: Some(version) };
+        match expected {
+            Some(expected) => vec![set(expected.version)],
+            None => vec![make(&self.path, &[]), set(0)],
+        }
+    }
+
+    fn published(
+        &self,
+        results: Vec<OpResult>,
+        pointer: Vec<u8>,
+        expected: Option<&Versioned>,
+    ) -> Result<Versioned, Error> {
+        let stat = results.iter().find_map(|result| match result {
+            OpResult::Set(stat) => Some(*stat),
+            _ => None,
+        });
+        match stat {
+            Some(stat) if expected.is_none_or(|expected| expected.czxid == stat.czxid) => {
+                Ok(Versioned::new(pointer, &stat))
+            }
+            Some(_) => Err(self.made_again()),
+            None => Err(Error::Unexpected("a transaction without the answer to its write".into())),
+        }
+    }
+
+    /// Step 5 of a publication: the stat that it gave the pointer, or `None` if it was not applied.
+    async fn find(&self, directory: &str, expected: Option<&Versioned>) -> Result<Option<Stat>, Error> {
+        loop {
+            let status = connected(&self.zk).await?;
+            let flight = (settle(&self.zk, &self.path), self.zk.exists(directory), self.zk.get(&self.path));
+            if let Err(e @ (Error::ConnectionLoss | Error::SessionOver(_))) = flight.0.await {
+                again(&self.zk, status, e).await?;
+                continue;
+            }
+            let (set, pointer) = match (flight.1.await, flight.2.await) {
+                (Ok(set), Ok(found)) => (set, Some(found.stat)),
+                (Ok(set), Err(Error::NoNode)) => (set, None),
+                (Err(e), _) | (_, Err(e)) => {
+                    again(&self.zk, status, e).await?;
+                    continue;
+                }
+            };
+            return match (set, pointer, expected) {
+                // The pointer was written by the transaction that created the directory.
+                (Some(set), Some(pointer), _) => Ok(Some(Stat {
+                    mzxid: set.czxid,
+                    version: expected.map_or(1, |expected| expected.version.wrapping_add(1)),
+                    ..pointer
+                })),
+                (None, None, None) => Ok(None),
+                (None, Some(pointer), Some(expected)) if is_at(&pointer, expected) => Ok(None),
+                // Only what two more publications have replaced is deleted.
+                (None, Some(pointer), expected) if !may_be_replaced(&pointer, expected) => {
+                    Err(Error::Conflict)
+                }
+                _ => Err(Error::ConnectionLoss),
+            };
+        }
+    }
+
+    /// The published set; `None` if nothing is there.
+    ///
+    /// # When the connection is lost
+    ///
+    /// It begins again.
+    ///
+    /// # Errors
+    ///
+    /// [`is_mismatch`](Error::is_mismatch) when what stands there is no pointer to a set, or points to one that somebody
+    /// has taken away; [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied).
+    pub async fn snapshot(&self) -> Result<Option<Snapshot>, Error> {
+        let mut gone = None;
+        loop {
+            let status = connected(&self.zk).await?;
+            let found = match self.zk.get(&self.path).await {
+                Ok(found) => found,
+                Err(Error::NoNode) => return Ok(None),
+                Err(e) => {
+                    again(&self.zk, status, e).await?;
+                    continue;
+                }
+            };
+            let index = Index::decode(&found.data).filter(|index| !index.0.is_empty());
+            let Some(index) = index else {
+                return Err(Error::Mismatch(format!("{} does not point to a set of values", self.path)));
+            };
+            if gone == Some(found.stat.mzxid) {
+                let set = &index.newest().name;
+                return Err(Error::Mismatch(format!("{} points to {set}, which is not there", self.path)));
+            }
+            match self.values(index.newest()).await {
+                Ok(Some(values)) => {
+                    let pointer = Versioned::new(found.data, &found.stat);
+                    return Ok(Some(Snapshot { values, pointer }));
+                }
+                // Replaced and deleted by now. If it is still pointed to, somebody has taken it away.
+                Ok(None) => gone = Some(found.stat.mzxid),
+                Err(e) => again(&self.zk, status, e).await?,
+            }
+        }
+    }
+
+    async fn values(&self, set: &Set) -> Result<Option<BTreeMap<String, Vec<u8>>>, Error> {
+        let paths = set.paths(&self.path);
+        if paths.is_empty() {
+            return Ok(Some(BTreeMap::new()));
+        }
+        let found = self.zk.get_many(&paths).await?;
+        let values = set.keys.iter().cloned().zip(found);
+        Ok(values.map(|(key, found)| Some((key, found?.data))).collect())
+    }
+}
+
+fn is_at(stat: &Stat, expected: &Versioned) -> bool {
+    (stat.czxid, stat.version) == (expected.czxid, expected.version)
+}
+
+/// Whether a publication on `expected` may have been there and have been replaced often enough to be deleted.
+fn may_be_replaced(pointer: &Stat, expected: Option<&Versioned>) -> bool {
+    match expected {
+        None => pointer.version > 1,
+        Some(expected) => {
+            pointer.czxid != expected.czxid || pointer.version > expected.version.wrapping_add(1)
+        }
+    }
+}
+
+/// What the name of a set begins with.
+const PREFIX: &str = "v-";
+
+fn make(path: &str, data: &[u8]) -> Op {
+    Op::Create { path: path.to_owned(), data: data.to_vec(), mode: CreateMode::Persistent }
+}
+
+fn validate_key(key: &str) -> Result<(), Error> {
+    crate::names::znode("/", key).map(drop)
+}
+
+/// Whether a transaction fits into one request.
+fn validate_total(ops: &[Op]) -> Result<(), Error> {
+    let each = ops.iter().map(|op| match op {
+        Op::Create { path, data, .. } | Op::Set { path, data, .. } => path.len() + data.len() + 64,
+        Op::Delete { path, .. } | Op::Check { path, .. } => path.len() + 64,
+    });
+    match each.sum::<usize>() {
+        bytes if bytes > path::MAX_REQUEST_BYTES => Err(Error::BadInput(format!(
+            "the set makes a request of {bytes} bytes; a server takes {}",
+            path::MAX_REQUEST_BYTES
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// What a pointer says: the sets that are kept, the newest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Index(Vec<Set>);
+
+/// A set: the name of its directory, and its keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Set {
+    name: String,
+    keys: Vec<String>,
+}
+
+impl Index {
+    /// What the pointer that is to be replaced says. One that is none keeps nothing.
+    fn of(expected: Option<&Versioned>) -> Index {
+        expected.and_then(|expected| Index::decode(&expected.data)).unwrap_or_default()
+    }
+
+    fn newest(&self) -> &Set {
+        &self.0[0]
+    }
+
+    /// Puts a set in front; gives those that are not kept any more.
+    fn push(&mut self, set: Set, keep: usize) -> Vec<Set> {
+        self.0.insert(0, set);
+        self.0.split_off(keep.min(self.0.len()))
+    }
+
+    /// One line a set and a line a key, with an empty line between sets.
+    fn encode(&self) -> Vec<u8> {
+        let sets = self.0.iter().map(|set| {
+            let keys = set.keys.iter().map(|key| format!("\n{key}"));
+            set.name.clone() + &keys.collect::<String>()
+        });
+        sets.collect::<Vec<_>>().join("\n\n").into_bytes()
+    }
+
+    fn decode(data: &[u8]) -> Option<Index> {
+        let text = std::str::from_utf8(data).ok()?;
+        let sets = text.split("\n\n").map(|set| {
+            let mut lines = set.split('\n').map(str::to_owned);
+            let name = lines.next()?;
+            let keys: Vec<String> = lines.collect();
+            let good = name.len() == PREFIX.len() + 32
+                && name.starts_with(PREFIX)
+                && keys.iter().chain([&name]).all(|part| validate_key(part).is_ok());
+            good.then_some(Set { name, keys })
+        });
+        sets.collect::<Option<Vec<_>>>().map(Index)
+    }
+}
+
+impl Set {
+    fn paths(&self, pointer: &str) -> Vec<String> {
+        let directory = path::join(pointer, &self.name);
+        self.keys.iter().map(|key| path::join(&directory, key)).collect()
+    }
+
+    fn deletion(&self, pointer: &str) -> Vec<Op> {
+        let directory = path::join(pointer, &self.name);
+        let paths = self.paths(pointer).into_iter().chain([directory]);
+        paths.map(|path| Op::Delete { path, version: None }).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(digit: &str, keys: &[&str]) -> Set {
+        Set {
+            name: format!("{PREFIX}{}", digit.repeat(32)),
+            keys: keys.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    #[test]
+    fn a_pointer_reads_as_it_was_written() {
+        for sets in [
+            vec![set("a", &[])],
+            vec![set("a", &["x", "a b"])],
+            vec![set("a", &["x"]), set("b", &[]), set("c", &["y"])],
+        ] {
+            let index = Index(sets);
+            assert_eq!(Index::decode(&index.encode()), Some(index));
+        }
+        for other in ["", "100", "v-7", "v-7\nx", "\n\n", &format!("{}/", set("a", &[]).name)] {
+            assert_eq!(Index::decode(other.as_bytes()), None, "{other:?}");
+        }
+        assert_eq!(Index::decode(&[0xff]), None);
+    }
+
+    #[test]
+    fn the_newest_sets_are_kept() {
+        let mut index = Index(vec![set("b", &[]), set("a", &["x"])]);
+        assert_eq!(index.push(set("c", &[]), 2), [set("a", &["x"])]);
+        assert_eq!(index.0, [set("c", &[]), set("b", &[])]);
+        assert_eq!(index.push(set("d", &[]), 5), []);
+    }
+}

@@ -1,0 +1,284 @@
+//! Entering a double barrier: what drives it, and steps 4 to 6 of its protocol.
+//!
+//! Why it opens: whenever enough are registered, the latest of them that is still there saw that when it joined, so it
+//! tries to open. Nobody joins unseen, since the opening checks the count of joins; nobody joins late, since joining checks
+//! the generation.
+
+use super::open::Opened;
+use super::roster::{Roster, name_of};
+use super::{DoubleBarrier, Inside, Reuse};
+use crate::hold::{Grant, Hold, OnSuspect};
+use crate::race::{connected, first, reconnected};
+use crate::zk::{Armed, Error, Guid, Op, Status, ZooKeeper};
+use futures_util::FutureExt;
+use futures_util::future::{Either, Shared};
+
+/// One attempt to enter. What it holds outlives the future that drives it, so that a caller's limit can be settled.
+pub(super) struct Entering<'a, Z: ZooKeeper> {
+    pub(super) barrier: &'a DoubleBarrier<Z>,
+    pub(super) guid: Guid,
+    /// The generation that it joins, or has joined.
+    pub(super) generation: i32,
+    /// Fires when a later one begins; none if it may have begun.
+    pub(super) next: Option<Z::Watch>,
+    /// Our znode, once it is known, and what made it.
+    pub(super) own: Option<(String, i64)>,
+    /// Fires when our znode goes.
+    pub(super) own_watch: Option<Shared<Z::Watch>>,
+    /// Deletes our znode unless it is known to be gone.
+    pub(super) armed: Option<Armed>,
+    /// The same for `ready`, if it may be ours.
+    pub(super) keeper: Option<Armed>,
+}
+
+impl<'a, Z: ZooKeeper> Entering<'a, Z> {
+    pub(super) fn new(barrier: &'a DoubleBarrier<Z>) -> Self {
+        Entering {
+            barrier,
+            guid: barrier.zk.guid(),
+            generation: -1,
+            next: None,
+            own: None,
+            own_watch: None,
+            armed: None,
+            keeper: None,
+        }
+    }
+
+    pub(super) async fn enter(&mut self) -> Result<Inside<Z>, Error> {
+        match self.barrier.remembered() {
+            Some(generation) => self.generation = generation,
+            None => self.find_generation().await?,
+        }
+        let mut registered = self.join().await?;
+        loop {
+            let is_opener = registered >= self.barrier.options.participants;
+            match if is_opener { self.open().await? } else { Opened::TooFew } {
+                Opened::ByUs(roster) => return self.inside(roster, None),
+                Opened::Perhaps => {}
+                Opened::TooFew => {
+                    registered = 0;
+                    self.wait().await?;
+                }
+            }
+            if let Some((roster, ready)) = self.look().await? {
+                return self.inside(roster, ready);
+            }
+        }
+    }
+
+    /// Our znode, once we have joined.
+    pub(super) fn own(&self) -> String {
+        self.own.as_ref().map(|(own, _)| own.clone()).unwrap_or_default()
+    }
+
+    pub(super) fn removed<T>(&self) -> Result<T, Error> {
+        Err(Error::Removed(self.own()))
+    }
+
+    /// Step 4.
+    async fn wait(&mut self) -> Result<(), Error> {
+        let zk = &self.barrier.zk;
+        loop {
+            let status = connected(zk).await?;
+            // One flight: what is not watched yet. Our own znode is, lest its end is known only when it opens without us.
+            let reading = self.next.is_none().then(|| zk.get_watch(&self.barrier.path));
+            let own = self.own_watch.is_none().then(|| zk.children_watch(&self.own()));
+            if let Some(reading) = reading {
+                match reading.await {
+                    Err(e @ Error::ConnectionLoss) => {
+                        again(zk, status, e).await?;
+                        continue;
+                    }
+                    read => self.took(read)?,
+                }
+            }
+            if let Some(own) = own {
+                match own.await {
+                    Ok((_, watch)) => self.own_watch = Some(watch.shared()),
+                    Err(Error::NoNode) => return self.removed(),
+                    Err(e) => {
+                        again(zk, status, e).await?;
+                        continue;
+                    }
+                }
+            }
+            let (Some(next), Some(own)) = (&mut self.next, self.own_watch.clone()) else { return Ok(()) };
+            match first(own, next).await {
+                Either::Left(event) => {
+                    self.own_watch = None;
+                    // It has no children: it was deleted. Only a look may say so, though.
+                    event?;
+                }
+                Either::Right(event) => {
+                    self.next = None;
+                    return event.map(drop);
+                }
+            }
+        }
+    }
+
+    /// Step 5. The roster, and a watch on `ready` unless we made it or it has gone already; `None` while it is not open.
+    async fn look(&mut self) -> Result<Option<(Roster, Option<Z::Watch>)>, Error> {
+        let zk = &self.barrier.zk;
+        let directory = self.barrier.directory(self.generation);
+        let ready = self.barrier.ready(self.generation);
+        loop {
+            let status = connected(zk).await?;
+            match zk.get_watch(&ready).await {
+                Ok((found, watch)) => return self.opened(&found.data, Some(watch)).map(Some),
+                Err(Error::NoNode) => {}
+                Err(e) => {
+                    again(zk, status, e).await?;
+                    continue;
+                }
+            }
+            // One flight. The generation is read first: if it has moved on by then, and `ready` is not there after it,
+            // `ready` has gone with its owner.
+            let (generation, ready) = (zk.get_watch(&self.barrier.path), zk.get_watch(&ready));
+            let (record, members) = (zk.get(&directory), zk.children(&directory));
+            self.next = None;
+            match generation.await {
+                Err(e @ Error::ConnectionLoss) => {
+                    again(zk, status, e).await?;
+                    continue;
+                }
+                read => self.took(read)?,
+            }
+            match ready.await {
+                Ok((found, watch)) => return self.opened(&found.data, Some(watch)).map(Some),
+                Err(Error::NoNode) if self.next.is_some() => return Ok(None),
+                Err(Error::NoNode) => {}
+                Err(e) => {
+                    again(zk, status, e).await?;
+                    continue;
+                }
+            }
+            let (record, members) = match (record.await, members.await) {
+                (Ok(record), Ok(members)) => (record, Roster::of(members.names)),
+                (Err(Error::NoNode), _) | (_, Err(Error::NoNode)) => return self.removed(),
+                (Err(e), _) | (_, Err(e)) => {
+                    again(zk, status, e).await?;
+                    continue;
+                }
+            };
+            if !members.has(name_of(&self.own())) {
+                return self.removed();
+            }
+            return self.opened(&record.data, None).map(Some);
+        }
+    }
+
+    /// It is open. Whether with us, its record says.
+    fn opened(
+        &mut self,
+        record: &[u8],
+        watch: Option<Z::Watch>,
+    ) -> Result<(Roster, Option<Z::Watch>), Error> {
+        let Some((opener, roster)) = Roster::read(record) else {
+            let generation = self.generation;
+            let what =
+                format!("generation {generation} of {} has ended, not by its members", self.barrier.path);
+            return Err(Error::Mismatch(what));
+        };
+        if !roster.has(name_of(&self.own())) {
+            return self.removed();
+        }
+        // Our own opening, whose answer was lost: we keep `ready`, and need not watch it.
+        let is_ours = opener == self.guid.to_string() && watch.is_some();
+        if is_ours {
+            return Ok((roster, None));
+        }
+        if let Some(armed) = self.keeper.take() {
+            armed.done();
+        }
+        Ok((roster, watch))
+    }
+
+    fn inside(&mut self, roster: Roster, ready: Option<Z::Watch>) -> Result<Inside<Z>, Error> {
+        let (Some((path, czxid)), Some(armed)) = (self.own.take(), self.armed.take()) else {
+            return self.removed();
+        };
+        if self.barrier.options.reuse == Reuse::Generations {
+            self.barrier.remember(self.generation.wrapping_add(1));
+        }
+        let zk = &self.barrier.zk;
+        let grant = Grant {
+            path,
+            czxid,
+            token: czxid,
+            data: vec![],
+            armed,
+            on_suspect: OnSuspect::Stop,
+            margin: zk.timeout() / 10,
+        };
+        let hold = Hold::new(zk, grant);
+        if let Some(watch) = self.own_watch.take() {
+            hold.is_watched_by(watch);
+        }
+        Ok(Inside {
+            barrier: self.barrier.clone(),
+            generation: self.generation,
+            roster,
+            hold,
+            keeper: self.keeper.take(),
+            ready: ready.map(FutureExt::shared),
+        })
+    }
+
+    /// Step 6. The limit is over: out, unless it has opened with us.
+    pub(super) async fn give_up(&mut self) -> Result<Inside<Z>, Error> {
+        if self.armed.is_none() {
+            // Nothing was asked for yet.
+            return Err(Error::TimedOut);
+        }
+        let zk = self.barrier.zk.clone();
+        let status = zk.status();
+        match status.over() {
+            Some(over) => return Err(over),
+            None if !status.is_connected() => return Err(Error::ConnectionLoss),
+            None => {}
+        }
+        match first(self.settle_limit(), zk.changed(status)).await {
+            Either::Left(settled) => settled,
+            Either::Right(now) => Err(now.over().unwrap_or(Error::ConnectionLoss)),
+        }
+    }
+
+    async fn settle_limit(&mut self) -> Result<Inside<Z>, Error> {
+        let zk = &self.barrier.zk;
+        if self.own.is_none() && self.find_own().await?.is_none() {
+            self.give_up_duty();
+            return Err(Error::TimedOut);
+        }
+        let own = self.own();
+        let out = vec![
+            Op::Check { path: self.barrier.path.clone(), version: Some(self.generation) },
+            Op::Delete { path: own.clone(), version: None },
+        ];
+        match zk.multi(out).await {
+            Ok(_) => {
+                self.give_up_duty();
+                if let Some(armed) = self.keeper.take() {
+                    armed.done();
+                }
+                Err(Error::TimedOut)
+            }
+            Err(Error::Multi { index: 0, .. }) => match self.look().await? {
+                Some((roster, ready)) => self.inside(roster, ready),
+                // The generation has moved on, and yet it has not: nobody knows.
+                None => Err(Error::ConnectionLoss),
+            },
+            Err(Error::Multi { index: 1, .. }) => self.removed(),
+            Err(e) => Err(e),
+        }
+    }
+}
+
+/// A request that was caught by a disconnect is asked again; any other error ends the attempt.
+pub(super) async fn again<Z: ZooKeeper>(zk: &Z, status: Status, error: Error) -> Result<Status, Error> {
+    match error {
+        Error::ConnectionLoss => reconnected(zk, status).await,
+        error => Err(error),
+    }
+}

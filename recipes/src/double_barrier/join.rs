@@ -1,0 +1,223 @@
+//! Joining a generation: steps 1 and 2 of entering a double barrier.
+
+use super::enter::{Entering, again};
+use super::roster::Roster;
+use super::{DoubleBarrier, Reuse};
+use crate::parents::Parents;
+use crate::race::{connected, reconnected};
+use crate::zk::duty::settle;
+use crate::zk::{CreateMode, Data, Duty, Error, Op, OpResult, ZooKeeper, path};
+
+impl<Z: ZooKeeper> Entering<'_, Z> {
+    /// Step 1. Makes the barrier if there is none.
+    pub(super) async fn find_generation(&mut self) -> Result<(), Error> {
+        let DoubleBarrier { zk, path: barrier, options, .. } = self.barrier;
+        let mut is_parent_missing = false;
+        loop {
+            let status = connected(zk).await?;
+            match zk.get_watch(barrier).await {
+                Ok((found, watch)) => return self.found_generation(&found, watch),
+                Err(Error::NoNode) => {}
+                Err(e) => {
+                    again(zk, status, e).await?;
+                    continue;
+                }
+            }
+            let making = match is_parent_missing {
+                true => Some(options.parents.make_for(zk, barrier)?),
+                false => None,
+            };
+            // One that is for one use stays, lest a late comer takes it for a new one.
+            let mode = match (options.parents, options.reuse) {
+                (Parents::Persistent, _) | (_, Reuse::Once) => CreateMode::Persistent,
+                _ => CreateMode::Container,
+            };
+            let made = zk.multi(vec![
+                Op::Create { path: barrier.clone(), data: self.barrier.data(), mode },
+                Op::Create { path: self.barrier.directory(0), data: vec![], mode: CreateMode::Container },
+            ]);
+            if let Some(making) = making {
+                making.done().await?;
+            }
+            is_parent_missing = match made.await {
+                Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => true,
+                Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => false,
+                Ok(_) => false,
+                Err(e) => again(zk, status, e).await.map(|_| false)?,
+            };
+        }
+    }
+
+    fn found_generation(&mut self, found: &Data, watch: Z::Watch) -> Result<(), Error> {
+        self.is_for_as_many(found)?;
+        if self.barrier.options.reuse == Reuse::Once && found.stat.version > 0 {
+            return Err(Error::Late);
+        }
+        self.generation = found.stat.version;
+        self.next = Some(watch);
+        Ok(())
+    }
+
+    fn is_for_as_many(&self, found: &Data) -> Result<(), Error> {
+        if found.data == self.barrier.data() {
+            return Ok(());
+        }
+        let of = self.barrier.options.participants;
+        let holds = String::from_utf8_lossy(&found.data).into_owned();
+        Err(Error::Mismatch(format!("{} is for {holds:?} participants, not for {of}", self.barrier.path)))
+    }
+
+    /// Step 2. How many are registered then, ourselves included.
+    pub(super) async fn join(&mut self) -> Result<usize, Error> {
+        let zk = &self.barrier.zk;
+        let mut status = connected(zk).await?;
+        loop {
+            let directory = self.barrier.directory(self.generation);
+            let duty = Duty::Guid {
+                directory: directory.clone(),
+                guid: self.guid.to_string(),
+                connection: status.connection,
+            };
+            match &mut self.armed {
+                // What was asked for before was certainly not done.
+                Some(armed) => armed.narrow(duty),
+                None => self.armed = Some(zk.arm(duty)),
+            }
+            // One flight: the join, and the read that says which generation is open, if that is not known.
+            let join = zk.multi(self.joining(&directory));
+            let reading = self.next.is_none().then(|| zk.get_watch(&self.barrier.path));
+            match join.await {
+                Ok(results) => {
+                    let registered = self.joined(results)?;
+                    if let Some(reading) = reading {
+                        self.took(reading.await)?;
+                    }
+                    return Ok(registered);
+                }
+                Err(Error::Multi { index: 0, .. }) => {
+                    self.next = None;
+                    if self.barrier.options.reuse == Reuse::Once {
+                        self.give_up_duty();
+                        return Err(Error::Late);
+                    }
+                    match reading {
+                        Some(reading) => match reading.await {
+                            Ok((found, watch)) => self.found_generation(&found, watch)?,
+                            Err(Error::NoNode | Error::ConnectionLoss) => self.find_generation().await?,
+                            Err(e) => return Err(e),
+                        },
+                        None => self.find_generation().await?,
+                    }
+                }
+                Err(Error::Multi { index: 1, cause }) if *cause == Error::NoNode => {
+                    match zk.create(&directory, &[], CreateMode::Container).await {
+                        Ok(_) | Err(Error::NodeExists | Error::NoNode) => {}
+                        Err(e) => drop(again(zk, status, e).await?),
+                    }
+                }
+                // The reply may be lost after we were registered, so look before registering again.
+                Err(Error::ConnectionLoss) => {
+                    self.next = None;
+                    reconnected(zk, status).await?;
+                    if let Some(registered) = self.find_own().await? {
+                        return Ok(registered);
+                    }
+                }
+                Err(e) => {
+                    if !e.is_outcome_unknown() {
+                        self.give_up_duty();
+                    }
+                    return Err(e);
+                }
+            }
+            status = connected(zk).await?;
+        }
+    }
+
+    fn joining(&self, directory: &str) -> Vec<Op> {
+        let member = self.barrier.prefix(self.generation, self.guid);
+        vec![
+            Op::Check { path: self.barrier.path.clone(), version: Some(self.generation) },
+            Op::Create { path: member, data: vec![], mode: CreateMode::EphemeralSequential },
+            Op::Set { path: directory.to_owned(), data: vec![], version: None },
+        ]
+    }
+
+    /// The join was done: our znode, and how many there are.
+    fn joined(&mut self, results: Vec<OpResult>) -> Result<usize, Error> {
+        let mut results = results.into_iter().skip(1);
+        let (Some(OpResult::Created(own)), Some(OpResult::Set(stat))) = (results.next(), results.next())
+        else {
+            return Err(Error::Unexpected("a transaction of three has other results".into()));
+        };
+        self.owns(own, stat.mzxid);
+        Ok(usize::try_from(stat.num_children).unwrap_or(0))
+    }
+
+    fn owns(&mut self, own: String, czxid: i64) {
+        if let Some(armed) = &mut self.armed {
+            armed.narrow(Duty::Path(own.clone()));
+        }
+        self.own = Some((own, czxid));
+    }
+
+    pub(super) fn give_up_duty(&mut self) {
+        if let Some(armed) = self.armed.take() {
+            armed.done();
+        }
+    }
+
+    /// The watch on the barrier, if the generation that we have joined is still the one open for joining.
+    pub(super) fn took(&mut self, read: Result<(Data, Z::Watch), Error>) -> Result<(), Error> {
+        match read {
+            Ok((found, watch)) => {
+                self.is_for_as_many(&found)?;
+                self.next = (found.stat.version == self.generation).then_some(watch);
+                Ok(())
+            }
+            Err(Error::NoNode | Error::ConnectionLoss) => Ok(()),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// What a lost join left behind, if anything: how many are registered then. Final: a write goes ahead of the list, so
+    /// nothing of ours that is still on its way can appear later (CURATOR-264).
+    pub(super) async fn find_own(&mut self) -> Result<Option<usize>, Error> {
+        let zk = &self.barrier.zk;
+        let directory = self.barrier.directory(self.generation);
+        let guid = self.guid.to_string();
+        'look: loop {
+            let status = connected(zk).await?;
+            let (settled, list) = (settle(zk, &directory), zk.children(&directory));
+            if let Err(e @ (Error::ConnectionLoss | Error::SessionOver(_))) = settled.await {
+                again(zk, status, e).await?;
+                continue;
+            }
+            let members = match list.await {
+                Ok(list) => Roster::of(list.names),
+                Err(Error::NoNode) => return Ok(None),
+                Err(e) => {
+                    again(zk, status, e).await?;
+                    continue;
+                }
+            };
+            for name in members.names().iter().filter(|name| name.contains(&guid)) {
+                let path = path::join(&directory, name);
+                match zk.exists(&path).await {
+                    Ok(Some(stat)) if stat.ephemeral_owner == zk.session() => {
+                        self.owns(path, stat.czxid);
+                        return Ok(Some(members.names().len()));
+                    }
+                    // Not ours, whatever its name says (CURATOR-498).
+                    Ok(Some(_)) => {}
+                    Ok(None) => continue 'look,
+                    Err(e) => {
+                        again(zk, status, e).await?;
+                        continue 'look;
+                    }
+                }
+            }
+            return Ok(None);
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Leaving a double barrier: nobody is out before nobody of the roster is left.
+//!
+//! Whoever is out has seen a list without any member, its own included. Members are never added after the opening, so
+//! that stays true, and a list of a server that lags shows too many at worst.
+//!
+//! One after the other ([`Leave::Chain`]): each waits for the end of the nearest lower one, deletes its znode, and then for
+//! the end of the highest.
+
+use super::roster::{Roster, name_of};
+use super::{Inside, Leave};
+use crate::hold::Hold;
+use crate::race::{connected, reconnected};
+use crate::zk::{Armed, Error, EventKind, Op, Status, ZooKeeper, path};
+use futures_util::FutureExt;
+use futures_util::future::Shared;
+
+/// One who leaves.
+pub(super) struct Leaving<Z: ZooKeeper> {
+    zk: Z,
+    directory: String,
+    ready: String,
+    own: String,
+    how: Leave,
+    /// Deletes `ready`, if we are the keeper.
+    keeper: Option<Armed>,
+    ready_watch: Option<Shared<Z::Watch>>,
+    /// Deletes our znode unless it is known to be gone.
+    armed: Option<Armed>,
+    /// Its watch on our znode stays until that has gone, which is cheaper than to take it away.
+    _hold: Hold<Z>,
+}
+
+impl<Z: ZooKeeper> Leaving<Z> {
+    pub(super) fn new(inside: Inside<Z>) -> Self {
+        let Inside { barrier, generation, roster: _, mut hold, keeper, ready } = inside;
+        Leaving {
+            directory: barrier.directory(generation),
+            ready: barrier.ready(generation),
+            own: hold.path().to_owned(),
+            how: barrier.options.leave,
+            zk: barrier.zk,
+            keeper,
+            ready_watch: ready,
+            armed: hold.take_duty(),
+            _hold: hold,
+        }
+    }
+
+    pub(super) async fn leave(mut self) -> Result<(), Error> {
+        if self.how == Leave::Chain {
+            return self.in_chain().await;
+        }
+        match self.keeper.is_some() {
+            true => self.as_keeper().await,
+            false => self.as_member().await,
+        }
+    }
+
+    /// Who is still there.
+    async fn members(&self) -> Result<Roster, Error> {
+        loop {
+            let status = connected(&self.zk).await?;
+            match self.zk.children(&self.directory).await {
+                Ok(list) => return Ok(Roster::of(list.names)),
+                // Taken away, since it had been left empty.
+                Err(Error::NoNode) => return Ok(Roster::default()),
+                Err(e) => self.again(status, e).await?,
+            }
+        }
+    }
+
+    /// A request that was caught by a disconnect is asked again; any other error ends the attempt.
+    async fn again(&self, status: Status, error: Error) -> Result<(), Error> {
+        match error {
+            Error::ConnectionLoss => reconnected(&self.zk, status).await.map(drop),
+            error => Err(error),
+        }
+    }
+
+    /// Waits for the end of a member; if it is gone already, at once.
+    async fn end_of(&self, name: &str) -> Result<(), Error> {
+        let status = connected(&self.zk).await?;
+        match self.zk.children_watch(&path::join(&self.directory, name)).await {
+            Ok((_, watch)) => watch.await.map(drop),
+            Err(Error::NoNode) => Ok(()),
+            Err(e) => self.again(status, e).await,
+        }
+    }
+
+    /// Our znode is known to be gone.
+    fn gone(&mut self) {
+        if let Some(armed) = self.armed.take() {
+            armed.done();
+        }
+    }
+
+    fn delete_own(&self) -> Op {
+        Op::Delete { path: self.own.clone(), version: None }
+    }
+
+    /// Step 1.
+    async fn as_member(&mut self) -> Result<(), Error> {
+        loop {
+            let status = connected(&self.zk).await?;
+            let check = Op::Check { path: self.ready.clone(), version: None };
+            match self.zk.multi(vec![check, self.delete_own()]).await {
+                Ok(_) => break,
+                Err(Error::Multi { index: 0, cause }) if *cause == Error::NoNode => {
+                    return self.without_keeper().await;
+                }
+                // Done before, and the answer was lost; or somebody else did it.
+                Err(Error::Multi { index: 1, cause }) if *cause == Error::NoNode => break,
+                Err(e) => self.again(status, e).await?,
+            }
+        }
+        self.gone();
+        self.end_of_ready().await?;
+        // The keeper goes last, unless it died.
+        self.without_keeper().await
+    }
+
+    async fn end_of_ready(&mut self) -> Result<(), Error> {
+        loop {
+            let watch = match self.ready_watch.take() {
+                Some(watch) => watch,
+                None => {
+                    let status = connected(&self.zk).await?;
+                    match self.zk.get_watch(&self.ready).await {
+                        Ok((_, watch)) => watch.shared(),
+                        Err(Error::NoNode) => return Ok(()),
+                        Err(e) => {
+                            self.again(status, e).await?;
+                            continue;
+                        }
+                    }
+                }
+            };
+            if watch.await?.kind == EventKind::NodeDeleted {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Step 2.
+    async fn as_keeper(&mut self) -> Result<(), Error> {
+        loop {
+            let others = self.members().await?.without(name_of(&self.own));
+            match others.names().last() {
+                Some(highest) => self.end_of(highest).await?,
+                None => break,
+            }
+        }
+        self.go_with_ready().await
+    }
+
+    /// Deletes our znode and `ready`, together as long as both are there.
+    async fn go_with_ready(&mut self) -> Result<(), Error> {
+        let (own, ready) = (self.delete_own(), Op::Delete { path: self.ready.clone(), version: None });
+        let mut ops = vec![own.clone(), ready.clone()];
+        while !ops.is_empty() {
+            let status = connected(&self.zk).await?;
+            match self.zk.multi(ops.clone()).await {
+                Ok(_) => break,
+                // One of them is gone already, by an answer that was lost or by somebody else's doing.
+                Err(Error::Multi { index, cause }) if *cause == Error::NoNode => drop(ops.remove(index)),
+                Err(e) => self.again(status, e).await?,
+            }
+        }
+        self.gone();
+        if let Some(armed) = self.keeper.take() {
+            armed.done();
+        }
+        Ok(())
+    }
+
+    /// Step 3, and the end of step 1: the lowest that is left goes last.
+    async fn without_keeper(&mut self) -> Result<(), Error> {
+        let own = name_of(&self.own).to_owned();
+        loop {
+            let members = self.members().await?;
+            let is_registered = members.has(&own);
+            if !is_registered {
+                self.gone();
+            }
+            let lowest = members.names().first().cloned();
+            let others = members.without(&own);
+            match (lowest, others.names().last()) {
+                (None, _) => return Ok(()),
+                (Some(_), None) => self.go().await?,
+                (Some(lowest), Some(highest)) if lowest == own => self.end_of(highest).await?,
+                (Some(lowest), Some(_)) if is_registered => self.go_behind(&lowest).await?,
+                (Some(lowest), Some(_)) => self.end_of(&lowest).await?,
+            }
+        }
+    }
+
+    /// Deletes our znode.
+    async fn go(&mut self) -> Result<(), Error> {
+        let status = connected(&self.zk).await?;
+        match self.zk.delete(&self.own, None).await {
+            Ok(()) | Err(Error::NoNode) => {
+                self.gone();
+                Ok(())
+            }
+            Err(e) => self.again(status, e).await,
+        }
+    }
+
+    /// Deletes our znode while the lowest is there, and waits for its end.
+    async fn go_behind(&mut self, lowest: &str) -> Result<(), Error> {
+        let status = connected(&self.zk).await?;
+        let lowest = path::join(&self.directory, lowest);
+        // One flight.
+        let out = self.zk.multi(vec![Op::Check { path: lowest.clone(), version: None }, self.delete_own()]);
+        let watching = self.zk.children_watch(&lowest);
+        match out.await {
+            Ok(_) => self.gone(),
+            // The lowest, or we, are gone: the next list says which.
+            Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => return Ok(()),
+            Err(e) => return self.again(status, e).await,
+        }
+        match watching.await {
+            Ok((_, watch)) => watch.await.map(drop),
+            Err(Error::NoNode) => Ok(()),
+            Err(e) => self.again(status, e).await,
+        }
+    }
+
+    async fn in_chain(&mut self) -> Result<(), Error> {
+        let own = name_of(&self.own).to_owned();
+        loop {
+            let members = self.members().await?;
+            let is_registered = members.has(&own);
+            if !is_registered {
+                self.gone();
+            }
+            let lower = members.names().iter().take_while(|name| **name != own).last().cloned();
+            match lower.filter(|_| is_registered) {
+                Some(nearest) => self.end_of(&nearest).await?,
+                None if !is_registered => match members.names().last() {
+                    Some(highest) => self.end_of(highest).await?,
+                    None => return Ok(()),
+                },
+                None if self.keeper.is_some() => self.go_with_ready().await?,
+                None => self.go().await?,
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Opening a generation: step 3 of entering a double barrier.
+
+use super::enter::{Entering, again};
+use super::roster::{Roster, name_of};
+use super::{MEMBER_OVERHEAD_BYTES, Reuse};
+use crate::race::{connected, reconnected};
+use crate::zk::{CreateMode, Duty, Error, Op, OpResult, ZooKeeper, path};
+
+/// What step 3 came to.
+pub(super) enum Opened {
+    /// It is open, by us.
+    ByUs(Roster),
+    /// It may be open, by us or by somebody else.
+    Perhaps,
+    /// Somebody has gone since: not enough.
+    TooFew,
+}
+
+/// Why an opening was refused.
+enum Refused {
+    /// It is open already.
+    Elsewhere,
+    /// Somebody has joined, or gone, since the list.
+    Changed,
+    /// A stranger has made the next directory: then it need not be made.
+    NextExists,
+}
+
+impl<Z: ZooKeeper> Entering<'_, Z> {
+    /// Step 3. We go on trying until it is open, or the list shows too few: somebody has to.
+    pub(super) async fn open(&mut self) -> Result<Opened, Error> {
+        let zk = &self.barrier.zk;
+        let directory = self.barrier.directory(self.generation);
+        let mut make_next = self.barrier.options.reuse == Reuse::Generations;
+        loop {
+            let status = connected(zk).await?;
+            let list = match zk.children(&directory).await {
+                Ok(list) => list,
+                Err(Error::NoNode) => return self.removed(),
+                Err(e) => {
+                    again(zk, status, e).await?;
+                    continue;
+                }
+            };
+            let joins = list.stat.version;
+            let roster = Roster::of(list.names);
+            if !roster.has(name_of(&self.own())) {
+                return self.removed();
+            }
+            if roster.ids().len() < self.barrier.options.participants {
+                return Ok(Opened::TooFew);
+            }
+            let ops = self.opening(&roster, joins, make_next)?;
+            let (result, is_in_doubt) = self.ask_to_open(ops).await?;
+            let members = roster.names().len();
+            match result {
+                Ok(results) => {
+                    self.is_keeper(&results);
+                    return Ok(Opened::ByUs(roster));
+                }
+                // It may have been done the first time: then that is what refuses it now.
+                Err(_) if is_in_doubt => return Ok(Opened::Perhaps),
+                Err(refused) => match self.refused(refused, members)? {
+                    Refused::Elsewhere => return Ok(Opened::Perhaps),
+                    Refused::NextExists => make_next = false,
+                    Refused::Changed => {}
+                },
+            }
+        }
+    }
+
+    /// All of it in one transaction: the next generation begins, if this one is still open for joining; nobody has joined
+    /// since the list, and all in it are there; `ready` says who they are, and so does the directory, should `ready` go
+    /// with its owner before all have seen it.
+    fn opening(&self, roster: &Roster, joins: i32, make_next: bool) -> Result<Vec<Op>, Error> {
+        let directory = self.barrier.directory(self.generation);
+        let record = roster.record(&self.guid.to_string());
+        let (barrier, data) = (self.barrier.path.clone(), self.barrier.data());
+        let mut ops = vec![
+            Op::Set { path: barrier, data, version: Some(self.generation) },
+            Op::Set { path: directory.clone(), data: record.clone(), version: Some(joins) },
+        ];
+        let check = |name: &String| Op::Check { path: path::join(&directory, name), version: None };
+        ops.extend(roster.names().iter().map(check));
+        let ready = self.barrier.ready(self.generation);
+        let bytes = ops.iter().map(size).sum::<usize>() + record.len();
+        if bytes > path::MAX_REQUEST_BYTES {
+            let many = roster.names().len();
+            return Err(Error::BadInput(format!("{many} have joined: to open it takes {bytes} bytes")));
+        }
+        ops.push(Op::Create { path: ready, data: record, mode: CreateMode::Ephemeral });
+        if make_next {
+            let next = self.barrier.directory(self.generation.wrapping_add(1));
+            ops.push(Op::Create { path: next, data: vec![], mode: CreateMode::Container });
+        }
+        Ok(ops)
+    }
+
+    /// Sends the opening until it is answered. Whether an earlier answer was lost comes with the result.
+    async fn ask_to_open(&mut self, ops: Vec<Op>) -> Result<(Result<Vec<OpResult>, Error>, bool), Error> {
+        let zk = &self.barrier.zk;
+        let mut is_in_doubt = false;
+        loop {
+            let status = connected(zk).await?;
+            if self.keeper.is_none() {
+                let path = self.barrier.ready(self.generation);
+                self.keeper = Some(zk.arm(Duty::Fixed { path, czxid: None, connection: status.connection }));
+            }
+            match zk.multi(ops.clone()).await {
+                Err(Error::ConnectionLoss) => {
+                    is_in_doubt = true;
+                    reconnected(zk, status).await?;
+                }
+                Err(e @ (Error::SessionOver(_) | Error::Unexpected(_))) => return Err(e),
+                result => return Ok((result, is_in_doubt)),
+            }
+        }
+    }
+
+    /// We have made `ready`.
+    fn is_keeper(&mut self, results: &[OpResult]) {
+        if let (Some(armed), Some(OpResult::Set(stat))) = (&mut self.keeper, results.first()) {
+            let path = self.barrier.ready(self.generation);
+            let connection = self.barrier.zk.status().connection;
+            // One transaction, one zxid.
+            armed.narrow(Duty::Fixed { path, czxid: Some(stat.mzxid), connection });
+        }
+    }
+
+    /// The opening was certainly refused, so `ready` is not ours.
+    fn refused(&mut self, refused: Error, members: usize) -> Result<Refused, Error> {
+        if let Some(armed) = self.keeper.take() {
+            armed.done();
+        }
+        let Error::Multi { index, cause } = refused else { return Err(refused) };
+        match (index, *cause) {
+            (0, Error::BadVersion | Error::NoNode) => Ok(Refused::Elsewhere),
+            (1, Error::BadVersion | Error::NoNode) => Ok(Refused::Changed),
+            (index, Error::NoNode) if index < members + 2 => Ok(Refused::Changed),
+            (index, Error::NodeExists) if index == members + 2 => Ok(Refused::Elsewhere),
+            (index, Error::NodeExists) if index == members + 3 => Ok(Refused::NextExists),
+            (index, cause) => Err(Error::Multi { index, cause: Box::new(cause) }),
+        }
+    }
+}
+
+/// About how many bytes an operation takes in a request.
+fn size(op: &Op) -> usize {
+    let (Op::Check { path, .. } | Op::Delete { path, .. }) = op else {
+        let (Op::Create { path, data, .. } | Op::Set { path, data, .. }) = op else { return 0 };
+        return path.len() + data.len() + 64;
+    };
+    path.len() + MEMBER_OVERHEAD_BYTES
+}

@@ -1,0 +1,115 @@
+//! Who is registered: the names of members, in one order for all.
+
+use crate::naming::Marks;
+use crate::zk::path;
+
+/// How members are named: `<guid>-member-<n>`, with `<id>~` in front if they have an id.
+pub(super) const MEMBER: Marks = Marks::standard(&["-member-"]);
+
+/// How long a guid is in a name.
+const GUID: usize = 32;
+
+/// Members, by the order of joining. Where numbers are equal (they stick when they have run out) names decide: all that
+/// counts is that everybody has the same order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Roster(Vec<String>);
+
+impl Roster {
+    /// Those of a list that are members.
+    pub(super) fn of(names: Vec<String>) -> Roster {
+        let mut members: Vec<String> =
+            names.into_iter().filter(|name| MEMBER.number(name).is_some()).collect();
+        members.sort_by(|a, b| (MEMBER.number(a), a).cmp(&(MEMBER.number(b), b)));
+        Roster(members)
+    }
+
+    /// The members by name, the lowest first.
+    pub(super) fn names(&self) -> &[String] {
+        &self.0
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|other| other == name)
+    }
+
+    /// Without one of them.
+    pub(super) fn without(mut self, name: &str) -> Roster {
+        self.0.retain(|other| other != name);
+        self
+    }
+
+    /// Who they are, each once, in the order of their names.
+    pub(super) fn ids(&self) -> Vec<&str> {
+        let mut ids: Vec<&str> = self.0.iter().map(|name| id(name)).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
+    /// As it is written down, with the guid of whoever writes.
+    pub(super) fn record(&self, opener: &str) -> Vec<u8> {
+        let mut lines = vec![opener];
+        lines.extend(self.0.iter().map(String::as_str));
+        lines.join("\n").into_bytes()
+    }
+
+    /// Reads a record: the guid of who wrote it, and the roster. `None` if it is none.
+    pub(super) fn read(data: &[u8]) -> Option<(String, Roster)> {
+        let mut lines = std::str::from_utf8(data).ok()?.lines();
+        let opener = lines.next().filter(|guid| guid.len() == GUID)?.to_owned();
+        let roster = Roster::of(lines.map(str::to_owned).collect());
+        (!roster.0.is_empty()).then_some((opener, roster))
+    }
+}
+
+/// Who a member is: its id, or its guid if it has none.
+fn id(name: &str) -> &str {
+    let Some(end) = name.rfind(MEMBER.infixes[0]) else { return name };
+    let front = &name[..end];
+    match front.len().checked_sub(GUID).and_then(|at| front.split_at_checked(at)) {
+        Some((id, guid)) if !id.is_empty() => id.strip_suffix('~').unwrap_or(guid),
+        _ => front,
+    }
+}
+
+/// The last part of a path.
+pub(super) fn name_of(own: &str) -> &str {
+    path::split(own).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: &str = "0123456789abcdef0123456789abcdef-member-0000000002";
+    const B: &str = "b~1123456789abcdef0123456789abcdef-member-0000000001";
+    const B2: &str = "b~2123456789abcdef0123456789abcdef-member-0000000010";
+
+    fn roster(names: &[&str]) -> Roster {
+        Roster::of(names.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    #[test]
+    fn members_stand_in_the_order_of_joining_and_others_do_not_count() {
+        let all = roster(&[B2, A, "ready", "x-member-7", B]);
+        assert_eq!(all.names(), [B, A, B2]);
+        assert!(all.has(A) && !all.clone().without(A).has(A));
+    }
+
+    #[test]
+    fn one_id_is_one_participant() {
+        assert_eq!(roster(&[B2, A, B]).ids(), ["0123456789abcdef0123456789abcdef", "b"]);
+        let odd = "x~y-member-0000000001~1123456789abcdef0123456789abcdef-member-0000000001";
+        assert_eq!(roster(&[odd]).ids(), ["x~y-member-0000000001"]);
+    }
+
+    #[test]
+    fn a_record_reads_back_and_nothing_else_does() {
+        let all = roster(&[A, B]);
+        let guid = "0123456789abcdef0123456789abcdef".to_owned();
+        assert_eq!(Roster::read(&all.record(&guid)), Some((guid, all)));
+        for other in [&b""[..], b"x", b"\xff", b"0123456789abcdef0123456789abcdef", b"\n\n"] {
+            assert_eq!(Roster::read(other), None);
+        }
+    }
+}

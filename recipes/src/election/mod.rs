@@ -1,0 +1,206 @@
+//! Leader election: one leader among many candidates, a new one when it goes, and a record that it has begun.
+//!
+//! 1. Stand: create an ephemeral sequential znode and list the directory, in one flight. First in line: a [`Term`] of
+//!    office begins; its epoch is the czxid of the candidate. Otherwise watch the candidate just ahead, and only that
+//!    one; look again when it goes.
+//! 2. Acknowledge: when the leader procedure is done, put that on record, in one transaction with a check of the own
+//!    candidate.
+//! 3. Observe: read the record and list the candidates, in one flight. The record is valid if it names the first of them.
+//! 4. Resign: delete the candidate and the record together.
+//!
+//! After "Leader Election" of ZooKeeper's recipes page, with what the page leaves out: a create whose reply was lost,
+//! leaders that must stop in time, an epoch, and an acknowledgement that only the leader can make and that goes with it.
+
+mod observe;
+mod record;
+mod term;
+
+pub use observe::{Leader, Leadership};
+pub use term::Term;
+
+use crate::hold::{Grant, Hold, OnSuspect};
+use crate::line::{Contender, Line, Place};
+use crate::naming::{Marks, Role};
+use crate::parents::Parents;
+use crate::race::within;
+use crate::zk::{Error, ZooKeeper, path};
+use std::future::Future;
+use std::time::Duration;
+
+/// Who stands for election.
+const CANDIDATE: Role = 0;
+
+/// Whom one ahead is in the way of: there is one office.
+const EVERYBODY: fn(Role) -> bool = |_| true;
+
+/// Candidates are `<guid>-n_<n>`.
+const MARKS: Marks = Marks::standard(&["-n_"]);
+
+/// The name of the record.
+const RECORD: &str = "leader";
+
+/// How an election behaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ElectionOptions {
+    /// What becomes of a directory that does not exist.
+    pub parents: Parents,
+    /// What a leader does when the connection is lost.
+    pub on_suspect: OnSuspect,
+    /// How long before the end of the session a leader has to have stopped; `None` for a tenth of the session timeout.
+    /// It must cover the drift of the clocks over one timeout and the time a leader takes to stop.
+    pub margin: Option<Duration>,
+    /// What the candidate's znode holds, for whoever looks at it: who is standing, say.
+    pub data: Vec<u8>,
+}
+
+impl Default for ElectionOptions {
+    /// Containers, stop when the connection is lost, a tenth of the timeout, no data.
+    fn default() -> Self {
+        ElectionOptions {
+            parents: Parents::Container,
+            on_suspect: OnSuspect::Stop,
+            margin: None,
+            data: Vec::new(),
+        }
+    }
+}
+
+/// An election on a directory.
+///
+/// # Promises
+///
+/// * *Effects.* Through [`Term::transact`], or on a store that refuses smaller [epochs](Term::epoch), the effects of two
+///   leaders never interleave: whatever clocks, networks and pauses do.
+/// * *Belief.* At most one term at a time has not been told to end, as long as clocks drift by less than the margin
+///   within one session timeout, leaders stop within the margin, and a server that answers is in touch with its leader.
+/// * *Order.* Office is taken in the order in which the candidates' znodes were created; the epoch grows every time.
+/// * *No herd.* A leader's going wakes one candidate, another candidate's going at most one.
+/// * *Stability.* A candidate is never made again behind the caller's back: a new candidate is a new call.
+/// * *Acknowledged.* There is at most one acknowledgement an epoch, and one who has been deposed cannot make it.
+///
+/// Not promised: that followers know the leader at every instant; that one who was elected has begun, which is what the
+/// acknowledgement is for.
+///
+/// # Cost
+///
+/// Nobody ahead: two requests in one round trip, and one that nobody waits for: the watch on the own candidate. Taking
+/// over: one list after the event. Acknowledging and resigning: one request each.
+///
+/// # Examples
+///
+/// ```
+/// use zk_recipes::{Election, ElectionOptions, Leader, Released};
+///
+/// # sim_zk::doc_example(|zk| async move {
+/// let election = Election::new(&zk, "/election", ElectionOptions::default())?;
+/// let mut leadership = election.observe();
+/// assert_eq!(leadership.next().await?, Leader::Unacknowledged { candidates: vec![] });
+///
+/// let term = election.stand().await?;
+/// term.acknowledge(b"10.0.0.7:4711").await?;
+/// let news = leadership.next().await?;
+/// assert_eq!(news, Leader::Acknowledged { epoch: term.epoch(), data: b"10.0.0.7:4711".to_vec() });
+///
+/// assert_eq!(term.resign().await?, Released::Clean);
+/// # Ok(())
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+pub struct Election<Z: ZooKeeper> {
+    zk: Z,
+    line: Line,
+    record: String,
+    options: ElectionOptions,
+}
+
+impl<Z: ZooKeeper> Election<Z> {
+    /// The election on `directory`. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// breaks the rule of paths; the data do not fit into a request.
+    pub fn new(zk: &Z, directory: &str, options: ElectionOptions) -> Result<Self, Error> {
+        let line = Line { directory: directory.to_owned(), marks: MARKS, parents: options.parents };
+        line.validate(&options.data)?;
+        Ok(Election { zk: zk.clone(), line, record: path::join(directory, RECORD), options })
+    }
+
+    /// Stands for election, and waits for the office. Step 1.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future withdraws: its candidate is deleted in the background, also if the reply to its create has
+    /// not come yet, and its watch is removed. Before the first poll nothing was sent.
+    ///
+    /// # When the connection is lost
+    ///
+    /// The place in line stays as long as the session does. A create whose reply was lost is looked for by its guid, and
+    /// created again only if it is known not to exist.
+    ///
+    /// # When the session is over
+    ///
+    /// So is the candidacy. Nothing of a former session is taken for one's own.
+    ///
+    /// # Errors
+    ///
+    /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when somebody else deleted our
+    /// candidate; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`].
+    pub async fn stand(&self) -> Result<Term<Z>, Error> {
+        let (place, look) = self.line.join(&self.zk, CANDIDATE, &self.options.data).await?;
+        self.line.turn(&self.zk, &place, look, EVERYBODY).await?;
+        Ok(self.term(place))
+    }
+
+    /// As [`stand`](Self::stand), but for at most `limit`, counted from the call over all that happens.
+    ///
+    /// # Errors
+    ///
+    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the withdrawal is under way by then.
+    pub fn stand_within(&self, limit: Duration) -> impl Future<Output = Result<Term<Z>, Error>> + Send + '_ {
+        let until = self.zk.now() + limit;
+        within(&self.zk, until, self.stand())
+    }
+
+    fn term(&self, place: Place) -> Term<Z> {
+        let margin = self.options.margin.unwrap_or_else(|| self.zk.timeout() / 10);
+        let grant = Grant {
+            path: place.path,
+            czxid: place.czxid,
+            token: place.czxid,
+            data: self.options.data.clone(),
+            armed: place.armed,
+            on_suspect: self.options.on_suspect,
+            margin,
+        };
+        Term::new(&self.zk, Hold::new(&self.zk, grant), self.record.clone())
+    }
+
+    /// Follows who leads. Step 3. Nothing is sent before the first [`next`](Leadership::next).
+    pub fn observe(&self) -> Leadership<Z> {
+        Leadership::new(&self.zk, self.line.clone(), self.record.clone())
+    }
+
+    /// Who stands for election, the first in line first. A view that may lag.
+    ///
+    /// # Errors
+    ///
+    /// `ConnectionLoss`, [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    pub async fn candidates(&self) -> Result<Vec<Contender>, Error> {
+        self.line.contenders(&self.zk).await
+    }
+
+    /// Deletes a candidate's znode, and exactly that one: a leader is told, a waiting candidate's call fails. `false` if it
+    /// was gone already.
+    ///
+    /// # Errors
+    ///
+    /// As [`candidates`](Self::candidates); after `ConnectionLoss` it may be gone.
+    pub async fn evict(&self, candidate: &Contender) -> Result<bool, Error> {
+        match self.zk.delete(&candidate.path, None).await {
+            Ok(()) => Ok(true),
+            Err(Error::NoNode) => Ok(false),
+            Err(e) => Err(e),
+        }
+    }
+}

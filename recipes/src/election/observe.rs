@@ -1,0 +1,140 @@
+//! Following who leads.
+//!
+//! 1. One flight: read the record, with a watch, and list the candidates. The record is valid if it names the first.
+//! 2. There is no record: watch for it to come.
+//! 3. Any event: look again.
+//!
+//! The record is watched, and not the candidates: whoever follows is woken by a leader that has begun or gone, not by
+//! those who wait. A leader whose candidate was deleted by somebody else leaves a relic; the next acknowledgement
+//! replaces it.
+
+use super::record::Record;
+use crate::line::{Contender, Line};
+use crate::race::{connected, reconnected};
+use crate::zk::{Error, ZooKeeper, path};
+
+/// What is known of the leadership.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Leader {
+    /// This one leads, and has begun.
+    Acknowledged {
+        /// Its epoch: larger than that of any leader before it.
+        epoch: i64,
+        /// What it said of itself.
+        data: Vec<u8>,
+    },
+    /// Nobody has put on record that it has begun.
+    Unacknowledged {
+        /// Who stood for election at that look, the first in line first. Later changes of it are not told.
+        candidates: Vec<Contender>,
+    },
+}
+
+impl Leader {
+    /// Whether it tells an observer anything new: of those who only wait, nothing is told.
+    fn differs_from(&self, told: &Leader) -> bool {
+        match (self, told) {
+            (Leader::Unacknowledged { .. }, Leader::Unacknowledged { .. }) => false,
+            _ => self != told,
+        }
+    }
+}
+
+/// The leadership, as [`observe`](super::Election::observe) follows it.
+///
+/// # Promises
+///
+/// The first news is what the first look found; the next comes when it has changed. What was on record only between two
+/// looks is not told. Epochs never go back.
+#[must_use = "nothing is followed unless `next` is awaited"]
+pub struct Leadership<Z: ZooKeeper> {
+    zk: Z,
+    line: Line,
+    record: String,
+    /// Armed by the look before; fires when there may be news.
+    watch: Option<Z::Watch>,
+    told: Option<Leader>,
+}
+
+impl<Z: ZooKeeper> Leadership<Z> {
+    pub(super) fn new(zk: &Z, line: Line, record: String) -> Self {
+        Leadership { zk: zk.clone(), line, record, watch: None, told: None }
+    }
+
+    /// The next news: at the first call, who leads now; later, whoever leads instead.
+    ///
+    /// # Cancellation
+    ///
+    /// May be dropped and called again at any time; nothing is lost. Dropping the [`Leadership`] removes its watch.
+    ///
+    /// # When the connection is lost
+    ///
+    /// It goes on when the connection is back; what was missed shows at the next look.
+    ///
+    /// # Errors
+    ///
+    /// [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    pub async fn next(&mut self) -> Result<Leader, Error> {
+        loop {
+            if let Some(watch) = &mut self.watch {
+                let fired = watch.await;
+                self.watch = None;
+                fired?;
+            }
+            let status = connected(&self.zk).await?;
+            let looked = match look(&self.zk, &self.line, &self.record).await {
+                Ok(looked) => looked,
+                Err(Error::ConnectionLoss) => {
+                    reconnected(&self.zk, status).await?;
+                    continue;
+                }
+                Err(e) => return Err(e),
+            };
+            let Some((news, watch)) = looked else { continue };
+            self.watch = Some(watch);
+            if self.told.as_ref().is_none_or(|told| news.differs_from(told)) {
+                self.told = Some(news.clone());
+                return Ok(news);
+            }
+        }
+    }
+}
+
+/// Steps 1 and 2, once. `None`: look again.
+async fn look<Z: ZooKeeper>(zk: &Z, line: &Line, record: &str) -> Result<Option<(Leader, Z::Watch)>, Error> {
+    let reading = zk.get_watch(record);
+    let listing = zk.children(&line.directory);
+    let reading = match reading.await {
+        Ok((found, watch)) => Some((Record::read(&found.data), watch)),
+        Err(Error::NoNode) => None,
+        Err(e) => return Err(e),
+    };
+    let names = match listing.await {
+        Ok(listing) => listing.names,
+        Err(Error::NoNode) => Vec::new(),
+        Err(e) => return Err(e),
+    };
+    let candidates = line.sorted(zk, &names).await?;
+    let Some((said, watch)) = reading else {
+        let (found, watch) = zk.exists_watch(record).await?;
+        // It has come in between: what it says is read at the next look.
+        return Ok(found.is_none().then_some((Leader::Unacknowledged { candidates }, watch)));
+    };
+    let first = candidates.first().map(|candidate| path::split(&candidate.path).1);
+    let news = match said {
+        Some(said) if first == Some(said.candidate.as_str()) => {
+            Leader::Acknowledged { epoch: said.epoch, data: said.data }
+        }
+        _ => Leader::Unacknowledged { candidates },
+    };
+    Ok(Some((news, watch)))
+}
+
+impl<Z: ZooKeeper> std::fmt::Debug for Leadership<Z> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Leadership")
+            .field("record", &self.record)
+            .field("told", &self.told)
+            .finish_non_exhaustive()
+    }
+}

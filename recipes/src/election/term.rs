@@ -1,0 +1,282 @@
+//! A term of office: a hold, and the record that it has begun.
+
+use super::record::Record;
+use crate::hold::{Hold, HoldState, LostReason, Released, Stop};
+use crate::race::{connected, reconnected};
+use crate::zk::{Armed, CreateMode, Duty, Error, Op, OpResult, ZooKeeper, path};
+use std::future::Future;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A term of office: whoever has it leads.
+///
+/// # Promises
+///
+/// It is told in time when it must end: when its session ends, when so much time has passed without an answer that the
+/// session may have ended, and when somebody else deletes the candidate, which is watched from the beginning.
+///
+/// # Cancellation
+///
+/// Dropping the term resigns in the background; [`resign`](Self::resign) also waits, and says how it went.
+#[must_use = "dropping the term resigns"]
+pub struct Term<Z: ZooKeeper> {
+    // The first to be dropped: the deletion leaves before the watch is taken down.
+    duty: Mutex<Option<Armed>>,
+    /// The record alone: of use when somebody else has deleted the candidate.
+    relic: Mutex<Option<Armed>>,
+    hold: Hold<Z>,
+    acknowledged: Mutex<Acknowledged>,
+    record: String,
+    zk: Z,
+}
+
+/// How far the acknowledgement is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Acknowledged {
+    Not,
+    /// A request with these data may have been sent.
+    Begun(Vec<u8>),
+    Done(Vec<u8>),
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing is left half done in there by a panic.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn delete(path: &str) -> Op {
+    Op::Delete { path: path.to_owned(), version: None }
+}
+
+impl<Z: ZooKeeper> Term<Z> {
+    /// Step 1's end: the office is ours, and whoever takes it away is noticed.
+    pub(super) fn new(zk: &Z, mut hold: Hold<Z>, record: String) -> Self {
+        hold.watch_now();
+        let duty = Mutex::new(hold.take_duty());
+        Term {
+            duty,
+            relic: Mutex::new(None),
+            hold,
+            acknowledged: Mutex::new(Acknowledged::Not),
+            record,
+            zk: zk.clone(),
+        }
+    }
+
+    /// The epoch, which is the fencing token: the czxid of the candidate. It grows with every change of leadership, also
+    /// when the directory is deleted and made again; a store that refuses epochs smaller than the largest it has seen is
+    /// safe from late writers.
+    pub fn epoch(&self) -> i64 {
+        self.hold.token()
+    }
+
+    /// The candidate: the znode that stands for this term.
+    pub fn path(&self) -> &str {
+        self.hold.path()
+    }
+
+    /// How the term stands now. Local and cheap: ask before every effect that is not fenced.
+    pub fn state(&self) -> HoldState {
+        self.hold.state()
+    }
+
+    /// Puts on record that the leader has begun, for all who [observe](super::Election::observe). Step 2.
+    ///
+    /// One acknowledgement a term: once begun, only the same data may be acknowledged again, which does nothing.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropped midway, it may or may not be on record; acknowledge the same again to be sure. However the term ends,
+    /// the record goes with it.
+    ///
+    /// # When the connection is lost
+    ///
+    /// It is sent again; what was lost is found out by reading the record.
+    ///
+    /// # Errors
+    ///
+    /// [`is_removed`](Error::is_removed) when the term was over: nothing is on record.
+    /// [`is_outcome_unknown`](Error::is_outcome_unknown) when the term or the session ended before the outcome was found
+    /// out. [`is_bad_input`](Error::is_bad_input) when the data do not fit into a request. [`Error::NodeExists`] when
+    /// other data were acknowledged before.
+    pub async fn acknowledge(&self, data: &[u8]) -> Result<(), Error> {
+        let candidate = path::split(self.path()).1.to_owned();
+        let record = Record { candidate, epoch: self.epoch(), data: data.to_vec() }.to_bytes();
+        path::validate_size(&self.record, &record)?;
+        {
+            let mut acknowledged = locked(&self.acknowledged);
+            match &*acknowledged {
+                Acknowledged::Done(before) if before == data => return Ok(()),
+                Acknowledged::Begun(before) if before == data => {}
+                Acknowledged::Not => *acknowledged = Acknowledged::Begun(data.to_vec()),
+                _ => return Err(Error::NodeExists),
+            }
+        }
+        // Before the request leaves: from now on the record goes with the candidate. If there is none, the candidate
+        // goes alone.
+        if let Some(duty) = &mut *locked(&self.duty) {
+            let own = delete(self.path());
+            duty.narrow(Duty::FirstOf(vec![vec![own.clone(), delete(&self.record)], vec![own]]));
+        }
+        locked(&self.relic).get_or_insert_with(|| {
+            self.zk.arm(Duty::Replaceable {
+                path: self.record.clone(),
+                data: record.clone(),
+                gate: path::split(&self.record).0.to_owned(),
+                connection: self.zk.status().connection,
+            })
+        });
+        self.write_record(&record).await?;
+        *locked(&self.acknowledged) = Acknowledged::Done(data.to_vec());
+        Ok(())
+    }
+
+    async fn write_record(&self, record: &[u8]) -> Result<(), Error> {
+        let create =
+            Op::Create { path: self.record.clone(), data: record.to_vec(), mode: CreateMode::Ephemeral };
+        let directory = path::split(&self.record).0;
+        let (mut replacing, mut in_doubt) = (Vec::new(), false);
+        loop {
+            let status = connected(&self.zk).await?;
+            let ops = std::mem::take(&mut replacing).into_iter().chain([create.clone()]).collect();
+            // In one transaction with a check of the candidate: one who has been deposed writes nothing.
+            match self.hold.transact(ops).await {
+                Ok(_) => return Ok(()),
+                Err(Error::ConnectionLoss) => {
+                    // It may stand there already: then it must not be taken for a relic.
+                    in_doubt = true;
+                    reconnected(&self.zk, status).await?;
+                }
+                Err(Error::Removed(_)) if in_doubt => return Err(Error::ConnectionLoss),
+                // As long as our candidate exists nobody else leads: either it is ours, or a relic of one before us.
+                Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => {
+                    let (standing, gate) = (self.zk.get(&self.record), self.zk.get(directory));
+                    match (standing.await, gate.await) {
+                        (Ok(found), _)
+                            if found.data == record && found.stat.ephemeral_owner == self.zk.session() =>
+                        {
+                            return Ok(());
+                        }
+                        (Ok(_), Ok(gate)) => {
+                            // Who made the relic may be about to take it away: the gate tells it that there is another.
+                            let (path, version) = (directory.to_owned(), Some(gate.stat.version));
+                            replacing =
+                                vec![Op::Set { path, data: gate.data, version }, delete(&self.record)];
+                        }
+                        (Err(Error::NoNode), _) | (_, Err(Error::NoNode)) => {}
+                        (Err(Error::ConnectionLoss), _) | (_, Err(Error::ConnectionLoss)) => {
+                            reconnected(&self.zk, status).await?;
+                        }
+                        (Err(e), _) | (_, Err(e)) => return Err(e),
+                    }
+                }
+                // The relic is gone, or somebody has written to the directory.
+                Err(Error::Multi { cause, .. }) if matches!(*cause, Error::NoNode | Error::BadVersion) => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// Resolves when the leader must stop, by its policy.
+    ///
+    /// # Cancellation
+    ///
+    /// May be dropped and called again at any time.
+    pub async fn lost(&self) -> Stop {
+        self.hold.lost().await
+    }
+
+    /// After [`Stop::Suspect`]: resolves when the term is known to go on.
+    ///
+    /// # Errors
+    ///
+    /// The reason, when it is lost.
+    pub async fn resumed(&self) -> Result<(), LostReason> {
+        self.hold.resumed().await
+    }
+
+    /// Drives `work`, and drops it when the leader must stop. What it has sent by then stays sent.
+    ///
+    /// # Errors
+    ///
+    /// Why it had to stop.
+    pub async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
+        self.hold.run(work).await
+    }
+
+    /// Writes in ZooKeeper that are applied only while this term goes on, in one transaction.
+    ///
+    /// # Errors
+    ///
+    /// [`is_removed`](Error::is_removed) when the term was over: nothing was applied. [`Error::Multi`] with the index of
+    /// the caller's operation that was refused. [`is_outcome_unknown`](Error::is_outcome_unknown) after a lost reply.
+    pub async fn transact(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
+        self.hold.transact(ops).await
+    }
+
+    /// As [`transact`](Self::transact), and exactly once: after a lost reply it finds out whether it was applied, and
+    /// applies it if not. The candidate's version is the receipt.
+    ///
+    /// # Errors
+    ///
+    /// As [`transact`](Self::transact); unknown only when the session or the term ended before that was found out.
+    pub async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
+        self.hold.transact_once(ops).await
+    }
+
+    /// A check for a transaction of one's own: it holds exactly as long as this term does.
+    pub fn fence(&self) -> Op {
+        self.hold.fence()
+    }
+
+    /// Gives the office back, and waits until that is certain. Step 4.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future leaves the same to the background.
+    ///
+    /// # Errors
+    ///
+    /// Only what nobody expects of one's own znodes, such as [`is_denied`](Error::is_denied).
+    pub async fn resign(self) -> Result<Released, Error> {
+        let Term { duty, relic, hold, acknowledged, record, .. } = self;
+        let own = hold.path().to_owned();
+        let is_on_record = *locked(&acknowledged) != Acknowledged::Not;
+        let ended = hold.end(|zk| {
+            let both = is_on_record.then(|| zk.multi(vec![delete(&own), delete(&record)]));
+            let (zk, own) = (zk.clone(), own.clone());
+            async move {
+                let refused = match both {
+                    Some(both) => both.await.err(),
+                    None => return zk.delete(&own, None).await,
+                };
+                match refused {
+                    None => Ok(()),
+                    Some(Error::Multi { index: 0, cause }) => Err(*cause),
+                    // There is no record: it was not made, or somebody else has taken it away.
+                    Some(Error::Multi { .. }) => zk.delete(&own, None).await,
+                    Some(e) => Err(e),
+                }
+            }
+        });
+        let ended = ended.await?;
+        if let Some(armed) = locked(&duty).take() {
+            armed.done();
+        }
+        // Else the record may be left, without a candidate.
+        if ended == Released::Clean
+            && let Some(armed) = locked(&relic).take()
+        {
+            armed.done();
+        }
+        Ok(ended)
+    }
+}
+
+impl<Z: ZooKeeper> std::fmt::Debug for Term<Z> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Term")
+            .field("hold", &self.hold)
+            .field("acknowledged", &self.acknowledged)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,89 @@
+//! A writer's hold becomes a reader's, and nobody slips in between.
+//!
+//! 1. Arm the clean-up of the read znode, whose name is made of a fresh guid and the write znode's number.
+//! 2. One transaction makes it and deletes the write znode: it takes the writer's place in line, so whoever waited for the
+//!    writer and conflicts with readers waits for it. Lost: the same again; if it was applied, the read znode is there.
+//! 3. The token stays the writer's: the read znode is younger than the znodes of writers who wait, and a token may not
+//!    overtake theirs.
+//!
+//! Where the owner can be asked to go, the delete carries the version of the data, so that no word goes under with it.
+
+use super::{Hold, LostReason};
+use crate::line::is_good;
+use crate::naming::{Marks, READ};
+use crate::own::Own;
+use crate::race::{connected, reconnected};
+use crate::zk::{Armed, CreateMode, Duty, Error, Op, ZooKeeper, path};
+
+impl<Z: ZooKeeper> Hold<Z> {
+    /// Makes a writer's hold a reader's, or says why not: then it stands as it stood.
+    pub(crate) async fn downgrade(self, marks: Marks) -> Result<Self, (Self, Error)> {
+        match self.take_its_place(marks).await {
+            Ok((own, armed)) => Ok(self.moved_to(own, armed)),
+            Err(e) => Err((self, e)),
+        }
+    }
+
+    async fn take_its_place(&self, marks: Marks) -> Result<(Own<Z>, Armed), Error> {
+        let (directory, name) = path::split(self.path());
+        let Some(number) = marks.number(name).filter(|number| is_good(*number)) else {
+            // Among worn numbers the place in line is the czxid's, and nobody can take that over (ZOOKEEPER-4372).
+            return Err(Error::Exhausted(directory.to_owned()));
+        };
+        if self.own.is_asked() {
+            return Err(Error::Revoked);
+        }
+        let zk = &self.zk;
+        let path = path::join(directory, &format!("{}{number:010}", marks.prefix(zk.guid(), READ)));
+        let armed = zk.arm(Duty::Path(path.clone()));
+        let took = loop {
+            let status = connected(zk).await?;
+            match zk.multi(self.exchange(&path)).await {
+                Ok(_) => break Ok(()),
+                Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
+                Err(Error::Multi { index: 0, cause }) if *cause == Error::NodeExists => {
+                    // Nobody else makes that name: it was applied, and its answer was lost.
+                    break Ok(());
+                }
+                Err(Error::Multi { cause, .. }) if *cause == Error::BadVersion => {
+                    self.own.read(status).await;
+                    if self.own.is_removed() {
+                        break Err(Error::Removed(self.path().to_owned()));
+                    }
+                    if self.own.is_asked() {
+                        break Err(Error::Revoked);
+                    }
+                }
+                Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => {
+                    self.lose(LostReason::Removed);
+                    break Err(Error::Removed(self.path().to_owned()));
+                }
+                Err(e) => break Err(e),
+            }
+        };
+        match took {
+            Ok(()) => {
+                let own = Own::new(zk, path, None, self.own.word());
+                if own.word().is_some() {
+                    own.watch_now();
+                }
+                Ok((own, armed))
+            }
+            Err(e) => {
+                if !e.is_outcome_unknown() {
+                    armed.done();
+                }
+                Err(e)
+            }
+        }
+    }
+
+    /// Step 2.
+    fn exchange(&self, path: &str) -> Vec<Op> {
+        let version = self.own.word().map(|_| self.own.version());
+        vec![
+            Op::Create { path: path.to_owned(), data: self.data.clone(), mode: CreateMode::Ephemeral },
+            Op::Delete { path: self.path().to_owned(), version },
+        ]
+    }
+}

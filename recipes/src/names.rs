@@ -1,0 +1,575 @@
+//! A name service: a path holds where a thing is found; others resolve it or follow it.
+//!
+//! 1. Register for a session: claim the name as an ephemeral. Register for good: create it with a guid in front of the
+//!    data, by which a create whose reply was lost is found again.
+//! 2. Unregister: delete the znode, if it is the one that was registered.
+//! 3. Resolve: read it, as fresh as asked for, in one flight.
+//! 4. Follow: read it and watch it, again and again.
+//! 5. Unique names: create a sequential znode with a guid in front, by which it is found again.
+//!
+//! ZooKeeper's recipes page says that a name service needs no more than the API. What that leaves to the caller: "the
+//! znode exists" is not success, a lost reply is not failure, and a name may have gone to somebody else by the time it is
+//! given back.
+
+use crate::claim::{Claimed, Claims, Terms, again, claim};
+use crate::hold::{HoldState, LostReason, OnSuspect, Released, Stop};
+use crate::naming::number;
+use crate::parents::Parents;
+use crate::race::{connected, reconnected, within};
+use crate::zk::duty::settle;
+use crate::zk::{CreateMode, Data, Error, Guid, ZooKeeper, path};
+use std::future::Future;
+use std::time::Duration;
+
+pub use crate::claim::IfTaken;
+pub use crate::follow::{Update, Updates, Versioned};
+
+/// How names behave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamesOptions {
+    /// What becomes of a directory that does not exist.
+    pub parents: Parents,
+    /// What to do when somebody else has the name.
+    pub if_taken: IfTaken,
+    /// What an owner does when the connection is lost.
+    pub on_suspect: OnSuspect,
+    /// How long before the end of the session an owner has to have stopped; `None` for a tenth of the session timeout.
+    pub margin: Option<Duration>,
+}
+
+impl Default for NamesOptions {
+    /// Containers, fail if the name is taken, stop when the connection is lost, a tenth of the timeout.
+    fn default() -> Self {
+        NamesOptions {
+            parents: Parents::Container,
+            if_taken: IfTaken::Fail,
+            on_suspect: OnSuspect::Stop,
+            margin: None,
+        }
+    }
+}
+
+/// How fresh a lookup has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Freshness {
+    /// What the connected server knows.
+    Local,
+    /// At least what the leader had proposed when the connected server asked it. No quorum operation
+    /// (ZOOKEEPER-1675): a leader that was deposed and does not know it answers too.
+    Synced,
+    /// No older than the call: it comes behind a write of one's own.
+    Latest,
+}
+
+/// The names in a directory.
+///
+/// # Promises
+///
+/// * *One owner.* A name has one live owner at a time. `Ok` means that this session owns the znode, or that it carries
+///   this registration's guid; [`is_taken`](Error::is_taken) that somebody else has it. A lost reply is neither.
+/// * *Only one's own.* Unregistering removes the znode that was registered, and no other of that name.
+/// * *Lookups.* A value existed while the lookup went on, or is as fresh as was asked for.
+/// * *No leftovers.* However a registration for the session ends without a [`Registration`], its znode goes.
+///
+/// Not promised: that a [`Freshness::Local`] lookup is fresh; that the numbers of unique names stay unique when the
+/// directory is deleted and made again (their names and czxids do). All this rests on the manners of others: between
+/// looking at a name and deleting it only somebody who deletes what is not his can put another there.
+///
+/// One session registers a name through one object: clone it, rather than making another of the same directory.
+///
+/// # Cost
+///
+/// Register: one request. Resolve: one, or two in one flight. Unregister: two. Following: one request and one
+/// notification a change, one watch.
+///
+/// # Examples
+///
+/// ```
+/// use zk_recipes::names::{Freshness, Names, NamesOptions};
+///
+/// # sim_zk::doc_example(|zk| async move {
+/// let names = Names::new(&zk, "/names", NamesOptions::default())?;
+/// let registered = names.register("db", b"db-1:5432").await?;
+/// let found = names.resolve("db", Freshness::Latest).await?.expect("it is registered");
+/// assert_eq!(found.data, b"db-1:5432");
+/// assert!(names.register("db", b"db-2:5432").await.is_err_and(|e| e.is_taken()));
+/// registered.release().await?;
+/// assert_eq!(names.resolve("db", Freshness::Local).await?, None);
+/// # Ok(())
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+pub struct Names<Z: ZooKeeper> {
+    zk: Z,
+    directory: String,
+    options: NamesOptions,
+    claims: Claims,
+}
+
+/// A name that nobody else was or will be given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UniqueName {
+    /// The name; its path is the directory's and this.
+    pub name: String,
+    /// The number at its end. Past 2147483647 names no longer get new numbers (ZOOKEEPER-4372): the name and the czxid
+    /// are unique all the same.
+    pub number: i32,
+    /// The transaction that created it: unique, and growing, for ever.
+    pub czxid: i64,
+}
+
+impl<Z: ZooKeeper> Names<Z> {
+    /// The names in `directory`. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// breaks the rule of paths.
+    pub fn new(zk: &Z, directory: &str, options: NamesOptions) -> Result<Self, Error> {
+        path::validate_directory(directory)?;
+        let directory = directory.to_owned();
+        Ok(Names { zk: zk.clone(), directory, options, claims: Claims::default() })
+    }
+
+    /// Registers a name for as long as the session lives, and this registration.
+    ///
+    /// One's own former session counts as somebody else.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future gives up: what was made is deleted in the background, and the name can be registered again
+    /// here as soon as that is done. Before the first poll nothing was sent.
+    ///
+    /// # When the connection is lost
+    ///
+    /// A create whose reply was lost is looked for, and sent again only if it is known not to have been applied.
+    ///
+    /// # Errors
+    ///
+    /// [`is_taken`](Error::is_taken) with [`IfTaken::Fail`]; [`is_bad_input`](Error::is_bad_input) for a name that is empty,
+    /// has a slash, or breaks the rule of paths, and for data that do not fit into a request;
+    /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also
+    /// [`Error::NoNode`].
+    pub async fn register(&self, name: &str, data: &[u8]) -> Result<Registration<Z>, Error> {
+        let path = znode(&self.directory, name)?;
+        path::validate_size(&path, data)?;
+        let terms = Terms {
+            parents: self.options.parents,
+            if_taken: self.options.if_taken,
+            twice: None,
+            on_suspect: self.options.on_suspect,
+            margin: self.options.margin,
+        };
+        claim(&self.zk, &self.claims, terms, &path, data).await.map(|claimed| Registration { claimed })
+    }
+
+    /// As [`register`](Self::register), but for at most `limit`, counted from the call over all that happens.
+    ///
+    /// # Errors
+    ///
+    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    pub fn register_within(
+        &self,
+        limit: Duration,
+        name: &str,
+        data: &[u8],
+    ) -> impl Future<Output = Result<Registration<Z>, Error>> + Send {
+        let until = self.zk.now() + limit;
+        within(&self.zk, until, self.register(name, data))
+    }
+
+    /// Registers a name for good: it stays when the session ends.
+    ///
+    /// # Cancellation
+    ///
+    /// After a drop the name may or may not be registered.
+    ///
+    /// # Errors
+    ///
+    /// As [`register`](Self::register); after `SessionOver` the name may be registered.
+    pub async fn register_permanent(&self, name: &str, data: &[u8]) -> Result<PermanentName<Z>, Error> {
+        let (path, guid) = (znode(&self.directory, name)?, self.zk.guid());
+        let content = with_guid(guid, data);
+        path::validate_size(&path, &content)?;
+        let own = PermanentName { zk: self.zk.clone(), path, guid };
+        let mut is_missing = false;
+        loop {
+            let status = connected(&self.zk).await?;
+            let making =
+                if is_missing { Some(self.options.parents.make_for(&self.zk, &own.path)?) } else { None };
+            let create = self.zk.create(&own.path, &content, CreateMode::Persistent);
+            if let Some(making) = making {
+                making.done().await?;
+            }
+            is_missing = false;
+            match create.await {
+                Ok(_) => return Ok(own),
+                Err(Error::NoNode) if self.options.parents != Parents::MustExist => is_missing = true,
+                Err(Error::NodeExists) => self.wait_for(&own.path).await?,
+                Err(Error::ConnectionLoss) => {
+                    reconnected(&self.zk, status).await?;
+                    match own.settled().await? {
+                        Some(found) if own.is_ours(&found) => return Ok(own),
+                        Some(_) => self.wait_for(&own.path).await?,
+                        None => {}
+                    }
+                }
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// The permanent registration of a name, if it has that guid: for whoever registered it and has begun anew.
+    ///
+    /// # Errors
+    ///
+    /// As [`resolve`](Self::resolve).
+    pub async fn registered(&self, name: &str, guid: Guid) -> Result<Option<PermanentName<Z>>, Error> {
+        let own = PermanentName { zk: self.zk.clone(), path: znode(&self.directory, name)?, guid };
+        let found = own.settled().await?;
+        Ok(found.is_some_and(|found| own.is_ours(&found)).then_some(own))
+    }
+
+    async fn wait_for(&self, path: &str) -> Result<(), Error> {
+        if self.options.if_taken == IfTaken::Fail {
+            return Err(Error::Taken(path.to_owned()));
+        }
+        let status = connected(&self.zk).await?;
+        match self.zk.children_watch(path).await {
+            Ok((_, watch)) => watch.await.map(drop),
+            Err(Error::NoNode) => Ok(()),
+            Err(e) => again(&self.zk, status, e).await,
+        }
+    }
+
+    /// What is registered under a name; `None` if nothing is.
+    ///
+    /// # When the connection is lost
+    ///
+    /// It asks again.
+    ///
+    /// # Errors
+    ///
+    /// [`is_bad_input`](Error::is_bad_input), [`is_session_over`](Error::is_session_over),
+    /// [`is_denied`](Error::is_denied).
+    pub async fn resolve(&self, name: &str, freshness: Freshness) -> Result<Option<Versioned>, Error> {
+        let path = znode(&self.directory, name)?;
+        loop {
+            let status = connected(&self.zk).await?;
+            let synced = (freshness == Freshness::Synced).then(|| self.zk.sync(&path));
+            let settled = (freshness == Freshness::Latest).then(|| settle(&self.zk, &path));
+            let found = self.zk.get(&path);
+            let synced = match synced {
+                Some(synced) => synced.await,
+                None => Ok(()),
+            };
+            // Its own result says nothing; that it was answered does.
+            let settled = match settled {
+                Some(settled) => settled.await.map(drop).or_else(answered),
+                None => Ok(()),
+            };
+            match synced.and(settled).and(found.await) {
+                Ok(found) => return Ok(Some(shown(found))),
+                Err(Error::NoNode) => return Ok(None),
+                Err(e) => again(&self.zk, status, e).await?,
+            }
+        }
+    }
+
+    /// Follows what is registered under a name. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// [`is_bad_input`](Error::is_bad_input).
+    pub fn follow(&self, name: &str) -> Result<Updates<Z>, Error> {
+        Ok(Updates::new(&self.zk, znode(&self.directory, name)?, shown))
+    }
+
+    /// Makes a name that nobody else has, and that stays.
+    ///
+    /// # Cancellation
+    ///
+    /// After a drop the name may have been made; nobody will have it.
+    ///
+    /// # When the connection is lost
+    ///
+    /// A create whose reply was lost is looked for by its guid, and sent again only if it is known not to have been
+    /// applied.
+    ///
+    /// # Errors
+    ///
+    /// As [`register`](Self::register), without "taken".
+    pub async fn unique(&self, prefix: &str) -> Result<UniqueName, Error> {
+        let beginning = format!("{}-{prefix}-", self.zk.guid());
+        znode(&self.directory, prefix)?;
+        let path = path::join(&self.directory, &beginning);
+        path::validate_size(&path, &[0; 16])?;
+        let mut is_missing = false;
+        loop {
+            let status = connected(&self.zk).await?;
+            let making =
+                if is_missing { Some(self.options.parents.make_for(&self.zk, &path)?) } else { None };
+            let create = self.zk.create(&path, &[], CreateMode::PersistentSequential);
+            if let Some(making) = making {
+                making.done().await?;
+            }
+            is_missing = false;
+            match create.await {
+                Ok(created) => return unique_name(&beginning, &created.path, created.stat.czxid),
+                Err(Error::NoNode) if self.options.parents != Parents::MustExist => is_missing = true,
+                Err(Error::ConnectionLoss) => {
+                    reconnected(&self.zk, status).await?;
+                    if let Some((found, czxid)) = self.find(&beginning).await? {
+                        return unique_name(&beginning, &found, czxid);
+                    }
+                }
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// What a lost create left behind, if anything. Final: a write goes ahead of the list.
+    async fn find(&self, beginning: &str) -> Result<Option<(String, i64)>, Error> {
+        loop {
+            let status = connected(&self.zk).await?;
+            let (settled, list) = (settle(&self.zk, &self.directory), self.zk.children(&self.directory));
+            let settled = settled.await.map(drop).or_else(answered);
+            let names = match settled.and(list.await) {
+                Ok(list) => list.names,
+                Err(Error::NoNode) => return Ok(None),
+                Err(e) => {
+                    again(&self.zk, status, e).await?;
+                    continue;
+                }
+            };
+            let Some(name) = names.iter().find(|name| name.starts_with(beginning)) else { return Ok(None) };
+            let found = path::join(&self.directory, name);
+            match self.zk.exists(&found).await {
+                Ok(stat) => return Ok(stat.map(|stat| (found, stat.czxid))),
+                Err(e) => again(&self.zk, status, e).await?,
+            }
+        }
+    }
+}
+
+/// A settling write was answered, whatever it says.
+fn answered(error: Error) -> Result<(), Error> {
+    match error {
+        e @ (Error::ConnectionLoss | Error::SessionOver(_)) => Err(e),
+        _ => Ok(()),
+    }
+}
+
+/// The znode of a name: one level below the directory.
+pub(crate) fn znode(directory: &str, name: &str) -> Result<String, Error> {
+    if name.is_empty() || name.contains('/') {
+        return Err(Error::BadInput(format!("the name {name:?} must be one part of a path")));
+    }
+    let znode = path::join(directory, name);
+    path::validate(&znode)?;
+    Ok(znode)
+}
+
+fn unique_name(beginning: &str, path: &str, czxid: i64) -> Result<UniqueName, Error> {
+    let name = path::split(path).1;
+    match name.strip_prefix(beginning).and_then(number) {
+        Some(number) => Ok(UniqueName { name: name.to_owned(), number, czxid }),
+        None => Err(Error::Unexpected(format!("{name:?} is no sequential name"))),
+    }
+}
+
+/// How long the guid in front of the data is, with the line's end.
+const GUID_BYTES: usize = 33;
+
+fn with_guid(guid: Guid, data: &[u8]) -> Vec<u8> {
+    [format!("{guid}\n").as_bytes(), data].concat()
+}
+
+/// The value of a registration: without the guid, if it is there to stay.
+fn shown(found: Data) -> Versioned {
+    let Data { mut data, stat } = found;
+    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let has_guid = data.get(GUID_BYTES - 1) == Some(&b'\n') && data[..GUID_BYTES - 1].iter().all(is_digit);
+    if stat.ephemeral_owner.0 == 0 && has_guid {
+        data.drain(..GUID_BYTES);
+    }
+    Versioned::new(data, &stat)
+}
+
+/// A name, registered for as long as the session lives.
+///
+/// # Cancellation
+///
+/// Dropping it unregisters in the background; [`release`](Self::release) also waits, and says how it went.
+///
+/// # When the session is over
+///
+/// The name went with it, and [`state`](Self::state) says so.
+#[must_use = "dropping the registration takes the name back"]
+#[derive(Debug)]
+pub struct Registration<Z: ZooKeeper> {
+    claimed: Claimed<Z>,
+}
+
+impl<Z: ZooKeeper> Registration<Z> {
+    /// The znode that bears the name.
+    pub fn path(&self) -> &str {
+        self.claimed.path()
+    }
+
+    /// The transaction that registered it. Grows from owner to owner.
+    pub fn czxid(&self) -> i64 {
+        self.claimed.czxid()
+    }
+
+    /// Whether the name is still registered. Local and cheap.
+    pub fn state(&self) -> HoldState {
+        self.claimed.state()
+    }
+
+    /// Resolves when the name is lost, or may be, by the policy. The first call arms a watch on the znode (one request), so
+    /// that a foreign deletion is told.
+    ///
+    /// # Cancellation
+    ///
+    /// May be dropped and called again at any time.
+    pub async fn lost(&self) -> Stop {
+        self.claimed.lost().await
+    }
+
+    /// After [`Stop::Suspect`]: resolves when the name is known to be registered still.
+    ///
+    /// # Errors
+    ///
+    /// The reason, when it is lost.
+    pub async fn resumed(&self) -> Result<(), LostReason> {
+        self.claimed.resumed().await
+    }
+
+    /// Drives `work`, and drops it when the name is lost, or may be.
+    ///
+    /// # Errors
+    ///
+    /// Why it had to stop.
+    pub async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
+        self.claimed.run(work).await
+    }
+
+    /// Replaces what is registered.
+    ///
+    /// # Cancellation
+    ///
+    /// After a drop it may or may not be replaced.
+    ///
+    /// # Errors
+    ///
+    /// [`is_removed`](Error::is_removed) when the name is not ours any more; [`is_bad_input`](Error::is_bad_input) for data
+    /// that do not fit into a request; [`is_session_over`](Error::is_session_over).
+    pub async fn set(&self, data: &[u8]) -> Result<(), Error> {
+        self.claimed.set(data).await
+    }
+
+    /// Takes the name back, if it is still this registration's, and waits until that is certain.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future leaves the same to the background.
+    ///
+    /// # Errors
+    ///
+    /// Only what nobody expects of one's own znode, such as [`is_denied`](Error::is_denied).
+    pub async fn release(self) -> Result<Released, Error> {
+        self.claimed.release().await
+    }
+}
+
+/// A name, registered for good. Dropping this changes nothing.
+#[derive(Clone, Debug)]
+pub struct PermanentName<Z: ZooKeeper> {
+    zk: Z,
+    path: String,
+    guid: Guid,
+}
+
+impl<Z: ZooKeeper> PermanentName<Z> {
+    /// The znode that bears the name.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// By what the registration is known, also to a later session: see [`Names::registered`].
+    pub fn guid(&self) -> Guid {
+        self.guid
+    }
+
+    fn is_ours(&self, found: &Data) -> bool {
+        found.data.starts_with(format!("{}\n", self.guid).as_bytes())
+    }
+
+    /// What stands there, behind everything of this session that is still on its way.
+    async fn settled(&self) -> Result<Option<Data>, Error> {
+        loop {
+            let status = connected(&self.zk).await?;
+            let (settled, found) = (settle(&self.zk, &self.path), self.zk.get(&self.path));
+            let settled = settled.await.map(drop).or_else(answered);
+            match settled.and(found.await) {
+                Ok(found) => return Ok(Some(found)),
+                Err(Error::NoNode) => return Ok(None),
+                Err(e) => again(&self.zk, status, e).await?,
+            }
+        }
+    }
+
+    /// Replaces what is registered.
+    ///
+    /// # Errors
+    ///
+    /// [`is_removed`](Error::is_removed) when the name is not ours any more; [`is_bad_input`](Error::is_bad_input);
+    /// [`is_session_over`](Error::is_session_over).
+    pub async fn set(&self, data: &[u8]) -> Result<(), Error> {
+        let content = with_guid(self.guid, data);
+        path::validate_size(&self.path, &content)?;
+        loop {
+            let status = connected(&self.zk).await?;
+            let Some(found) = self.settled().await?.filter(|found| self.is_ours(found)) else {
+                return Err(Error::Removed(self.path.clone()));
+            };
+            if found.data == content {
+                return Ok(());
+            }
+            match self.zk.set(&self.path, &content, Some(found.stat.version)).await {
+                Ok(_) => return Ok(()),
+                Err(Error::BadVersion | Error::NoNode) => {}
+                Err(e) => again(&self.zk, status, e).await?,
+            }
+        }
+    }
+
+    /// Takes the name back: whether it was still this registration's.
+    ///
+    /// # Cancellation
+    ///
+    /// After a drop it may or may not be gone.
+    ///
+    /// # Errors
+    ///
+    /// [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    pub async fn unregister(&self) -> Result<bool, Error> {
+        let mut tried = false;
+        loop {
+            let status = connected(&self.zk).await?;
+            let Some(found) = self.settled().await?.filter(|found| self.is_ours(found)) else {
+                return Ok(tried);
+            };
+            match self.zk.delete(&self.path, Some(found.stat.version)).await {
+                Ok(()) => return Ok(true),
+                Err(Error::NoNode) => return Ok(tried),
+                Err(Error::BadVersion) => {}
+                Err(e) => {
+                    tried = true;
+                    again(&self.zk, status, e).await?;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! How the znodes of a line are named: a guid in front, by which an attempt finds its own znode again, a mark that says
+//! what it asks for, and the number that the server appends.
+
+use crate::zk::Guid;
+
+/// How the znodes of locks are named. All who share a directory must agree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Naming {
+    /// `<guid>-lock-<n>`; readers and writers `<guid>-read-<n>` and `<guid>-write-<n>`.
+    #[default]
+    Standard,
+    /// `_c_<uuid>-lock-<n>`, `_c_<uuid>-__READ__<n>` and `_c_<uuid>-__WRIT__<n>`, as Apache Curator names them.
+    Curator,
+    /// `<guid>__lock__<n>`, readers `<guid>__rlock__<n>`, writers as locks, as Kazoo names them.
+    Kazoo,
+}
+
+impl Naming {
+    /// The marks of an exclusive lock.
+    pub(crate) fn lock(self) -> Marks {
+        let infixes = match self {
+            Naming::Standard | Naming::Curator => &["-lock-"][..],
+            Naming::Kazoo => &["__lock__"],
+        };
+        Marks { style: self.style(), infixes }
+    }
+
+    /// The marks of a shared lock: [`READ`], then [`WRITE`].
+    pub(crate) fn shared(self) -> Marks {
+        let infixes = match self {
+            Naming::Standard => &["-read-", "-write-"][..],
+            Naming::Curator => &["-__READ__", "-__WRIT__"],
+            Naming::Kazoo => &["__rlock__", "__lock__"],
+        };
+        Marks { style: self.style(), infixes }
+    }
+
+    /// What is written into a contender's znode to ask it to go. Kazoo has no such word.
+    pub(crate) fn word(self) -> Option<&'static str> {
+        match self {
+            Naming::Standard => Some("unlock"),
+            Naming::Curator => Some("__REVOKE__"),
+            Naming::Kazoo => None,
+        }
+    }
+
+    fn style(self) -> GuidStyle {
+        match self {
+            Naming::Standard | Naming::Kazoo => GuidStyle::Hex,
+            Naming::Curator => GuidStyle::Curator,
+        }
+    }
+}
+
+/// How urgent something is: the smaller number goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Priority(pub u16);
+
+/// What a contender asks for: which of its line's [`Marks`] its name has.
+pub(crate) type Role = usize;
+
+/// The role of readers in a shared lock.
+pub(crate) const READ: Role = 0;
+
+/// The role of writers in a shared lock.
+pub(crate) const WRITE: Role = 1;
+
+/// How a guid stands in a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GuidStyle {
+    /// 32 hexadecimal digits.
+    Hex,
+    /// `_c_`, then the digits with dashes.
+    Curator,
+}
+
+/// By which infixes a line knows its contenders; everything else in the directory is none of its business.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Marks {
+    pub style: GuidStyle,
+    /// One for each role. None may be the end of another.
+    pub infixes: &'static [&'static str],
+}
+
+impl Marks {
+    /// Marks with standard guids.
+    pub(crate) const fn standard(infixes: &'static [&'static str]) -> Marks {
+        Marks { style: GuidStyle::Hex, infixes }
+    }
+
+    /// What a name begins with, up to the number.
+    pub(crate) fn prefix(self, guid: Guid, role: Role) -> String {
+        format!("{}{}", self.guid(guid), self.infixes[role])
+    }
+
+    /// The guid as it stands in a name.
+    pub(crate) fn guid(self, guid: Guid) -> String {
+        let hex = guid.to_string();
+        match self.style {
+            GuidStyle::Hex => hex,
+            GuidStyle::Curator => {
+                format!("_c_{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+            }
+        }
+    }
+
+    /// Role and number of a contender; `None` for every other child of the directory.
+    pub(crate) fn read(self, name: &str) -> Option<(Role, i32)> {
+        self.infixes.iter().enumerate().find_map(|(role, infix)| {
+            let at = name.rfind(infix)?;
+            Some((role, number(&name[at + infix.len()..])?))
+        })
+    }
+
+    /// The number of a contender.
+    pub(crate) fn number(self, name: &str) -> Option<i32> {
+        self.read(name).map(|(_, number)| number)
+    }
+}
+
+/// The number that a server appends as `%010d`: ten digits, or a minus sign and nine or ten. `None` for anything else.
+pub(crate) fn number(text: &str) -> Option<i32> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let well_formed = match text.len() - digits.len() {
+        0 => digits.len() == 10,
+        _ => matches!(digits.len(), 9 | 10),
+    };
+    if !well_formed || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    text.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_whole_number_behind_the_infix_makes_a_contender() {
+        let number = |name| Naming::Standard.lock().number(name);
+        assert_eq!(number("5f3a-lock-0000000007"), Some(7));
+        assert_eq!(number("_c_5f3a-lock-2147483647"), Some(i32::MAX), "Curator's lock is seen");
+        assert_eq!(number("5f3a-lock--2147483648"), Some(i32::MIN));
+        assert_eq!(number("5f3a-lock--000000001"), Some(-1));
+        for foreign in
+            ["config", "5f3a-lock-", "5f3a-lock-7", "5f3a-lock-00000000070", "5f3a-lock-000000000x"]
+        {
+            assert_eq!(number(foreign), None, "{foreign}");
+        }
+        assert_eq!(Naming::Kazoo.lock().number("5f3a__lock__0000000007"), Some(7));
+        assert_eq!(Naming::Kazoo.lock().number("5f3a-lock-0000000007"), None);
+    }
+
+    #[test]
+    fn readers_and_writers_are_told_apart() {
+        let read = |naming: Naming, name| naming.shared().read(name);
+        assert_eq!(read(Naming::Standard, "5f3a-read-0000000007"), Some((READ, 7)));
+        assert_eq!(read(Naming::Standard, "5f3a-write-0000000007"), Some((WRITE, 7)));
+        assert_eq!(read(Naming::Standard, "5f3a-lock-0000000007"), None);
+        assert_eq!(read(Naming::Curator, "_c_5f3a-__READ__0000000007"), Some((READ, 7)));
+        assert_eq!(read(Naming::Curator, "_c_5f3a-__WRIT__0000000007"), Some((WRITE, 7)));
+        assert_eq!(read(Naming::Kazoo, "5f3a__rlock__0000000007"), Some((READ, 7)));
+        assert_eq!(read(Naming::Kazoo, "5f3a__lock__0000000007"), Some((WRITE, 7)));
+    }
+
+    #[test]
+    fn curators_prefix_has_a_uuid_with_dashes() {
+        let guid = Guid(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef);
+        let prefix = |naming: Naming| naming.lock().prefix(guid, 0);
+        assert_eq!(prefix(Naming::Curator), "_c_01234567-89ab-cdef-0123-456789abcdef-lock-");
+        assert_eq!(prefix(Naming::Standard), "0123456789abcdef0123456789abcdef-lock-");
+    }
+}

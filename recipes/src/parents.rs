@@ -1,0 +1,92 @@
+//! What becomes of directories that do not exist.
+//!
+//! A container may be reaped between any two requests, so a missing directory always leads here: one flight that makes
+//! every level from the top and repeats the request that found it missing.
+
+use crate::zk::{CreateMode, Created, Error, ZooKeeper, path};
+use std::future::Future;
+
+/// What becomes of a directory that does not exist.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Parents {
+    /// Missing levels are made as containers: the server removes them when they have been left empty.
+    #[default]
+    Container,
+    /// Missing levels are made to stay.
+    Persistent,
+    /// A missing directory is an error.
+    MustExist,
+}
+
+impl Parents {
+    /// Sends the making of every level of a directory; what is called next comes behind it. One answer for each level is
+    /// to be [awaited](Making::done).
+    pub(crate) fn make<Z: ZooKeeper>(
+        self,
+        zk: &Z,
+        directory: &str,
+    ) -> Making<impl Future<Output = Result<Created, Error>> + Send + use<Z>> {
+        let mode = match self {
+            Parents::Persistent => CreateMode::Persistent,
+            Parents::Container | Parents::MustExist => CreateMode::Container,
+        };
+        Making(levels_of(directory).iter().map(|level| zk.create(level, &[], mode)).collect())
+    }
+
+    /// The directory of a znode is missing: sends the making of it, or says that it must be there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoNode`] with [`Parents::MustExist`].
+    pub(crate) fn make_for<Z: ZooKeeper>(
+        self,
+        zk: &Z,
+        znode: &str,
+    ) -> Result<Making<impl Future<Output = Result<Created, Error>> + Send + use<Z>>, Error> {
+        match self {
+            Parents::MustExist => Err(Error::NoNode),
+            _ => Ok(self.make(zk, path::split(znode).0)),
+        }
+    }
+}
+
+/// Levels that are being made.
+pub(crate) struct Making<F>(Vec<F>);
+
+impl<F: Future<Output = Result<Created, Error>>> Making<F> {
+    /// Waits for the answers. That a level is there already is fine; what was lost shows in the request behind it.
+    ///
+    /// # Errors
+    ///
+    /// What no repetition helps against: no access, the session's end.
+    pub(crate) async fn done(self) -> Result<(), Error> {
+        for made in self.0 {
+            match made.await {
+                Ok(_) | Err(Error::NodeExists | Error::ConnectionLoss | Error::NoNode) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Every level of a path, from the top.
+fn levels_of(directory: &str) -> Vec<String> {
+    if directory == "/" {
+        return Vec::new();
+    }
+    let ends = directory.match_indices('/').map(|(at, _)| at).skip(1).chain([directory.len()]);
+    ends.map(|end| directory[..end].to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_come_from_the_top() {
+        assert_eq!(levels_of("/a/b/c"), ["/a", "/a/b", "/a/b/c"]);
+        assert_eq!(levels_of("/a"), ["/a"]);
+        assert_eq!(levels_of("/"), [""; 0]);
+    }
+}

@@ -1,0 +1,379 @@
+//! One attempt at a priority lock: steps 1 to 5.
+
+use super::names::{self, Standing};
+use super::{Preempt, Priority, PriorityLock, WORD};
+use crate::hold::{Grant, Hold};
+use crate::line::{Entry, Place, Seen, is_good};
+use crate::naming::{READ, Role};
+use crate::own::Own;
+use crate::race::{connected, first, reconnected};
+use crate::revoke;
+use crate::shared_lock::conflicts;
+use crate::zk::duty::settle;
+use crate::zk::{CreateMode, Duty, Error, Listing, Op, OpResult, Stat, Status, Time, ZooKeeper, path};
+use futures_util::future::{Either, try_join_all};
+use std::future::Future;
+
+/// What was seen in one flight. The gates were read before the holders: who is not among these and not refused at the
+/// gates does not hold the lock.
+pub(super) struct View {
+    /// The version that every writer's grant changes.
+    writers: i32,
+    /// The version that every reader's grant changes.
+    readers: i32,
+    line: Vec<String>,
+    /// `None`: there is no such directory.
+    held: Option<Vec<String>>,
+}
+
+/// What a look says.
+enum Turn {
+    /// Nobody is in our way.
+    Ours,
+    /// This one in line has to go first.
+    Behind(String),
+    /// These hold the lock; nobody in line has to go first.
+    Blocked(Vec<(String, Priority)>),
+}
+
+/// A holder who was asked to go.
+struct Asked {
+    path: String,
+    /// When its grace is over, if it will be made to go.
+    until: Option<Time>,
+}
+
+/// A place in line, on its way to a hold.
+pub(super) struct Attempt<'a, Z: ZooKeeper> {
+    lock: &'a PriorityLock<Z>,
+    role: Role,
+    priority: Priority,
+    place: Place,
+    /// The znode that will stand for the hold.
+    held: String,
+    /// Watched as soon as there is somebody to wait for.
+    own: Option<Own<Z>>,
+    asked: Vec<Asked>,
+}
+
+/// The three reads of step 2, in this order, in one flight.
+pub(super) fn look<Z: ZooKeeper>(
+    lock: &PriorityLock<Z>,
+) -> impl Future<Output = Result<View, Error>> + Send + use<Z> {
+    let gate = lock.zk.exists(&lock.directory);
+    let line = lock.zk.children(&lock.line.directory);
+    let held = lock.zk.children(&lock.held);
+    async move {
+        let writers = gate.await?.ok_or(Error::NoNode)?.version;
+        let Listing { names: line, stat: Stat { version: readers, .. } } = line.await?;
+        let held = match held.await {
+            Ok(listing) => Some(listing.names),
+            Err(Error::NoNode) => None,
+            Err(e) => return Err(e),
+        };
+        Ok(View { writers, readers, line, held })
+    }
+}
+
+fn delete(path: &str, version: Option<i32>) -> Op {
+    Op::Delete { path: path.to_owned(), version }
+}
+
+impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
+    /// Step 1, and then the others until the lock is held.
+    pub(super) async fn run(
+        lock: &'a PriorityLock<Z>,
+        role: Role,
+        priority: Priority,
+    ) -> Result<Hold<Z>, Error> {
+        let guid = lock.zk.guid();
+        let name = names::held(guid, role, priority);
+        let prefix = format!("{name}-");
+        let entry = Entry { guid, prefix: &prefix, data: &lock.options.data };
+        let joined = lock.line.join_as(&lock.zk, entry, || look(lock)).await?;
+        let mut seen = match joined.seen {
+            Seen::Asked(view, _) => Some(view),
+            Seen::Found(_) | Seen::Nothing => None,
+        };
+        let (place, held) = (joined.place, path::join(&lock.held, &name));
+        let mut attempt = Attempt { lock, role, priority, place, held, own: None, asked: Vec::new() };
+        loop {
+            let view = match seen.take() {
+                Some(view) => view,
+                None => attempt.look().await?,
+            };
+            let status = connected(&lock.zk).await?;
+            match attempt.judge(&view).await {
+                Ok(Turn::Ours) => {
+                    if let Some((own, token)) = attempt.grant(&view).await? {
+                        return attempt.hold(own, token).await;
+                    }
+                }
+                Ok(Turn::Behind(nearest)) => attempt.wait_behind(&nearest).await?,
+                Ok(Turn::Blocked(holders)) => attempt.wait_for(&holders).await?,
+                Err(Error::ConnectionLoss) => drop(reconnected(&lock.zk, status).await?),
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    fn removed(&self) -> Error {
+        Error::Removed(self.place.path.clone())
+    }
+
+    async fn look(&self) -> Result<View, Error> {
+        loop {
+            let status = connected(&self.lock.zk).await?;
+            match look(self.lock).await {
+                Ok(view) => return Ok(view),
+                Err(Error::NoNode) => return Err(self.removed()),
+                Err(Error::ConnectionLoss) => drop(reconnected(&self.lock.zk, status).await?),
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// Step 2. A stale view does no harm: the gates have moved on, or only those still show who are gone.
+    async fn judge(&self, view: &View) -> Result<Turn, Error> {
+        let own_name = path::split(&self.place.path).1;
+        if !view.line.iter().any(|name| name == own_name) {
+            return Err(self.removed());
+        }
+        let conflicts = conflicts(self.role);
+        let own = Standing::read(own_name).ok_or_else(|| self.removed())?;
+        let own_rank = own.rank(self.place.czxid);
+        // Numbers that do not tell the order matter only among equals.
+        let unclear = |other: Standing| {
+            let is_alike =
+                if is_good(other.number) { other.number == own.number } else { !is_good(own.number) };
+            other.priority == own.priority && is_alike
+        };
+        let others = view.line.iter().filter(|name| *name != own_name);
+        let ranked = self.lock.ranked(others, |who| conflicts(who.role), unclear).await?;
+        let ahead = ranked.into_iter().filter(|(rank, _)| *rank < own_rank);
+        if let Some((_, nearest)) = ahead.max_by_key(|(rank, _)| *rank) {
+            return Ok(Turn::Behind(path::join(&self.lock.line.directory, nearest)));
+        }
+        let holder = |name: &String| {
+            let (role, priority) = names::read_held(name)?;
+            conflicts(role).then(|| (path::join(&self.lock.held, name), priority))
+        };
+        let mut holders: Vec<_> = view.held.iter().flatten().filter_map(holder).collect();
+        holders.sort();
+        Ok(if holders.is_empty() { Turn::Ours } else { Turn::Blocked(holders) })
+    }
+
+    /// Step 3's transaction. The line's znode goes only if nobody has written into it: the word is not lost.
+    fn granting(&self, view: &View) -> Vec<Op> {
+        let touch = |path: &str, version| Op::Set { path: path.to_owned(), data: Vec::new(), version };
+        let check = |path: &str, version| Op::Check { path: path.to_owned(), version: Some(version) };
+        let (whole, line) = (&self.lock.directory, &self.lock.line.directory);
+        // No writer since the look; and if we write, no reader either.
+        let gates = match self.role {
+            READ => [check(whole, view.writers), touch(line, None)],
+            _ => [touch(whole, Some(view.writers)), check(line, view.readers)],
+        };
+        let unread = self.own.as_ref().map_or(0, Own::version);
+        let hold = Op::Create {
+            path: self.held.clone(),
+            data: self.lock.options.data.clone(),
+            mode: CreateMode::Ephemeral,
+        };
+        gates.into_iter().chain([delete(&self.place.path, Some(unread)), hold]).collect()
+    }
+
+    /// Step 3: the znode that stands for the hold, and the token. `None`: look again.
+    async fn grant(&mut self, view: &View) -> Result<Option<(Own<Z>, i64)>, Error> {
+        let zk = &self.lock.zk;
+        let status = connected(zk).await?;
+        let making = match &view.held {
+            Some(_) => None,
+            None => Some(self.lock.options.parents.make_for(zk, &self.held)?),
+        };
+        // Before the request leaves: from here on it is one of the two.
+        let either = vec![vec![delete(&self.held, None)], vec![delete(&self.place.path, None)]];
+        self.place.armed.narrow(Duty::FirstOf(either));
+        let granting = zk.multi(self.granting(view));
+        let own = self.watched_hold();
+        if let Some(making) = making {
+            making.done().await?;
+        }
+        let token = match granting.await {
+            Ok(results) => results.iter().find_map(written_at),
+            Err(Error::ConnectionLoss) => return self.granted_unheard(status).await,
+            Err(e) => {
+                self.place.armed.narrow(Duty::Path(self.place.path.clone()));
+                return self.refused(e, status).await.map(|()| None);
+            }
+        };
+        let token =
+            token.ok_or_else(|| Error::Unexpected("a transaction that says less than it did".into()))?;
+        Ok(Some((own, token)))
+    }
+
+    /// Watches the znode that stands for the hold, for whoever asks us to go.
+    fn watched_hold(&self) -> Own<Z> {
+        let own = Own::new(&self.lock.zk, self.held.clone(), None, Some(WORD));
+        own.watch_now();
+        own
+    }
+
+    /// Not granted, for sure. `Ok`: somebody else was granted in between.
+    async fn refused(&mut self, error: Error, status: Status) -> Result<(), Error> {
+        match error {
+            // The own place in line was written to.
+            Error::Multi { index: 2, cause } if *cause == Error::BadVersion => {
+                let own = self.own_in_line();
+                own.read(status).await;
+                match (own.is_removed(), own.is_asked()) {
+                    (true, _) => Err(self.removed()),
+                    (_, true) => Err(Error::Revoked),
+                    _ => Ok(()),
+                }
+            }
+            Error::Multi { cause, .. } if *cause == Error::BadVersion => Ok(()),
+            // The holders' directory has been taken away: the next look finds it missing.
+            Error::Multi { index: 3, cause } if *cause == Error::NoNode => Ok(()),
+            Error::Multi { cause, .. } if *cause == Error::NoNode => Err(self.removed()),
+            e => Err(e),
+        }
+    }
+
+    /// The answer was lost: a write goes ahead of the question, so that it is final.
+    async fn granted_unheard(&mut self, before: Status) -> Result<Option<(Own<Z>, i64)>, Error> {
+        let zk = &self.lock.zk;
+        let mut status = reconnected(zk, before).await?;
+        let granted = loop {
+            let (settled, stat) = (settle(zk, &self.lock.directory), zk.exists(&self.held));
+            let settled = settled.await;
+            match (settled, stat.await) {
+                (Err(e @ Error::SessionOver(_)), _) => return Err(e),
+                (Err(Error::ConnectionLoss), _) | (_, Err(Error::ConnectionLoss)) => {
+                    status = reconnected(zk, status).await?;
+                }
+                (_, Ok(stat)) => break stat.filter(|stat| stat.ephemeral_owner == zk.session()),
+                (_, Err(e)) => return Err(e),
+            }
+        };
+        match granted {
+            Some(stat) => Ok(Some((self.watched_hold(), stat.czxid))),
+            None => {
+                self.place.armed.narrow(Duty::Path(self.place.path.clone()));
+                Ok(None)
+            }
+        }
+    }
+
+    /// A hold, seen on the connection of now: on another one it may be over already.
+    async fn hold(self, own: Own<Z>, token: i64) -> Result<Hold<Z>, Error> {
+        let Attempt { lock: PriorityLock { zk, options, .. }, place, held, .. } = self;
+        let mut armed = place.armed;
+        armed.narrow(Duty::Path(held.clone()));
+        loop {
+            let status = connected(zk).await?;
+            if own.is_removed() {
+                return Err(Error::Removed(held));
+            }
+            if own.is_confirmed(status) {
+                break;
+            }
+            own.read(status).await;
+        }
+        let grant = Grant {
+            path: held,
+            czxid: token,
+            token,
+            data: options.data.clone(),
+            armed,
+            on_suspect: options.on_suspect,
+            margin: options.margin.unwrap_or_else(|| zk.timeout() / 10),
+        };
+        Ok(Hold::of(zk, own, grant))
+    }
+
+    fn own_in_line(&mut self) -> &Own<Z> {
+        let Attempt { lock, place, own, .. } = self;
+        own.get_or_insert_with(|| Own::new(&lock.zk, place.path.clone(), Some(place.czxid), Some(WORD)))
+    }
+
+    /// Step 4, behind somebody in line. An event alone decides nothing: look again.
+    async fn wait_behind(&mut self, nearest: &str) -> Result<(), Error> {
+        let zk = self.lock.zk.clone();
+        let status = connected(&zk).await?;
+        let own = self.own_in_line();
+        own.watch_now();
+        let going = gone(&zk, status, nearest);
+        match first(own.must_go(), going).await {
+            Either::Left(error) => Err(error),
+            Either::Right(gone) => gone,
+        }
+    }
+
+    /// Steps 4 and 5, for those who hold the lock.
+    async fn wait_for(&mut self, holders: &[(String, Priority)]) -> Result<(), Error> {
+        let zk = self.lock.zk.clone();
+        let status = connected(&zk).await?;
+        self.own_in_line().watch_now();
+        let going = gone(&zk, status, &holders[0].0);
+        let mut asked = std::mem::take(&mut self.asked);
+        let grace = match self.lock.options.preempt {
+            // Nobody is asked to go in vain, for one who need not.
+            _ if holders.iter().any(|(_, priority)| *priority <= self.priority) => None,
+            Preempt::Never => None,
+            Preempt::Ask => Some(None),
+            Preempt::Force { grace } => Some(Some(grace)),
+        };
+        let step = async {
+            let Some(grace) = grace else { return going.await };
+            let not_yet = holders.iter().filter(|(path, _)| asked.iter().all(|other| other.path != *path));
+            let asking = not_yet.map(|(path, _)| async {
+                let fate = revoke::ask(&zk, path, WORD).await?;
+                let until = grace.map(|grace| zk.now() + grace);
+                Ok::<_, Error>((fate == revoke::Fate::Asked).then(|| Asked { path: path.clone(), until }))
+            });
+            let now_asked = try_join_all(asking).await?;
+            asked.extend(now_asked.into_iter().flatten());
+            asked.retain(|one| holders.iter().any(|(path, _)| *path == one.path));
+            let Some(until) = asked.iter().filter_map(|one| one.until).min() else { return going.await };
+            if let Either::Left(gone) = first(going, zk.sleep_until(until)).await {
+                return gone;
+            }
+            let is_due = |one: &&Asked| one.until.is_some_and(|due| due <= until);
+            for one in asked.iter().filter(is_due) {
+                revoke::remove(&zk, &one.path).await?;
+            }
+            Ok(())
+        };
+        let waited = first(self.own_in_line().must_go(), step).await;
+        self.asked = asked;
+        match waited {
+            Either::Left(error) => Err(error),
+            Either::Right(gone) => gone,
+        }
+    }
+}
+
+/// Where the transaction of a grant stands in the order of all.
+fn written_at(result: &OpResult) -> Option<i64> {
+    match result {
+        OpResult::Set(stat) => Some(stat.mzxid),
+        _ => None,
+    }
+}
+
+/// Watches a znode, and resolves when it is gone, or when it is time to look again. Asked for at the call.
+fn gone<Z: ZooKeeper>(
+    zk: &Z,
+    status: Status,
+    path: &str,
+) -> impl Future<Output = Result<(), Error>> + Send + use<Z> {
+    let (watching, zk) = (zk.children_watch(path), zk.clone());
+    async move {
+        match watching.await {
+            Ok((_, watch)) => watch.await.map(drop),
+            Err(Error::NoNode) => Ok(()),
+            Err(Error::ConnectionLoss) => reconnected(&zk, status).await.map(drop),
+            Err(e) => Err(e),
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! A revocable lock of readers and writers that serves the more urgent first, and may ask, or make, a less urgent holder
+//! go.
+//!
+//! Those who wait stand in `<l>/line`, those who hold the lock in `<l>/held`: once a newcomer may rank first, rank alone
+//! no longer tells who holds. Two versions are gates: `<l>`'s changes with every writer's grant, that of `<l>/line` with
+//! every reader's.
+//!
+//! 1. Join: create an ephemeral sequential znode in line that says whether it reads or writes, and how urgent it is; in the
+//!    same flight look.
+//! 2. Look: read the gates, the line and the holders, in this order. A reader may go if no writer holds the lock and none in
+//!    line ranks before it; a writer if nobody does.
+//! 3. Grant, in one transaction: pass the gates, leave the line, and be among the holders. Whoever was granted the lock
+//!    since the look shows at the gates: then look again.
+//! 4. Wait: watch the nearest in line that has to go first, or if there is none a holder that is in the way; look again when
+//!    it goes.
+//! 5. Preempt: if only less urgent holders are in the way, ask them to go, or make them.
+//! 6. Release: delete the own znode among the holders.
+//!
+//! ZooKeeper's recipes page names such a lock and leaves it out.
+
+mod attempt;
+mod names;
+
+use crate::guard::guard_methods;
+use crate::hold::{Hold, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop};
+use crate::line::{Line, Rank, is_good};
+use crate::naming::{Marks, Priority, READ, WRITE};
+use crate::parents::Parents;
+use crate::race::within;
+use crate::revocable_lock::RunUntil;
+use crate::revoke::{self, Fate};
+use crate::zk::{Error, Op, OpResult, ZooKeeper, path};
+use attempt::Attempt;
+use names::Standing;
+use std::future::Future;
+use std::time::Duration;
+
+/// What asks an owner to go.
+const WORD: &str = "unlock";
+
+/// What becomes of holders that are less urgent than one who waits for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Preempt {
+    /// They are waited for.
+    #[default]
+    Never,
+    /// They are asked to go.
+    Ask,
+    /// They are asked to go, and made to when the grace is over.
+    Force {
+        /// How long they have, from the moment at which they are known to have been asked, by the clock of the one who
+        /// waits.
+        grace: Duration,
+    },
+}
+
+/// How a priority lock behaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PriorityLockOptions {
+    /// What becomes of less urgent holders.
+    pub preempt: Preempt,
+    /// Until when a guard's `run` drives its work.
+    pub run_until: RunUntil,
+    /// What becomes of directories that do not exist: the lock's, and `line` and `held` below it.
+    pub parents: Parents,
+    /// What a holder does when the connection is lost.
+    pub on_suspect: OnSuspect,
+    /// How long before the end of the session a holder has to have stopped; `None` for a tenth of the session timeout.
+    /// It must cover the drift of the clocks over one timeout and the time a holder takes to stop.
+    pub margin: Option<Duration>,
+    /// What the znode holds until somebody asks its owner to go; not the word itself, which is `unlock`.
+    pub data: Vec<u8>,
+}
+
+impl Default for PriorityLockOptions {
+    /// Holders are waited for, work goes on until the holder is asked to go; containers, stop when the connection is lost,
+    /// a tenth of the timeout, no data.
+    fn default() -> Self {
+        PriorityLockOptions {
+            preempt: Preempt::Never,
+            run_until: RunUntil::Revoked,
+            parents: Parents::Container,
+            on_suspect: OnSuspect::Stop,
+            margin: None,
+            data: Vec::new(),
+        }
+    }
+}
+
+/// One who holds a priority lock, or stands in line for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PriorityContender {
+    /// The znode's whole path. Who is granted the lock gets another one.
+    pub path: String,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Whether it holds the lock.
+    pub holds: bool,
+}
+
+/// A lock of readers and writers of different urgency on a directory. The data of the directory itself belong to the lock.
+///
+/// # Promises
+///
+/// * *Effects.* Through `transact`, or on a store that knows [tokens](PriorityWrite::token), the effects of a writer's hold
+///   never interleave with those of another hold: whatever clocks, networks and pauses do. Tokens grow in the order of the
+///   grants.
+/// * *Belief.* While a writer's guard has not been told to stop there is no other guard that has not, under the
+///   conditions of [`Lock`](crate::Lock).
+/// * *Order.* Nobody is granted the lock past one in its way that it has seen to be more urgent, or as urgent and earlier.
+/// * *Holders hold.* A newcomer, however urgent, does not take the lock from a holder, unless [`Preempt`] says so.
+/// * *Heard.* A word that is written into a znode reaches its owner, holder or waiter, as in
+///   [`RevocableLock`](crate::RevocableLock).
+/// * *No leftovers.* However a call ends without a guard, its znodes go, as long as the session lives; else with the
+///   session.
+///
+/// Not promised: that the less urgent are ever served; strictness against one who joins between a look and a grant.
+///
+/// # Cost
+///
+/// Free: six requests in two round trips, and one to release. Waiting: a watch on whoever is in the way and one on the own
+/// znode; three reads for each wake-up, and two requests for the grant.
+///
+/// # Examples
+///
+/// ```
+/// use zk_recipes::{Preempt, Priority, PriorityLock, PriorityLockOptions};
+///
+/// # sim_zk::doc_example(|zk| async move {
+/// let lock = PriorityLock::new(&zk, "/locks/index", PriorityLockOptions::default())?;
+/// let rebuild = lock.write(Priority(9)).await?;
+///
+/// let urgent = PriorityLockOptions { preempt: Preempt::Ask, ..PriorityLockOptions::default() };
+/// let lock = PriorityLock::new(&zk, "/locks/index", urgent)?;
+/// let (repair, _) = futures_util::future::join(lock.write(Priority(1)), async {
+///     rebuild.revoked().await.expect("it is held still");
+///     rebuild.release().await
+/// })
+/// .await;
+/// assert!(repair.is_ok());
+/// # Ok(())
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+pub struct PriorityLock<Z: ZooKeeper> {
+    zk: Z,
+    directory: String,
+    line: Line,
+    held: String,
+    options: PriorityLockOptions,
+}
+
+impl<Z: ZooKeeper> PriorityLock<Z> {
+    /// The lock on `directory`. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// breaks the rule of paths; the data do not fit into a request, or are the word that asks to go.
+    pub fn new(zk: &Z, directory: &str, options: PriorityLockOptions) -> Result<Self, Error> {
+        path::validate_directory(directory)?;
+        if options.data == WORD.as_bytes() {
+            return Err(Error::BadInput("the data are the word that asks an owner to go".to_owned()));
+        }
+        let (line, held) = (path::join(directory, "line"), path::join(directory, "held"));
+        // A grant is the longest request: it names five znodes.
+        path::validate_size(&path::join(&line, &"x".repeat(64)).repeat(5), &options.data)?;
+        let line = Line { directory: line, marks: Marks::standard(names::INFIXES), parents: options.parents };
+        Ok(PriorityLock { zk: zk.clone(), directory: directory.to_owned(), line, held, options })
+    }
+
+    /// Waits until no writer holds the lock and no more urgent one, or as urgent and earlier, waits for it.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future gives up: its znodes are deleted in the background, also if a reply has not come yet, and its
+    /// watches are removed. Who was asked to go stays asked; nobody is made to go any more. Before the first poll nothing
+    /// was sent.
+    ///
+    /// # When the connection is lost
+    ///
+    /// The place in line, or among the holders, stays as long as the session does. What a lost reply would have said is
+    /// found out.
+    ///
+    /// # Errors
+    ///
+    /// [`is_session_over`](Error::is_session_over); [`is_revoked`](Error::is_revoked) when it was asked to go while it
+    /// waited: it has left the line; [`is_removed`](Error::is_removed) when somebody else deleted its znode;
+    /// [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`].
+    pub async fn read(&self, priority: Priority) -> Result<PriorityRead<Z>, Error> {
+        let hold = Attempt::run(self, READ, priority).await?;
+        Ok(PriorityRead { hold, run_until: self.options.run_until })
+    }
+
+    /// Waits until nobody holds the lock and nobody more urgent, or as urgent and earlier, waits for it.
+    ///
+    /// # Cancellation, When the connection is lost, Errors
+    ///
+    /// As [`read`](Self::read).
+    pub async fn write(&self, priority: Priority) -> Result<PriorityWrite<Z>, Error> {
+        let hold = Attempt::run(self, WRITE, priority).await?;
+        Ok(PriorityWrite { hold, run_until: self.options.run_until })
+    }
+
+    /// As [`read`](Self::read), but for at most `limit`, counted from the call over all that happens.
+    ///
+    /// # Errors
+    ///
+    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    pub fn read_within(
+        &self,
+        priority: Priority,
+        limit: Duration,
+    ) -> impl Future<Output = Result<PriorityRead<Z>, Error>> + Send + '_ {
+        let until = self.zk.now() + limit;
+        within(&self.zk, until, self.read(priority))
+    }
+
+    /// As [`write`](Self::write), but for at most `limit`, counted from the call over all that happens.
+    ///
+    /// # Errors
+    ///
+    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    pub fn write_within(
+        &self,
+        priority: Priority,
+        limit: Duration,
+    ) -> impl Future<Output = Result<PriorityWrite<Z>, Error>> + Send + '_ {
+        let until = self.zk.now() + limit;
+        within(&self.zk, until, self.write(priority))
+    }
+
+    /// Who holds the lock, the more urgent first, then who stands in line, in order. A view that may lag.
+    ///
+    /// # Errors
+    ///
+    /// `ConnectionLoss`, [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    pub async fn contenders(&self) -> Result<Vec<PriorityContender>, Error> {
+        let (held, line) = (self.zk.children(&self.held), self.zk.children(&self.line.directory));
+        let names = |listing: Result<crate::zk::Listing, Error>| match listing {
+            Ok(listing) => Ok(listing.names),
+            Err(Error::NoNode) => Ok(Vec::new()),
+            Err(e) => Err(e),
+        };
+        let (held, line) = (names(held.await)?, names(line.await)?);
+        let holder = |name: &String| {
+            let (role, priority) = names::read_held(name)?;
+            Some(PriorityContender {
+                path: path::join(&self.held, name),
+                priority,
+                writes: role == WRITE,
+                holds: true,
+            })
+        };
+        let mut all: Vec<_> = held.iter().filter_map(holder).collect();
+        all.sort_by_key(|holder| holder.priority);
+        let is_worn = |who: Standing| !is_good(who.number);
+        let mut ranked = self.ranked(line.iter(), |_| true, is_worn).await?;
+        ranked.sort_by_key(|(rank, _)| *rank);
+        let waiter = |(_, name): (_, &String)| {
+            let Standing { role, priority, .. } = Standing::read(name)?;
+            let path = path::join(&self.line.directory, name);
+            Some(PriorityContender { path, priority, writes: role == WRITE, holds: false })
+        };
+        all.extend(ranked.into_iter().filter_map(waiter));
+        Ok(all)
+    }
+
+    /// Who of `names` stands in line and counts, with rank. The czxids of those whose numbers are unclear are asked for, in
+    /// one flight.
+    async fn ranked<'a>(
+        &self,
+        names: impl Iterator<Item = &'a String>,
+        counts: impl Fn(Standing) -> bool,
+        is_unclear: impl Fn(Standing) -> bool,
+    ) -> Result<Vec<((Priority, Rank), &'a String)>, Error> {
+        let mut asked = Vec::new();
+        for name in names {
+            let Some(who) = Standing::read(name).filter(|who| counts(*who)) else { continue };
+            let stat = is_unclear(who).then(|| self.zk.exists(&path::join(&self.line.directory, name)));
+            asked.push((who, name, stat));
+        }
+        let mut ranked = Vec::with_capacity(asked.len());
+        for (who, name, stat) in asked {
+            let czxid = match stat {
+                None => 0,
+                Some(stat) => match stat.await? {
+                    Some(stat) => stat.czxid,
+                    None => continue,
+                },
+            };
+            ranked.push((who.rank(czxid), name));
+        }
+        Ok(ranked)
+    }
+
+    /// Asks a holder or a waiter to go, and exactly that one: [`Fate::Asked`], or [`Fate::Gone`] if its znode was gone
+    /// already; a waiter's is also when it was granted the lock.
+    ///
+    /// # Cancellation
+    ///
+    /// Asked stays asked.
+    ///
+    /// # When the connection is lost
+    ///
+    /// It asks again until it is certain that the contender was asked.
+    ///
+    /// # Errors
+    ///
+    /// [`is_bad_input`](Error::is_bad_input) for a znode that is not one of this lock's,
+    /// [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    pub async fn ask(&self, contender: &PriorityContender) -> Result<Fate, Error> {
+        self.validate(contender)?;
+        revoke::ask(&self.zk, &contender.path, WORD).await
+    }
+
+    /// Asks a holder or a waiter to go, and deletes its znode if it is there still when the grace is over, as
+    /// [`RevocableLock::force`](crate::RevocableLock::force).
+    ///
+    /// # Cancellation
+    ///
+    /// Asked stays asked, and nobody is removed.
+    ///
+    /// # When the connection is lost
+    ///
+    /// It goes on when the connection is back: late, but not early.
+    ///
+    /// # Errors
+    ///
+    /// As [`ask`](Self::ask). With [`is_session_over`](Error::is_session_over) the contender may be gone.
+    pub async fn force(&self, contender: &PriorityContender, grace: Duration) -> Result<Fate, Error> {
+        self.validate(contender)?;
+        revoke::force(&self.zk, &contender.path, WORD, grace).await
+    }
+
+    fn validate(&self, contender: &PriorityContender) -> Result<(), Error> {
+        path::validate(&contender.path)?;
+        let (directory, name) = path::split(&contender.path);
+        let is_one_of_ours = match directory {
+            _ if directory == self.held => names::read_held(name).is_some(),
+            _ if directory == self.line.directory => Standing::read(name).is_some(),
+            _ => false,
+        };
+        if is_one_of_ours {
+            return Ok(());
+        }
+        Err(Error::BadInput(format!("{} does not contend for {}", contender.path, self.directory)))
+    }
+}
+
+/// The lock, held together with other readers, until it is given back, lost, or asked for.
+///
+/// # Cancellation
+///
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+#[must_use = "dropping the guard releases the lock"]
+#[derive(Debug)]
+pub struct PriorityRead<Z: ZooKeeper> {
+    hold: Hold<Z>,
+    run_until: RunUntil,
+}
+
+/// The lock, held alone, until it is given back, lost, or asked for.
+///
+/// # Cancellation
+///
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+#[must_use = "dropping the guard releases the lock"]
+#[derive(Debug)]
+pub struct PriorityWrite<Z: ZooKeeper> {
+    hold: Hold<Z>,
+    run_until: RunUntil,
+}
+
+guard_methods!(PriorityRead);
+guard_methods!(PriorityWrite);
+guard_methods!(revocable PriorityRead);
+guard_methods!(revocable PriorityWrite);

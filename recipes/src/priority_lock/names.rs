@@ -1,0 +1,117 @@
+//! How the znodes of a priority lock are named: `<guid>-read-<ppppp>` and `<guid>-write-<ppppp>` for those who hold it,
+//! the same and `-<n>` for those who stand in line.
+
+use super::Priority;
+use crate::line::{Rank, rank};
+use crate::naming::{READ, Role, WRITE, number};
+use crate::zk::Guid;
+
+/// The infixes of readers and writers.
+pub(super) const INFIXES: &[&str] = &["-read-", "-write-"];
+
+const _: () = assert!(READ == 0 && WRITE == 1, "they stand in the order of the roles");
+
+/// How many digits a priority has.
+const DIGITS: usize = 5;
+
+/// What the name of one who stands in line says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Standing {
+    pub role: Role,
+    pub priority: Priority,
+    pub number: i32,
+}
+
+impl Standing {
+    /// Whoever ranks lower goes first. The czxid counts only where numbers do not tell the order.
+    pub(super) fn rank(self, czxid: i64) -> (Priority, Rank) {
+        (self.priority, rank(self.number, czxid))
+    }
+
+    pub(super) fn read(name: &str) -> Option<Standing> {
+        let (role, rest) = split(name)?;
+        let (digits, tail) = rest.split_at_checked(DIGITS)?;
+        Some(Standing { role, priority: priority(digits)?, number: number(tail.strip_prefix('-')?)? })
+    }
+}
+
+/// The name of one who holds the lock.
+pub(super) fn held(guid: Guid, role: Role, priority: Priority) -> String {
+    format!("{guid}{}{:05}", INFIXES[role], priority.0)
+}
+
+/// What the name of one who holds the lock says.
+pub(super) fn read_held(name: &str) -> Option<(Role, Priority)> {
+    let (role, rest) = split(name)?;
+    Some((role, priority(rest)?))
+}
+
+fn split(name: &str) -> Option<(Role, &str)> {
+    INFIXES
+        .iter()
+        .enumerate()
+        .find_map(|(role, infix)| Some((role, &name[name.rfind(infix)? + infix.len()..])))
+}
+
+fn priority(digits: &str) -> Option<Priority> {
+    let is_whole = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_whole.then(|| digits.parse().ok().map(Priority)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_read_as_it_was_written() {
+        let guid = Guid(0x5f3a);
+        for role in [READ, WRITE] {
+            for priority in [0, 3, 65_535].map(Priority) {
+                let name = held(guid, role, priority);
+                assert_eq!(read_held(&name), Some((role, priority)), "{name}");
+                for (tail, number) in [("-0000000007", 7), ("--2147483648", i32::MIN)] {
+                    let standing = Standing { role, priority, number };
+                    assert_eq!(Standing::read(&format!("{name}{tail}")), Some(standing));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_names_stand_for_nobody() {
+        for foreign in [
+            "config",
+            "5f3a-read-",
+            "5f3a-read-3",
+            "5f3a-read-00003",
+            "5f3a-read-00003-",
+            "5f3a-read-00003-7",
+            "5f3a-read-0000000007",
+            "5f3a-read-99999-0000000007",
+            "5f3a-read-0000x-0000000007",
+            "5f3a-read-0000ä-0000000007",
+            "5f3a-lock-00003-0000000007",
+        ] {
+            assert_eq!(Standing::read(foreign), None, "{foreign}");
+        }
+        for foreign in
+            ["5f3a-read-", "5f3a-read-3", "5f3a-write-000003", "5f3a-write-99999", "5f3a-lock-00003"]
+        {
+            assert_eq!(read_held(foreign), None, "{foreign}");
+        }
+    }
+
+    #[test]
+    fn the_more_urgent_rank_first_and_then_those_who_came_first() {
+        let rank = |name: &str, czxid| Standing::read(name).expect("it stands in line").rank(czxid);
+        let order = [
+            rank("a-read-00000-2147483646", 0),
+            rank("a-read-00000-2147483647", 7),
+            rank("a-write-00000--000000005", 9),
+            rank("a-write-00003-0000000004", 0),
+            rank("a-read-00003-0000000005", 0),
+            rank("a-write-00010-0000000001", 0),
+        ];
+        assert!(order.is_sorted_by(|earlier, later| earlier < later));
+    }
+}

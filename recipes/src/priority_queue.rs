@@ -1,0 +1,130 @@
+//! A queue in which the more urgent goes first.
+//!
+//! 1. *Put*: as in a [queue](crate::queue), with the priority in front of the number, in a fixed width.
+//! 2. *Take, claim*: as in a queue, with a new list for every call, and the most urgent of it. No watch can keep a list up
+//!    to date: it tells afterwards.
+//! 3. With [`Order::Strict`] every put also raises the version of the queue's znode, and the transaction that takes checks
+//!    the version that stood in its list: whatever was put in between makes it list again.
+//!
+//! After "Priority Queues" of ZooKeeper's recipes page, which sorts names as texts, so that `queue-5` stands behind
+//! `queue-10`, and drops its list when a watch fires.
+
+use crate::naming::Priority;
+use crate::parents::Parents;
+use crate::queue::{Consumer, Core, Delivery, Idle, Order, Prefetch, Producer, Urgency};
+use crate::zk::{Error, ZooKeeper};
+
+/// How a priority queue behaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PriorityQueueOptions {
+    /// How exact the order is.
+    pub order: Order,
+    /// Who loses when a consumer dies.
+    pub delivery: Delivery,
+    /// How consumers wait.
+    pub idle: Idle,
+    /// What becomes of a directory that does not exist.
+    pub parents: Parents,
+}
+
+/// A queue on a directory that gives the more urgent first, and what is equally urgent in the order in which it was put.
+///
+/// # Promises
+///
+/// As [`Queue`](crate::Queue), but for the order: as [`Order`] says it. With [`Delivery::AtLeastOnce`] items that are
+/// claimed do not count.
+///
+/// Not promised: with [`Order::Fresh`], that nothing more urgent comes between list and take; with [`Order::Strict`], that
+/// a taker gets anywhere under a flood of puts.
+///
+/// # Cost
+///
+/// A put: one request. A take: three, one after the other, whatever the number of items.
+///
+/// # Examples
+///
+/// ```
+/// use zk_recipes::{Delivery, Idle, Order, Parents, Priority, PriorityQueue, PriorityQueueOptions};
+///
+/// # sim_zk::doc_example(|zk| async move {
+/// let options = PriorityQueueOptions {
+///     order: Order::Fresh,
+///     delivery: Delivery::AtLeastOnce,
+///     idle: Idle::HerdFree,
+///     parents: Parents::Container,
+/// };
+/// let jobs = PriorityQueue::new(&zk, "/jobs", options)?;
+/// let mut producer = jobs.producer();
+/// producer.put(Priority(10), b"later").await?;
+/// producer.put(Priority(5), b"soon").await?;
+///
+/// let claimed = jobs.consumer().claim().await?;
+/// assert_eq!((claimed.item().data.as_slice(), claimed.attempts()), (&b"soon"[..], 1));
+/// claimed.done().await?;
+/// # Ok(())
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+pub struct PriorityQueue<Z: ZooKeeper> {
+    core: Core<Z>,
+}
+
+impl<Z: ZooKeeper> PriorityQueue<Z> {
+    /// The queue on `directory`. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// breaks the rule of paths.
+    pub fn new(zk: &Z, directory: &str, options: PriorityQueueOptions) -> Result<Self, Error> {
+        let PriorityQueueOptions { order, delivery, idle, parents } = options;
+        Ok(PriorityQueue { core: Core::with_order(zk, directory, order, delivery, idle, parents)? })
+    }
+
+    /// One who puts. Nothing is sent yet.
+    pub fn producer(&self) -> PriorityProducer<Z> {
+        PriorityProducer { inner: Producer::new(self.core.clone()) }
+    }
+
+    /// One who takes. Nothing is sent yet. It takes nothing beyond what it was asked for, since something more urgent may
+    /// come.
+    pub fn consumer(&self) -> Consumer<Z> {
+        Consumer::new(self.core.clone(), Prefetch(1)).expect("one item at a time is not none")
+    }
+}
+
+/// One who puts items into a priority queue. As [`Producer`], with a priority.
+#[derive(Debug)]
+pub struct PriorityProducer<Z: ZooKeeper> {
+    inner: Producer<Z>,
+}
+
+impl<Z: ZooKeeper> PriorityProducer<Z> {
+    /// Puts an item behind those that are as urgent.
+    ///
+    /// # Cancellation
+    ///
+    /// As [`Producer`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Producer::put_all`].
+    pub async fn put(&mut self, Priority(urgency): Priority, data: &[u8]) -> Result<(), Error> {
+        self.inner.put_at(urgency, &[data]).await
+    }
+
+    /// Puts items of one priority, all or none, in this order, nothing in between.
+    ///
+    /// # Cancellation
+    ///
+    /// As [`Producer`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Producer::put_all`].
+    pub async fn put_all(&mut self, Priority(urgency): Priority, items: &[Vec<u8>]) -> Result<(), Error> {
+        let urgency: Urgency = urgency;
+        let items: Vec<&[u8]> = items.iter().map(Vec::as_slice).collect();
+        self.inner.put_at(urgency, &items).await
+    }
+}

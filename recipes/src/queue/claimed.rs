@@ -1,0 +1,168 @@
+//! Step 5: what becomes of a claim.
+
+use super::{Core, Item};
+use crate::race::{connected, reconnected};
+use crate::receipt::Receipt;
+use crate::zk::{Armed, Error, Op, ZooKeeper};
+use futures_util::lock::Mutex;
+use std::sync::Arc;
+
+/// An item in one's hands, until it is done with or given back.
+///
+/// # Cancellation
+///
+/// Dropping it gives the item back in the background, as long as the session lives; else the end of the session does.
+#[must_use = "dropping a claim gives the item back"]
+pub struct Claimed<Z: ZooKeeper> {
+    pub(super) core: Core<Z>,
+    pub(super) receipt: Arc<Mutex<Receipt<Z>>>,
+    pub(super) item: Item,
+    pub(super) name: String,
+    /// The item's version since this claim: as long as it stands, nobody else was handed the item.
+    pub(super) version: i32,
+    /// Gives it back.
+    pub(super) armed: Armed,
+}
+
+impl<Z: ZooKeeper> Claimed<Z> {
+    /// The item.
+    pub fn item(&self) -> &Item {
+        &self.item
+    }
+
+    /// How many times the item was handed out, this time included.
+    pub fn attempts(&self) -> u32 {
+        self.version.cast_unsigned()
+    }
+
+    /// The item is done with, and goes.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future confirms the item or gives it back.
+    ///
+    /// # Errors
+    ///
+    /// As [`done_with`](Self::done_with).
+    pub async fn done(self) -> Result<(), Error> {
+        self.done_with(Vec::new()).await
+    }
+
+    /// The item is done with, and goes, in one transaction with further writes, exactly once.
+    ///
+    /// # Cancellation
+    ///
+    /// As [`done`](Self::done).
+    ///
+    /// # When the connection is lost
+    ///
+    /// The same transaction is sent again; the consumer's receipt refuses it if it was applied before.
+    ///
+    /// # Errors
+    ///
+    /// [`ClaimLost`](Error::ClaimLost): the claim is not ours any more, and nothing was written. [`Error::Multi`] with the
+    /// index of the caller's operation that was refused: nothing was written, and the item is given back.
+    /// [`is_session_over`](Error::is_session_over): it may be done.
+    pub async fn done_with(self, ops: Vec<Op>) -> Result<(), Error> {
+        Self::done_all(vec![self], ops).await
+    }
+
+    /// Several items are done with, in one transaction with further writes: all or none. The claims must come from one
+    /// consumer.
+    ///
+    /// # Errors
+    ///
+    /// As [`done_with`](Self::done_with); if one of the claims is lost, nothing is written and the others are given back.
+    /// [`is_bad_input`](Error::is_bad_input): no claim, or claims of several consumers.
+    pub async fn done_all(claims: Vec<Self>, ops: Vec<Op>) -> Result<(), Error> {
+        let Some(first) = claims.first() else {
+            return Err(Error::BadInput("there is nothing to be done with".into()));
+        };
+        if claims.iter().any(|claim| !Arc::ptr_eq(&claim.receipt, &first.receipt)) {
+            return Err(Error::BadInput("the claims come from several consumers".into()));
+        }
+        let (core, receipt) = (first.core.clone(), first.receipt.clone());
+        let mut all: Vec<Op> = claims.iter().flat_map(Claimed::settles).collect();
+        let own = all.len();
+        all.extend(ops);
+        let written = core.write(&mut *receipt.lock().await, &all).await;
+        match written {
+            Ok(()) => {
+                for claim in claims {
+                    claim.armed.done();
+                }
+                Ok(())
+            }
+            Err(Error::Multi { index, cause }) if index >= own => {
+                Err(Error::Multi { index: index - own, cause })
+            }
+            // Another version, or no item, or no claim.
+            Err(Error::Multi { cause, .. }) if is_gone(&cause) => Err(Error::ClaimLost),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// The item goes, and the claim with it.
+    fn settles(&self) -> [Op; 2] {
+        let layout = &self.core.layout;
+        [
+            Op::Delete { path: layout.item(&self.name), version: Some(self.version) },
+            Op::Delete { path: layout.claim(&self.name), version: None },
+        ]
+    }
+
+    /// Gives the item back: it stands at its old place again.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future leaves the same to the background.
+    ///
+    /// # Errors
+    ///
+    /// [`ClaimLost`](Error::ClaimLost): it was not ours any more. [`is_session_over`](Error::is_session_over): the end of
+    /// the session gives it back.
+    pub async fn give_back(self) -> Result<(), Error> {
+        let mut was_sent = false;
+        loop {
+            let status = connected(&self.core.zk).await?;
+            match self.core.zk.multi(gives_back(&self.core, &self.name, self.version)).await {
+                Ok(_) => break,
+                Err(Error::ConnectionLoss) => {
+                    was_sent = true;
+                    reconnected(&self.core.zk, status).await?;
+                }
+                // After a lost answer, not ours any more means done.
+                Err(Error::Multi { cause, .. }) if was_sent && is_gone(&cause) => break,
+                Err(Error::Multi { cause, .. }) if is_gone(&cause) => {
+                    self.armed.done();
+                    return Err(Error::ClaimLost);
+                }
+                Err(e) => return Err(e),
+            }
+        }
+        self.armed.done();
+        Ok(())
+    }
+}
+
+fn is_gone(cause: &Error) -> bool {
+    matches!(cause, Error::NoNode | Error::BadVersion)
+}
+
+/// Nothing happens if somebody else was handed the item since: its version has moved on.
+pub(super) fn gives_back<Z: ZooKeeper>(core: &Core<Z>, name: &str, version: i32) -> Vec<Op> {
+    let layout = &core.layout;
+    vec![
+        Op::Check { path: layout.item(name), version: Some(version) },
+        Op::Delete { path: layout.claim(name), version: None },
+    ]
+}
+
+impl<Z: ZooKeeper> std::fmt::Debug for Claimed<Z> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Claimed")
+            .field("name", &self.name)
+            .field("version", &self.version)
+            .finish_non_exhaustive()
+    }
+}

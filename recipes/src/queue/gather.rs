@@ -1,0 +1,312 @@
+//! Steps 2 to 4: listing, reading, and taking or claiming.
+
+use super::claimed::{Claimed, gives_back};
+use super::consumer::{Consumer, Item};
+use super::{Delivery, Idle, Order};
+use crate::line::Place;
+use crate::race::{connected, reconnected};
+use crate::receipt::Fate;
+use crate::zk::{CreateMode, Data, Duty, Error, Listing, Op, ZooKeeper};
+use std::collections::BTreeSet;
+
+/// What becomes of a call that finds nothing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Patience {
+    Waits,
+    GivesUp,
+}
+
+/// An item that was read.
+struct Read {
+    name: String,
+    data: Data,
+}
+
+/// How a try at step 4 went.
+enum Tried {
+    Got,
+    /// Somebody else was faster with one of them.
+    Refused,
+    /// The list is out of date.
+    Stale,
+}
+
+/// After so many refusals in one call a consumer stands in line before it tries again.
+const PATIENT_REFUSALS: u32 = 3;
+
+impl<Z: ZooKeeper> Consumer<Z> {
+    /// Steps 2 to 6, until there is something in hand.
+    pub(super) async fn gather(&mut self, count: usize, patience: Patience) -> Result<(), Error> {
+        self.core.ready(&mut *self.receipt.lock().await).await?;
+        if self.recover().await? {
+            return Ok(());
+        }
+        if self.layout().order.is_some() {
+            // A call's own list.
+            self.known.clear();
+        }
+        let mut place = None;
+        let mut refusals = 0;
+        loop {
+            if self.known.is_empty() {
+                self.list().await?;
+            }
+            if self.known.is_empty() {
+                if patience == Patience::GivesUp {
+                    return Ok(());
+                }
+                self.idle(&mut place).await?;
+            } else if refusals >= PATIENT_REFUSALS && patience == Patience::Waits {
+                self.stand_in_line(&mut place).await?;
+                refusals = 0;
+                continue;
+            }
+            let read = self.read(count).await?;
+            if read.is_empty() {
+                continue;
+            }
+            let tried = match self.layout().delivery {
+                Delivery::AtMostOnce => self.take_them(read, &mut place).await?,
+                Delivery::AtLeastOnce => self.claim_them(read, &mut place).await?,
+            };
+            match tried {
+                Tried::Got => return Ok(()),
+                Tried::Refused => refusals += 1,
+                Tried::Stale => self.known.clear(),
+            }
+        }
+    }
+
+    /// A take that was dropped: the receipt tells whether its items are ours.
+    async fn recover(&mut self) -> Result<bool, Error> {
+        if self.under_way.is_empty() {
+            return Ok(false);
+        }
+        let fate = self.receipt.lock().await.settled().await?;
+        let items = std::mem::take(&mut self.under_way);
+        if fate == Some(Fate::Applied) {
+            self.hand.extend(items);
+        }
+        Ok(!self.hand.is_empty())
+    }
+
+    /// Step 2.
+    pub(super) async fn list(&mut self) -> Result<(), Error> {
+        loop {
+            let status = connected(&self.core.zk).await?;
+            let list = self.core.zk.children(&self.layout().root);
+            let claims = self.claims_listing();
+            match list.await {
+                Ok(list) => {
+                    let Some(claimed) = names_of(claims).await? else { continue };
+                    self.knows(list.names, &claimed, list.stat.version);
+                    return Ok(());
+                }
+                Err(Error::NoNode) => self.core.make().await?,
+                Err(Error::ConnectionLoss) => drop(reconnected(&self.core.zk, status).await?),
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// Sends the list of what is claimed, where items are claimed.
+    pub(super) fn claims_listing(
+        &self,
+    ) -> Option<impl Future<Output = Result<Listing, Error>> + Send + use<Z>> {
+        let layout = self.layout();
+        (layout.delivery == Delivery::AtLeastOnce).then(|| self.core.zk.children(&layout.claims()))
+    }
+
+    /// A list has come.
+    pub(super) fn knows(&mut self, names: Vec<String>, claimed: &BTreeSet<String>, version: i32) {
+        let mut names = self.layout().sorted(names);
+        names.retain(|name| !claimed.contains(name));
+        self.known = names.into();
+        self.version = version;
+    }
+
+    /// Step 3. Nobody reads more than a transaction has room for.
+    async fn read(&mut self, count: usize) -> Result<Vec<Read>, Error> {
+        let mut room = self.core.room();
+        let fits = |name: &&String| {
+            let bytes = self.core.bytes_of(name, &[]);
+            let fits = room >= bytes;
+            room = room.saturating_sub(bytes);
+            fits
+        };
+        let names: Vec<String> = self.known.iter().take(count).take_while(fits).cloned().collect();
+        let paths: Vec<String> = names.iter().map(|name| self.layout().item(name)).collect();
+        let answers = loop {
+            let status = connected(&self.core.zk).await?;
+            match self.core.zk.get_many(&paths).await {
+                Ok(answers) => break answers,
+                Err(Error::ConnectionLoss) => drop(reconnected(&self.core.zk, status).await?),
+                Err(e) => return Err(e),
+            }
+        };
+        let mut room = self.core.room();
+        let mut read = Vec::new();
+        for (name, data) in names.into_iter().zip(answers) {
+            let Some(data) = data else {
+                self.strike(&name);
+                continue;
+            };
+            let bytes = self.core.bytes_of(&name, &data.data);
+            if bytes > room && !read.is_empty() {
+                break;
+            }
+            room = room.saturating_sub(bytes);
+            read.push(Read { name, data });
+        }
+        Ok(read)
+    }
+
+    fn strike(&mut self, name: &str) {
+        self.known.retain(|other| other != name);
+    }
+
+    /// What a transaction of step 4 begins with: with [`Order::Strict`], that nothing was put since the list.
+    fn guard(&self) -> Vec<Op> {
+        match self.layout().order {
+            Some(Order::Strict) => {
+                vec![Op::Check { path: self.layout().root.clone(), version: Some(self.version) }]
+            }
+            Some(Order::Fresh) | None => Vec::new(),
+        }
+    }
+
+    /// Sends a transaction of step 4: a guard, `each` operations for each of `names`, and the own place in line.
+    async fn attempt(
+        &mut self,
+        names: &[String],
+        each: usize,
+        ops: Vec<Op>,
+        place: &mut Option<Place>,
+    ) -> Result<Tried, Error> {
+        let guard = self.guard();
+        let before = guard.len();
+        let mut all: Vec<Op> = guard.into_iter().chain(ops).collect();
+        let own = all.len();
+        loop {
+            all.truncate(own);
+            all.extend(place.as_ref().map(|place| Op::Delete { path: place.path.clone(), version: None }));
+            let written = self.core.write(&mut *self.receipt.lock().await, &all).await;
+            let (index, cause) = match written {
+                Ok(()) => {
+                    if let Some(place) = place.take() {
+                        place.armed.done();
+                    }
+                    for name in names {
+                        self.strike(name);
+                    }
+                    return Ok(Tried::Got);
+                }
+                Err(Error::Multi { index, cause }) => (index, *cause),
+                Err(e) => return Err(e),
+            };
+            match cause {
+                Error::BadVersion | Error::NoNode if index < before => return Ok(Tried::Stale),
+                // A stranger has taken our place: go without it.
+                Error::NoNode if index >= own => {
+                    if let Some(place) = place.take() {
+                        place.armed.done();
+                    }
+                }
+                // The directory of the claims is missing.
+                Error::NoNode if each > 1 && (index - before).is_multiple_of(each) => {
+                    self.core.make().await?
+                }
+                Error::NoNode | Error::NodeExists | Error::BadVersion => {
+                    self.strike(&names[(index - before) / each]);
+                    return Ok(Tried::Refused);
+                }
+                cause => return Err(Error::Multi { index, cause: Box::new(cause) }),
+            }
+        }
+    }
+
+    /// Step 4, for good.
+    async fn take_them(&mut self, read: Vec<Read>, place: &mut Option<Place>) -> Result<Tried, Error> {
+        let names: Vec<String> = read.iter().map(|read| read.name.clone()).collect();
+        let delete = |name: &String| Op::Delete { path: self.layout().item(name), version: None };
+        let ops: Vec<Op> = names.iter().map(delete).collect();
+        self.under_way = read
+            .into_iter()
+            .map(|Read { data, .. }| Item { data: data.data, czxid: data.stat.czxid })
+            .collect();
+        let tried = self.attempt(&names, 1, ops, place).await;
+        match tried {
+            Ok(Tried::Got) => self.hand.extend(self.under_way.drain(..)),
+            // Not applied, or nobody will ever know.
+            _ => self.under_way.clear(),
+        }
+        tried
+    }
+
+    /// Step 4, until further notice.
+    async fn claim_them(&mut self, read: Vec<Read>, place: &mut Option<Place>) -> Result<Tried, Error> {
+        let guid = self.core.zk.guid().to_string().into_bytes();
+        let connection = self.core.zk.status().connection;
+        let mut names = Vec::with_capacity(read.len());
+        let mut ops = Vec::with_capacity(2 * read.len());
+        let mut claims = Vec::with_capacity(read.len());
+        for Read { name, data: Data { data, stat } } in read {
+            ops.push(Op::Create {
+                path: self.layout().claim(&name),
+                data: guid.clone(),
+                mode: CreateMode::Ephemeral,
+            });
+            let path = self.layout().item(&name);
+            ops.push(Op::Set { path, data: data.clone(), version: Some(stat.version) });
+            let version = stat.version.wrapping_add(1);
+            // Until it is known that the claim is ours, the version may be another's: its mark tells.
+            let gives_back = Duty::Marked {
+                path: self.layout().claim(&name),
+                data: guid.clone(),
+                ops: gives_back(&self.core, &name, version),
+                connection,
+            };
+            claims.push(Claimed {
+                armed: self.core.zk.arm(gives_back),
+                core: self.core.clone(),
+                receipt: self.receipt.clone(),
+                item: Item { data, czxid: stat.czxid },
+                name: name.clone(),
+                version,
+            });
+            names.push(name);
+        }
+        let tried = self.attempt(&names, 2, ops, place).await;
+        match &tried {
+            Ok(Tried::Got) => {
+                for mut claim in claims {
+                    claim.armed.narrow(Duty::Multi(gives_back(&self.core, &claim.name, claim.version)));
+                    self.claims.push_back(claim);
+                }
+            }
+            // Nothing was claimed.
+            Ok(Tried::Refused | Tried::Stale) => claims.into_iter().for_each(|claim| claim.armed.done()),
+            // They may be ours: they are given back.
+            Err(_) => {}
+        }
+        tried
+    }
+
+    /// Whether idle consumers stand in line.
+    pub(super) fn is_herd_free(&self) -> bool {
+        self.core.idle == Idle::HerdFree
+    }
+}
+
+/// The names in a list that may not have been asked for, and whose directory may be missing. `None` if it was lost.
+pub(super) async fn names_of(
+    listing: Option<impl Future<Output = Result<Listing, Error>>>,
+) -> Result<Option<BTreeSet<String>>, Error> {
+    let Some(listing) = listing else { return Ok(Some(BTreeSet::new())) };
+    match listing.await {
+        Ok(listing) => Ok(Some(listing.names.into_iter().collect())),
+        Err(Error::NoNode) => Ok(Some(BTreeSet::new())),
+        Err(Error::ConnectionLoss) => Ok(None),
+        Err(e) => Err(e),
+    }
+}

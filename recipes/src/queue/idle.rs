@@ -1,0 +1,89 @@
+//! Step 6: waiting for something to take.
+
+use super::consumer::Consumer;
+use super::gather::names_of;
+use crate::line::Place;
+use crate::naming::Role;
+use crate::race::{connected, first, reconnected};
+use crate::zk::{Error, ZooKeeper};
+
+/// Idle consumers are all alike, and each waits for all ahead.
+const TAKER: Role = 0;
+const EVERYBODY: fn(Role) -> bool = |_| true;
+
+impl<Z: ZooKeeper> Consumer<Z> {
+    /// Waits until there is something to take: then it is known.
+    pub(super) async fn idle(&mut self, place: &mut Option<Place>) -> Result<(), Error> {
+        self.stand_in_line(place).await?;
+        while self.known.is_empty() {
+            self.watch().await?;
+        }
+        Ok(())
+    }
+
+    /// Waits until it is the first of the idle consumers; in [`Idle::Textbook`](super::Idle::Textbook) all are.
+    pub(super) async fn stand_in_line(&mut self, place: &mut Option<Place>) -> Result<(), Error> {
+        let line = self.layout().line();
+        while self.is_herd_free() && place.is_none() {
+            let (own, look) = match line.join(&self.core.zk, TAKER, &[]).await {
+                Ok(joined) => joined,
+                Err(Error::NoNode) => {
+                    self.core.make().await?;
+                    continue;
+                }
+                Err(e) => return Err(e),
+            };
+            match line.turn(&self.core.zk, &own, look, EVERYBODY).await {
+                Ok(()) => {
+                    // What was known is old by now.
+                    self.known.clear();
+                    *place = Some(own);
+                }
+                // A stranger has taken our place: stand in line again.
+                Err(Error::Removed(_)) => own.armed.done(),
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+
+    /// Lists with a watch; if there is nothing, waits for it and lists again.
+    async fn watch(&mut self) -> Result<(), Error> {
+        let zk = self.core.zk.clone();
+        let status = connected(&zk).await?;
+        let list = zk.children_watch(&self.layout().root);
+        let claims = self.claims_listing();
+        let (list, changes) = match list.await {
+            Ok(listed) => listed,
+            // The queue was reaped, or deleted, under our eyes.
+            Err(Error::NoNode) => return self.core.make().await,
+            Err(Error::ConnectionLoss) => return reconnected(&zk, status).await.map(drop),
+            Err(e) => return Err(e),
+        };
+        let Some(claimed) = names_of(claims).await? else { return Ok(()) };
+        let stand = self.layout().sorted(list.names.clone());
+        self.knows(list.names, &claimed, list.stat.version);
+        if !self.known.is_empty() {
+            return Ok(());
+        }
+        if stand.is_empty() {
+            changes.await?;
+        } else {
+            // All that is there is claimed: one of those consumers may die, or give its item back.
+            let (list, released) = match zk.children_watch(&self.layout().claims()).await {
+                Ok(listed) => listed,
+                Err(Error::NoNode | Error::ConnectionLoss) => return Ok(()),
+                Err(e) => return Err(e),
+            };
+            if stand.iter().any(|name| !list.names.contains(name)) {
+                return Ok(());
+            }
+            match first(changes, released).await {
+                futures_util::future::Either::Left(event) | futures_util::future::Either::Right(event) => {
+                    event?
+                }
+            };
+        }
+        self.list().await
+    }
+}

@@ -1,0 +1,221 @@
+//! The znodes of a queue: what they are called, in which order items stand, and how they come to be.
+//!
+//! ```text
+//! <q>                              the mode, so that nobody uses the queue otherwise
+//! <q>/queue-<n>                    an item; with priorities <q>/queue-<ppppp>-<n>
+//! <q>/receipts/<guid>              one for each producer and consumer
+//! <q>/takers/<guid>-taker-<n>      idle consumers in line
+//! <q>/claims/<item>                a claim; its data name the attempt
+//! ```
+
+use super::{Delivery, Order};
+use crate::line::Line;
+use crate::naming::{Marks, number};
+use crate::parents::Parents;
+use crate::race::{connected, reconnected};
+use crate::zk::{CreateMode, Error, ZooKeeper, path};
+
+/// Idle consumers in line.
+const TAKERS: Marks = Marks::standard(&["-taker-"]);
+
+/// What the names of items begin with.
+const ITEM: &str = "queue-";
+
+/// Where an item stands: smaller goes first. Numbers are compared as numbers; negative ones, which old servers give when
+/// the counter has gone round, come behind the others.
+pub(super) type Rank = (u16, u32);
+
+/// Where a queue lives, and how it is set up.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    pub(super) root: String,
+    pub(super) parents: Parents,
+    /// `None`: first in, first out.
+    pub(super) order: Option<Order>,
+    pub(super) delivery: Delivery,
+}
+
+impl Layout {
+    pub(super) fn receipts(&self) -> String {
+        path::join(&self.root, "receipts")
+    }
+
+    fn takers(&self) -> String {
+        path::join(&self.root, "takers")
+    }
+
+    pub(super) fn claims(&self) -> String {
+        path::join(&self.root, "claims")
+    }
+
+    pub(super) fn item(&self, name: &str) -> String {
+        path::join(&self.root, name)
+    }
+
+    pub(super) fn claim(&self, name: &str) -> String {
+        path::join(&self.claims(), name)
+    }
+
+    /// The line of idle consumers. Its directory is made here and not there, since the queue above it has data.
+    pub(super) fn line(&self) -> Line {
+        Line { directory: self.takers(), marks: TAKERS, parents: Parents::MustExist }
+    }
+
+    /// The path of an item up to its number. The width is fixed and a dash stands behind it: else `5` would sort behind
+    /// `10`, and run into the number.
+    pub(super) fn prefix(&self, priority: u16) -> String {
+        match self.order {
+            None => self.item(ITEM),
+            Some(_) => self.item(&format!("{ITEM}{priority:05}-")),
+        }
+    }
+
+    /// Where an item stands; `None` for every other child.
+    pub(super) fn rank(&self, name: &str) -> Option<Rank> {
+        let rest = name.strip_prefix(ITEM)?;
+        let (priority, digits) = match self.order {
+            None => (0, rest),
+            Some(_) => {
+                let (priority, digits) = rest.split_at_checked(5)?;
+                let is_number = priority.bytes().all(|b| b.is_ascii_digit());
+                (is_number.then(|| priority.parse().ok())??, digits.strip_prefix('-')?)
+            }
+        };
+        Some((priority, number(digits)?.cast_unsigned()))
+    }
+
+    /// The names of items, in their order.
+    pub(super) fn sorted(&self, names: Vec<String>) -> Vec<String> {
+        let mut ranked: Vec<(Rank, String)> =
+            names.into_iter().filter_map(|name| Some((self.rank(&name)?, name))).collect();
+        ranked.sort();
+        ranked.into_iter().map(|(_, name)| name).collect()
+    }
+
+    /// How the queue is set up, as its znode says it.
+    pub(super) fn mode(&self) -> Vec<u8> {
+        let order = match self.order {
+            None => "queue",
+            Some(Order::Fresh) => "priority-queue",
+            Some(Order::Strict) => "strict-priority-queue",
+        };
+        let delivery = match self.delivery {
+            Delivery::AtMostOnce => "at-most-once",
+            Delivery::AtLeastOnce => "at-least-once",
+        };
+        format!("{order} {delivery}").into_bytes()
+    }
+
+    /// Makes what is missing, in one flight, and sees to it that nobody has set the queue up otherwise.
+    pub(super) async fn make<Z: ZooKeeper>(&self, zk: &Z) -> Result<(), Error> {
+        let mode = match self.parents {
+            Parents::Persistent => CreateMode::Persistent,
+            Parents::Container | Parents::MustExist => CreateMode::Container,
+        };
+        loop {
+            let status = connected(zk).await?;
+            let above = (self.parents != Parents::MustExist)
+                .then(|| (self.parents.make_for(zk, &self.root), zk.create(&self.root, &self.mode(), mode)));
+            let below = match self.delivery {
+                Delivery::AtMostOnce => vec![self.receipts(), self.takers()],
+                Delivery::AtLeastOnce => vec![self.receipts(), self.takers(), self.claims()],
+            };
+            let below: Vec<_> = below.iter().map(|directory| zk.create(directory, &[], mode)).collect();
+            let mut made = Ok(());
+            if let Some((levels, root)) = above {
+                levels?.done().await?;
+                made = refused(root.await);
+            }
+            for directory in below {
+                made = made.and(refused(directory.await));
+            }
+            match made.and(self.check(zk).await) {
+                // Reaped, or deleted, in between.
+                Err(Error::NoNode) if self.parents != Parents::MustExist => {}
+                Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
+                done => return done,
+            }
+        }
+    }
+
+    /// Whether the queue is set up as this handle uses it. One that was made without a word gets ours.
+    ///
+    /// # Errors
+    ///
+    /// [`is_mismatch`](Error::is_mismatch), `NoNode`.
+    pub(super) async fn check<Z: ZooKeeper>(&self, zk: &Z) -> Result<(), Error> {
+        loop {
+            let status = connected(zk).await?;
+            let stands = match zk.get(&self.root).await {
+                Ok(stands) => stands,
+                Err(Error::ConnectionLoss) => {
+                    reconnected(zk, status).await?;
+                    continue;
+                }
+                Err(e) => return Err(e),
+            };
+            if stands.data == self.mode() {
+                return Ok(());
+            }
+            if !stands.data.is_empty() {
+                let (ours, theirs) = (self.mode(), stands.data);
+                return Err(Error::Mismatch(format!(
+                    "{} is {:?}, not {:?}",
+                    self.root,
+                    String::from_utf8_lossy(&theirs),
+                    String::from_utf8_lossy(&ours)
+                )));
+            }
+            match zk.set(&self.root, &self.mode(), Some(stands.stat.version)).await {
+                // Ours, somebody else's, or lost: read again.
+                Ok(_) | Err(Error::BadVersion) => {}
+                Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
+                Err(e) => return Err(e),
+            }
+        }
+    }
+}
+
+/// A level that is there already is fine.
+fn refused<T>(made: Result<T, Error>) -> Result<(), Error> {
+    match made {
+        Ok(_) | Err(Error::NodeExists) => Ok(()),
+        Err(e) => Err(e),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(order: Option<Order>) -> Layout {
+        let (parents, delivery) = (Parents::Container, Delivery::AtMostOnce);
+        Layout { root: "/q".to_owned(), parents, order, delivery }
+    }
+
+    #[test]
+    fn items_stand_in_the_order_of_their_numbers() {
+        let names =
+            ["queue-0000000010", "queue-0000000009", "receipts", "queue--000000007", "queue-7", "queue-"];
+        let sorted = layout(None).sorted(names.map(str::to_owned).to_vec());
+        assert_eq!(sorted, ["queue-0000000009", "queue-0000000010", "queue--000000007"]);
+    }
+
+    #[test]
+    fn the_smaller_priority_goes_first() {
+        let layout = layout(Some(Order::Fresh));
+        let names = [
+            "queue-00010-0000000001",
+            "queue-00009-0000000003",
+            "queue-00009-0000000002",
+            "queue-0000000001",
+            "queue-9-0000000001",
+            "queue-99999-0000000001",
+            "queue-+0001-0000000001",
+            "queue-0000\u{e9}-0000000001",
+        ];
+        let sorted = layout.sorted(names.map(str::to_owned).to_vec());
+        assert_eq!(sorted, ["queue-00009-0000000002", "queue-00009-0000000003", "queue-00010-0000000001"]);
+        assert_eq!(layout.prefix(5), "/q/queue-00005-");
+    }
+}

@@ -1,0 +1,367 @@
+//! A shared lock whose holders and waiters can be asked to go, or made to.
+//!
+//! 1. Join: as the [shared lock](crate::shared_lock); as soon as the own znode's name is known, read it and arm a watch on
+//!    its data, which nobody waits for. The answer counts like any other: the word may be there already.
+//! 2. Told that the own znode was written: read it again. A waiter that was asked leaves the line; waiting for the one
+//!    ahead is as in the shared lock, and its being asked wakes nobody.
+//! 3. A holder hears it by [`revoked`](RevocableWrite::revoked), finishes, and releases.
+//! 4. Ask: write the word into one contender's znode.
+//! 5. Force: ask, and delete that znode when the grace is over.
+//!
+//! After "Revocable Shared Locks" of ZooKeeper's recipes page, whose "freaking laser beams" are step 5. The page says
+//! nothing of a word that is written before its owner watches, of a successor that takes the writing for a deletion, nor of
+//! who is hit when the holder has changed meanwhile: here one znode is asked, and names are unique.
+
+use crate::guard::guard_methods;
+use crate::hold::{Grant, Hold, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop};
+use crate::line::{Contender, Line, Place};
+use crate::naming::{Marks, Naming, READ, Role, WRITE};
+use crate::own::Own;
+use crate::parents::Parents;
+use crate::race::{first, while_connected, within};
+use crate::revoke::{self, Fate};
+use crate::shared_lock::{NotDowngraded, conflicts};
+use crate::zk::{Error, Op, OpResult, ZooKeeper, path};
+use futures_util::future::Either;
+use std::future::Future;
+use std::time::Duration;
+
+/// Until when [`RevocableWrite::run`] and [`RevocableRead::run`] drive their work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RunUntil {
+    /// Until the holder is asked to go, or must stop.
+    #[default]
+    Revoked,
+    /// Until the holder must stop: whoever is asked to go finishes first.
+    Lost,
+}
+
+/// How a revocable lock behaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RevocableLockOptions {
+    /// Until when a guard's `run` drives its work.
+    pub run_until: RunUntil,
+    /// How the znodes are named, and which word asks to go; all who share the directory must agree. Kazoo has no such
+    /// word.
+    pub naming: Naming,
+    /// What becomes of a directory that does not exist.
+    pub parents: Parents,
+    /// What a holder does when the connection is lost.
+    pub on_suspect: OnSuspect,
+    /// How long before the end of the session a holder has to have stopped; `None` for a tenth of the session timeout.
+    /// It must cover the drift of the clocks over one timeout and the time a holder takes to stop.
+    pub margin: Option<Duration>,
+    /// What the znode holds until somebody asks its owner to go; not the word itself.
+    pub data: Vec<u8>,
+}
+
+impl Default for RevocableLockOptions {
+    /// Work goes on until the holder is asked to go; standard names, containers, stop when the connection is lost, a tenth
+    /// of the timeout, no data.
+    fn default() -> Self {
+        RevocableLockOptions {
+            run_until: RunUntil::Revoked,
+            naming: Naming::Standard,
+            parents: Parents::Container,
+            on_suspect: OnSuspect::Stop,
+            margin: None,
+            data: Vec::new(),
+        }
+    }
+}
+
+/// A lock of readers and writers who can be asked to go. A revocable mutex is one of which only
+/// [`write`](Self::write) is used.
+///
+/// # Promises
+///
+/// * All that [`SharedLock`](crate::SharedLock) promises.
+/// * *Heard.* A word that is written into a contender's znode reaches its owner, also if it was written before the owner
+///   could watch, on every acquire.
+/// * *Waiters go.* A waiter that was asked leaves the line, and its call ends with
+///   [`is_revoked`](Error::is_revoked).
+/// * *Nobody else.* Asking wakes nobody but the one who is asked.
+/// * *No force unless asked for.* Without [`force`](Self::force) nobody is removed; with it not before the grace is over.
+///
+/// Not promised: that a holder consents. After force, that the one removed knows of it before the next holds: its
+/// transactions are refused at once.
+///
+/// # Cost
+///
+/// As the shared lock, and one request and one watch for one's own znode, for which nobody waits. Asking costs one request;
+/// force three, and the grace.
+///
+/// # Examples
+///
+/// ```
+/// use zk_recipes::{Fate, RevocableLock, RevocableLockOptions};
+///
+/// # sim_zk::doc_example(|zk| async move {
+/// let lock = RevocableLock::new(&zk, "/locks/index", RevocableLockOptions::default())?;
+/// let held = lock.write().await?;
+///
+/// // Somebody else, who is in a hurry:
+/// let contenders = lock.contenders().await?;
+/// assert_eq!(lock.ask(&contenders[0]).await?, Fate::Asked);
+///
+/// held.revoked().await.expect("it is held still");
+/// held.release().await?;
+/// # Ok(())
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+pub struct RevocableLock<Z: ZooKeeper> {
+    zk: Z,
+    line: Line,
+    word: &'static str,
+    options: RevocableLockOptions,
+}
+
+impl<Z: ZooKeeper> RevocableLock<Z> {
+    /// The lock on `directory`. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// breaks the rule of paths; the data do not fit into a request, or are the word that asks to go; the naming has no
+    /// such word.
+    pub fn new(zk: &Z, directory: &str, options: RevocableLockOptions) -> Result<Self, Error> {
+        let bad = |why: &str| Err(Error::BadInput(why.to_owned()));
+        let Some(word) = options.naming.word() else {
+            return bad("this naming has no word that asks an owner to go");
+        };
+        if options.data == word.as_bytes() {
+            return bad("the data are the word that asks an owner to go");
+        }
+        let (marks, parents) = (options.naming.shared(), options.parents);
+        let line = Line { directory: directory.to_owned(), marks, parents };
+        line.validate(&options.data)?;
+        Ok(RevocableLock { zk: zk.clone(), line, word, options })
+    }
+
+    /// Waits until no writer is ahead.
+    ///
+    /// # Cancellation, When the connection is lost
+    ///
+    /// As [`SharedLock::read`](crate::SharedLock::read).
+    ///
+    /// # Errors
+    ///
+    /// As [`SharedLock::read`](crate::SharedLock::read), and [`is_revoked`](Error::is_revoked) when it was asked to go
+    /// while it waited: it has left the line.
+    pub async fn read(&self) -> Result<RevocableRead<Z>, Error> {
+        Ok(self.reader(self.stand(READ).await?))
+    }
+
+    /// Waits until nobody is ahead.
+    ///
+    /// # Cancellation, When the connection is lost, Errors
+    ///
+    /// As [`read`](Self::read).
+    pub async fn write(&self) -> Result<RevocableWrite<Z>, Error> {
+        Ok(self.writer(self.stand(WRITE).await?))
+    }
+
+    /// As [`read`](Self::read), but for at most `limit`, counted from the call over all that happens.
+    ///
+    /// # Errors
+    ///
+    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    pub fn read_within(
+        &self,
+        limit: Duration,
+    ) -> impl Future<Output = Result<RevocableRead<Z>, Error>> + Send + '_ {
+        let until = self.zk.now() + limit;
+        within(&self.zk, until, self.read())
+    }
+
+    /// As [`write`](Self::write), but for at most `limit`, counted from the call over all that happens.
+    ///
+    /// # Errors
+    ///
+    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    pub fn write_within(
+        &self,
+        limit: Duration,
+    ) -> impl Future<Output = Result<RevocableWrite<Z>, Error>> + Send + '_ {
+        let until = self.zk.now() + limit;
+        within(&self.zk, until, self.write())
+    }
+
+    /// Takes a reader's hold if no writer is ahead at the first look; `None` if one is, or if the connection is lost.
+    ///
+    /// # Cancellation, Errors
+    ///
+    /// As [`read`](Self::read), and so if it gives up by itself.
+    pub async fn try_read(&self) -> Result<Option<RevocableRead<Z>>, Error> {
+        Ok(self.stand_at_once(READ).await?.map(|hold| self.reader(hold)))
+    }
+
+    /// Takes a writer's hold if nobody is ahead at the first look; `None` if somebody is, or if the connection is lost.
+    ///
+    /// # Cancellation, Errors
+    ///
+    /// As [`read`](Self::read), and so if it gives up by itself.
+    pub async fn try_write(&self) -> Result<Option<RevocableWrite<Z>>, Error> {
+        Ok(self.stand_at_once(WRITE).await?.map(|hold| self.writer(hold)))
+    }
+
+    async fn stand(&self, role: Role) -> Result<Hold<Z>, Error> {
+        let (place, look) = self.line.join(&self.zk, role, &self.options.data).await?;
+        let own = self.watched(&place);
+        let turn = self.line.turn(&self.zk, &place, look, conflicts(role));
+        match first(own.must_go(), turn).await {
+            Either::Left(error) => return Err(error),
+            Either::Right(turn) => turn?,
+        }
+        Ok(self.hold(place, own))
+    }
+
+    async fn stand_at_once(&self, role: Role) -> Result<Option<Hold<Z>>, Error> {
+        let attempt = async {
+            let (place, look) = self.line.join(&self.zk, role, &self.options.data).await?;
+            let own = self.watched(&place);
+            let is_ours = self.line.turn_at_once(&self.zk, &place, look, conflicts(role)).await?;
+            Ok(is_ours.then(|| self.hold(place, own)))
+        };
+        while_connected(&self.zk, attempt).await
+    }
+
+    /// Step 1, from where the name is known.
+    fn watched(&self, place: &Place) -> Own<Z> {
+        let own = Own::new(&self.zk, place.path.clone(), Some(place.czxid), Some(self.word));
+        own.watch_now();
+        own
+    }
+
+    fn hold(&self, place: Place, own: Own<Z>) -> Hold<Z> {
+        let grant = Grant {
+            path: place.path,
+            czxid: place.czxid,
+            token: place.czxid,
+            data: self.options.data.clone(),
+            armed: place.armed,
+            on_suspect: self.options.on_suspect,
+            margin: self.options.margin.unwrap_or_else(|| self.zk.timeout() / 10),
+        };
+        Hold::of(&self.zk, own, grant)
+    }
+
+    fn reader(&self, hold: Hold<Z>) -> RevocableRead<Z> {
+        RevocableRead { hold, run_until: self.options.run_until }
+    }
+
+    fn writer(&self, hold: Hold<Z>) -> RevocableWrite<Z> {
+        RevocableWrite { hold, run_until: self.options.run_until, marks: self.line.marks }
+    }
+
+    /// Who stands in line, holders first. A view that may lag.
+    ///
+    /// # Errors
+    ///
+    /// `ConnectionLoss`, [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    pub async fn contenders(&self) -> Result<Vec<Contender>, Error> {
+        self.line.contenders(&self.zk).await
+    }
+
+    /// Asks a contender to go, and exactly that one: [`Fate::Asked`], or [`Fate::Gone`] if it was gone already.
+    ///
+    /// # Cancellation
+    ///
+    /// Asked stays asked.
+    ///
+    /// # When the connection is lost
+    ///
+    /// It asks again until it is certain that the contender was asked.
+    ///
+    /// # Errors
+    ///
+    /// [`is_bad_input`](Error::is_bad_input) for a znode that does not stand in this line,
+    /// [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    pub async fn ask(&self, contender: &Contender) -> Result<Fate, Error> {
+        self.validate(contender)?;
+        revoke::ask(&self.zk, &contender.path, self.word).await
+    }
+
+    /// Asks a contender to go, and deletes its znode if it is there still when the grace is over: [`Fate::Yielded`],
+    /// [`Fate::Forced`], or [`Fate::Gone`] if it was gone already, or went as the grace was over. The grace runs by this
+    /// client's clock, from the moment at which the contender is known to have been asked.
+    ///
+    /// # Cancellation
+    ///
+    /// Asked stays asked, and nobody is removed.
+    ///
+    /// # When the connection is lost
+    ///
+    /// It goes on when the connection is back: late, but not early.
+    ///
+    /// # Errors
+    ///
+    /// As [`ask`](Self::ask). With [`is_session_over`](Error::is_session_over) the contender may be gone.
+    pub async fn force(&self, contender: &Contender, grace: Duration) -> Result<Fate, Error> {
+        self.validate(contender)?;
+        revoke::force(&self.zk, &contender.path, self.word, grace).await
+    }
+
+    fn validate(&self, contender: &Contender) -> Result<(), Error> {
+        path::validate(&contender.path)?;
+        let (directory, name) = path::split(&contender.path);
+        if directory != self.line.directory || self.line.marks.number(name).is_none() {
+            let why = format!("{} does not stand in line for {}", contender.path, self.line.directory);
+            return Err(Error::BadInput(why));
+        }
+        Ok(())
+    }
+}
+
+/// The lock, held together with other readers, until it is given back, lost, or asked for.
+///
+/// # Cancellation
+///
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+#[must_use = "dropping the guard releases the lock"]
+#[derive(Debug)]
+pub struct RevocableRead<Z: ZooKeeper> {
+    hold: Hold<Z>,
+    run_until: RunUntil,
+}
+
+/// The lock, held alone, until it is given back, lost, or asked for.
+///
+/// # Cancellation
+///
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+#[must_use = "dropping the guard releases the lock"]
+#[derive(Debug)]
+pub struct RevocableWrite<Z: ZooKeeper> {
+    hold: Hold<Z>,
+    run_until: RunUntil,
+    marks: Marks,
+}
+
+guard_methods!(RevocableRead);
+guard_methods!(RevocableWrite);
+guard_methods!(revocable RevocableRead);
+guard_methods!(revocable RevocableWrite);
+
+impl<Z: ZooKeeper> RevocableWrite<Z> {
+    /// Goes on as a reader, and lets those readers in who wait for this writer. Nobody comes in between; the token stays.
+    ///
+    /// # Cancellation, When the connection is lost
+    ///
+    /// As [`WriteGuard::downgrade`](crate::WriteGuard::downgrade).
+    ///
+    /// # Errors
+    ///
+    /// As [`WriteGuard::downgrade`](crate::WriteGuard::downgrade), and [`is_revoked`](Error::is_revoked) when the writer
+    /// was asked to go: with its guard.
+    pub async fn downgrade(self) -> Result<RevocableRead<Z>, NotDowngraded<RevocableWrite<Z>>> {
+        let RevocableWrite { hold, run_until, marks } = self;
+        match hold.downgrade(marks).await {
+            Ok(hold) => Ok(RevocableRead { hold, run_until }),
+            Err((hold, error)) => {
+                Err(NotDowngraded { guard: RevocableWrite { hold, run_until, marks }, error })
+            }
+        }
+    }
+}

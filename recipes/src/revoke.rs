@@ -1,0 +1,122 @@
+//! Asking the owner of a znode to go, and making it go: the side of whoever asks.
+//!
+//! 1. *Ask*: write the word into that very znode. Names are unique, so no successor is hit, and only those who ask write
+//!    there, so the version says whether somebody has asked before.
+//! 2. *Force*: ask, and watch the znode in the same flight. When the grace is over and it is there still, delete it.
+
+use crate::race::{connected, first, reconnected};
+use crate::zk::{Error, Stat, Status, ZooKeeper};
+use futures_util::future::Either;
+use std::time::Duration;
+
+/// What has become of somebody who was asked to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fate {
+    /// It was asked, now or before.
+    Asked,
+    /// It was asked, and went before the grace was over.
+    Yielded,
+    /// It was asked, and its znode was deleted when the grace was over.
+    Forced,
+    /// It was gone already.
+    Gone,
+}
+
+/// Step 1: [`Fate::Asked`] or [`Fate::Gone`].
+pub(crate) async fn ask<Z: ZooKeeper>(zk: &Z, path: &str, word: &str) -> Result<Fate, Error> {
+    let status = connected(zk).await?;
+    let set = zk.set(path, word.as_bytes(), Some(0));
+    asked(zk, path, word, status, set.await).await
+}
+
+/// What came of asking, once that is certain.
+async fn asked<Z: ZooKeeper>(
+    zk: &Z,
+    path: &str,
+    word: &str,
+    mut status: Status,
+    mut answer: Result<Stat, Error>,
+) -> Result<Fate, Error> {
+    let mut version = 0;
+    loop {
+        match answer {
+            Ok(_) => return Ok(Fate::Asked),
+            Err(Error::NoNode) => return Ok(Fate::Gone),
+            // The same again: if it was applied, the version has moved on.
+            Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
+            Err(Error::BadVersion) => match written(zk, path).await? {
+                None => return Ok(Fate::Gone),
+                Some((_, data)) if data == word.as_bytes() => return Ok(Fate::Asked),
+                // A stranger has written something else.
+                Some((now, _)) => version = now,
+            },
+            Err(e) => return Err(e),
+        }
+        status = connected(zk).await?;
+        answer = zk.set(path, word.as_bytes(), Some(version)).await;
+    }
+}
+
+/// The version of a znode's data, and the data.
+pub(crate) async fn written<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Option<(i32, Vec<u8>)>, Error> {
+    loop {
+        let status = connected(zk).await?;
+        match zk.get(path).await {
+            Ok(data) => return Ok(Some((data.stat.version, data.data))),
+            Err(Error::NoNode) => return Ok(None),
+            Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
+            Err(e) => return Err(e),
+        }
+    }
+}
+
+/// Step 2: [`Fate::Yielded`], [`Fate::Forced`] or [`Fate::Gone`]. The grace begins with the answer to the asking, and runs
+/// by one's own clock.
+pub(crate) async fn force<Z: ZooKeeper>(
+    zk: &Z,
+    path: &str,
+    word: &str,
+    grace: Duration,
+) -> Result<Fate, Error> {
+    let status = connected(zk).await?;
+    // One flight, the write ahead: what is read behind it is not older.
+    let set = zk.set(path, word.as_bytes(), Some(0));
+    let watching = zk.children_watch(path);
+    if asked(zk, path, word, status, set.await).await? == Fate::Gone {
+        return Ok(Fate::Gone);
+    }
+    let until = zk.now() + grace;
+    let going = async {
+        let mut watching = Some((status, watching));
+        loop {
+            let (sent_at, answer) = match watching.take() {
+                Some((status, watching)) => (status, watching.await),
+                None => (connected(zk).await?, zk.children_watch(path).await),
+            };
+            match answer {
+                Ok((_, watch)) => return watch.await.map(drop),
+                Err(Error::NoNode) => return Ok(()),
+                Err(Error::ConnectionLoss) => drop(reconnected(zk, sent_at).await?),
+                Err(e) => return Err(e),
+            }
+        }
+    };
+    match first(going, zk.sleep_until(until)).await {
+        Either::Left(gone) => gone.map(|()| Fate::Yielded),
+        Either::Right(()) => remove(zk, path).await,
+    }
+}
+
+/// Deletes the znode of somebody whose grace is over: [`Fate::Forced`] or [`Fate::Gone`].
+pub(crate) async fn remove<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Fate, Error> {
+    loop {
+        let status = connected(zk).await?;
+        match zk.delete(path, None).await {
+            Ok(()) => return Ok(Fate::Forced),
+            // After a lost answer nobody knows who it was.
+            Err(Error::NoNode) => return Ok(Fate::Gone),
+            Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
+            Err(e) => return Err(e),
+        }
+    }
+}

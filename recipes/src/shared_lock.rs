@@ -1,0 +1,361 @@
+//! A lock that many readers share, or one writer has alone, served in the order of asking.
+//!
+//! 1. Join: create an ephemeral sequential znode that says whether it reads or writes, and list the directory, in one
+//!    flight.
+//! 2. Look: a reader holds the lock if no writer is ahead, a writer if nobody is.
+//! 3. Otherwise a reader watches the nearest writer ahead, a writer the nearest of any kind, and only that one; look again
+//!    when it goes.
+//! 4. Release: delete our znode.
+//! 5. Downgrade: in one transaction a reader's znode takes the writer's place in line.
+//!
+//! After "Shared Locks" of ZooKeeper's recipes page. The page looks for names "starting with `write-`", which the guid in
+//! front forbids, and has a reader watch the "next lowest" writer: the lowest would wake it once for every writer, one
+//! behind it would never let it in (kazoo#649).
+
+use crate::guard::guard_methods;
+use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop};
+use crate::line::{Contender, Line, Place};
+use crate::naming::{Marks, Naming, READ, Role, WRITE};
+use crate::parents::Parents;
+use crate::race::within;
+use crate::zk::{Error, Op, OpResult, ZooKeeper};
+use std::fmt;
+use std::future::Future;
+use std::time::Duration;
+
+/// Whom a contender of a role has to wait for.
+pub(crate) fn conflicts(role: Role) -> fn(Role) -> bool {
+    match role {
+        READ => |ahead| ahead == WRITE,
+        _ => |_| true,
+    }
+}
+
+/// How a shared lock behaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedLockOptions {
+    /// How the znodes are named; all who share the directory must agree.
+    pub naming: Naming,
+    /// What becomes of a directory that does not exist.
+    pub parents: Parents,
+    /// What a holder does when the connection is lost.
+    pub on_suspect: OnSuspect,
+    /// How long before the end of the session a holder has to have stopped; `None` for a tenth of the session timeout.
+    /// It must cover the drift of the clocks over one timeout and the time a holder takes to stop.
+    pub margin: Option<Duration>,
+    /// What the znode holds, for whoever looks at it: who is asking, say.
+    pub data: Vec<u8>,
+}
+
+impl Default for SharedLockOptions {
+    /// Standard names, containers, stop when the connection is lost, a tenth of the timeout, no data.
+    fn default() -> Self {
+        SharedLockOptions {
+            naming: Naming::Standard,
+            parents: Parents::Container,
+            on_suspect: OnSuspect::Stop,
+            margin: None,
+            data: Vec::new(),
+        }
+    }
+}
+
+/// A lock of readers and writers on a directory.
+///
+/// # Promises
+///
+/// * *Effects.* Through `transact`, or on a store that knows [tokens](WriteGuard::token), the effects of a writer's hold
+///   never interleave with those of another hold: whatever clocks, networks and pauses do.
+/// * *Belief.* While a writer's guard has not been told to stop there is no other guard that has not, under the
+///   conditions of [`Lock`](crate::Lock).
+/// * *Order.* No reader overtakes a writer that stands before it, and no writer overtakes anybody.
+/// * *Readers share.* A reader with no writer ahead does not wait.
+/// * *No herd.* A writer that goes wakes the readers whom it let wait, or one writer; a reader that goes wakes at most
+///   one.
+/// * *No leftovers.* However an acquire ends without a guard, its znode goes, as long as the session lives; else with
+///   the session.
+///
+/// Not promised: upgrading, since two readers who both want it would wait for each other: release, and ask again.
+///
+/// # Cost
+///
+/// Free: two requests in one round trip, and one to release. Waiting: one watch, and one list when it fires; a writer
+/// behind readers may wake once for each. A downgrade: one request.
+///
+/// # Examples
+///
+/// ```
+/// use zk_recipes::{SharedLock, SharedLockOptions};
+///
+/// # sim_zk::doc_example(|zk| async move {
+/// let shared = SharedLock::new(&zk, "/locks/prices", SharedLockOptions::default())?;
+/// let (one, other) = (shared.read().await?, shared.read().await?);
+/// assert!(shared.try_write().await?.is_none(), "there are readers");
+/// one.release().await?;
+/// other.release().await?;
+///
+/// let written = shared.write().await?;
+/// let token = written.token();
+/// let read = written.downgrade().await?;
+/// assert_eq!(read.token(), token);
+/// # Ok(())
+/// # });
+/// ```
+#[derive(Clone, Debug)]
+pub struct SharedLock<Z: ZooKeeper> {
+    zk: Z,
+    line: Line,
+    options: SharedLockOptions,
+}
+
+impl<Z: ZooKeeper> SharedLock<Z> {
+    /// The lock on `directory`. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// breaks the rule of paths; the data do not fit into a request.
+    pub fn new(zk: &Z, directory: &str, options: SharedLockOptions) -> Result<Self, Error> {
+        let (marks, parents) = (options.naming.shared(), options.parents);
+        let line = Line { directory: directory.to_owned(), marks, parents };
+        line.validate(&options.data)?;
+        Ok(SharedLock { zk: zk.clone(), line, options })
+    }
+
+    /// Waits until no writer is ahead.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future gives up: its znode is deleted in the background, also if the reply to its create has not
+    /// come yet, and its watch is removed. Before the first poll nothing was sent.
+    ///
+    /// # When the connection is lost
+    ///
+    /// The place in line stays as long as the session does. A create whose reply was lost is looked for by its guid, and
+    /// created again only if it is known not to exist.
+    ///
+    /// # Errors
+    ///
+    /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when somebody else deleted our
+    /// znode; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`].
+    pub async fn read(&self) -> Result<ReadGuard<Z>, Error> {
+        Ok(ReadGuard { hold: self.stand(READ).await? })
+    }
+
+    /// Waits until nobody is ahead.
+    ///
+    /// # Cancellation, When the connection is lost, Errors
+    ///
+    /// As [`read`](Self::read).
+    pub async fn write(&self) -> Result<WriteGuard<Z>, Error> {
+        Ok(WriteGuard { hold: self.stand(WRITE).await?, marks: self.line.marks })
+    }
+
+    /// As [`read`](Self::read), but for at most `limit`, counted from the call over all that happens.
+    ///
+    /// # Errors
+    ///
+    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    pub fn read_within(
+        &self,
+        limit: Duration,
+    ) -> impl Future<Output = Result<ReadGuard<Z>, Error>> + Send + '_ {
+        let until = self.zk.now() + limit;
+        within(&self.zk, until, self.read())
+    }
+
+    /// As [`write`](Self::write), but for at most `limit`, counted from the call over all that happens.
+    ///
+    /// # Errors
+    ///
+    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    pub fn write_within(
+        &self,
+        limit: Duration,
+    ) -> impl Future<Output = Result<WriteGuard<Z>, Error>> + Send + '_ {
+        let until = self.zk.now() + limit;
+        within(&self.zk, until, self.write())
+    }
+
+    /// Takes a reader's hold if no writer is ahead at the first look; `None` if one is, or if the connection is lost.
+    ///
+    /// # Cancellation, Errors
+    ///
+    /// As [`read`](Self::read), and so if it gives up by itself.
+    pub async fn try_read(&self) -> Result<Option<ReadGuard<Z>>, Error> {
+        Ok(self.stand_at_once(READ).await?.map(|hold| ReadGuard { hold }))
+    }
+
+    /// Takes a writer's hold if nobody is ahead at the first look; `None` if somebody is, or if the connection is lost.
+    ///
+    /// # Cancellation, Errors
+    ///
+    /// As [`read`](Self::read), and so if it gives up by itself.
+    pub async fn try_write(&self) -> Result<Option<WriteGuard<Z>>, Error> {
+        let marks = self.line.marks;
+        Ok(self.stand_at_once(WRITE).await?.map(|hold| WriteGuard { hold, marks }))
+    }
+
+    async fn stand(&self, role: Role) -> Result<Hold<Z>, Error> {
+        let place = self.line.stand(&self.zk, role, &self.options.data, conflicts(role)).await?;
+        Ok(self.hold(place))
+    }
+
+    async fn stand_at_once(&self, role: Role) -> Result<Option<Hold<Z>>, Error> {
+        let place = self.line.stand_at_once(&self.zk, role, &self.options.data, conflicts(role)).await?;
+        Ok(place.map(|place| self.hold(place)))
+    }
+
+    fn hold(&self, place: Place) -> Hold<Z> {
+        let grant = Grant {
+            path: place.path,
+            czxid: place.czxid,
+            token: place.czxid,
+            data: self.options.data.clone(),
+            armed: place.armed,
+            on_suspect: self.options.on_suspect,
+            margin: self.options.margin.unwrap_or_else(|| self.zk.timeout() / 10),
+        };
+        Hold::new(&self.zk, grant)
+    }
+
+    /// Who stands in line, holders first. A view that may lag.
+    ///
+    /// # Errors
+    ///
+    /// `ConnectionLoss`, [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    pub async fn contenders(&self) -> Result<Vec<Contender>, Error> {
+        self.line.contenders(&self.zk).await
+    }
+
+    /// Deletes a contender's znode, and exactly that one: a holder is told if it asked to be, a waiter's call fails.
+    /// `false` if it was gone already.
+    ///
+    /// # Errors
+    ///
+    /// As [`contenders`](Self::contenders); after `ConnectionLoss` it may be gone.
+    pub async fn evict(&self, contender: &Contender) -> Result<bool, Error> {
+        match self.zk.delete(&contender.path, None).await {
+            Ok(()) => Ok(true),
+            Err(Error::NoNode) => Ok(false),
+            Err(e) => Err(e),
+        }
+    }
+}
+
+/// The lock, held together with other readers.
+///
+/// # Cancellation
+///
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+#[must_use = "dropping the guard releases the lock"]
+#[derive(Debug)]
+pub struct ReadGuard<Z: ZooKeeper> {
+    hold: Hold<Z>,
+}
+
+/// The lock, held alone.
+///
+/// # Cancellation
+///
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+#[must_use = "dropping the guard releases the lock"]
+#[derive(Debug)]
+pub struct WriteGuard<Z: ZooKeeper> {
+    hold: Hold<Z>,
+    marks: Marks,
+}
+
+guard_methods!(ReadGuard);
+guard_methods!(WriteGuard);
+
+impl<Z: ZooKeeper> ReadGuard<Z> {
+    /// Drives `work`, and drops it when the holder must stop. What it has sent by then stays sent.
+    ///
+    /// # Errors
+    ///
+    /// Why it had to stop.
+    pub async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
+        self.hold.run(work).await
+    }
+
+    /// As [`transact`](Self::transact), and exactly once: see [`WriteGuard::transact_once`].
+    ///
+    /// # Errors
+    ///
+    /// As [`transact`](Self::transact); unknown only when the session or the hold ended before that was found out.
+    pub async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
+        self.hold.transact_once(ops).await
+    }
+}
+
+impl<Z: ZooKeeper> WriteGuard<Z> {
+    /// Drives `work`, and drops it when the holder must stop. What it has sent by then stays sent.
+    ///
+    /// # Errors
+    ///
+    /// Why it had to stop.
+    pub async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
+        self.hold.run(work).await
+    }
+
+    /// As [`transact`](Self::transact), and exactly once: after a lost reply it finds out whether it was applied, and
+    /// applies it if not. The own znode's version is the receipt.
+    ///
+    /// # Errors
+    ///
+    /// As [`transact`](Self::transact); unknown only when the session or the hold ended before that was found out.
+    pub async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
+        self.hold.transact_once(ops).await
+    }
+
+    /// Goes on as a reader, and lets those readers in who wait for this writer. Nobody comes in between; the token stays.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future gives the lock back, as reader or writer.
+    ///
+    /// # When the connection is lost
+    ///
+    /// The same is sent again: applied twice it is applied once.
+    ///
+    /// # Errors
+    ///
+    /// With the guard, which stands as it stood: [`Error::Exhausted`] when the directory's counter has run out, so that
+    /// nobody can take another's place; [`is_removed`](Error::is_removed) and
+    /// [`is_session_over`](Error::is_session_over) when it was lost; [`is_denied`](Error::is_denied).
+    pub async fn downgrade(self) -> Result<ReadGuard<Z>, NotDowngraded<WriteGuard<Z>>> {
+        let marks = self.marks;
+        match self.hold.downgrade(marks).await {
+            Ok(hold) => Ok(ReadGuard { hold }),
+            Err((hold, error)) => Err(NotDowngraded { guard: WriteGuard { hold, marks }, error }),
+        }
+    }
+}
+
+/// A downgrade that came to nothing, with the writer's guard. As an [`Error`] it gives the lock back.
+#[derive(Debug)]
+pub struct NotDowngraded<G> {
+    /// The guard, which stands as it stood.
+    pub guard: G,
+    /// Why.
+    pub error: Error,
+}
+
+impl<G> fmt::Display for NotDowngraded<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not downgraded: {}", self.error)
+    }
+}
+
+impl<G: fmt::Debug> std::error::Error for NotDowngraded<G> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+impl<G> From<NotDowngraded<G>> for Error {
+    fn from(not: NotDowngraded<G>) -> Error {
+        not.error
+    }
+}

@@ -1,0 +1,332 @@
+//! A coordinator's part: follow the tally, decide, and be told when a site dies.
+
+use super::learned::Learned;
+use super::record::Record;
+
+use super::{Decision, Form, Vote};
+use crate::race::{connected, first, reconnected};
+use crate::zk::{Error, Event, EventKind, Op, Stat, ZooKeeper, path};
+use futures_util::future::{Either, select_all};
+use std::future::Future;
+use std::time::Duration;
+
+/// Whoever has begun a transaction, or looks after it in that one's place.
+///
+/// With [`Form::Coordinator`] and [`Form::SiteEphemerals`] it brings the decision about, in
+/// [`decision`](Self::decision): while nobody asks for it nothing is decided, until the sites have waited for long enough.
+///
+/// # Cancellation
+///
+/// Dropping it takes back nothing.
+#[derive(Debug)]
+pub struct Coordinator<Z: ZooKeeper> {
+    record: Record<Z>,
+    learned: Learned<Z>,
+}
+
+/// A site as its coordinator sees it: whether its ephemeral was there, and who tells of it.
+struct Life<W> {
+    was_there: bool,
+    /// It has voted: what becomes of it from here on is no matter.
+    has_voted: bool,
+    watch: Option<W>,
+}
+
+/// What has happened.
+enum News {
+    Decided,
+    Counted,
+    OfSite(usize, EventKind),
+}
+
+impl<Z: ZooKeeper> Coordinator<Z> {
+    pub(super) fn new(record: Record<Z>) -> Self {
+        Coordinator { record, learned: Learned::new(None, None) }
+    }
+
+    /// Step 7, now.
+    pub(super) async fn terminate(&self) -> Result<Decision, Error> {
+        Ok(self.learned.learn(self.record.terminate().await?))
+    }
+
+    /// The transaction's path.
+    pub fn path(&self) -> &str {
+        &self.record.path
+    }
+
+    /// All who take part.
+    pub fn sites(&self) -> &[String] {
+        &self.record.sites
+    }
+
+    /// Steps 5 and 6: waits for the decision, however long that takes, and with a coordinator brings it about: commit as soon
+    /// as all have voted for it, with [`Form::SiteEphemerals`] abort as soon as a site has died that has not voted.
+    ///
+    /// # Cancellation
+    ///
+    /// May be dropped and called again at any time.
+    ///
+    /// # When the connection is lost
+    ///
+    /// It goes on when the connection is there again.
+    ///
+    /// # Errors
+    ///
+    /// [`is_session_over`](Error::is_session_over): [resume](super::TwoPhaseCommit::resume) with another handle.
+    /// [`Error::NoTransaction`]: all sites have finished, and the record went with the last.
+    /// [`is_mismatch`](Error::is_mismatch): somebody has taken a part of it away. [`is_denied`](Error::is_denied).
+    pub async fn decision(&self) -> Result<Decision, Error> {
+        if let Some(decision) = self.learned.decision() {
+            return Ok(decision);
+        }
+        match self.record.form {
+            Form::Decentralised { .. } => self.learned.wait(&self.record).await,
+            Form::Coordinator | Form::SiteEphemerals => Ok(self.learned.learn(self.follow().await?)),
+        }
+    }
+
+    /// Steps 5, 6 and 7: as [`decision`](Self::decision), but waits for the votes for at most `limit`, counted from the call,
+    /// then proposes abort if one is missing. That takes two round trips, or as long as ZooKeeper cannot be reached.
+    ///
+    /// # Cancellation
+    ///
+    /// May be dropped and called again at any time. Abort may have been proposed by then.
+    ///
+    /// # When the connection is lost
+    ///
+    /// It goes on when the connection is there again, also past the limit: only the record decides.
+    ///
+    /// # Errors
+    ///
+    /// As [`decision`](Self::decision).
+    pub fn decision_within(
+        &self,
+        limit: Duration,
+    ) -> impl Future<Output = Result<Decision, Error>> + Send + '_ {
+        let limit = self.record.zk.sleep_until(self.record.zk.now() + limit);
+        async move {
+            match first(self.decision(), limit).await {
+                Either::Left(result) => result,
+                Either::Right(()) => self.terminate().await,
+            }
+        }
+    }
+
+    /// Takes the whole transaction away, for operators, when a site never returns to finish. If it is not decided yet, it is
+    /// decided first. Sites that have not learned the decision by then will not learn it any more.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future leaves it forgotten, or not: ask again.
+    ///
+    /// # When the connection is lost
+    ///
+    /// It goes on when the connection is there again.
+    ///
+    /// # Errors
+    ///
+    /// As [`decision`](Self::decision), but that it is gone already is no error. [`Error::NotEmpty`]: somebody has put znodes
+    /// below those of the transaction.
+    pub async fn forget(self) -> Result<(), Error> {
+        let Record { zk, path, .. } = &self.record;
+        match self.record.terminate().await {
+            Ok(_) => {}
+            Err(Error::NoTransaction(_)) => return Ok(()),
+            Err(e) => return Err(e),
+        }
+        loop {
+            let status = connected(zk).await?;
+            let names = match zk.children(path).await {
+                Ok(list) => list.names,
+                Err(Error::NoNode) => return Ok(()),
+                Err(Error::ConnectionLoss) => {
+                    reconnected(zk, status).await?;
+                    continue;
+                }
+                Err(e) => return Err(e),
+            };
+            let all = names.iter().map(|name| path::join(path, name)).chain([path.clone()]);
+            let ops: Vec<Op> = all.map(|path| Op::Delete { path, version: None }).collect();
+            let last = ops.len() - 1;
+            match zk.multi(ops).await {
+                Ok(_) => return Ok(()),
+                Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
+                // A child has come or gone in between: list again.
+                Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => {}
+                Err(Error::Multi { index, cause }) if *cause == Error::NotEmpty && index == last => {}
+                Err(e) => return Err(super::told(e)),
+            }
+        }
+    }
+
+    /// Steps 5 and 6 with a coordinator. Watches are armed together with the reading that they belong to.
+    async fn follow(&self) -> Result<Decision, Error> {
+        let record = &self.record;
+        let zk = &record.zk;
+        let mut decided = None;
+        let mut counted = None;
+        let mut lives: Vec<Life<Z::Watch>> = match record.form {
+            Form::SiteEphemerals => record.sites.iter().map(|_| Life::unknown()).collect(),
+            _ => Vec::new(),
+        };
+        loop {
+            let status = connected(zk).await?;
+            let asks_decision = decided.is_none().then(|| zk.exists_watch(&record.decision()));
+            let asks_tally = counted.is_none().then(|| zk.get_watch(&record.tally()));
+            let asks_lives = self.ask_lives(&lives);
+            let mut is_lost = false;
+            if let Some(asked) = asks_decision {
+                match asked.await {
+                    Ok((None, watch)) => decided = Some(watch),
+                    Ok((Some(_), _)) => {
+                        if let Some(decision) = record.look().await? {
+                            return Ok(decision);
+                        }
+                    }
+                    Err(Error::ConnectionLoss) => is_lost = true,
+                    Err(e) => return Err(e),
+                }
+            }
+            if let Some(asked) = asks_tally {
+                match asked.await {
+                    Ok((tally, watch)) if (tally.stat.version as usize) < record.sites.len() => {
+                        counted = Some(watch);
+                    }
+                    Ok(_) => {
+                        // Our own decision is no news to us.
+                        drop(decided.take());
+                        match record.commit().await? {
+                            Some(decision) => return Ok(decision),
+                            None => {
+                                return Err(Error::Mismatch(format!(
+                                    "the tally of {} is not ours",
+                                    record.path
+                                )));
+                            }
+                        }
+                    }
+                    Err(Error::NoNode) => return record.look_for_good().await,
+                    Err(Error::ConnectionLoss) => is_lost = true,
+                    Err(e) => return Err(e),
+                }
+            }
+            let mut died = Vec::new();
+            for (site, asked) in asks_lives {
+                match asked.await {
+                    Ok((stat, watch)) => {
+                        if lives[site].sees(stat, watch) {
+                            died.push(site);
+                        }
+                    }
+                    Err(Error::ConnectionLoss) => is_lost = true,
+                    Err(e) => return Err(e),
+                }
+            }
+            for site in died {
+                if let Some(decision) = self.mourn(&mut lives[site], site).await? {
+                    return Ok(decision);
+                }
+            }
+            if is_lost {
+                reconnected(zk, status).await?;
+                continue;
+            }
+            if decided.is_none() || counted.is_none() {
+                continue;
+            }
+            match news(&mut decided, &mut counted, &mut lives).await? {
+                News::Decided => {
+                    // A server may lag behind the event: then watch again.
+                    if let Some(decision) = record.look().await? {
+                        return Ok(decision);
+                    }
+                }
+                News::OfSite(site, EventKind::NodeDeleted) => {
+                    if let Some(decision) = self.mourn(&mut lives[site], site).await? {
+                        return Ok(decision);
+                    }
+                }
+                News::Counted | News::OfSite(..) => {}
+            }
+        }
+    }
+
+    /// Asks for the ephemerals of the sites about which nothing is armed.
+    #[allow(clippy::type_complexity, reason = "an anonymous future, named nowhere else")]
+    fn ask_lives(
+        &self,
+        lives: &[Life<Z::Watch>],
+    ) -> Vec<(usize, impl Future<Output = Result<(Option<Stat>, Z::Watch), Error>> + Send + use<Z>)> {
+        let Record { zk, sites, .. } = &self.record;
+        let unknown = lives.iter().enumerate().filter(|(_, life)| !life.has_voted && life.watch.is_none());
+        unknown.map(|(site, _)| (site, zk.exists_watch(&self.record.alive(&sites[site])))).collect()
+    }
+
+    /// A site has died: abort, unless it had voted.
+    async fn mourn(&self, life: &mut Life<Z::Watch>, site: usize) -> Result<Option<Decision>, Error> {
+        let (record, name) = (&self.record, &self.record.sites[site]);
+        loop {
+            let status = connected(&record.zk).await?;
+            match record.zk.get(&record.site(name)).await {
+                Ok(vote) if Vote::read(&vote.data)?.is_some() => break,
+                Ok(_) => match record.abort_without(name).await? {
+                    Some(decision) => return Ok(Some(decision)),
+                    None => break,
+                },
+                // It has finished: it is decided.
+                Err(Error::NoNode) => return record.look_for_good().await.map(Some),
+                Err(Error::ConnectionLoss) => drop(reconnected(&record.zk, status).await?),
+                Err(e) => return Err(e),
+            }
+        }
+        life.has_voted = true;
+        life.watch = None;
+        Ok(None)
+    }
+}
+
+impl<W> Life<W> {
+    fn unknown() -> Self {
+        Life { was_there: false, has_voted: false, watch: None }
+    }
+
+    /// Whether it was there, and is not any more.
+    fn sees(&mut self, stat: Option<Stat>, watch: W) -> bool {
+        let has_gone = self.was_there && stat.is_none();
+        self.was_there |= stat.is_some();
+        self.watch = Some(watch);
+        has_gone
+    }
+}
+
+/// Waits for whatever comes first; its watch is spent.
+async fn news<W>(
+    decided: &mut Option<W>,
+    counted: &mut Option<W>,
+    lives: &mut [Life<W>],
+) -> Result<News, Error>
+where
+    W: Future<Output = Result<Event, Error>> + Unpin,
+{
+    let sites = lives.iter().enumerate().filter(|(_, life)| life.watch.is_some());
+    let sites: Vec<usize> = sites.map(|(site, _)| site).collect();
+    let watches =
+        [&mut *decided, &mut *counted].into_iter().chain(lives.iter_mut().map(|life| &mut life.watch));
+    let (event, at, _) = select_all(watches.filter_map(Option::as_mut)).await;
+    let event = event?;
+    match at {
+        0 => {
+            *decided = None;
+            Ok(News::Decided)
+        }
+        1 => {
+            *counted = None;
+            Ok(News::Counted)
+        }
+        _ => {
+            let site = sites[at - 2];
+            lives[site].watch = None;
+            Ok(News::OfSite(site, event.kind))
+        }
+    }
+}

@@ -1,0 +1,412 @@
+//! What stands in ZooKeeper for a transaction: how it is written, read, decided and looked up.
+
+use super::{Decision, Form, Transaction, Vote, told};
+use crate::race::{connected, reconnected};
+use crate::zk::duty::settle;
+use crate::zk::{CreateMode, Data, Error, Op, Stat, ZooKeeper, path};
+use futures_util::FutureExt;
+use futures_util::future::Shared;
+
+/// What the znode of every transaction begins with.
+const HEADING: &str = "two-phase commit";
+
+/// The data of `<tx>`: heading, guid, form and sites, a line each, an empty line, and the payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Contents {
+    pub guid: String,
+    pub transaction: Transaction,
+}
+
+impl Form {
+    const ALL: [Form; 4] = [
+        Form::Decentralised { follow_votes: false },
+        Form::Decentralised { follow_votes: true },
+        Form::Coordinator,
+        Form::SiteEphemerals,
+    ];
+
+    fn word(self) -> &'static str {
+        match self {
+            Form::Decentralised { follow_votes: false } => "decentralised",
+            Form::Decentralised { follow_votes: true } => "decentralised, votes followed",
+            Form::Coordinator => "coordinator",
+            Form::SiteEphemerals => "coordinator, site ephemerals",
+        }
+    }
+}
+
+impl Vote {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Vote::Commit => "commit",
+            Vote::Abort => "abort",
+        }
+    }
+
+    /// A vote as it stands in a site's znode: `None` if it is not cast.
+    pub(super) fn read(data: &[u8]) -> Result<Option<Vote>, Error> {
+        match data {
+            b"" => Ok(None),
+            b"commit" => Ok(Some(Vote::Commit)),
+            b"abort" => Ok(Some(Vote::Abort)),
+            _ => Err(Error::Mismatch("what stands in a site's znode is no vote".into())),
+        }
+    }
+}
+
+impl Decision {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Decision::Commit => "commit",
+            Decision::Abort => "abort",
+        }
+    }
+
+    fn read(data: &[u8]) -> Result<Decision, Error> {
+        match data {
+            b"commit" => Ok(Decision::Commit),
+            b"abort" => Ok(Decision::Abort),
+            _ => Err(Error::Mismatch("what stands on record is no decision".into())),
+        }
+    }
+}
+
+impl Contents {
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        let Transaction { sites, payload, form } = &self.transaction;
+        let mut head = format!("{HEADING}\n{}\n{}\n", self.guid, form.word());
+        for site in sites {
+            head.push_str(site);
+            head.push('\n');
+        }
+        head.push('\n');
+        [head.as_bytes(), payload].concat()
+    }
+
+    /// `None` for what no begin has written.
+    pub(super) fn parse(data: &[u8]) -> Option<Contents> {
+        let at = data.windows(2).position(|pair| pair == b"\n\n")?;
+        let mut lines = std::str::from_utf8(&data[..at]).ok()?.split('\n');
+        (lines.next()? == HEADING).then_some(())?;
+        let guid = lines.next()?.to_owned();
+        let word = lines.next()?;
+        let form = Form::ALL.into_iter().find(|form| form.word() == word)?;
+        let sites: Vec<String> = lines.map(str::to_owned).collect();
+        (!sites.is_empty()).then_some(())?;
+        Some(Contents { guid, transaction: Transaction { sites, payload: data[at + 2..].to_vec(), form } })
+    }
+}
+
+pub(super) fn site_path(transaction: &str, site: &str) -> String {
+    format!("{transaction}/s_{site}")
+}
+
+pub(super) fn tally_path(transaction: &str) -> String {
+    path::join(transaction, "tally")
+}
+
+fn decision_path(transaction: &str) -> String {
+    path::join(transaction, "decision")
+}
+
+/// One transaction, as a handle knows it.
+#[derive(Clone, Debug)]
+pub(super) struct Record<Z> {
+    pub zk: Z,
+    pub path: String,
+    /// Which incarnation of the path it is, if the answer that tells was not lost.
+    pub czxid: Option<i64>,
+    pub sites: Vec<String>,
+    pub form: Form,
+}
+
+/// What a first look found.
+pub(super) struct Found<Z: ZooKeeper> {
+    pub record: Record<Z>,
+    pub payload: Vec<u8>,
+    /// The znodes that were asked for besides.
+    pub others: Vec<Option<Data>>,
+    /// A watch for the decision, if one was asked for and there is none.
+    pub watch: Option<Z::Watch>,
+}
+
+/// A decision, or who tells when there is one.
+pub(super) enum Decided<W: std::future::Future> {
+    Already(Decision),
+    Watched(Shared<W>),
+}
+
+/// Reads a transaction, and some of the znodes below it, in one flight; in the same flight it watches for the decision, if
+/// that is wanted.
+///
+/// # Errors
+///
+/// [`Error::NoTransaction`] if there is none, [`Error::Mismatch`] if it is something else.
+pub(super) async fn read<Z: ZooKeeper>(
+    zk: &Z,
+    path: &str,
+    others: &[String],
+    watches: bool,
+) -> Result<Found<Z>, Error> {
+    let all: Vec<String> = std::iter::once(path.to_owned()).chain(others.iter().cloned()).collect();
+    let mut settles = false;
+    loop {
+        let status = connected(zk).await?;
+        let settled = settles.then(|| settle(zk, path));
+        let asked = zk.get_many(&all);
+        let watched = watches.then(|| zk.exists_watch(&decision_path(path)));
+        // That the reads behind it are answered says that it was.
+        drop(settled);
+        let answers = async {
+            let found = asked.await?;
+            let watch = match watched {
+                Some(watched) => Some(watched.await?),
+                None => None,
+            };
+            Ok((found, watch))
+        };
+        let (found, watch) = match answers.await {
+            Ok(answers) => answers,
+            Err(Error::ConnectionLoss) => {
+                reconnected(zk, status).await?;
+                continue;
+            }
+            Err(e) => return Err(e),
+        };
+        let mut found = found.into_iter();
+        match found.next().flatten() {
+            Some(data) => {
+                let contents = Contents::parse(&data.data)
+                    .ok_or_else(|| Error::Mismatch(format!("{path} is no transaction")))?;
+                let Transaction { sites, payload, form } = contents.transaction;
+                let czxid = Some(data.stat.czxid);
+                let record = Record { zk: zk.clone(), path: path.to_owned(), czxid, sites, form };
+                let watch = watch.and_then(|(stat, watch)| stat.is_none().then_some(watch));
+                return Ok(Found { record, payload, others: found.collect(), watch });
+            }
+            // The server may be behind what we were told: once more, behind a write.
+            None if !settles => settles = true,
+            None => return Err(Error::NoTransaction(path.to_owned())),
+        }
+    }
+}
+
+impl<Z: ZooKeeper> Record<Z> {
+    pub(super) fn site(&self, site: &str) -> String {
+        site_path(&self.path, site)
+    }
+
+    pub(super) fn tally(&self) -> String {
+        tally_path(&self.path)
+    }
+
+    pub(super) fn decision(&self) -> String {
+        decision_path(&self.path)
+    }
+
+    pub(super) fn alive(&self, site: &str) -> String {
+        format!("{}/alive_{site}", self.path)
+    }
+
+    fn votes(&self) -> Vec<String> {
+        self.sites.iter().map(|site| self.site(site)).collect()
+    }
+
+    /// Whether what stands on the path is this transaction.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoTransaction`] if nothing does, [`Error::Mismatch`] if it is another one.
+    fn is_this(&self, stat: Option<Stat>) -> Result<(), Error> {
+        match (stat, self.czxid) {
+            (None, _) => Err(Error::NoTransaction(self.path.clone())),
+            (Some(stat), Some(czxid)) if stat.czxid != czxid => {
+                Err(Error::Mismatch(format!("{} was begun anew", self.path)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Step 6: the decision on record, if there is one.
+    pub(super) async fn look(&self) -> Result<Option<Decision>, Error> {
+        loop {
+            let status = connected(&self.zk).await?;
+            let (decision, stat) = (self.zk.get(&self.decision()), self.zk.exists(&self.path));
+            match self.looked(decision.await, stat.await) {
+                Err(Error::ConnectionLoss) => drop(reconnected(&self.zk, status).await?),
+                other => return other,
+            }
+        }
+    }
+
+    fn looked(
+        &self,
+        decision: Result<Data, Error>,
+        stat: Result<Option<Stat>, Error>,
+    ) -> Result<Option<Decision>, Error> {
+        self.is_this(stat?)?;
+        match decision {
+            Ok(data) => Decision::read(&data.data).map(Some),
+            Err(Error::NoNode) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Step 6, where there must be a decision: a part of the transaction is gone, and only sites that know it take theirs
+    /// away. Behind a write, so that the answer is not an old one.
+    pub(super) async fn look_for_good(&self) -> Result<Decision, Error> {
+        loop {
+            let status = connected(&self.zk).await?;
+            let settled = settle(&self.zk, &self.path);
+            let (decision, stat) = (self.zk.get(&self.decision()), self.zk.exists(&self.path));
+            // That the reads behind it are answered says that it was.
+            drop(settled);
+            match self.looked(decision.await, stat.await) {
+                Ok(Some(decision)) => return Ok(decision),
+                Ok(None) => {
+                    let why = format!("a part of {} is gone, and nothing is decided", self.path);
+                    return Err(Error::Mismatch(why));
+                }
+                Err(Error::ConnectionLoss) => drop(reconnected(&self.zk, status).await?),
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// Step 6: the decision, or a watch for it.
+    pub(super) async fn watch(&self) -> Result<Decided<Z::Watch>, Error> {
+        loop {
+            let status = connected(&self.zk).await?;
+            let (armed, stat) = (self.zk.exists_watch(&self.decision()), self.zk.exists(&self.path));
+            let watch = match armed.await {
+                Ok((None, watch)) => Some(watch),
+                Ok((Some(_), _)) => None,
+                Err(Error::ConnectionLoss) => {
+                    reconnected(&self.zk, status).await?;
+                    continue;
+                }
+                Err(e) => return Err(e),
+            };
+            match stat.await {
+                Ok(stat) => self.is_this(stat)?,
+                Err(Error::ConnectionLoss) => {
+                    reconnected(&self.zk, status).await?;
+                    continue;
+                }
+                Err(e) => return Err(e),
+            }
+            match watch {
+                Some(watch) => return Ok(Decided::Watched(watch.shared())),
+                None => {
+                    if let Some(decision) = self.look().await? {
+                        return Ok(Decided::Already(decision));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Steps 5 and 7: puts a decision on record under conditions, unless there is one. `None`: a condition did not hold.
+    async fn propose(&self, decision: Decision, conditions: Vec<Op>) -> Result<Option<Decision>, Error> {
+        let record = Op::Create {
+            path: self.decision(),
+            data: decision.word().as_bytes().to_vec(),
+            mode: CreateMode::Persistent,
+        };
+        let ops: Vec<Op> = conditions.into_iter().chain([record]).collect();
+        loop {
+            let status = connected(&self.zk).await?;
+            match self.zk.multi(ops.clone()).await {
+                Ok(_) => return Ok(Some(decision)),
+                // Sent again, it meets its own record if it was applied.
+                Err(Error::ConnectionLoss) => drop(reconnected(&self.zk, status).await?),
+                Err(Error::Multi { cause, .. }) => match *cause {
+                    // There is one: that one counts, and not the one that we would have liked.
+                    Error::NodeExists | Error::NoNode => return self.look_for_good().await.map(Some),
+                    Error::BadVersion => return Ok(None),
+                    cause => return Err(cause),
+                },
+                Err(e) => return Err(told(e)),
+            }
+        }
+    }
+
+    /// Step 5: commit, if every vote is cast. A vote for abort comes with the record, so that ours is refused then.
+    pub(super) async fn commit(&self) -> Result<Option<Decision>, Error> {
+        let checks = self.votes().into_iter().map(|path| Op::Check { path, version: Some(1) });
+        self.propose(Decision::Commit, checks.collect()).await
+    }
+
+    /// Step 7, because of one site: abort, if it has not voted.
+    pub(super) async fn abort_without(&self, site: &str) -> Result<Option<Decision>, Error> {
+        let check = Op::Check { path: self.site(site), version: Some(0) };
+        self.propose(Decision::Abort, vec![check]).await
+    }
+
+    /// Step 7.
+    pub(super) async fn terminate(&self) -> Result<Decision, Error> {
+        loop {
+            let status = connected(&self.zk).await?;
+            let votes = match self.zk.get_many(&self.votes()).await {
+                Ok(votes) => votes,
+                Err(Error::ConnectionLoss) => {
+                    reconnected(&self.zk, status).await?;
+                    continue;
+                }
+                Err(e) => return Err(e),
+            };
+            let mut missing = None;
+            for (site, vote) in self.sites.iter().zip(votes) {
+                // Who has finished knows the decision, and so does who votes for abort.
+                let Some(vote) = vote else { return self.look_for_good().await };
+                match Vote::read(&vote.data)? {
+                    Some(Vote::Commit) => {}
+                    Some(Vote::Abort) => return self.look_for_good().await,
+                    None => missing = missing.or(Some(site)),
+                }
+            }
+            let decided = match missing {
+                None => self.commit().await?,
+                Some(site) => self.abort_without(site).await?,
+            };
+            // Else the vote was cast in between, or the server had not heard of it: look again.
+            if let Some(decision) = decided {
+                return Ok(decision);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_are_read_as_they_were_written() {
+        for form in Form::ALL {
+            for payload in [&b""[..], b"\n\n", b"order 9\n\n\xff"] {
+                let transaction =
+                    Transaction { sites: vec!["a".into(), "b c".into()], payload: payload.to_vec(), form };
+                let contents = Contents { guid: "5f3a".into(), transaction };
+                assert_eq!(Contents::parse(&contents.bytes()), Some(contents));
+            }
+        }
+    }
+
+    #[test]
+    fn what_no_begin_has_written_is_no_transaction() {
+        let whole = "two-phase commit\n5f3a\ncoordinator\na\n\n";
+        assert!(Contents::parse(whole.as_bytes()).is_some());
+        for data in [
+            "",
+            "\n\n",
+            "order 9",
+            "two-phase commit\n5f3a\ncoordinator\na\n",
+            "two-phase commit\n5f3a\ncoordinator\n\n",
+            "two-phase commit\n5f3a\nnobody\na\n\n",
+            "three-phase commit\n5f3a\ncoordinator\na\n\n",
+        ] {
+            assert_eq!(Contents::parse(data.as_bytes()), None, "{data:?}");
+        }
+    }
+}

@@ -1,0 +1,461 @@
+//! A site's part: open, vote, learn, finish.
+
+use super::learned::Learned;
+use super::record::{self, Record};
+use super::votes::Votes;
+use super::{Decision, Form, Vote, told};
+use crate::race::{connected, first, reconnected};
+use crate::zk::duty::settle;
+use crate::zk::{Armed, CreateMode, Duty, Error, Op, ZooKeeper};
+use futures_util::FutureExt;
+use futures_util::future::Either;
+use std::future::Future;
+use std::time::Duration;
+
+/// A site that has opened a transaction, and may vote.
+///
+/// # Cancellation
+///
+/// Dropping it takes back nothing: a vote that was cast stands. With [`Form::SiteEphemerals`] the coordinator is told that
+/// the site has gone, and proposes abort if the site has not voted.
+#[must_use = "a site that does not vote holds up all others"]
+#[derive(Debug)]
+pub struct Site<Z: ZooKeeper> {
+    voter: Voter<Z>,
+    payload: Vec<u8>,
+    cast: Option<Vote>,
+    /// How many had voted for commit.
+    tally: i32,
+}
+
+/// What a site keeps from opening to finishing.
+struct Voter<Z: ZooKeeper> {
+    record: Record<Z>,
+    site: String,
+    learned: Learned<Z>,
+    /// With [`Form::SiteEphemerals`]: takes the site's ephemeral away.
+    alive: Option<Armed>,
+}
+
+impl<Z: ZooKeeper> std::fmt::Debug for Voter<Z> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Voter")
+            .field("path", &self.record.path)
+            .field("site", &self.site)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<Z: ZooKeeper> Site<Z> {
+    /// Step 2.
+    pub(super) async fn open(zk: &Z, path: &str, site: &str) -> Result<Self, Error> {
+        let others = [record::site_path(path, site), record::tally_path(path)];
+        let found = record::read(zk, path, &others, true).await?;
+        if !found.record.sites.iter().any(|name| name == site) {
+            return Err(Error::NotAParticipant(site.to_owned()));
+        }
+        let learned = match found.watch {
+            Some(watch) => Learned::new(None, Some(watch.shared())),
+            // It is decided already.
+            None => Learned::new(found.record.look().await?, None),
+        };
+        let mut others = found.others.into_iter();
+        let (own, tally) = (others.next().flatten(), others.next().flatten());
+        let voter = Voter { record: found.record, site: site.to_owned(), learned, alive: None };
+        let cast = match own {
+            Some(own) => Vote::read(&own.data)?,
+            None => {
+                // An earlier session of the site has finished.
+                voter.learned.learn(voter.record.look_for_good().await?);
+                None
+            }
+        };
+        let tally = tally.map_or(0, |tally| tally.stat.version);
+        let mut site = Site { voter, payload: found.payload, cast, tally };
+        if site.voter.record.form == Form::SiteEphemerals {
+            site.show_alive().await?;
+        }
+        Ok(site)
+    }
+
+    /// What is asked of the sites.
+    pub fn payload(&self) -> &[u8] {
+        &self.payload
+    }
+
+    /// All who take part.
+    pub fn sites(&self) -> &[String] {
+        &self.voter.record.sites
+    }
+
+    /// The vote that an earlier session of this site has cast. It stands.
+    pub fn cast(&self) -> Option<Vote> {
+        self.cast
+    }
+
+    /// With [`Form::SiteEphemerals`]: an ephemeral znode that says that this site lives, until it has finished.
+    async fn show_alive(&mut self) -> Result<(), Error> {
+        let Voter { record, site, learned, .. } = &self.voter;
+        let (zk, own, path) = (&record.zk, record.site(site), record.alive(site));
+        let guid = zk.guid().to_string();
+        let mut armed = None;
+        while self.cast.is_none() && learned.decision().is_none() {
+            let status = connected(zk).await?;
+            let connection = status.connection;
+            armed.get_or_insert_with(|| zk.arm(Duty::Fixed { path: path.clone(), czxid: None, connection }));
+            let mode = CreateMode::Ephemeral;
+            let shown = zk.multi(vec![
+                Op::Check { path: own.clone(), version: Some(0) },
+                Op::Create { path: path.clone(), data: guid.clone().into_bytes(), mode },
+            ]);
+            match shown.await {
+                Ok(_) => break,
+                Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
+                // An earlier session of this site has voted, or finished.
+                Err(Error::Multi { index: 0, cause })
+                    if matches!(*cause, Error::BadVersion | Error::NoNode) =>
+                {
+                    armed.take().into_iter().for_each(Armed::done);
+                    self.cast = self.standing().await?;
+                    return Ok(());
+                }
+                Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => {
+                    // Ours, and its reply was lost; or that of a former session: wait till that goes.
+                    match zk.get_watch(&path).await {
+                        Ok((found, _)) if found.data == guid.as_bytes() => break,
+                        Ok((_, watch)) => {
+                            armed.take().into_iter().for_each(Armed::done);
+                            match first(learned.wait(record), watch).await {
+                                Either::Left(decided) => drop(decided?),
+                                Either::Right(gone) => drop(gone?),
+                            }
+                        }
+                        Err(Error::NoNode) => {}
+                        Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
+                        Err(e) => return Err(e),
+                    }
+                }
+                Err(e) => return Err(told(e)),
+            }
+        }
+        self.voter.alive = armed;
+        Ok(())
+    }
+
+    /// The site's own vote, when it is known to be cast. `None`: its znode is gone, and the decision is learned.
+    async fn standing(&self) -> Result<Option<Vote>, Error> {
+        let Voter { record, site, learned, .. } = &self.voter;
+        loop {
+            let status = connected(&record.zk).await?;
+            let settled = settle(&record.zk, &record.path);
+            let own = record.zk.get(&record.site(site));
+            // That the read behind it is answered says that it was.
+            drop(settled);
+            match own.await {
+                Ok(own) => match Vote::read(&own.data)? {
+                    Some(cast) => return Ok(Some(cast)),
+                    None => {
+                        let why = format!("somebody else has written to {}", record.site(site));
+                        return Err(Error::Mismatch(why));
+                    }
+                },
+                Err(Error::NoNode) => {
+                    learned.learn(record.look_for_good().await?);
+                    return Ok(None);
+                }
+                Err(Error::ConnectionLoss) => drop(reconnected(&record.zk, status).await?),
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// Steps 3 and 4: votes. From here on the site may not decide alone.
+    ///
+    /// If the transaction is decided already, the vote is not cast any more and there is nothing to wait for. The vote of an
+    /// earlier session may be given again.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future leaves the vote cast, or not: open again, and ask [`cast`](Self::cast).
+    ///
+    /// # When the connection is lost
+    ///
+    /// The vote is sent again; it is cast once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AlreadyVoted`]: an earlier session of this site has cast the other vote. [`Error::NoTransaction`];
+    /// [`is_mismatch`](Error::is_mismatch): somebody has taken a part of it away;
+    /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied).
+    pub async fn vote(mut self, vote: Vote) -> Result<Voted<Z>, Error> {
+        loop {
+            if let Some(cast) = self.cast {
+                return if cast == vote { Ok(Voted::new(self.voter)) } else { Err(Error::AlreadyVoted) };
+            }
+            if self.voter.learned.decision().is_some() {
+                return Ok(Voted::new(self.voter));
+            }
+            let Voter { record, learned, .. } = &self.voter;
+            let (ops, decides) = self.ballot(vote)?;
+            let status = connected(&record.zk).await?;
+            match record.zk.multi(ops).await {
+                Ok(_) => {
+                    if let Some(decision) = decides {
+                        learned.learn(decision);
+                    }
+                    return Ok(Voted::new(self.voter));
+                }
+                // Sent again, it meets its own version if it was applied.
+                Err(Error::ConnectionLoss) => drop(reconnected(&record.zk, status).await?),
+                Err(Error::Multi { index: 0, cause })
+                    if matches!(*cause, Error::BadVersion | Error::NoNode) =>
+                {
+                    self.cast = self.standing().await?;
+                }
+                Err(Error::Multi { index: 1, cause }) if *cause == Error::BadVersion && decides.is_none() => {
+                    self.count().await?;
+                }
+                Err(Error::Multi { cause, .. }) if matches!(*cause, Error::NodeExists | Error::NoNode) => {
+                    // It is decided, or who knows the decision has finished.
+                    learned.learn(record.look_for_good().await?);
+                }
+                Err(Error::Multi { cause, .. }) if *cause == Error::BadVersion => {
+                    return Err(Error::Mismatch(format!("the tally of {} is not ours", record.path)));
+                }
+                Err(e) => return Err(told(e)),
+            }
+        }
+    }
+
+    /// What casts the vote, and the decision that comes with it.
+    fn ballot(&self, vote: Vote) -> Result<(Vec<Op>, Option<Decision>), Error> {
+        let Voter { record, site, .. } = &self.voter;
+        let own = Op::Set {
+            path: record.site(site),
+            data: vote.word().as_bytes().to_vec(),
+            // Cast once, and never written over.
+            version: Some(0),
+        };
+        let decide = |decision: Decision| Op::Create {
+            path: record.decision(),
+            data: decision.word().as_bytes().to_vec(),
+            mode: CreateMode::Persistent,
+        };
+        let count = |version| Op::Set { path: record.tally(), data: Vec::new(), version };
+        if vote == Vote::Abort {
+            return Ok((vec![own, decide(Decision::Abort)], Some(Decision::Abort)));
+        }
+        if !matches!(record.form, Form::Decentralised { .. }) {
+            return Ok((vec![own, count(None)], None));
+        }
+        let others = record.sites.len() as i32 - 1;
+        if self.tally < others {
+            return Ok((vec![own, count(Some(self.tally))], None));
+        }
+        if self.tally > others {
+            return Err(Error::Mismatch(format!("the tally of {} is not ours", record.path)));
+        }
+        // The vote that completes the set decides.
+        let mut ops = vec![own];
+        let others = record.sites.iter().filter(|other| *other != site);
+        ops.extend(others.map(|other| Op::Check { path: record.site(other), version: Some(1) }));
+        ops.push(decide(Decision::Commit));
+        Ok((ops, Some(Decision::Commit)))
+    }
+
+    /// How many have voted for commit by now.
+    async fn count(&mut self) -> Result<(), Error> {
+        let record = &self.voter.record;
+        loop {
+            let status = connected(&record.zk).await?;
+            match record.zk.exists(&record.tally()).await {
+                Ok(Some(stat)) => {
+                    self.tally = stat.version;
+                    return Ok(());
+                }
+                Ok(None) => {
+                    self.voter.learned.learn(record.look_for_good().await?);
+                    return Ok(());
+                }
+                Err(Error::ConnectionLoss) => drop(reconnected(&record.zk, status).await?),
+                Err(e) => return Err(e),
+            }
+        }
+    }
+}
+
+/// A site that has voted: all it may do is to learn the decision, and obey.
+///
+/// # Cancellation
+///
+/// Dropping it takes back nothing: open the site again and go on.
+#[must_use = "a site that has voted has to learn the decision"]
+pub struct Voted<Z: ZooKeeper> {
+    voter: Voter<Z>,
+    votes: Votes<Z>,
+}
+
+impl<Z: ZooKeeper> std::fmt::Debug for Voted<Z> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Voted").field("voter", &self.voter).finish_non_exhaustive()
+    }
+}
+
+impl<Z: ZooKeeper> Voted<Z> {
+    fn new(voter: Voter<Z>) -> Self {
+        Voted { voter, votes: Votes::default() }
+    }
+
+    /// Step 6: waits for the decision, however long that takes.
+    ///
+    /// # Cancellation
+    ///
+    /// May be dropped and called again at any time.
+    ///
+    /// # When the connection is lost
+    ///
+    /// It goes on when the connection is there again.
+    ///
+    /// # Errors
+    ///
+    /// [`is_session_over`](Error::is_session_over): open the site again with another handle. [`Error::NoTransaction`];
+    /// [`is_mismatch`](Error::is_mismatch): somebody has taken the transaction, or a part of it, away: nothing is decided on
+    /// it. [`is_denied`](Error::is_denied).
+    pub async fn decision(&self) -> Result<Decision, Error> {
+        self.voter.learned.wait(&self.voter.record).await
+    }
+
+    /// Steps 6 and 7: waits for the decision for at most `limit`, counted from the call, then brings one about: abort if a
+    /// vote is missing, commit if none is. That takes two round trips, or as long as ZooKeeper cannot be reached.
+    ///
+    /// # Cancellation
+    ///
+    /// May be dropped and called again at any time. Abort may have been proposed by then.
+    ///
+    /// # When the connection is lost
+    ///
+    /// It goes on when the connection is there again, also past the limit: only the record decides.
+    ///
+    /// # Errors
+    ///
+    /// As [`decision`](Self::decision).
+    pub fn decision_within(
+        &self,
+        limit: Duration,
+    ) -> impl Future<Output = Result<Decision, Error>> + Send + '_ {
+        let Voter { record, learned, .. } = &self.voter;
+        let limit = record.zk.sleep_until(record.zk.now() + limit);
+        learned.wait_until(record, limit)
+    }
+
+    /// With [`Form::Decentralised`] and `follow_votes`: the next vote of another site that was not told before, and who
+    /// cast it. `None` when there is none to come: all are told, or it is decided. In other forms always `None`.
+    ///
+    /// It is only to be seen early. What counts is the [`decision`](Self::decision).
+    ///
+    /// # Cancellation
+    ///
+    /// May be dropped and called again at any time.
+    ///
+    /// # Errors
+    ///
+    /// As [`decision`](Self::decision).
+    pub async fn next_vote(&self) -> Result<Option<(String, Vote)>, Error> {
+        let Voter { record, site, learned, .. } = &self.voter;
+        if record.form != (Form::Decentralised { follow_votes: true }) {
+            return Ok(None);
+        }
+        match first(self.votes.next(record, site), learned.wait(record)).await {
+            Either::Left(vote) => vote,
+            Either::Right(decided) => decided.map(|_| None),
+        }
+    }
+
+    /// Step 8: the site has acted on the decision, and has no more need of the record. The last of all takes it away.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future leaves the site finished, or not: open it again and finish.
+    ///
+    /// # When the connection is lost
+    ///
+    /// It goes on when the connection is there again.
+    ///
+    /// # Errors
+    ///
+    /// [`is_bad_input`](Error::is_bad_input): the site has not learned the decision; nothing was sent.
+    /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied).
+    pub async fn finish(mut self) -> Result<(), Error> {
+        if self.voter.learned.decision().is_none() {
+            return Err(Error::BadInput("a site that does not know the decision cannot finish".into()));
+        }
+        let Voter { record, site, .. } = &self.voter;
+        let Record { zk, path, .. } = record;
+        let rest = [record.decision(), record.tally(), path.clone()];
+        let rest = rest.map(|path| Op::Delete { path, version: None }).to_vec();
+        // Refused while anybody has not finished.
+        let last = zk.arm(Duty::Multi(rest.clone()));
+        let mut is_again = false;
+        loop {
+            let status = connected(zk).await?;
+            if is_again && !self.is_unfinished().await? {
+                break;
+            }
+            let own = zk.delete(&record.site(site), None);
+            let alive = (record.form == Form::SiteEphemerals).then(|| zk.delete(&record.alive(site), None));
+            let stat = zk.exists(path);
+            let gone = gone(own.await).and(match alive {
+                Some(alive) => gone(alive.await),
+                None => Ok(()),
+            });
+            let left = match gone {
+                Ok(()) => stat.await.map(|stat| stat.map_or(0, |stat| stat.num_children)),
+                Err(e) => Err(e),
+            };
+            let removed = match left {
+                // Decision and tally: nobody else is left.
+                Ok(2) => zk.multi(rest.clone()).await,
+                Ok(_) => break,
+                Err(e) => Err(e),
+            };
+            match removed {
+                Err(Error::ConnectionLoss) => {
+                    is_again = true;
+                    reconnected(zk, status).await?;
+                }
+                // Somebody else was the last.
+                Ok(_) | Err(Error::Multi { .. }) => break,
+                Err(e) => return Err(e),
+            }
+        }
+        last.done();
+        if let Some(alive) = self.voter.alive.take() {
+            alive.done();
+        }
+        Ok(())
+    }
+
+    /// After a lost reply: whether this transaction is still there. Behind a write, so that the answer is not an old one.
+    async fn is_unfinished(&self) -> Result<bool, Error> {
+        let Record { zk, path, czxid, .. } = &self.voter.record;
+        loop {
+            let status = connected(zk).await?;
+            let (settled, stat) = (settle(zk, path), zk.exists(path));
+            // That the read behind it is answered says that it was.
+            drop(settled);
+            match stat.await {
+                Ok(stat) => return Ok(stat.is_some_and(|stat| Some(stat.czxid) == *czxid)),
+                Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
+                Err(e) => return Err(e),
+            }
+        }
+    }
+}
+
+/// A delete of what may be gone already.
+fn gone(result: Result<(), Error>) -> Result<(), Error> {
+    match result {
+        Err(Error::NoNode) => Ok(()),
+        other => other,
+    }
+}

@@ -1,0 +1,126 @@
+//! The votes of the others, for a site that wants to see them before the decision: one watch on each that is missing.
+
+use super::Vote;
+use super::record::Record;
+use crate::race::{connected, reconnected};
+use crate::zk::{Error, ZooKeeper};
+use futures_util::FutureExt;
+use futures_util::future::{Shared, select_all};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What is known of each site's vote, in the order of the sites.
+pub(super) struct Votes<Z: ZooKeeper>(Mutex<Vec<Known<Z::Watch>>>);
+
+enum Known<W: std::future::Future> {
+    /// Not asked for.
+    Nothing,
+    /// Not cast when it was asked for; tells when it is.
+    Missing(Shared<W>),
+    /// Something has changed since.
+    Changed,
+    /// Cast, and not told.
+    Cast(Vote),
+    /// Told; or one's own; or the site has finished.
+    Done,
+}
+
+impl<Z: ZooKeeper> Default for Votes<Z> {
+    fn default() -> Self {
+        Votes(Mutex::new(Vec::new()))
+    }
+}
+
+impl<Z: ZooKeeper> Votes<Z> {
+    fn known(&self) -> MutexGuard<'_, Vec<Known<Z::Watch>>> {
+        // Nothing is left half done in there by a panic.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next vote of another site that was not told; `None` when all are.
+    pub(super) async fn next(&self, record: &Record<Z>, own: &str) -> Result<Option<(String, Vote)>, Error> {
+        {
+            let mut known = self.known();
+            if known.is_empty() {
+                let known_of = |site: &String| if site == own { Known::Done } else { Known::Nothing };
+                known.extend(record.sites.iter().map(known_of));
+            }
+        }
+        loop {
+            let status = connected(&record.zk).await?;
+            match self.ask(record).await {
+                Ok(()) => {}
+                Err(Error::ConnectionLoss) => {
+                    reconnected(&record.zk, status).await?;
+                    continue;
+                }
+                Err(e) => return Err(e),
+            }
+            if let Some(told) = self.tell(record) {
+                return Ok(Some(told));
+            }
+            let missing = self.missing();
+            if missing.is_empty() {
+                return Ok(None);
+            }
+            let (event, at, _) = select_all(missing.iter().map(|(_, watch)| watch.clone())).await;
+            event?;
+            let (site, watch) = &missing[at];
+            let mut known = self.known();
+            if matches!(&known[*site], Known::Missing(other) if other.ptr_eq(watch)) {
+                known[*site] = Known::Changed;
+            }
+        }
+    }
+
+    /// Asks for everything that is not known: what has changed in one request, the rest with a watch each, in one flight.
+    async fn ask(&self, record: &Record<Z>) -> Result<(), Error> {
+        let asked = |is: fn(&Known<Z::Watch>) -> bool| -> Vec<usize> {
+            self.known().iter().enumerate().filter(|(_, known)| is(known)).map(|(at, _)| at).collect()
+        };
+        let path = |at: usize| record.site(&record.sites[at]);
+        let changed = asked(|known| matches!(known, Known::Changed));
+        if !changed.is_empty() {
+            let paths: Vec<String> = changed.iter().copied().map(path).collect();
+            let votes = record.zk.get_many(&paths).await?;
+            for (at, vote) in changed.into_iter().zip(votes) {
+                let found = match vote {
+                    Some(vote) => Vote::read(&vote.data)?.map_or(Known::Nothing, Known::Cast),
+                    None => Known::Done,
+                };
+                self.known()[at] = found;
+            }
+        }
+        let unknown = asked(|known| matches!(known, Known::Nothing));
+        let flight: Vec<_> = unknown.iter().map(|at| record.zk.get_watch(&path(*at))).collect();
+        for (at, answer) in unknown.into_iter().zip(flight) {
+            let found = match answer.await {
+                Ok((vote, watch)) => {
+                    Vote::read(&vote.data)?.map_or_else(|| Known::Missing(watch.shared()), Known::Cast)
+                }
+                Err(Error::NoNode) => Known::Done,
+                Err(e) => return Err(e),
+            };
+            self.known()[at] = found;
+        }
+        Ok(())
+    }
+
+    fn tell(&self, record: &Record<Z>) -> Option<(String, Vote)> {
+        let mut known = self.known();
+        let cast = known.iter().enumerate().find_map(|(at, known)| match known {
+            Known::Cast(vote) => Some((at, *vote)),
+            _ => None,
+        });
+        let (at, vote) = cast?;
+        known[at] = Known::Done;
+        Some((record.sites[at].clone(), vote))
+    }
+
+    fn missing(&self) -> Vec<(usize, Shared<Z::Watch>)> {
+        let missing = |(at, known): (usize, &Known<Z::Watch>)| match known {
+            Known::Missing(watch) => Some((at, watch.clone())),
+            _ => None,
+        };
+        self.known().iter().enumerate().filter_map(missing).collect()
+    }
+}
