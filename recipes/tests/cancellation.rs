@@ -3,48 +3,13 @@
 
 mod common;
 
-use common::{Client, Danger, Drops, RECONNECT, Stage, dropping, play, play_struck};
+use common::every_await::{FAULTS, at_every_await};
+use common::{Client, Drops, RECONNECT, Stage, dropping, play, play_struck};
 use futures_util::FutureExt;
-use sim_zk::fault::Fault;
 use sim_zk::witness::Kind;
-use std::future::Future;
 use std::time::Duration;
 use zk_recipes::zk::{CreateMode, Op};
 use zk_recipes::{LockOptions, OnSuspect};
-
-/// What strikes besides.
-const FAULTS: [Option<Fault>; 4] =
-    [None, Some(Fault::RequestLost), Some(Fault::ReplyLost), Some(Fault::Disconnect)];
-
-/// Plays `scene` until it is no longer dropped before its end, for every way to drop it, under every fault at every place.
-/// It says whether it came to its end.
-fn at_every_await<F>(scene: impl Fn(Stage, Danger, Drops) -> F)
-where
-    F: Future<Output = bool> + Send + 'static,
-{
-    for fault in FAULTS {
-        for way in [Drops::AfterPolls as fn(usize) -> Drops, Drops::Awake, |ms| Drops::Later(ms as u64 * 5)] {
-            for nth in 0.. {
-                let mut struck = false;
-                for moment in 0.. {
-                    let drops = way(moment);
-                    let (ended, strikes) = match fault {
-                        None => (play(|stage| scene(stage, Danger::default(), drops)), false),
-                        Some(fault) => play_struck(fault, nth, |stage, danger| scene(stage, danger, drops)),
-                    };
-                    struck |= strikes;
-                    if ended {
-                        break;
-                    }
-                    assert!(moment < 500, "it ends one day");
-                }
-                if !struck {
-                    break;
-                }
-            }
-        }
-    }
-}
 
 /// A holder who gives the lock back before long.
 fn holds_for_a_while(stage: &Stage, holder: &Client, held: common::Guard, by: Duration) {

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
 pub mod bent;
+pub mod every_await;
 
 use sim_zk::choose::{Calm, Chooser, Point};
 use sim_zk::fault::{Fault, Place};

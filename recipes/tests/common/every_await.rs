@@ -1,0 +1,39 @@
+//! Scenes that are dropped at every await, on a calm network and under one fault at every place.
+
+use super::{Danger, Drops, Stage, play, play_struck};
+use sim_zk::fault::Fault;
+use std::future::Future;
+
+/// What strikes besides.
+pub const FAULTS: [Option<Fault>; 4] =
+    [None, Some(Fault::RequestLost), Some(Fault::ReplyLost), Some(Fault::Disconnect)];
+
+/// Plays `scene` until it is no longer dropped before its end, for every way to drop it, under every fault at every place.
+/// It says whether it came to its end.
+pub fn at_every_await<F>(scene: impl Fn(Stage, Danger, Drops) -> F)
+where
+    F: Future<Output = bool> + Send + 'static,
+{
+    for fault in FAULTS {
+        for way in [Drops::AfterPolls as fn(usize) -> Drops, Drops::Awake, |ms| Drops::Later(ms as u64 * 5)] {
+            for nth in 0.. {
+                let mut struck = false;
+                for moment in 0.. {
+                    let drops = way(moment);
+                    let (ended, strikes) = match fault {
+                        None => (play(|stage| scene(stage, Danger::default(), drops)), false),
+                        Some(fault) => play_struck(fault, nth, |stage, danger| scene(stage, danger, drops)),
+                    };
+                    struck |= strikes;
+                    if ended {
+                        break;
+                    }
+                    assert!(moment < 500, "it ends one day");
+                }
+                if !struck {
+                    break;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Input that is bad, and what others do to the znodes.
+
+use super::*;
+
+#[test]
+fn input_that_is_bad_is_refused_before_anything_is_sent() {
+    play(|stage| async move {
+        let a = founder(&stage).await;
+        let mark = stage.mark();
+        let long = "x".repeat(1 << 20);
+        for sites in [&[][..], &["a", "b", "a"], &[""], &["a/b"], &["a\n"], &["🔒"], &[&long]] {
+            let refused = TwoPhaseCommit::begin(&a.zk, TX, of(PLAIN, sites)).await;
+            assert!(refused.expect_err("it is refused").is_bad_input(), "{sites:?}");
+        }
+        let many: Vec<String> = (0..20_000).map(|site| format!("site-{site}")).collect();
+        let many = Transaction { sites: many, payload: vec![], form: PLAIN };
+        assert!(TwoPhaseCommit::begin(&a.zk, TX, many).await.expect_err("too many").is_bad_input());
+        let heavy = Transaction { payload: vec![0; 0xfffff], ..of(PLAIN, &["a"]) };
+        assert!(TwoPhaseCommit::begin(&a.zk, TX, heavy).await.expect_err("too heavy").is_bad_input());
+        for path in ["", "/", "app", "/app/", "/zookeeper/x"] {
+            let begin = TwoPhaseCommit::begin(&a.zk, path, of(PLAIN, &["a"])).await;
+            assert!(begin.expect_err("a bad path").is_bad_input(), "{path}");
+            assert!(TwoPhaseCommit::open(&a.zk, path, "a").await.expect_err("bad").is_bad_input());
+            assert!(TwoPhaseCommit::resume(&a.zk, path).await.expect_err("bad").is_bad_input());
+        }
+        assert!(TwoPhaseCommit::open(&a.zk, TX, "a/b").await.expect_err("bad").is_bad_input());
+        assert_eq!(a.sent(&stage, mark), []);
+    });
+}
+
+#[test]
+fn what_fits_into_a_request_is_begun() {
+    play(|stage| async move {
+        let a = founder(&stage).await;
+        let heavy = Transaction { payload: vec![7; 1_000_000], ..of(PLAIN, &["a"]) };
+        drop(TwoPhaseCommit::begin(&a.zk, TX, heavy).await.expect("it begins"));
+        assert_eq!(a.opens("a").await.payload().len(), 1_000_000);
+    });
+}
+
+#[test]
+fn what_is_not_there_or_is_something_else_is_named() {
+    play(|stage| async move {
+        let a = founder(&stage).await;
+        let gone = Error::NoTransaction(TX.to_owned());
+        assert_eq!(TwoPhaseCommit::open(&a.zk, TX, "a").await.err(), Some(gone.clone()));
+        assert_eq!(TwoPhaseCommit::resume(&a.zk, TX).await.err(), Some(gone));
+        a.makes(TX).await;
+        assert!(TwoPhaseCommit::open(&a.zk, TX, "a").await.expect_err("no transaction").is_mismatch());
+        assert!(TwoPhaseCommit::resume(&a.zk, TX).await.expect_err("no transaction").is_mismatch());
+        assert!(TwoPhaseCommit::begin(&a.zk, TX, of(PLAIN, &["a"])).await.expect_err("taken").is_taken());
+        stage.settle().await;
+        a.has_left_nothing(&stage, "after it was refused");
+        a.zk.delete(TX, None).await.expect("it is there");
+        drop(a.begins(PLAIN, &["a"]).await);
+        let stranger = TwoPhaseCommit::open(&a.zk, TX, "b").await;
+        assert_eq!(stranger.err(), Some(Error::NotAParticipant("b".into())));
+        let again = TwoPhaseCommit::begin(&a.zk, TX, of(PLAIN, &["a"])).await;
+        assert!(again.expect_err("taken").is_taken());
+    });
+}
+
+#[test]
+fn nothing_is_decided_on_znodes_that_strangers_have_touched() {
+    for form in FORMS {
+        for (meddles, path) in [(true, "/app/tx/s_b"), (false, "/app/tx/s_b"), (false, "/app/tx/s_a")] {
+            play(move |stage| async move {
+                let (c, a) = (founder(&stage).await, stage.client("a").await);
+                let coordinator = c.begins(form, &["a", "b"]).await;
+                let voted = a.votes("a", Vote::Commit).await;
+                match meddles {
+                    true => drop(c.zk.set(path, b"perhaps", None).await.expect("it is there")),
+                    false => c.zk.delete(path, None).await.expect("it is there"),
+                }
+                let told = voted.decision_within(LIMIT).await;
+                assert!(told.as_ref().is_err_and(Error::is_mismatch), "{form:?} {path} {told:?}");
+                let told = coordinator.decision_within(LIMIT).await;
+                assert!(told.is_err_and(|e| e.is_mismatch()));
+                let mark = stage.mark();
+                let opened = TwoPhaseCommit::open(&a.zk, TX, "b").await;
+                if path.ends_with('b') {
+                    assert!(opened.expect_err("its znode").is_mismatch());
+                }
+                assert!(a.sent(&stage, mark).len() < 12, "nobody asks and asks");
+            });
+        }
+    }
+}
+
+#[test]
+fn a_vote_that_a_stranger_writes_is_no_vote_of_ours() {
+    play(|stage| async move {
+        let (c, a) = (founder(&stage).await, stage.client("a").await);
+        drop(c.begins(PLAIN, &["a", "b"]).await);
+        let opened = a.opens("a").await;
+        c.zk.set("/app/tx/s_a", b"", None).await.expect("it is there");
+        let refused = opened.vote(Vote::Commit).await;
+        assert!(refused.expect_err("it is not ours").is_mismatch());
+        c.zk.set("/app/tx/tally", b"", Some(0)).await.expect("it is there");
+        c.zk.set("/app/tx/tally", b"", Some(1)).await.expect("it is there");
+        let refused = a.opens("b").await.vote(Vote::Commit).await;
+        assert!(refused.expect_err("the tally is not ours").is_mismatch());
+    });
+}
+
+#[test]
+fn a_transaction_that_vanishes_or_begins_anew_is_not_obeyed() {
+    for form in FORMS {
+        for anew in [false, true] {
+            play(move |stage| async move {
+                let (c, a) = (founder(&stage).await, stage.client("a").await);
+                let coordinator = c.begins(form, &["a", "b"]).await;
+                let voted = a.votes("a", Vote::Commit).await;
+                coordinator.forget().await.expect("it is forgotten");
+                assert_eq!(stage.names("/app"), Vec::<String>::new());
+                if anew {
+                    drop(c.begins(form, &["a", "b"]).await);
+                    drop(c.votes("b", Vote::Abort).await);
+                }
+                let told = voted.decision_within(LIMIT).await.expect_err("it is gone");
+                match anew {
+                    false => assert_eq!(told, Error::NoTransaction(TX.into()), "{form:?}"),
+                    true => assert!(told.is_mismatch(), "{form:?} {told}"),
+                }
+                stage.settle().await;
+            });
+        }
+    }
+}
+
+#[test]
+fn forgetting_decides_first_and_takes_foreign_children_along() {
+    for form in FORMS {
+        play(move |stage| async move {
+            let (c, a) = (founder(&stage).await, stage.client("a").await);
+            let coordinator = c.begins(form, &["a", "b"]).await;
+            let voted = a.votes("a", Vote::Commit).await;
+            let waiting = spawned(&a, async move {
+                let decided = voted.decision().await;
+                voted.finish().await.expect("it finishes");
+                decided
+            });
+            c.makes("/app/tx/note").await;
+            stage.settle().await;
+            let deciding = TwoPhaseCommit::resume(&c.zk, TX).await.expect("it resumes");
+            assert_eq!(waiting.await, Ok(Decision::Abort));
+            deciding.forget().await.expect("it is forgotten");
+            assert_eq!(stage.names("/app"), Vec::<String>::new());
+            coordinator.forget().await.expect("gone is gone");
+        });
+    }
+}
+
+#[test]
+fn who_does_not_know_cannot_finish() {
+    play(|stage| async move {
+        let (c, a) = (founder(&stage).await, stage.client("a").await);
+        drop(c.begins(PLAIN, &["a", "b"]).await);
+        let voted = a.votes("a", Vote::Commit).await;
+        let mark = stage.mark();
+        assert!(voted.finish().await.expect_err("it does not know").is_bad_input());
+        stage.settle().await;
+        assert!(!a.sent(&stage, mark).contains(&Kind::Delete));
+        assert_eq!(contents(&stage), ["s_a", "s_b", "tally"]);
+    });
+}
+
+#[test]
+fn missing_levels_are_made_as_often_as_it_takes() {
+    play(|stage| async move {
+        let a = stage.client("a").await;
+        drop(TwoPhaseCommit::begin(&a.zk, "/deep/er/tx", of(PLAIN, &["a"])).await.expect("it begins"));
+        assert_eq!(stage.names("/deep/er/tx"), ["s_a", "tally"]);
+    });
+}
+
+#[test]
+fn a_begin_whose_reply_was_lost_is_found_by_its_guid() {
+    play(|stage| async move {
+        let (c, a) = (founder(&stage).await, stage.client("a").await);
+        c.process.order(Fault::ReplyLost);
+        let coordinator = c.begins(PLAIN, &["a"]).await;
+        let voted = a.votes("a", Vote::Commit).await;
+        assert_eq!(coordinator.decision().await, Ok(Decision::Commit));
+        drop(voted);
+    });
+}
+
+#[test]
+fn a_begin_that_may_be_over_already_is_not_begun_again() {
+    for finishes in [false, true] {
+        play(move |stage| async move {
+            let (c, a) = (founder(&stage).await, stage.client("a").await);
+            c.process.order(if finishes { Fault::ReplyLost } else { Fault::RequestLost });
+            let zk = c.zk.clone();
+            let begun = spawned(&c, async move { TwoPhaseCommit::begin(&zk, TX, of(PLAIN, &["a"])).await });
+            stage.pass(&a, RECONNECT / 3).await;
+            if finishes {
+                let voted = a.votes("a", Vote::Commit).await;
+                voted.finish().await.expect("it finishes");
+            }
+            assert!(begun.await.expect_err("nobody can tell").is_outcome_unknown());
+            assert_eq!(stage.names("/app"), Vec::<String>::new());
+        });
+    }
+}
