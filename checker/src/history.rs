@@ -121,6 +121,25 @@ pub enum What {
         /// Whether the resource did it.
         accepted: bool,
     },
+    /// What the caller gave to the operation: the item to put, the vote to cast, the value to write. Follows its `Call`.
+    Given {
+        /// The value, or several in order with commas between.
+        text: Sym,
+        /// What goes with it: a priority, an expected version, or zero.
+        number: u64,
+    },
+    /// What the operation handed to its caller: before its `Return`, or any number of times for one that follows
+    /// something.
+    Observed {
+        /// Of what.
+        object: ObjectId,
+        /// What kind of thing.
+        seen: Seen,
+        /// The thing.
+        text: Sym,
+        /// What goes with it: see [`Seen`].
+        number: u64,
+    },
     /// The operation sleeps.
     Sleep {
         /// Until when, in microseconds.
@@ -438,6 +457,14 @@ impl What {
             _ => None,
         }
     }
+
+    /// The path or other text it tells of, if any.
+    pub fn sym(&self) -> Option<Sym> {
+        match *self {
+            What::Given { text, .. } | What::Observed { text, .. } => Some(text),
+            _ => self.path(),
+        }
+    }
 }
 
 /// What is known of the whole run.
@@ -483,6 +510,11 @@ fn is_zero(number: &u8) -> bool {
     *number == 0
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_nothing(number: &u32) -> bool {
+    *number == 0
+}
+
 /// What kind of evidence a history has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -508,6 +540,57 @@ pub struct Object {
     pub fenced: bool,
     /// What it may cost.
     pub budget: Budget,
+    /// How many it is for: participants of a double barrier, sites of a transaction; zero if that means nothing.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub size: u32,
+    /// In which of several ways it is used.
+    #[serde(default, skip_serializing_if = "Manner::is_plain")]
+    pub manner: Manner,
+}
+
+impl Object {
+    /// An object used in the plain way, without a resource behind it.
+    pub fn plain(kind: Kind, path: Sym) -> Object {
+        Object {
+            kind,
+            path,
+            on_suspect: OnSuspect::Stop,
+            margin: 0,
+            fenced: false,
+            budget: Budget::LOCK,
+            size: 0,
+            manner: Manner::default(),
+        }
+    }
+}
+
+/// In which of several ways an object is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Manner {
+    /// Queues: an item is claimed and confirmed, not taken for good.
+    pub at_least_once: bool,
+    /// Priority queues: nothing more urgent exists when an item goes.
+    pub strict: bool,
+    /// Queues: every idle consumer watches by itself, as the page has it. Two-phase commit: every site watches every vote.
+    pub textbook: bool,
+    /// Double barriers: they leave one after the other.
+    pub chain: bool,
+    /// Double barriers: it is for one use.
+    pub once: bool,
+    /// Two-phase commit: a coordinator decides.
+    pub coordinated: bool,
+    /// Revocable locks: who was asked to go can be made to.
+    pub forced: bool,
+    /// Revocable locks: how long who is made to go is left alone first, in microseconds.
+    pub grace: u64,
+}
+
+impl Manner {
+    /// Whether it is the plain way.
+    pub fn is_plain(&self) -> bool {
+        *self == Manner::default()
+    }
 }
 
 /// What an object is.
@@ -516,6 +599,30 @@ pub struct Object {
 pub enum Kind {
     /// An exclusive lock.
     Lock,
+    /// A lock with readers and writers.
+    SharedLock,
+    /// A shared lock whose contenders can be asked to go.
+    RevocableLock,
+    /// A shared lock that serves the more urgent first.
+    PriorityLock,
+    /// An election.
+    Election,
+    /// A barrier.
+    Barrier,
+    /// A double barrier.
+    DoubleBarrier,
+    /// A queue.
+    Queue,
+    /// A queue that gives the more urgent first.
+    PriorityQueue,
+    /// A transaction in two phases.
+    TwoPhaseCommit,
+    /// A directory of names.
+    Names,
+    /// A value, or a set of values, that many follow.
+    Config,
+    /// A group of members.
+    Group,
 }
 
 /// What holders do when the connection is lost.

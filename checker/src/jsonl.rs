@@ -212,8 +212,12 @@ fn event_from_json(mut fields: Map<String, Value>, history: &mut History) -> Res
     Ok(Event { at, op: OpId(op), who, what })
 }
 
+/// The fields of an event or an object that stand as texts.
+const TEXTS: [&str; 2] = ["path", "text"];
+
 fn name_path(fields: &mut Map<String, Value>, names: &Names) {
-    if let Some(path) = fields.get_mut("path") {
+    for field in TEXTS {
+        let Some(path) = fields.get_mut(field) else { continue };
         let sym = path.as_u64().and_then(|sym| u32::try_from(sym).ok()).map(Sym);
         if let Some(text) = sym.and_then(|sym| names.get(sym)) {
             *path = text.into();
@@ -222,9 +226,11 @@ fn name_path(fields: &mut Map<String, Value>, names: &Names) {
 }
 
 fn intern_path(fields: &mut Map<String, Value>, names: &mut Names) -> Result<(), String> {
-    if let Some(path) = fields.get_mut("path") {
-        let text = path.as_str().ok_or("a path is a text")?;
-        *path = names.intern(text).0.into();
+    for field in TEXTS {
+        if let Some(path) = fields.get_mut(field) {
+            let text = path.as_str().ok_or_else(|| format!("a {field} is a text"))?;
+            *path = names.intern(text).0.into();
+        }
     }
     Ok(())
 }

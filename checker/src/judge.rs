@@ -31,7 +31,11 @@ impl RuleSet {
 
     /// The promises that can be judged by calls, returns, beliefs and deliveries alone.
     pub fn black_box() -> RuleSet {
-        RuleSet::only(&[RuleId::Mx1, RuleId::Mx2, RuleId::Mx3, RuleId::Mx8, RuleId::Mx13, RuleId::Mx14])
+        use RuleId::*;
+        RuleSet::only(&[
+            Mx1, Mx2, Mx3, Mx8, Mx13, Mx14, Rw1, Rw5, Le1, Le5, Le7, Le9, Ba1, Db1, Db2, Qu1, Qu2, Qu3, Qu4,
+            Tc1, Tc2, Tc3, Tc4, Tc5,
+        ])
     }
 
     /// Without one of them.
@@ -158,7 +162,7 @@ impl Judge {
             self.rules.finish(&self.on, &scene, &mut self.sink);
             self.sink.premise_of_all(RuleId::W);
         }
-        let rows = self.sink.rows(|rule| self.on.has(rule));
+        let rows = self.sink.rows(tables.objects, |rule| self.on.has(rule));
         let is_vacuous = |rule: &RuleId| {
             rows.iter().filter(|row| row.rule == *rule).all(|row| row.verdict == Verdict::Vacuous)
         };

@@ -1,6 +1,6 @@
 //! Where rules put what they find.
 
-use crate::history::{ObjectId, OpId, Session, Sym, Tables};
+use crate::history::{Kind, Object, ObjectId, OpId, Session, Sym, Tables};
 use crate::judge::RuleSet;
 use crate::report::{Finding, Metrics, Probe, Row};
 use crate::verdict::{Layer, RuleId, Verdict};
@@ -24,6 +24,15 @@ pub(crate) struct Scene<'a> {
 impl Scene<'_> {
     pub(crate) fn client(&self, number: u8) -> String {
         crate::words::client(self.tables.header, number)
+    }
+
+    /// The name that a promise of all that stand in line has for this object.
+    pub(crate) fn rule(&self, rule: RuleId, object: ObjectId) -> RuleId {
+        rule.of_kind(self.kind(object))
+    }
+
+    pub(crate) fn kind(&self, object: ObjectId) -> Kind {
+        self.tables.objects[usize::from(object.0)].kind
     }
 
     /// The client of an operation.
@@ -134,6 +143,10 @@ struct Cell {
     verdict: Verdict,
 }
 
+/// The cells of an object about which nothing was said yet.
+const NEW: [Cell; RuleId::COUNT] =
+    [Cell { premises: 0, findings: 0, verdict: Verdict::Vacuous }; RuleId::COUNT];
+
 /// Premises, findings and counts.
 pub(crate) struct Sink {
     /// By object plus one, the whole history first.
@@ -148,7 +161,7 @@ pub(crate) struct Sink {
 impl Sink {
     pub(crate) fn new(objects: usize, on: &RuleSet) -> Sink {
         Sink {
-            cells: vec![Default::default(); objects + 1],
+            cells: vec![NEW; objects + 1],
             findings: Vec::new(),
             kept: [0; RuleId::COUNT],
             metrics: Metrics::default(),
@@ -159,7 +172,7 @@ impl Sink {
     fn cell(&mut self, rule: RuleId, object: Option<ObjectId>) -> &mut Cell {
         let at = object.map_or(0, |object| usize::from(object.0) + 1);
         if self.cells.len() <= at {
-            self.cells.resize(at + 1, Default::default());
+            self.cells.resize(at + 1, NEW);
         }
         &mut self.cells[at][rule as usize]
     }
@@ -255,11 +268,16 @@ impl Sink {
     }
 
     /// One row a rule and object.
-    pub(crate) fn rows(&self, is_on: impl Fn(RuleId) -> bool) -> Vec<Row> {
+    pub(crate) fn rows(&self, objects: &[Object], is_on: impl Fn(RuleId) -> bool) -> Vec<Row> {
         let mut rows = Vec::new();
         for rule in RuleId::ALL.iter().copied().filter(|rule| is_on(*rule)) {
             for (at, cells) in self.cells.iter().enumerate() {
-                if (rule.layer() <= Layer::ZooKeeper) != (at == 0) {
+                let of = at.checked_sub(1).and_then(|at| objects.get(at));
+                let concerns = match of {
+                    None => rule.layer() <= Layer::ZooKeeper,
+                    Some(object) => rule.is_about(object.kind),
+                };
+                if !concerns {
                     continue;
                 }
                 let Cell { premises, findings, verdict } = cells[rule as usize];
@@ -290,6 +308,7 @@ impl Sink {
                 f.position,
                 f.layer,
                 !f.rule.names_wrong_step(),
+                f.rule.generality(),
                 f.rule,
                 f.object,
             )

@@ -15,7 +15,7 @@
 mod parse;
 
 use crate::digest::Digest;
-use crate::history::{Budget, Conn, Event, History, OpId, SYNC_LIMIT, Session, Sym, Verb, What};
+use crate::history::{Budget, Conn, Event, History, Manner, OpId, SYNC_LIMIT, Session, Sym, Verb, What};
 use crate::words::{self, Word};
 use std::fmt::{self, Write};
 
@@ -63,7 +63,7 @@ fn write_to(history: &History, out: &mut String) -> fmt::Result {
     }
     for object in &history.objects {
         let Budget { free_acquire, free_round_trips, release, per_wake_up } = object.budget;
-        writeln!(
+        write!(
             out,
             "{} {} {} margin {}{} budget {free_acquire} {free_round_trips} {release} {per_wake_up}",
             object.kind.word(),
@@ -72,6 +72,19 @@ fn write_to(history: &History, out: &mut String) -> fmt::Result {
             seconds(object.margin),
             if object.fenced { " fenced" } else { "" },
         )?;
+        if object.size != 0 {
+            write!(out, " size {}", object.size)?;
+        }
+        if object.manner.grace != 0 {
+            write!(out, " grace {}", seconds(object.manner.grace))?;
+        }
+        let mut manner = object.manner;
+        for (word, flag) in manner_flags(&mut manner) {
+            if *flag {
+                write!(out, " {word}")?;
+            }
+        }
+        writeln!(out)?;
     }
     let mut verbs = Vec::new();
     for event in &history.events {
@@ -121,6 +134,10 @@ fn write_event(
         What::Resource { object: id, token, accepted } => {
             let accepted = if accepted { "accepted" } else { "rejected" };
             write!(out, " resource {} token {token:#x} {accepted}", object(id))
+        }
+        What::Given { text, number } => write!(out, " given {} {number:#x}", path(text)),
+        What::Observed { object: id, seen, text, number } => {
+            write!(out, " observed {} {} {} {number:#x}", object(id), seen.word(), path(text))
         }
         What::Sleep { until, deadline } => {
             write!(out, " sleep until {}{}", seconds(until), if deadline { " deadline" } else { "" })
@@ -198,6 +215,19 @@ fn write_event(
             write!(out, " left {} {} {}", object(id), path(at), name(owner))
         }
     }
+}
+
+/// The manners that are a word each.
+fn manner_flags(manner: &mut Manner) -> [(&'static str, &mut bool); 7] {
+    [
+        ("at_least_once", &mut manner.at_least_once),
+        ("strict", &mut manner.strict),
+        ("textbook", &mut manner.textbook),
+        ("chain", &mut manner.chain),
+        ("once", &mut manner.once),
+        ("coordinated", &mut manner.coordinated),
+        ("forced", &mut manner.forced),
+    ]
 }
 
 /// Seconds with at least three places, exact to the microsecond.

@@ -1,5 +1,6 @@
 //! The world as the events tell it so far: what all rules look at, brought up to date once an event.
 
+mod ahead;
 mod line;
 mod oracle;
 mod parts;
@@ -9,10 +10,11 @@ mod update;
 mod watches;
 mod world;
 
-pub(crate) use line::{Unjust, is_child};
+pub(crate) use ahead::{HandOver, Unjust};
+pub(crate) use line::{Room, is_child, is_place, room_of_directory};
 pub(crate) use oracle::{Effect, Odd, Oracle, is_unjudged};
 pub(crate) use parts::{
-    Client, Contender, Hold, Line, Moment, NEVER, NOBODY, Op, Phase, Req, SessionView, Txn,
+    Client, Contender, Hold, Line, List, Moment, NEVER, NOBODY, Op, Phase, Req, SessionView, Txn, conflict,
 };
 pub(crate) use servers::ServerView;
 pub(crate) use stop::StopWhy;
@@ -57,17 +59,33 @@ pub(crate) struct View {
     /// No fault strikes and none lasts since then; meaningful once healed.
     pub(crate) calm_since: u64,
     pub(crate) quiet: bool,
+    /// Contenders that a client is about to delete as a third party: which, and which client.
+    strangers: Vec<(u32, u8)>,
     /// Foreign deletes announced and not yet seen.
     pub(crate) foreign_due: u32,
     /// Whether something happened that can excuse an overlap: expiry, pause, foreign delete.
     pub(crate) excusable: bool,
     /// Contender that the event in hand created or deleted.
     pub(crate) touched: u32,
-    /// The waiting operation that the event in hand put first in line.
-    pub(crate) enabled: OpId,
+    /// How many waiting operations the deletion in hand lets proceed.
+    pub(crate) enabled: u32,
+    /// How many of those that wait it may wake: whom it enables, and whose nearest it was.
+    pub(crate) concerned: u32,
+    /// The contender that the event in hand asks to go.
+    pub(crate) asked: u32,
+    /// The contender whose data were just written by somebody else.
+    writing: u32,
+    /// Digests of the words that ask a contender to go.
+    words: [u64; 2],
+    /// What was listed of holds, and what grants were made from: priority locks.
+    held_lists: Vec<(OpId, List)>,
+    pub(crate) hand_overs: Vec<HandOver>,
     /// The operation that the notification in hand wakes, if that is known.
     pub(crate) woken: OpId,
 }
+
+/// What is written into a contender's znode to ask it to go: our word, and Curator's.
+pub(crate) const WORDS: [&str; 2] = ["unlock", "__REVOKE__"];
 
 /// The longest time that a header may name and a sum still hold.
 const LONGEST: u64 = 1 << 40;
@@ -101,10 +119,17 @@ impl View {
             healed: false,
             calm_since: 0,
             quiet: false,
+            strangers: Vec::new(),
             foreign_due: 0,
             excusable: false,
             touched: NOBODY,
-            enabled: OpId(0),
+            enabled: 0,
+            concerned: 0,
+            asked: NOBODY,
+            writing: NOBODY,
+            words: WORDS.map(|word| crate::digest::data(Some(word.as_bytes()))),
+            held_lists: Vec::new(),
+            hand_overs: Vec::new(),
             woken: OpId(0),
         }
     }

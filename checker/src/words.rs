@@ -1,8 +1,8 @@
 //! The words that the written forms of a history share: one for each variant, one for each party.
 
 use crate::history::{
-    Code, FaultKind, Header, Kind, Mode, Notify, OnSuspect, Outcome, Request, SessionState, Table, Verb,
-    Victim, WatchMode, Who, Why,
+    Code, FaultKind, Header, Kind, Mode, Notify, OnSuspect, Outcome, Request, Seen, SessionState, Table,
+    Verb, Victim, WatchMode, Who, Why,
 };
 
 /// A small enum with a word for each variant.
@@ -28,9 +28,28 @@ macro_rules! words {
 
 words! {
     Mode { Sim = "sim", Client = "client" }
-    Kind { Lock = "lock" }
+    Kind {
+        Lock = "lock", SharedLock = "shared_lock", RevocableLock = "revocable_lock", PriorityLock = "priority_lock",
+        Election = "election", Barrier = "barrier", DoubleBarrier = "double_barrier", Queue = "queue",
+        PriorityQueue = "priority_queue", TwoPhaseCommit = "two_phase_commit", Names = "name_service",
+        Config = "config", Group = "group",
+    }
     OnSuspect { Stop = "stop", UntilDeadline = "until_deadline" }
-    Verb { Acquire = "acquire", TryAcquire = "try_acquire", Release = "release" }
+    Verb {
+        Acquire = "acquire", TryAcquire = "try_acquire", Release = "release", Read = "read", TryRead = "try_read",
+        Write = "write", TryWrite = "try_write", Downgrade = "downgrade", Ask = "ask", Force = "force",
+        Stand = "stand", Acknowledge = "acknowledge", Observe = "observe", Raise = "raise", Lower = "lower",
+        Wait = "wait", WaitDown = "wait_down", Enter = "enter", Leave = "leave", Put = "put", Take = "take",
+        Claim = "claim", Confirm = "confirm", GiveBack = "give_back", Begin = "begin", Vote = "vote",
+        Decide = "decide", Finish = "finish", Register = "register", Unregister = "unregister",
+        Resolve = "resolve", Unique = "unique", Follow = "follow", CompareAndSet = "compare_and_set",
+        Overwrite = "overwrite", Publish = "publish", Snapshot = "snapshot", Join = "join", Watch = "watch",
+    }
+    Seen {
+        Value = "value", Missing = "missing", View = "view", Item = "item", Word = "word", Fate = "fate",
+        Vote = "vote", Decision = "decision", Leader = "leader", Vacant = "vacant", Opening = "opening",
+        Name = "name",
+    }
     Outcome { Done = "done", Refused = "refused", Unknown = "unknown", Cancelled = "cancelled" }
     Why { Released = "released", Suspect = "suspect", Lost = "lost", Dropped = "dropped", Crashed = "crashed" }
     Request {

@@ -248,6 +248,83 @@ fn code() -> impl Strategy<Value = Code> {
     ])
 }
 
+fn verb() -> impl Strategy<Value = Verb> {
+    use Verb::*;
+    one_of(&[
+        Acquire,
+        TryAcquire,
+        Release,
+        Read,
+        TryRead,
+        Write,
+        TryWrite,
+        Downgrade,
+        Ask,
+        Force,
+        Stand,
+        Acknowledge,
+        Observe,
+        Raise,
+        Lower,
+        Wait,
+        WaitDown,
+        Enter,
+        Leave,
+        Put,
+        Take,
+        Claim,
+        Confirm,
+        GiveBack,
+        Begin,
+        Vote,
+        Decide,
+        Finish,
+        Register,
+        Unregister,
+        Resolve,
+        Unique,
+        Follow,
+        CompareAndSet,
+        Overwrite,
+        Publish,
+        Snapshot,
+        Join,
+        Watch,
+    ])
+}
+
+fn seen() -> impl Strategy<Value = Seen> {
+    use Seen::*;
+    one_of(&[Value, Missing, View, Item, Word, Fate, Vote, Decision, Leader, Vacant, Opening, Name])
+}
+
+fn kind() -> impl Strategy<Value = Kind> {
+    use Kind::*;
+    one_of(&[
+        Lock,
+        SharedLock,
+        RevocableLock,
+        PriorityLock,
+        Election,
+        Barrier,
+        DoubleBarrier,
+        Queue,
+        PriorityQueue,
+        TwoPhaseCommit,
+        Names,
+        Config,
+        Group,
+    ])
+}
+
+fn manner() -> impl Strategy<Value = Manner> {
+    (any::<[bool; 7]>(), any::<u32>()).prop_map(|(flags, grace)| {
+        let [at_least_once, strict, textbook, chain, once, coordinated, forced] = flags;
+        let grace = grace.into();
+        Manner { at_least_once, strict, textbook, chain, once, coordinated, forced, grace }
+    })
+}
+
 fn what() -> impl Strategy<Value = What> {
     let object = || (0..3u16).prop_map(ObjectId);
     let session = || (0..4u16).prop_map(Session);
@@ -257,7 +334,6 @@ fn what() -> impl Strategy<Value = What> {
     let table = || one_of(&[Table::Data, Table::Child]);
     let notify = || one_of(&[Notify::Created, Notify::Deleted, Notify::DataChanged, Notify::ChildrenChanged]);
     let outcome = one_of(&[Outcome::Done, Outcome::Refused, Outcome::Unknown, Outcome::Cancelled]);
-    let verb = one_of(&[Verb::Acquire, Verb::TryAcquire, Verb::Release]);
     let why = one_of(&[Why::Released, Why::Suspect, Why::Lost, Why::Dropped, Why::Crashed]);
     let state = {
         use SessionState::*;
@@ -302,7 +378,7 @@ fn what() -> impl Strategy<Value = What> {
         ]
     };
     let clients = prop_oneof![
-        (object(), verb, any::<u32>()).prop_map(|(object, verb, limit)| What::Call { object, verb, limit }),
+        (object(), verb(), any::<u32>()).prop_map(|(object, verb, limit)| What::Call { object, verb, limit }),
         outcome.prop_map(|outcome| What::Return { outcome }),
         (object(), session(), zxid()).prop_map(|(object, session, token)| What::Believe {
             object,
@@ -314,6 +390,13 @@ fn what() -> impl Strategy<Value = What> {
             object,
             token,
             accepted
+        }),
+        (path(), zxid()).prop_map(|(text, number)| What::Given { text, number }),
+        (object(), seen(), path(), zxid()).prop_map(|(object, seen, text, number)| What::Observed {
+            object,
+            seen,
+            text,
+            number
         }),
         (zxid(), any::<bool>()).prop_map(|(until, deadline)| What::Sleep { until, deadline }),
         (req(), request(), any::<bool>(), any::<bool>(), path())
@@ -411,7 +494,10 @@ prop_compose! {
         sync_limit in prop_oneof![Just(SYNC_LIMIT), any::<u32>()],
         source in name(),
         names in proptest::collection::vec(name(), 5),
-        objects in proptest::collection::vec((0..5u32, any::<bool>(), any::<bool>(), any::<[u32; 5]>()), 0..3),
+        objects in proptest::collection::vec(
+            (kind(), 0..5u32, any::<bool>(), any::<bool>(), any::<[u32; 6]>(), manner()),
+            0..3,
+        ),
         events in proptest::collection::vec((0..3_000_000u64, 0..5u32, who(), what()), 0..30),
     ) -> History {
         let mut table = Names::default();
@@ -429,13 +515,14 @@ prop_compose! {
         let mut at = 0;
         History {
             header: Header { format: 1, mode, clients, tick, timeout, election, round_trip, settle, sync_limit, source },
-            objects: objects.into_iter().map(|(path, stop, fenced, [a, b, c, d, margin])| Object {
-                kind: Kind::Lock,
-                path: Sym(path),
+            objects: objects.into_iter().map(|(kind, path, stop, fenced, [a, b, c, d, margin, size], manner)| Object {
                 on_suspect: if stop { OnSuspect::Stop } else { OnSuspect::UntilDeadline },
                 margin: margin.into(),
                 fenced,
                 budget: Budget { free_acquire: a, free_round_trips: b, release: c, per_wake_up: d },
+                size,
+                manner,
+                ..Object::plain(kind, Sym(path))
             }).collect(),
             names: table,
             events: events.into_iter().map(|(after, op, who, what)| {

@@ -12,6 +12,136 @@ pub enum Verb {
     TryAcquire,
     /// Give the hold back. Its `Call` carries its own op.
     Release,
+    /// Shared locks: wait for a reader's hold.
+    Read,
+    /// Shared locks: take a reader's hold if no writer is ahead.
+    TryRead,
+    /// Shared locks: wait for a writer's hold.
+    Write,
+    /// Shared locks: take a writer's hold if nobody is ahead.
+    TryWrite,
+    /// Shared locks: make a writer's hold a reader's. The reader's belief carries this op.
+    Downgrade,
+    /// Revocable locks: ask a contender to go.
+    Ask,
+    /// Revocable locks: ask a contender to go, and make it go after the grace.
+    Force,
+    /// Elections: stand for office and wait for it.
+    Stand,
+    /// Elections: put on record that the leader has begun.
+    Acknowledge,
+    /// Elections: follow who leads.
+    Observe,
+    /// Barriers: put it up.
+    Raise,
+    /// Barriers: take it down.
+    Lower,
+    /// Barriers: wait until this one has gone.
+    Wait,
+    /// Barriers: wait until there is none.
+    WaitDown,
+    /// Double barriers: enter, together with the others.
+    Enter,
+    /// Double barriers: leave, together with the others.
+    Leave,
+    /// Queues: put an item, or several.
+    Put,
+    /// Queues: take an item, for good.
+    Take,
+    /// Queues: take an item into one's hands.
+    Claim,
+    /// Queues: say that a claimed item is done with.
+    Confirm,
+    /// Queues: give a claimed item back.
+    GiveBack,
+    /// Two-phase commit: set a transaction up.
+    Begin,
+    /// Two-phase commit: cast a site's vote.
+    Vote,
+    /// Two-phase commit: learn the decision, and further it where that is allowed.
+    Decide,
+    /// Two-phase commit: the site has acted on the decision.
+    Finish,
+    /// Names: take a name.
+    Register,
+    /// Names: give a name back.
+    Unregister,
+    /// Names: look a name up.
+    Resolve,
+    /// Names: get a name that nobody else has.
+    Unique,
+    /// Configuration: follow a value.
+    Follow,
+    /// Configuration: write a value if nobody else has written in between.
+    CompareAndSet,
+    /// Configuration: write a value.
+    Overwrite,
+    /// Configuration: write a set of values as one.
+    Publish,
+    /// Configuration: read a set of values as one.
+    Snapshot,
+    /// Groups: become a member.
+    Join,
+    /// Groups: follow who is a member.
+    Watch,
+}
+
+/// How a hold gets on with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Share {
+    /// It excludes all others.
+    Exclusive,
+    /// It excludes exclusive ones.
+    Shared,
+}
+
+impl Verb {
+    /// What kind of hold it asks for, if it asks for one: by standing in line.
+    pub fn asks_for(self) -> Option<Share> {
+        match self {
+            Verb::Acquire | Verb::TryAcquire | Verb::Write | Verb::TryWrite | Verb::Stand => {
+                Some(Share::Exclusive)
+            }
+            Verb::Read | Verb::TryRead => Some(Share::Shared),
+            _ => None,
+        }
+    }
+
+    /// Whether it gives up where others wait.
+    pub fn is_try(self) -> bool {
+        matches!(self, Verb::TryAcquire | Verb::TryRead | Verb::TryWrite)
+    }
+}
+
+/// What a recipe hands to its caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Seen {
+    /// A value (number: the mzxid of its znode).
+    Value,
+    /// That there is no value.
+    Missing,
+    /// Who is a member (text: the sorted ids with commas between; number: the zxid of the view).
+    View,
+    /// An item (number: the czxid of its znode, or zero).
+    Item,
+    /// The request to go, written into one's own znode.
+    Word,
+    /// What has become of somebody who was asked to go: `asked`, `yielded`, `forced` or `gone`.
+    Fate,
+    /// A site's vote: `commit` or `abort`.
+    Vote,
+    /// A transaction's decision: `commit` or `abort`.
+    Decision,
+    /// The leader on record (text: what it says of itself; number: its epoch).
+    Leader,
+    /// That no leader is on record.
+    Vacant,
+    /// A generation of a double barrier (number) and its roster (text).
+    Opening,
+    /// A name that was given (number: the czxid of its znode).
+    Name,
 }
 
 /// How an operation ended.

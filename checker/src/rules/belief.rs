@@ -1,22 +1,11 @@
-//! Who believes to hold: MX-2, MX-3 and MX-14.
+//! Two that believe to hold at once: MX-2 and MX-3 (RW-1 of shared locks, LE-1 of elections).
 
+use super::in_time::had_to_stop;
 use super::{Kinds, Rule, hears};
 use crate::history::{Event, ObjectId, OpId, Outcome, Verb, What};
 use crate::sink::{Found, Scene, Sink, Story, ms};
 use crate::verdict::{RuleId, Verdict};
-use crate::view::{Hold, Moment, Phase, StopWhy};
-
-/// Why a holder had to stop, as one says it.
-fn had_to_stop(why: StopWhy) -> &'static str {
-    match why {
-        StopWhy::SessionOver => "its session was over, and it knew",
-        StopWhy::ZnodeGone => "it was told that its znode was gone",
-        StopWhy::Disconnected => "it was disconnected, and is declared to stop then",
-        StopWhy::Deadline => "its deadline passed while it was disconnected",
-        StopWhy::OwnDelete => "it had sent the delete of its own znode",
-        StopWhy::EndOfPause => "its pause was over, and so was its time",
-    }
-}
+use crate::view::{Hold, Moment, View, conflict};
 
 /// MX-2: two beliefs at once are excused by a named cause only, and for its window only.
 #[derive(Default)]
@@ -37,6 +26,8 @@ enum Cause {
     Pause(Moment),
     /// A third party deleted its znode.
     Stranger(Moment),
+    /// It was made to go.
+    Force(Moment),
     /// It was answered after the leader had last heard of it.
     Unheard(Moment),
     /// What it sent may not have reached the leader: a server on the way was cut off, stood still, or died.
@@ -60,8 +51,14 @@ impl Guarded {
         if covers && scene.at <= end.at + view.settle {
             return Some(Cause::Pause(begin));
         }
-        if let Some(own) = view.contender(op.own).filter(|own| own.by_stranger) {
-            return Some(Cause::Stranger(own.deleted));
+        // Where holders watch their znodes, only as long as it is still to be told.
+        let own = view.standing(pair.first).filter(|own| own.by_stranger || own.by_force);
+        let owns = View::watches_own(scene.kind(op.object));
+        if let Some(own) =
+            own.filter(|_| !owns || op.hold != Hold::Believed || view.is_told_of_loss(pair.first))
+        {
+            let gone = own.deleted;
+            return Some(if own.by_force { Cause::Force(gone) } else { Cause::Stranger(gone) });
         }
         if !view.is_sim() && view.foreign_due > 0 {
             return Some(Cause::Stranger(pair.since));
@@ -82,17 +79,22 @@ impl Guarded {
         let view = scene.view;
         let since = Moment { at: scene.at, index: scene.index };
         // A grant may reach its client late, when the next in line has long been granted.
-        let czxid = |op| view.contender(view.op(op).own).map(|own| own.czxid);
-        let late = czxid(now).is_some() && czxid(now) < czxid(before);
+        let rank =
+            |op| view.contender(view.op(op).own).map(|own| if own.is_held { own.czxid } else { own.stamp });
+        let late = rank(now).is_some() && rank(now) < rank(before);
         let (first, second) = if late { (now, before) } else { (before, now) };
         let pair = Overlap { first, second, since };
         let new = view.op(now);
-        if new.granted == new.believed && view.justify(new).is_err() {
+        if new.granted == new.believed && view.justify(now).is_err() {
             let story = Self::story(scene, pair)
                 .not_excused(format!("{} had no right to be granted it", scene.client(new.client)));
             return Self::fail(scene, pair, sink, story);
         }
         if scene.at > view.last_belief(pair.first) && !view.client(view.op(pair.first).client).is_paused() {
+            // Who waits for the answer to a downgrade does not act.
+            if view.is_downgrading(pair.first) {
+                return;
+            }
             return Self::kept(scene, pair, sink);
         }
         match Self::cause(scene, pair) {
@@ -139,7 +141,7 @@ impl Guarded {
 
     fn fail(scene: &Scene<'_>, pair: Overlap, sink: &mut Sink, story: Story) {
         let object = scene.view.op(pair.first).object;
-        sink.fail(RuleId::Mx2, scene, object, &Self::seen(scene, pair), story);
+        sink.fail(scene.rule(Self::ID, object), scene, object, &Self::seen(scene, pair), story);
     }
 
     fn kept(scene: &Scene<'_>, pair: Overlap, sink: &mut Sink) {
@@ -174,6 +176,9 @@ impl Guarded {
             Some(Cause::Stranger(gone)) => {
                 (format!("a stranger deleted its znode at {}", scene.when(gone)), gone.index)
             }
+            Some(Cause::Force(gone)) => {
+                (format!("{client} was made to go at {}", scene.when(gone)), gone.index)
+            }
             Some(Cause::CutOff(marked)) => {
                 let when = scene.when(marked);
                 (
@@ -196,25 +201,23 @@ impl Guarded {
         sink.metrics.longest_zombie = sink.metrics.longest_zombie.max(window);
         let story = Self::story(scene, pair).excused(format!("{why}; {} together", ms(window)));
         let [a, b] = Self::seen(scene, pair);
-        let found = Found {
-            rule: RuleId::Mx2,
-            verdict: Verdict::Inherent,
-            layer: RuleId::Mx2.layer(),
-            at: pair.since.index,
-        };
-        sink.find(found, scene, Some(scene.view.op(pair.first).object), &[a, b, index], story);
+        let object = scene.view.op(pair.first).object;
+        let rule = scene.rule(Self::ID, object);
+        let found = Found { rule, verdict: Verdict::Inherent, layer: rule.layer(), at: pair.since.index };
+        sink.find(found, scene, Some(object), &[a, b, index], story);
     }
 }
 
 impl Rule for Guarded {
     const ID: RuleId = RuleId::Mx2;
+    const ALSO: &'static [RuleId] = &[RuleId::Rw1, RuleId::Le1];
     const HEARS: Kinds = hears::Believe | hears::Unbelieve | hears::Call | hears::Crash;
 
     fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
         self.open.retain(|pair| {
             let paused = scene.view.client(scene.view.op(pair.first).client).is_paused();
             let kept = scene.at > scene.view.last_belief(pair.first) && !paused;
-            if kept {
+            if kept && !scene.view.is_downgrading(pair.first) {
                 Self::kept(scene, *pair, sink);
             }
             !kept
@@ -224,9 +227,11 @@ impl Rule for Guarded {
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
         let view = scene.view;
         if let What::Believe { object, .. } = event.what {
-            sink.premise(Self::ID, object);
+            sink.premise(scene.rule(Self::ID, object), object);
+            let share = view.op(event.op).share;
             for first in &view.believers {
-                if *first != event.op && view.op(*first).object == object {
+                let other = view.op(*first);
+                if *first != event.op && other.object == object && conflict(share, other.share) {
                     self.judge(scene, *first, event.op, sink);
                 }
             }
@@ -248,9 +253,13 @@ impl Rule for Guarded {
 
 /// MX-3: in a run where nothing can excuse it, cores do not overlap. A core begins with the belief, or with the return of
 /// the acquire if no belief is told, and ends with the end of belief or the call of the release.
+///
+/// Families with one name for both forms of exclusion have beliefs judged by the other form.
 #[derive(Default)]
 pub(crate) struct Raw {
     cores: Vec<Core>,
+    /// Returned just now: a belief may follow.
+    returned: Option<(OpId, Moment)>,
 }
 
 #[derive(Clone, Copy)]
@@ -262,11 +271,18 @@ struct Core {
 }
 
 impl Raw {
-    fn begin(&mut self, scene: &Scene<'_>, op: OpId, object: ObjectId, believed: bool, sink: &mut Sink) {
-        let since = Moment { at: scene.at, index: scene.index };
-        if !scene.view.excusable {
-            sink.premise(RuleId::Mx3, object);
+    fn begin(&mut self, scene: &Scene<'_>, op: OpId, since: Moment, believed: bool, sink: &mut Sink) {
+        let view = scene.view;
+        let (object, share) = (view.op(op).object, view.op(op).share);
+        let rule = scene.rule(RuleId::Mx3, object);
+        let by_belief = rule != RuleId::Mx3;
+        if !view.excusable {
+            sink.premise(rule, object);
             for held in self.cores.iter().filter(|core| core.object == object) {
+                let harmless = !conflict(share, view.op(held.op).share);
+                if harmless || by_belief && believed && held.believed {
+                    continue;
+                }
                 let story = Story::new(format!(
                     "{} held it since {}; {} held it too, since {}",
                     scene.party(held.op),
@@ -275,28 +291,46 @@ impl Raw {
                     scene.when(since)
                 ))
                 .not_excused("no session expired, nobody stood still, no stranger deleted anything");
-                sink.fail(RuleId::Mx3, scene, object, &[held.since.index], story);
+                let found = Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at: since.index };
+                sink.find(found, scene, Some(object), &[held.since.index], story);
             }
         }
         self.cores.push(Core { op, object, since, believed });
+    }
+
+    /// No belief followed the return: it alone counts.
+    fn settle(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        if let Some((op, since)) = self.returned.take() {
+            self.begin(scene, op, since, false, sink);
+        }
     }
 }
 
 impl Rule for Raw {
     const ID: RuleId = RuleId::Mx3;
+    const ALSO: &'static [RuleId] = &[RuleId::Rw1, RuleId::Le1];
     const HEARS: Kinds = hears::Believe | hears::Unbelieve | hears::Call | hears::Return | hears::Crash;
+
+    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        self.settle(scene, sink);
+    }
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
         let view = scene.view;
+        let now = Moment { at: scene.at, index: scene.index };
+        if matches!(event.what, What::Believe { .. }) {
+            self.returned = self.returned.filter(|(op, _)| *op != event.op);
+        }
+        self.settle(scene, sink);
         match event.what {
-            What::Believe { object, .. } => {
+            What::Believe { .. } => {
                 self.cores.retain(|core| core.op != event.op);
-                self.begin(scene, event.op, object, true, sink);
+                self.begin(scene, event.op, now, true, sink);
             }
             What::Return { outcome: Outcome::Done } => {
                 let op = view.op(event.op);
                 if op.is_acquire() && op.hold == Hold::None {
-                    self.begin(scene, event.op, op.object, false, sink);
+                    self.returned = Some((event.op, now));
                 }
             }
             _ => {
@@ -314,80 +348,8 @@ impl Rule for Raw {
             }
         }
     }
-}
 
-/// MX-14: a holder stops when it must, also if nobody else came.
-#[derive(Default)]
-pub(crate) struct InTime {
-    /// Beliefs that were found too long, by the event of their begin.
-    told: Vec<u32>,
-}
-
-impl Rule for InTime {
-    const ID: RuleId = RuleId::Mx14;
-    const HEARS: Kinds = hears::Unbelieve | hears::Call;
-
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        let view = scene.view;
-        for id in &view.believers {
-            let op = view.op(*id);
-            if scene.at <= view.last_belief(*id) || view.client(op.client).is_paused() {
-                continue;
-            }
-            if self.told.contains(&op.believed.index) {
-                continue;
-            }
-            self.told.push(op.believed.index);
-            let (at, why, index) = op.stop.instant();
-            let stop = Moment { at, index };
-            let story = Story::new(format!(
-                "{} believed to hold it (token {:#x}) since {}, and still did at {}",
-                scene.client(op.client),
-                op.token,
-                scene.when(op.believed),
-                scene.when(Moment { at: scene.at, index: scene.index })
-            ))
-            .because(format!("{} it had to stop: {}", scene.when(stop), had_to_stop(why)))
-            .not_excused("it was not standing still");
-            sink.fail(Self::ID, scene, op.object, &[op.believed.index, index], story);
-        }
-    }
-
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
-        let view = scene.view;
-        let id = match event.what {
-            What::Call { .. } => view.op(event.op).partner,
-            _ => event.op,
-        };
-        let op = view.op(id);
-        if op.phase == Phase::Unborn || op.unbelieved.index != scene.index {
-            return;
-        }
-        if op.stop.instant().0 == u64::MAX {
-            return;
-        }
-        sink.premise(Self::ID, op.object);
-        if op.stop.moved && !self.told.contains(&op.believed.index) {
-            let (begin, end) = view.client(op.client).last_pause;
-            let story = Story::new(format!(
-                "{} believed to hold it (token {:#x}) from {} to {}, longer than it may",
-                scene.client(op.client),
-                op.token,
-                scene.when(op.believed),
-                scene.when(op.unbelieved)
-            ))
-            .excused(format!(
-                "it stood still from {} to {}",
-                scene.when(begin),
-                scene.when(end)
-            ));
-            let found = Found {
-                rule: Self::ID,
-                verdict: Verdict::Inherent,
-                layer: Self::ID.layer(),
-                at: scene.index,
-            };
-            sink.find(found, scene, Some(op.object), &[op.believed.index, begin.index, end.index], story);
-        }
+    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        self.settle(scene, sink);
     }
 }

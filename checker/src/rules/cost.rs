@@ -1,9 +1,9 @@
-//! What it costs: MX-13, and the counts of a report.
+//! What it costs: MX-13 (of who is woken: RW-5, LE-7, RV-4), and the counts of a report.
 
 use super::{Kinds, Rule, hears};
-use crate::history::{Event, ObjectId, OpId, Outcome, Request, Session, Sym, Verb, What, Who};
+use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Request, Session, Sym, Verb, What, Who};
 use crate::sink::{Found, Scene, Sink, Story};
-use crate::verdict::{RuleId, Verdict};
+use crate::verdict::{Layer, RuleId, Verdict};
 use crate::view::{Moment, Op, Phase};
 
 /// Counts for the report, whatever rules are on.
@@ -43,6 +43,15 @@ pub(crate) struct Cost {
     captures: Vec<Capture>,
 }
 
+/// Under which name a kind of object has the promise that nobody is woken for nothing.
+fn herd_rule(kind: Kind) -> RuleId {
+    match kind {
+        Kind::SharedLock | Kind::RevocableLock => RuleId::Rw5,
+        Kind::Election => RuleId::Le7,
+        _ => RuleId::Mx13,
+    }
+}
+
 /// How many transactions are remembered: servers that lag fire late.
 const REMEMBERED: usize = 32;
 
@@ -54,6 +63,10 @@ struct Herd {
     deletions: u32,
     creations: u32,
     enabled: u32,
+    /// Waiters that it may wake.
+    concerned: u32,
+    /// Requests to go.
+    asks: u32,
     /// Sessions of waiters to which it fired.
     woken: Vec<Session>,
     path: Sym,
@@ -94,6 +107,8 @@ impl Cost {
             deletions: 0,
             creations: 0,
             enabled: 0,
+            concerned: 0,
+            asks: 0,
             woken: Vec::new(),
             path: Sym(0),
             last: scene.view.now,
@@ -112,17 +127,28 @@ impl Cost {
     fn touched(&mut self, scene: &Scene<'_>, deleted: bool, sink: &mut Sink) {
         let view = scene.view;
         let Some(touched) = view.contender(view.touched) else { return };
-        let (object, enabled) = (touched.object, view.enabled != OpId(0));
+        let (object, enabled, concerned) = (touched.object, view.enabled, view.concerned);
+        let rule = herd_rule(scene.kind(object));
         let zxid = if deleted { touched.gone } else { touched.czxid };
         if !view.line(object).waiting.is_empty() {
-            sink.premise(RuleId::Mx13, object);
+            sink.premise(rule, object);
         }
         let Some(herd) = self.herd(scene, zxid, object) else { return };
         if deleted {
             herd.deletions += 1;
-            herd.enabled += u32::from(enabled);
+            herd.enabled += enabled;
+            herd.concerned += concerned;
         } else {
             herd.creations += 1;
+        }
+    }
+
+    /// A contender is asked to go: that concerns its owner.
+    fn asked(&mut self, scene: &Scene<'_>) {
+        let view = scene.view;
+        let Some(asked) = view.contender(view.asked) else { return };
+        if let Some(herd) = self.herd(scene, view.txn.zxid, asked.object) {
+            herd.asks += 1;
         }
     }
 
@@ -144,7 +170,11 @@ impl Cost {
             }
             op => op,
         };
-        if !view.op(op).is_waiting() {
+        // What becomes of its own znode concerns everybody.
+        let on_own = view.contender_of(path).and_then(|number| view.contender(number));
+        // Whose place in line has gone still watches until it is told, and counts for nobody.
+        let is_out = view.contender(view.op(op).node).is_some_and(|own| !own.is_alive());
+        if !view.op(op).is_waiting() || is_out || on_own.is_some_and(|own| own.owner == session) {
             return;
         }
         let now = view.now;
@@ -168,23 +198,26 @@ impl Cost {
             sink.metrics.herd_index = sink.metrics.herd_index.max(index);
             let allowed = match (herd.deletions, herd.creations) {
                 (0, 1..) => 0,
-                (deletions, _) => deletions.max(herd.enabled).max(1),
+                (_, _) => herd.concerned.max(herd.enabled).max(1),
+            };
+            let rule = match herd.deletions {
+                0 if herd.asks > 0 => RuleId::Rv4,
+                _ => herd_rule(scene.kind(herd.object)),
             };
             if woken <= allowed {
                 continue;
             }
-            let what = if herd.deletions > 0 { "deletion" } else { "creation" };
+            let what = match (herd.deletions, herd.creations) {
+                (0, 0) => "change",
+                (0, _) => "creation",
+                _ => "deletion",
+            };
             let story = Story::new(format!(
                 "the {what} of zxid {:#x} notified {woken} waiters and enabled {}: at most {allowed} may be",
                 herd.zxid, herd.enabled
             ))
             .because(format!("they all watch {}", scene.path(herd.path)));
-            let found = Found {
-                rule: RuleId::Mx13,
-                verdict: Verdict::Fail,
-                layer: RuleId::Mx13.layer(),
-                at: herd.last.index,
-            };
+            let found = Found { rule, verdict: Verdict::Fail, layer: Layer::Cost, at: herd.last.index };
             sink.find(found, scene, Some(herd.object), &[], story);
         }
     }
@@ -209,6 +242,8 @@ impl Cost {
             true => op.nodes == 1 && !op.found_somebody,
             false => self.captures.get(usize::from(op.object.0)).is_some_and(|capture| capture.acquires == 1),
         };
+        // A holder of a priority lock may have come in between, from a place behind.
+        let alone = alone && (scene.kind(op.object) != Kind::PriorityLock || op.wakes == 0);
         if op.granted.index != scene.index || !op.calm || !alone {
             return;
         }
@@ -251,7 +286,7 @@ impl Cost {
             Request::Delete | Request::Multi => {
                 for at in 0..view.lines.len() {
                     let object = ObjectId(at as u16);
-                    if crate::view::is_child(scene.tables, object, path) {
+                    if crate::view::is_place(scene.tables, object, path) {
                         self.capture(object).deletes += 1;
                     }
                 }
@@ -270,11 +305,13 @@ impl Cost {
     fn noticed(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
         let view = scene.view;
         let op = view.op(view.woken);
-        if !op.is_waiting() || view.excusable {
+        // Who shares is woken together with others, and in a capture nobody tells how many.
+        if !op.is_waiting() || view.excusable || !view.line(op.object).is_plain {
             return;
         }
         let object = op.object;
-        sink.premise(RuleId::Mx13, object);
+        let rule = herd_rule(scene.kind(object));
+        sink.premise(rule, object);
         let deaths =
             view.ops.iter().filter(|op| op.object == object && op.phase == Phase::Dead).count() as u32;
         let capture = self.capture(object);
@@ -290,12 +327,13 @@ impl Cost {
             scene.when(view.now)
         ))
         .because("one deletion notifies one waiter, a creation nobody");
-        sink.fail(RuleId::Mx13, scene, object, &[], story);
+        sink.fail(rule, scene, object, &[], story);
     }
 }
 
 impl Rule for Cost {
     const ID: RuleId = RuleId::Mx13;
+    const ALSO: &'static [RuleId] = &[RuleId::Rw5, RuleId::Le7, RuleId::Rv4];
     const HEARS: Kinds = hears::Call
         | hears::Return
         | hears::Believe
@@ -304,6 +342,7 @@ impl Rule for Cost {
         | hears::Txn
         | hears::Created
         | hears::Deleted
+        | hears::Data
         | hears::Fire
         | hears::Notice;
 
@@ -316,7 +355,7 @@ impl Rule for Cost {
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
         let view = scene.view;
         match event.what {
-            What::Call { object, verb: Verb::Acquire | Verb::TryAcquire, .. } if !view.is_sim() => {
+            What::Call { object, verb, .. } if verb.asks_for().is_some() && !view.is_sim() => {
                 self.capture(object).acquires += 1;
             }
             What::Return { outcome: Outcome::Done } if view.op(event.op).verb == Verb::Release => {
@@ -338,6 +377,7 @@ impl Rule for Cost {
             What::Txn { .. } if self.unjudged => self.judge_herds(scene, sink),
             What::Created { .. } => self.touched(scene, false, sink),
             What::Deleted { .. } => self.touched(scene, true, sink),
+            What::Data { .. } => self.asked(scene),
             // Nobody hears what is told on a connection that was left.
             What::Fire { session, conn, .. } if view.has_left(session, conn) => {}
             What::Fire { session, path, zxid, .. } => self.fired(scene, event.who, session, path, zxid),

@@ -1,7 +1,7 @@
-//! What a grant follows from, and what it bears: MX-4, MX-5 and MX-6.
+//! What a grant follows from, and what it bears: MX-4, MX-5 and MX-6 (RW-2, RW-3; LE-2, LE-3; MX-15).
 
 use super::{Kinds, Rule, hears};
-use crate::history::{Event, OpId, What};
+use crate::history::{Event, Kind, OpId, Share, Verb, What};
 use crate::sink::{Scene, Sink, Story};
 use crate::verdict::RuleId;
 use crate::view::{Op, Unjust};
@@ -18,12 +18,14 @@ pub(crate) struct Justified;
 
 impl Rule for Justified {
     const ID: RuleId = RuleId::Mx4;
+    const ALSO: &'static [RuleId] = &[RuleId::Rw2, RuleId::Le3];
     const HEARS: Kinds = hears::Believe;
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
         let Some(op) = grant(scene, event) else { return };
-        sink.premise(Self::ID, op.object);
-        let Err(why) = scene.view.justify(op) else { return };
+        let rule = scene.rule(Self::ID, op.object);
+        sink.premise(rule, op.object);
+        let Err(why) = scene.view.justify(event.op) else { return };
         let who = scene.client(op.client);
         let list = match op.list {
             Some(list) => {
@@ -52,6 +54,17 @@ impl Rule for Justified {
                 let at = of.map_or(u32::MAX, |ahead| ahead.created);
                 (format!("{} of {other} stands in it ahead of its own {own}", place(ahead)), at)
             }
+            Unjust::Since(other) => {
+                let of = scene.view.contender(other);
+                let who = of.map_or("?".to_owned(), |other| scene.party(other.op));
+                let at = of.map_or(u32::MAX, |other| other.created);
+                (format!("{who} had been granted it since that list, with {}", place(other)), at)
+            }
+            Unjust::NotAtOnce(replaced) => {
+                let at = scene.view.contender(replaced).map_or(u32::MAX, |replaced| replaced.deleted.index);
+                let (own, replaced) = (place(op.own), place(replaced));
+                (format!("{own} was not made in the transaction that deleted {replaced}"), at)
+            }
             Unjust::Disconnected => {
                 let lost = scene.view.session(op.session).suspended;
                 (format!("the connection on which it had asked was lost at {}", scene.when(lost)), lost.index)
@@ -60,7 +73,7 @@ impl Rule for Justified {
         let story =
             Story::new(format!("{who} was granted it at {} {list}", scene.when(op.granted))).because(because);
         let list = op.list.map_or(u32::MAX, |list| list.reply);
-        sink.fail(Self::ID, scene, op.object, &[list, witness], story);
+        sink.fail(rule, scene, op.object, &[list, witness], story);
     }
 }
 
@@ -71,24 +84,30 @@ struct Largest {
     index: u32,
 }
 
-/// The largest number that was granted so far, by object.
+/// The largest number that was granted so far, by object: among those that exclude all, and among those that share.
 #[derive(Default)]
-struct Last(Vec<Option<Largest>>);
+struct Last(Vec<[Option<Largest>; 2]>);
 
 impl Last {
-    /// Takes a number in. Gives the one before if that was not smaller.
+    /// Takes a number in. Gives the one of a grant before that conflicts, if that was not smaller.
     fn take(&mut self, scene: &Scene<'_>, op: OpId, number: u64) -> Option<Largest> {
+        let share = scene.view.op(op).verb.asks_for().unwrap_or(Share::Shared);
         let at = usize::from(scene.view.op(op).object.0);
         if self.0.len() <= at {
-            self.0.resize(at + 1, None);
+            self.0.resize(at + 1, [None; 2]);
         }
-        match self.0[at] {
-            Some(largest) if largest.number >= number => Some(largest),
-            _ => {
-                self.0[at] = Some(Largest { number, op, index: scene.index });
-                None
-            }
+        let [exclusive, shared] = &mut self.0[at];
+        let before =
+            if share == Share::Exclusive { shared.filter(|last| last.number >= number) } else { None };
+        let before = before.or(exclusive.filter(|last| last.number >= number));
+        if before.is_some() {
+            return before;
         }
+        let same = if share == Share::Exclusive { exclusive } else { shared };
+        if same.is_none_or(|last| last.number < number) {
+            *same = Some(Largest { number, op, index: scene.index });
+        }
+        None
     }
 }
 
@@ -107,6 +126,7 @@ pub(crate) struct Token(Last);
 
 impl Rule for Token {
     const ID: RuleId = RuleId::Mx5;
+    const ALSO: &'static [RuleId] = &[RuleId::Le2];
     const HEARS: Kinds = hears::Believe;
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
@@ -116,7 +136,8 @@ impl Rule for Token {
         if own.is_none() && !firm {
             return;
         }
-        sink.premise(Self::ID, op.object);
+        let rule = scene.rule(Self::ID, op.object);
+        sink.premise(rule, op.object);
         let told = || {
             format!(
                 "{} was granted it at {} with token {:#x}",
@@ -125,11 +146,20 @@ impl Rule for Token {
                 op.token
             )
         };
-        if let Some(own) = own.filter(|own| own.czxid != op.token) {
-            let story = Story::new(told()).because(format!("its znode is {}", scene.place(op.own)));
-            return sink.fail(Self::ID, scene, op.object, &[own.created], story);
+        let downgraded = op.verb == Verb::Downgrade;
+        if downgraded && op.partner != OpId(0) {
+            let before = scene.view.op(op.partner).token;
+            if before != op.token {
+                let story = Story::new(told()).because(format!("it keeps its writer's token, {before:#x}"));
+                sink.fail(rule, scene, op.object, &[], story);
+            }
+            return;
         }
-        if !firm {
+        if let Some(own) = own.filter(|own| own.czxid != op.token && !downgraded) {
+            let story = Story::new(told()).because(format!("its znode is {}", scene.place(op.own)));
+            return sink.fail(rule, scene, op.object, &[own.created], story);
+        }
+        if !firm || downgraded {
             return;
         }
         if let Some(last) = self.0.take(scene, event.op, op.token) {
@@ -138,17 +168,19 @@ impl Rule for Token {
                 "{before} had been granted it at e{} with token {:#x}",
                 last.index, last.number
             ));
-            sink.fail(Self::ID, scene, op.object, &[last.index], story);
+            sink.fail(rule, scene, op.object, &[last.index], story);
         }
     }
 }
 
-/// MX-6: who created its znode first is served first.
+/// MX-6: who created its znode first is served first. RW-3: no reader goes before a writer that stands ahead of it.
+/// MX-15: of those in the list that the grant was made from, the most urgent goes first.
 #[derive(Default)]
 pub(crate) struct Order(Last);
 
 impl Rule for Order {
     const ID: RuleId = RuleId::Mx6;
+    const ALSO: &'static [RuleId] = &[RuleId::Rw3, RuleId::Mx15];
     const HEARS: Kinds = hears::Believe;
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
@@ -156,7 +188,16 @@ impl Rule for Order {
         let view = scene.view;
         let Some(op) = grant(scene, event) else { return };
         let Some(own) = view.contender(op.own).filter(|_| is_firm(scene, op)) else { return };
-        sink.premise(Self::ID, object);
+        let kind = scene.kind(object);
+        let is_reader = op.share == Share::Shared;
+        let rule = match kind {
+            Kind::SharedLock | Kind::RevocableLock if is_reader => RuleId::Rw3,
+            _ => scene.rule(Self::ID, object),
+        };
+        if op.verb == Verb::Downgrade {
+            return;
+        }
+        sink.premise(rule, object);
         let told = || {
             format!(
                 "{} was granted it at {} for {}",
@@ -165,6 +206,19 @@ impl Rule for Order {
                 scene.place(op.own)
             )
         };
+        if kind == Kind::PriorityLock {
+            if let Some((number, list)) = view.passed_over(event.op) {
+                let Some(passed) = view.contender(number) else { return };
+                let story = Story::new(told()).because(format!(
+                    "in the list of the line that it was served at e{}, {} of {} stands before it",
+                    list.reply,
+                    scene.place(number),
+                    scene.party(passed.op)
+                ));
+                sink.fail(rule, scene, object, &[passed.created, list.reply], story);
+            }
+            return;
+        }
         if !view.is_sim() {
             if let Some(last) = self.0.take(scene, event.op, own.czxid) {
                 let story = Story::new(told()).because(format!(
@@ -173,14 +227,15 @@ impl Rule for Order {
                     last.index,
                     last.number
                 ));
-                sink.fail(Self::ID, scene, object, &[last.index], story);
+                sink.fail(rule, scene, object, &[last.index], story);
             }
             return;
         }
         let line = view.line(object);
-        let ahead = line.contenders.get(line.first..own.place as usize).unwrap_or_default();
+        let to = if line.is_plain { own.place as usize } else { line.contenders.len() };
+        let ahead = line.contenders.get(line.first..to).unwrap_or_default();
         let waits = |number: &&u32| {
-            view.contender(**number).is_some_and(|ahead| {
+            view.contender(**number).filter(|ahead| ahead.stands_before(own)).is_some_and(|ahead| {
                 let other = view.op(ahead.op);
                 let client = view.client(other.client);
                 let withdrew = client.is_dead() || view.session(ahead.creator).is_over();
@@ -194,7 +249,7 @@ impl Rule for Order {
                 scene.party(passed.op),
                 scene.place(*number)
             ));
-            sink.fail(Self::ID, scene, object, &[passed.created], story);
+            sink.fail(rule, scene, object, &[passed.created], story);
         }
     }
 }

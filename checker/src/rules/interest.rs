@@ -1,4 +1,4 @@
-//! What must come of an operation that is over: MX-12.
+//! What must come of an operation that is over: MX-12 (LE-8 of elections).
 
 use super::{Kinds, Rule, hears};
 use crate::history::{Event, OpId, Outcome, Verb, What, Why};
@@ -43,8 +43,12 @@ impl EndOfInterest {
                 scene.when(*since)
             ))
             .not_excused(format!("{} without faults is more than it may take", ms(scene.at - from)));
-            let found =
-                Found { rule: Self::ID, verdict: Verdict::Fail, layer: Layer::Liveness, at: scene.index };
+            let found = Found {
+                rule: scene.rule(Self::ID, op.object),
+                verdict: Verdict::Fail,
+                layer: Layer::Liveness,
+                at: scene.index,
+            };
             sink.find(found, scene, Some(op.object), &[op.called.index, since.index], story);
             false
         });
@@ -77,8 +81,12 @@ impl EndOfInterest {
                         scene.when(since)
                     ))
                     .not_excused(format!("at e{} nothing was on its way any more", scene.index));
-            let found =
-                Found { rule: Self::ID, verdict: Verdict::Fail, layer: Layer::Liveness, at: scene.index };
+            let found = Found {
+                rule: scene.rule(Self::ID, op.object),
+                verdict: Verdict::Fail,
+                layer: Layer::Liveness,
+                at: scene.index,
+            };
             sink.find(found, scene, Some(op.object), &[op.called.index, since.index], story);
         }
     }
@@ -116,7 +124,7 @@ impl EndOfInterest {
                 scene.when(Moment { at: scene.at, index: scene.index })
             ))
             .because(format!("its time limit was {}", ms(op.limit.into())));
-            sink.fail(Self::ID, scene, op.object, &[op.called.index], story);
+            sink.fail(scene.rule(Self::ID, op.object), scene, op.object, &[op.called.index], story);
             false
         });
     }
@@ -138,7 +146,7 @@ impl EndOfInterest {
         if !view.is_sim() || !clean {
             return;
         }
-        sink.premise(Self::ID, op.object);
+        sink.premise(scene.rule(Self::ID, op.object), op.object);
         if view.contender(op.own).is_some_and(Contender::is_alive) {
             let story = Story::new(format!(
                 "{} was told at {} that its release is done, and {} is still there",
@@ -147,7 +155,13 @@ impl EndOfInterest {
                 scene.place(op.own)
             ))
             .because("nobody has deleted it");
-            sink.fail(Self::ID, scene, op.object, &[op.granted.index, view.op(release).called.index], story);
+            sink.fail(
+                scene.rule(Self::ID, op.object),
+                scene,
+                op.object,
+                &[op.granted.index, view.op(release).called.index],
+                story,
+            );
         }
     }
 
@@ -166,12 +180,13 @@ impl EndOfInterest {
             scene.when(op.called)
         ))
         .because(format!("that was over since {}", scene.when(since)));
-        sink.fail(Self::ID, scene, op.object, &[op.called.index, since.index], story);
+        sink.fail(scene.rule(Self::ID, op.object), scene, op.object, &[op.called.index, since.index], story);
     }
 }
 
 impl Rule for EndOfInterest {
     const ID: RuleId = RuleId::Mx12;
+    const ALSO: &'static [RuleId] = &[RuleId::Le8];
     const HEARS: Kinds =
         hears::Call | hears::Return | hears::Believe | hears::Unbelieve | hears::Created | hears::Quiesce;
 
@@ -188,8 +203,8 @@ impl Rule for EndOfInterest {
         let view = scene.view;
         let op = view.op(event.op);
         match event.what {
-            What::Call { object, limit, verb: Verb::Acquire | Verb::TryAcquire } if limit > 0 => {
-                sink.premise(Self::ID, object);
+            What::Call { object, limit, verb } if verb.asks_for().is_some() && limit > 0 => {
+                sink.premise(scene.rule(Self::ID, object), object);
                 self.limited.push(event.op);
             }
             What::Believe { .. } => Self::believed_again(scene, event.op, sink),
@@ -202,12 +217,18 @@ impl Rule for EndOfInterest {
                 }
                 self.owe(scene, op.partner);
             }
+            // It has taken the place of the writer's hold, whose znode went with it.
+            What::Return { outcome: Outcome::Done } if op.verb == Verb::Downgrade => {
+                sink.premise(scene.rule(Self::ID, op.object), op.object);
+                self.owe(scene, op.partner);
+            }
+            What::Return { .. } if !op.is_acquire() => {}
             What::Return { outcome } if outcome != Outcome::Done => {
-                sink.premise(Self::ID, op.object);
+                sink.premise(scene.rule(Self::ID, op.object), op.object);
                 self.owe(scene, event.op);
             }
             What::Unbelieve { why: Why::Dropped } => {
-                sink.premise(Self::ID, op.object);
+                sink.premise(scene.rule(Self::ID, op.object), op.object);
                 self.owe(scene, event.op);
             }
             What::Quiesce if view.is_sim() => self.quiesce(scene, sink),

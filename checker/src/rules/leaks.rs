@@ -26,14 +26,13 @@ impl Leaks {
 
     fn watches(scene: &Scene<'_>, object: ObjectId, sink: &mut Sink) {
         let view = scene.view;
-        let dir = scene.tables.objects[usize::from(object.0)].path;
         for watch in view.watches.iter().filter(|watch| watch.armed) {
             // Watches go with their connection.
             let suspended = view.session(watch.session).suspended;
             if suspended.came() && suspended.index > watch.armed_index {
                 continue;
             }
-            let here = watch.path == dir || crate::view::is_child(scene.tables, object, watch.path);
+            let here = crate::view::is_place(scene.tables, object, watch.path);
             let Some(number) = scene.view.present_client(watch.session).filter(|_| here) else { continue };
             let client = view.client(number);
             let waits = client.open.iter().any(|op| view.op(*op).object == object);

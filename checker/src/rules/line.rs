@@ -23,7 +23,7 @@ impl Rule for OneZnode {
         let Some(new) = touched(scene) else { return };
         sink.premise(Self::ID, new.object);
         let view = scene.view;
-        if view.op(new.op).live < 2 {
+        if view.op(new.op).live < 2 || new.is_held {
             return;
         }
         let line = view.line(new.object);
@@ -47,7 +47,7 @@ impl Rule for OneZnode {
     }
 }
 
-/// MX-10: a znode in line goes by its own session, with it, or by a fault.
+/// MX-10: a znode in line goes by its own session, with it, or by a fault. (Those who may make others go: RV-2.)
 #[derive(Default)]
 pub(crate) struct WhoDeletes;
 
@@ -58,7 +58,8 @@ impl Rule for WhoDeletes {
     fn event(&mut self, scene: &Scene<'_>, _: &Event, sink: &mut Sink) {
         let Some(gone) = touched(scene) else { return };
         sink.premise(Self::ID, gone.object);
-        if gone.by == gone.owner || gone.by == gone.creator || gone.by_stranger {
+        let is_revoked = scene.view.is_revoker(gone, gone.by_op);
+        if gone.by == gone.owner || gone.by == gone.creator || gone.by_stranger || is_revoked {
             return;
         }
         let by = match scene.view.session(gone.by).client {

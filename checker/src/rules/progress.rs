@@ -1,9 +1,9 @@
-//! Progress when faults are over: MX-8.
+//! Progress when faults are over: MX-8 (LE-5 of elections), and RW-4 for readers among readers.
 
 use super::{Kinds, Rule, hears};
-use crate::history::{Event, ObjectId, Verb, What};
-use crate::sink::{Scene, Sink, Story, ms};
-use crate::verdict::RuleId;
+use crate::history::{Event, Kind, ObjectId, OpId, Share, What};
+use crate::sink::{Found, Scene, Sink, Story, ms};
+use crate::verdict::{Layer, RuleId, Verdict};
 use crate::view::{Line, Moment};
 
 /// MX-8: after the heal, nobody waits longer than the bound for something that nobody holds.
@@ -11,6 +11,48 @@ use crate::view::{Line, Moment};
 pub(crate) struct Progress {
     /// Standstills that were told: the object, and since when.
     told: Vec<(ObjectId, u64)>,
+    /// Readers that were told to stand still.
+    readers: Vec<OpId>,
+}
+
+impl Progress {
+    /// RW-4: a reader is granted if no writer is there, whatever other readers do.
+    fn readers(&mut self, scene: &Scene<'_>, object: ObjectId, sink: &mut Sink) {
+        let view = scene.view;
+        let line = view.line(object);
+        let holds = |id: &OpId| view.op(*id).object == object && view.op(*id).share == Share::Exclusive;
+        let writers = view.clients.iter().flat_map(|client| &client.holds).any(holds);
+        if writers || line.waiting.iter().any(holds) {
+            return;
+        }
+        for id in &line.waiting {
+            let op = view.op(*id);
+            let client = view.client(op.client);
+            let session = view.session(client.session);
+            let connected = if session.connected.came() { session.connected.at } else { 0 };
+            let since = op.called.at.max(line.last_writer).max(view.calm_since).max(connected);
+            let bound = view.bound(object);
+            let away = client.is_paused() || session.is_suspended || session.is_over();
+            if away || scene.at <= since.saturating_add(bound) || self.readers.contains(id) {
+                continue;
+            }
+            self.readers.push(*id);
+            let story = Story::new(format!(
+                "{} wants to read since {}, and still waits at {}",
+                scene.client(op.client),
+                scene.when(op.called),
+                scene.when(Moment { at: scene.at, index: scene.index })
+            ))
+            .because(format!(
+                "no writer was there for {}, and {} is the most it may take",
+                ms(scene.at - since),
+                ms(bound)
+            ));
+            let found =
+                Found { rule: RuleId::Rw4, verdict: Verdict::Fail, layer: Layer::Liveness, at: scene.index };
+            sink.find(found, scene, Some(object), &[op.called.index], story);
+        }
+    }
 }
 
 /// Since when a free object is not granted although somebody waits and nothing is in the way.
@@ -21,6 +63,7 @@ fn standstill(scene: &Scene<'_>, line: &Line) -> Option<u64> {
 
 impl Rule for Progress {
     const ID: RuleId = RuleId::Mx8;
+    const ALSO: &'static [RuleId] = &[RuleId::Le5, RuleId::Rw4];
     const HEARS: Kinds = hears::Heal | hears::Call;
 
     fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
@@ -29,8 +72,11 @@ impl Rule for Progress {
             return;
         }
         for (at, line) in view.lines.iter().enumerate() {
-            let Some(since) = standstill(scene, line) else { continue };
             let object = ObjectId(at as u16);
+            if matches!(line.kind, Kind::SharedLock | Kind::RevocableLock) && !line.waiting.is_empty() {
+                self.readers(scene, object, sink);
+            }
+            let Some(since) = standstill(scene, line) else { continue };
             let bound = view.bound(object);
             if scene.at <= since.saturating_add(bound) || self.told.contains(&(object, since)) {
                 continue;
@@ -49,7 +95,7 @@ impl Rule for Progress {
                 let of = view.contender(*number).map_or("?".to_owned(), |first| scene.party(first.op));
                 story = story.because(format!("{} of {of} stands first in line", scene.place(*number)));
             }
-            sink.fail(Self::ID, scene, object, &[first.called.index], story);
+            sink.fail(scene.rule(Self::ID, object), scene, object, &[first.called.index], story);
         }
     }
 
@@ -57,11 +103,17 @@ impl Rule for Progress {
         match event.what {
             What::Heal => {
                 for (at, line) in scene.view.lines.iter().enumerate() {
-                    line.waiting.iter().for_each(|_| sink.premise(Self::ID, ObjectId(at as u16)));
+                    let object = ObjectId(at as u16);
+                    let rule = scene.rule(Self::ID, object);
+                    line.waiting.iter().for_each(|_| sink.premise(rule, object));
                 }
             }
-            What::Call { object, verb: Verb::Acquire | Verb::TryAcquire, .. } if scene.view.healed => {
-                sink.premise(Self::ID, object);
+            What::Call { object, verb, .. } if verb.asks_for().is_some() && scene.view.healed => {
+                sink.premise(scene.rule(Self::ID, object), object);
+                let shared = matches!(scene.kind(object), Kind::SharedLock | Kind::RevocableLock);
+                if shared && verb.asks_for() == Some(Share::Shared) {
+                    sink.premise(RuleId::Rw4, object);
+                }
             }
             _ => {}
         }
@@ -71,7 +123,8 @@ impl Rule for Progress {
         for (at, line) in scene.view.lines.iter().enumerate() {
             let settled = scene.view.quiet && line.held > 0;
             if !line.waiting.is_empty() && !settled {
-                sink.unknown(Self::ID, ObjectId(at as u16));
+                let object = ObjectId(at as u16);
+                sink.unknown(scene.rule(Self::ID, object), object);
             }
         }
     }

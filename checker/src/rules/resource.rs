@@ -1,14 +1,15 @@
 //! What the fenced resource accepted: MX-1. Nothing excuses a breach.
 
 use super::{Kinds, Rule, hears};
-use crate::history::{Event, OpId, What};
+use crate::history::{Event, OpId, Share, What};
 use crate::sink::{Scene, Sink, Story};
 use crate::verdict::RuleId;
 
-/// MX-1: the latest hold of which an operation was accepted, by object.
+/// MX-1: the latest hold of which an operation was accepted, by object: among those that exclude all, and those that
+/// share.
 #[derive(Default)]
 pub(crate) struct Resource {
-    latest: Vec<Option<Accepted>>,
+    latest: Vec<[Option<Accepted>; 2]>,
 }
 
 #[derive(Clone, Copy)]
@@ -31,11 +32,16 @@ impl Rule for Resource {
         }
         sink.premise(Self::ID, object);
         if self.latest.len() <= at {
-            self.latest.resize(at + 1, None);
+            self.latest.resize(at + 1, [None; 2]);
         }
         // The servers' order of holds: wrong tokens cannot hide anything.
-        let rank = scene.view.contender(hold.own).map_or(token, |own| own.czxid);
-        let latest = self.latest[at];
+        let own = scene.view.contender(hold.own);
+        let rank = own.map_or(token, |own| if own.is_held { own.czxid } else { own.stamp });
+        let exclusive = hold.verb.asks_for() == Some(Share::Exclusive);
+        let [writers, readers] = self.latest[at];
+        // Readers do not compare with readers.
+        let later = [writers, readers.filter(|_| exclusive || !accepted)].into_iter().flatten();
+        let latest = later.max_by_key(|later| later.rank);
         let told = |what| {
             let (who, when) = (scene.party(event.op), scene.when(scene.view.now));
             format!("the resource {what} an operation of {who} at {when} (token {token:#x})")
@@ -50,7 +56,13 @@ impl Rule for Resource {
                 ));
                 sink.fail(Self::ID, scene, object, &[hold.granted.index, later.index], story);
             }
-            (true, _) => self.latest[at] = Some(Accepted { rank, op: event.op, index: scene.index }),
+            (true, _) => {
+                let accepted = Accepted { rank, op: event.op, index: scene.index };
+                let latest = &mut self.latest[at][usize::from(!exclusive)];
+                if latest.is_none_or(|latest| latest.rank <= rank) {
+                    *latest = Some(accepted);
+                }
+            }
             (false, Some(later)) if later.rank > rank => {}
             (false, _) => {
                 let story = Story::new(told("refused"))

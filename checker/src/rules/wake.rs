@@ -1,10 +1,10 @@
-//! The lost wake-up, at the instant it happens: MX-7.
+//! The lost wake-up, at the instant it happens: MX-7, and RW-4 for readers with no writer ahead.
 
 use super::{Kinds, Rule, hears};
-use crate::history::{Event, OpId, Session, Table, Verb, Victim, What};
+use crate::history::{Event, Kind, OpId, Session, Share, Sym, Table, Victim, What};
 use crate::sink::{Found, Scene, Sink, Story};
 use crate::verdict::{RuleId, Verdict};
-use crate::view::{Contender, Moment};
+use crate::view::{Contender, Moment, Op, Room, room_of_directory};
 
 /// MX-7: who waits has something to wake it.
 ///
@@ -46,17 +46,20 @@ impl Wake {
         let client = view.client(op.client);
         let Some(own) = view.contender(op.node) else { return Source::Busy };
         let session = view.session(own.owner);
-        let judged = op.is_waiting() && op.verb == Verb::Acquire && op.answered;
+        let judged = op.is_waiting() && !op.verb.is_try() && op.answered;
         let awake = !client.is_dead() && !client.is_paused() && !session.is_suspended && !session.is_over();
         if !judged || !awake || op.in_flight > 0 || session.undelivered > 0 {
             return Source::Busy;
         }
-        let dir = scene.tables.objects[usize::from(op.object.0)].path;
+        if Self::has_no_reason(scene, op, own) {
+            return Source::Nothing;
+        }
         let mut promised = 0;
         for watch in view.watches.iter().filter(|watch| watch.session == own.owner) {
             let ahead = view.contender_of(watch.path).and_then(|number| view.contender(number));
-            let ahead = ahead.filter(|ahead| ahead.object == op.object && ahead.place < own.place);
-            let on_dir = watch.path == dir && watch.table == Table::Child;
+            let ahead = ahead.filter(|ahead| ahead.object == op.object && ahead.stands_before(own));
+            let on_dir =
+                ahead.is_none() && watch.table == Table::Child && Self::tells(scene, op, own, watch.path);
             // One that is gone, but not yet at the server where it is watched, will be told all the same.
             let server = view.server(watch.server);
             let to_come = |ahead: &Contender| ahead.is_alive() || server.may_come_to(ahead.gone);
@@ -72,6 +75,35 @@ impl Wake {
         if promised > scene.at { Source::Promised(promised) } else { Source::Nothing }
     }
 
+    /// Whether its last list showed nobody who stands before it.
+    fn has_no_reason(scene: &Scene<'_>, op: &Op, own: &Contender) -> bool {
+        let view = scene.view;
+        let Some(list) = op.list.filter(|_| scene.kind(op.object) != Kind::PriorityLock) else {
+            return false;
+        };
+        list.zxid != 0 && own.is_in(list.zxid) && view.ahead_at(own, list.zxid).is_none()
+    }
+
+    /// Whether a child watch there tells when somebody goes who stands before it.
+    fn tells(scene: &Scene<'_>, op: &Op, own: &Contender, dir: Sym) -> bool {
+        let view = scene.view;
+        let Some(room) = room_of_directory(scene.tables, op.object, dir) else { return false };
+        let line = view.line(op.object);
+        let blocks = |number: &u32| {
+            view.contender(*number).is_some_and(|other| {
+                other.is_alive() && other.is_held == (room == Room::Held) && other.stands_before(own)
+            })
+        };
+        line.kind != Kind::PriorityLock || line.contenders[line.first..].iter().any(blocks)
+    }
+
+    /// Whether it is a reader that no writer stands before.
+    fn is_free_reader(scene: &Scene<'_>, op: &Op) -> bool {
+        let shared = matches!(scene.kind(op.object), Kind::SharedLock | Kind::RevocableLock);
+        let own = scene.view.contender(op.node).filter(|_| shared && op.share == Share::Shared);
+        own.is_some_and(|own| own.is_alive() && scene.view.ahead_now(own).is_none())
+    }
+
     fn look(&mut self, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
         let at = self.watched.iter().position(|doubt| doubt.op == id);
         let before = at.map(|at| self.watched.swap_remove(at));
@@ -79,6 +111,7 @@ impl Wake {
         if !matches!(source, Source::Busy) {
             sink.premise(Self::ID, scene.view.op(id).object);
         }
+        Self::premise_of_readers(scene, id, sink);
         let now = Moment { at: scene.at, index: scene.index };
         let doubt = match source {
             Source::Busy | Source::Adequate => return,
@@ -93,6 +126,15 @@ impl Wake {
         };
         self.watched.push(doubt);
         self.due = self.due.min(doubt.due);
+    }
+
+    /// Each reader that is granted, or waits, puts RW-4 to the test.
+    fn premise_of_readers(scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+        let op = scene.view.op(id);
+        let reads = op.is_acquire() && op.share == Share::Shared;
+        if reads && matches!(scene.kind(op.object), Kind::SharedLock | Kind::RevocableLock) {
+            sink.premise(RuleId::Rw4, op.object);
+        }
     }
 
     fn look_client(&mut self, scene: &Scene<'_>, client: u8, sink: &mut Sink) {
@@ -125,7 +167,7 @@ impl Wake {
             (_, Some(first)) => {
                 story.because(format!("{} stands ahead, and {who} has no watch there", scene.place(first)))
             }
-            (_, None) => story.because("nobody stands ahead any more"),
+            (_, None) => story.because("nobody stands ahead any more, or ever did"),
         };
         if doubt.only_promised {
             at = view.session(own.map_or(Session(0), |own| own.owner)).connected;
@@ -133,13 +175,15 @@ impl Wake {
         }
         let list = op.list.map_or(u32::MAX, |list| list.reply);
         let at = if at.came() { at.index } else { doubt.since.index };
-        let found = Found { rule: Self::ID, verdict: Verdict::Fail, layer: Self::ID.layer(), at };
+        let rule = if Self::is_free_reader(scene, op) { RuleId::Rw4 } else { Self::ID };
+        let found = Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at };
         sink.find(found, scene, Some(op.object), &[op.called.index, list], story);
     }
 }
 
 impl Rule for Wake {
     const ID: RuleId = RuleId::Mx7;
+    const ALSO: &'static [RuleId] = &[RuleId::Rw4];
     const HEARS: Kinds = hears::Return
         | hears::Believe
         | hears::Send

@@ -1,9 +1,10 @@
 //! Reading the text form.
 
+use super::manner_flags;
 use crate::digest::Digest;
 use crate::history::{
-    Budget, Conn, Event, Header, History, Mode, Names, Object, ObjectId, OnSuspect, OpId, ReqId, SYNC_LIMIT,
-    Session, Sym, Victim, WatchMode, What,
+    Budget, Conn, Event, Header, History, Kind, Mode, Names, Object, ObjectId, OnSuspect, OpId, ReqId,
+    SYNC_LIMIT, Session, Sym, Victim, WatchMode, What,
 };
 use crate::jsonl::ReadError;
 use crate::words::{self, Word};
@@ -30,7 +31,7 @@ pub(super) fn interns_alike(history: &History) -> bool {
         None => alike = false,
     };
     history.objects.iter().for_each(|object| meet(object.path));
-    history.events.iter().filter_map(|event| event.what.path()).for_each(meet);
+    history.events.iter().filter_map(|event| event.what.sym()).for_each(meet);
     alike && seen.iter().len() == history.names.iter().len()
 }
 
@@ -79,7 +80,7 @@ impl Reader {
                 }
                 Ok(())
             }
-            "lock" => self.object(rest),
+            word if Kind::of(word).is_some() => self.object(word, rest),
             time => {
                 let at = micros(time)?;
                 let event = self.event(at, &mut rest)?;
@@ -114,20 +115,16 @@ impl Reader {
         Ok(())
     }
 
-    fn object(&mut self, mut rest: Words<'_>) -> Read<()> {
+    fn object(&mut self, kind: &str, mut rest: Words<'_>) -> Read<()> {
+        let kind = Kind::of(kind).ok_or("an object is of a kind")?;
         let path = self.path(&mut rest)?;
-        let mut object = Object {
-            kind: crate::history::Kind::Lock,
-            path,
-            on_suspect: OnSuspect::Stop,
-            margin: 0,
-            fenced: false,
-            budget: Budget::LOCK,
-        };
+        let mut object = Object::plain(kind, path);
         while let Some(key) = rest.maybe() {
             match key.as_str() {
                 "margin" => object.margin = rest.micros()?,
                 "fenced" => object.fenced = true,
+                "size" => object.size = rest.number("how many")?,
+                "grace" => object.manner.grace = rest.micros()?,
                 "budget" => {
                     object.budget = Budget {
                         free_acquire: rest.number("requests")?,
@@ -138,7 +135,12 @@ impl Reader {
                 }
                 word => match OnSuspect::of(word) {
                     Some(policy) => object.on_suspect = policy,
-                    None => return Err(format!("{word:?} says nothing of a lock")),
+                    None => {
+                        match manner_flags(&mut object.manner).into_iter().find(|(flag, _)| *flag == word) {
+                            Some((_, flag)) => *flag = true,
+                            None => return Err(format!("{word:?} says nothing of an object")),
+                        }
+                    }
                 },
             }
         }
@@ -184,6 +186,13 @@ impl Reader {
                     "rejected" => false,
                     other => return Err(format!("{other:?} is neither accepted nor rejected")),
                 },
+            },
+            "given" => What::Given { text: self.path(rest)?, number: rest.hex()? },
+            "observed" => What::Observed {
+                object: self.object_id(rest)?,
+                seen: rest.word("something that is seen")?,
+                text: self.path(rest)?,
+                number: rest.hex()?,
             },
             "sleep" => What::Sleep { until: rest.after("until")?.micros()?, deadline: rest.flag("deadline") },
             "send" => {

@@ -1,27 +1,10 @@
-//! Who stands where in line, and who may go first.
+//! Who stands in line: znodes that come and go.
 
-use super::{Contender, NEVER, NOBODY, Op, View};
-use crate::history::{Event, ObjectId, OpId, Session, Sym, Tables};
-
-/// Why a grant does not follow from what was served.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unjust {
-    /// No list was served to the operation.
-    NoList,
-    /// It never made a znode.
-    NoZnode,
-    /// Its znode belongs to another session, or to none.
-    WrongOwner(u32),
-    /// Its znode is not in the last list.
-    NotInList(u32),
-    /// Somebody stands ahead in the last list.
-    Ahead(u32),
-    /// The connection was lost after the list was asked for.
-    Disconnected,
-}
+use super::{Contender, Moment, NEVER, NOBODY, Req, View};
+use crate::history::{Event, Kind, ObjectId, OpId, Session, Share, Sym, Tables, Verb};
 
 impl View {
-    /// A znode appears. It is a place in line if an acquire made it directly below its object.
+    /// A znode appears. It is a place in line, or a hold, if an acquire made it where its object has such.
     pub(super) fn create(
         &mut self,
         tables: Tables<'_>,
@@ -31,14 +14,22 @@ impl View {
         owner: Session,
     ) {
         let op = self.op(event.op);
-        if !op.is_acquire() || !is_child(tables, op.object, path) {
+        if !op.is_acquire() {
             return;
         }
-        let object = op.object;
+        let Some(room) = room(tables, op.object, path) else { return };
+        let (object, verb, priority) = (op.object, op.verb, op.number);
+        let is_held = room == Room::Held;
+        let kind = self.lines[usize::from(object.0)].kind;
+        // Who makes its hold a reader's keeps its place.
+        let replaced = if verb == Verb::Downgrade { self.contender(self.op(op.partner).own) } else { None };
+        let stamp = replaced.map_or(czxid, |replaced| replaced.stamp);
         let creator = if self.txn.zxid == czxid { self.txn.session } else { owner };
         let number = self.contenders.len() as u32;
         let line = &mut self.lines[usize::from(object.0)];
         let place = line.contenders.len();
+        let share = verb.asks_for().unwrap_or(Share::Shared);
+        line.is_plain &= share == Share::Exclusive && kind != Kind::PriorityLock;
         line.contenders.push(number);
         let alone = line.first == place;
         self.contenders.push(Contender {
@@ -51,65 +42,157 @@ impl View {
             created: self.now.index,
             place: place as u32,
             gone: NEVER,
-            deleted: super::Moment::NEVER,
+            deleted: Moment::NEVER,
             by: Session(0),
             by_stranger: false,
+            by_force: false,
+            by_op: OpId(0),
+            stamp,
+            priority: if kind == Kind::PriorityLock { priority } else { 0 },
+            share,
+            is_held,
+            asked: Moment::NEVER,
         });
         let sym = path.0 as usize;
         if self.contender_at.len() <= sym {
             self.contender_at.resize(sym + 1, 0);
         }
         self.contender_at[sym] = number + 1;
+        self.touched = number;
+        let alone = alone || self.ahead_now(&self.contenders[number as usize]).is_none();
         let op = &mut self.ops[event.op.0 as usize];
+        op.live += 1;
+        if is_held {
+            return self.hand_over(event.op);
+        }
         op.node = number;
         op.nodes += 1;
-        op.live += 1;
         op.found_somebody |= !alone;
-        self.touched = number;
-        if alone && op.is_waiting() {
-            self.enabled = event.op;
-        }
     }
 
     /// A znode goes.
-    pub(super) fn delete(&mut self, path: Sym, zxid: u64, by: Session) {
+    pub(super) fn delete(&mut self, tables: Tables<'_>, path: Sym, zxid: u64, by: Session, by_op: OpId) {
         let Some(number) = self.contender_of(path) else { return };
         let contender = &self.contenders[number as usize];
         if !contender.is_alive() {
             return;
         }
         let is_own = by == contender.owner || by == contender.creator;
-        let is_party = self.session(by).client.is_some_and(|client| {
-            let client = self.client(client);
-            client.open.iter().chain(&client.holds).any(|op| self.op(*op).object == contender.object)
-        });
-        let by_stranger = !is_own && self.foreign_due > 0 && !is_party;
+        let client = self.session(by).client;
+        let is_party = client.is_some_and(|client| self.is_party(client, contender.object));
+        let was_none = client.is_some_and(|client| self.strangers.contains(&(number, client)));
+        let by_stranger = !is_own && self.foreign_due > 0 && (!is_party || was_none);
+        let by_force = !is_own && !by_stranger && self.may_force(tables, contender, by_op);
         if by_stranger {
             self.foreign_due -= 1;
         }
+        self.excusable |= by_force;
         let now = self.now;
         let contender = &mut self.contenders[number as usize];
         contender.gone = zxid;
         contender.deleted = now;
         contender.by = by;
         contender.by_stranger = by_stranger;
+        contender.by_force = by_force;
+        contender.by_op = by_op;
         let (object, place, op) = (contender.object, contender.place as usize, contender.op);
         self.ops[op.0 as usize].live -= 1;
         self.touched = number;
         let line = &mut self.lines[usize::from(object.0)];
-        if place != line.first {
-            return;
-        }
+        let was_first = place == line.first;
         while let Some(number) = line.contenders.get(line.first) {
             let contender = &self.contenders[*number as usize];
             if contender.is_alive() {
-                if self.ops[contender.op.0 as usize].is_waiting() {
-                    self.enabled = contender.op;
-                }
                 break;
             }
             line.gone_before_first = line.gone_before_first.max(contender.gone);
             line.first += 1;
+        }
+        if self.line(object).is_plain {
+            let first = self.line(object).contenders.get(self.line(object).first).copied();
+            let first = first.map(|first| self.contenders[first as usize].op);
+            self.enabled = u32::from(was_first && first.is_some_and(|first| self.op(first).is_waiting()));
+            self.concerned = 1;
+        } else {
+            self.count_concerned(number);
+        }
+    }
+
+    /// Whether a client waits for an object, or holds it.
+    fn is_party(&self, client: u8, object: ObjectId) -> bool {
+        let client = self.client(client);
+        client.open.iter().chain(&client.holds).any(|op| self.op(*op).object == object)
+    }
+
+    /// A client sends a delete of somebody else's in the name of no operation: as a third party.
+    pub(super) fn strange_delete(&mut self, client: u8, path: Sym) {
+        if self.foreign_due == 0 {
+            return;
+        }
+        let Some(number) = self.contender_of(path) else { return };
+        let contender = &self.contenders[number as usize];
+        if self.op(contender.op).client != client {
+            self.strangers.push((number, client));
+        }
+    }
+
+    /// Whether an operation may delete a contender of somebody else: it was asked to go, and left alone for the grace.
+    fn may_force(&self, tables: Tables<'_>, contender: &Contender, by: OpId) -> bool {
+        let object = &tables.objects[usize::from(contender.object.0)];
+        let grace = object.manner.grace;
+        // A clock that runs fast ends the grace early.
+        let early = if self.client(self.op(by).client).drifts.came() { grace / 9 + 1 } else { 0 };
+        self.is_revoker(contender, by)
+            && object.manner.forced
+            && contender.asked.came()
+            && self.now.at >= contender.asked.at.saturating_add(grace.saturating_sub(early))
+    }
+
+    /// A capture does not show that a znode goes. Whoever asks to delete another one's by force may succeed from here on.
+    pub(super) fn force_in_capture(&mut self, sent: Req) {
+        let Some(number) = self.contender_of(sent.path) else { return };
+        let contender = &self.contenders[number as usize];
+        let is_own = self.op(contender.op).client == sent.client;
+        let is_force = self.op(sent.op).verb != Verb::Ask && self.is_revoker(contender, sent.op);
+        if self.is_sim() || sent.cleanup || is_own || !is_force {
+            return;
+        }
+        let now = self.now;
+        let forced = &mut self.contenders[number as usize];
+        (forced.deleted, forced.by_force, forced.by_op) = (now, true, sent.op);
+        self.excusable = true;
+    }
+
+    /// Whether an operation is one that asks contenders like this one to go.
+    pub(crate) fn is_revoker(&self, contender: &Contender, by: OpId) -> bool {
+        let op = self.op(by);
+        let asks = match self.line(contender.object).kind {
+            Kind::RevocableLock => matches!(op.verb, Verb::Ask | Verb::Force),
+            Kind::PriorityLock => matches!(op.verb, Verb::Ask | Verb::Force) || op.is_acquire(),
+            _ => false,
+        };
+        asks && op.object == contender.object && by != OpId(0)
+    }
+
+    /// The data of a znode are written: if they turn out to be the word, its owner is asked to go.
+    pub(super) fn written(&mut self, path: Sym, op: OpId) {
+        let number = self.contender_of(path).unwrap_or(NOBODY);
+        let by = self.txn.session;
+        // Somebody may ask a place in line to go that an earlier operation of his own has left.
+        let asks = matches!(self.op(op).verb, Verb::Ask | Verb::Force);
+        let written = self.contender(number).filter(|written| written.is_alive());
+        let by_other = written.is_some_and(|written| written.owner != by || asks);
+        self.writing = if by_other { number } else { NOBODY };
+    }
+
+    pub(super) fn data(&mut self, digest: u64) {
+        let now = self.now;
+        let words = self.words;
+        let number = std::mem::replace(&mut self.writing, NOBODY);
+        let Some(written) = self.contenders.get_mut(number as usize) else { return };
+        if words.contains(&digest) && !written.asked.came() {
+            written.asked = now;
+            self.asked = number;
         }
     }
 
@@ -117,19 +200,24 @@ impl View {
     /// that session that lives, else the earliest that lives, else the latest.
     pub(super) fn own_of(&self, id: OpId, session: Session, token: u64) -> u32 {
         let op = self.op(id);
-        if op.nodes <= 1 {
+        let held = self.line(op.object).kind == Kind::PriorityLock;
+        if op.nodes <= 1 && !held {
             return op.node;
         }
         let mine = || {
             let line = self.line(op.object);
-            line.contenders.iter().copied().filter(|number| self.contenders[*number as usize].op == id)
+            line.contenders.iter().copied().filter(|number| {
+                let contender = &self.contenders[*number as usize];
+                contender.op == id && contender.is_held == held
+            })
         };
         let find =
             |wanted: &dyn Fn(&Contender) -> bool| mine().find(|n| wanted(&self.contenders[*n as usize]));
         find(&|c| c.czxid == token)
             .or_else(|| find(&|c| c.is_alive() && c.owner == session))
             .or_else(|| find(&Contender::is_alive))
-            .unwrap_or(op.node)
+            .or_else(|| mine().next_back())
+            .unwrap_or(NOBODY)
     }
 
     /// The client of a session, if that is the present session of a process that runs: others' znodes and watches go
@@ -146,53 +234,46 @@ impl View {
         let stays = contender.owner == Session(0) || self.present_client(contender.owner).is_some();
         self.op(contender.op).is_done_with() && stays
     }
+}
 
-    /// The first that stands ahead now.
-    pub(crate) fn ahead_now(&self, own: &Contender) -> Option<u32> {
-        let line = self.line(own.object);
-        line.contenders
-            .get(line.first)
-            .copied()
-            .filter(|first| self.contenders[*first as usize].place < own.place)
+/// Where contenders' znodes stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// In line.
+    Line,
+    /// Among the holds of a priority lock.
+    Held,
+}
+
+/// The room of a path, if it is a contender's.
+pub(crate) fn room(tables: Tables<'_>, object: ObjectId, path: Sym) -> Option<Room> {
+    let declared = tables.objects.get(usize::from(object.0))?;
+    let (dir, path) = (tables.names.get(declared.path)?, tables.names.get(path)?);
+    let rest = path.strip_prefix(dir)?.strip_prefix('/')?;
+    let (room, name) = match declared.kind {
+        Kind::PriorityLock => match rest.split_once('/')? {
+            ("line", name) => (Room::Line, name),
+            ("held", name) => (Room::Held, name),
+            _ => return None,
+        },
+        // The record of who leads.
+        Kind::Election if rest == "leader" => return None,
+        _ => (Room::Line, rest),
+    };
+    (!name.contains('/')).then_some(room)
+}
+
+/// The room that a directory is, if contenders' znodes stand in it.
+pub(crate) fn room_of_directory(tables: Tables<'_>, object: ObjectId, dir: Sym) -> Option<Room> {
+    let declared = tables.objects.get(usize::from(object.0))?;
+    if declared.kind != Kind::PriorityLock {
+        return (dir == declared.path).then_some(Room::Line);
     }
-
-    /// The first that stood ahead in the state of a zxid.
-    pub(crate) fn ahead_at(&self, own: &Contender, zxid: u64) -> Option<u32> {
-        let line = self.line(own.object);
-        let from = if line.gone_before_first > zxid { 0 } else { line.first };
-        let ahead = line.contenders.get(from..own.place as usize)?;
-        ahead.iter().copied().find(|number| {
-            let contender = &self.contenders[*number as usize];
-            contender.czxid <= zxid && contender.gone > zxid
-        })
-    }
-
-    /// Whether the belief that just began follows from what the operation had been served.
-    pub(crate) fn justify(&self, op: &Op) -> Result<(), Unjust> {
-        let list = op.list.ok_or(Unjust::NoList)?;
-        if let Some(own) = self.contender(op.own) {
-            if own.owner != op.session {
-                return Err(Unjust::WrongOwner(op.own));
-            }
-            // Without the header's zxid the list cannot be placed.
-            if self.is_sim() && list.zxid != 0 {
-                if own.czxid > list.zxid || own.gone <= list.zxid {
-                    return Err(Unjust::NotInList(op.own));
-                }
-                if let Some(ahead) = self.ahead_at(own, list.zxid) {
-                    return Err(Unjust::Ahead(ahead));
-                }
-            }
-        } else if self.is_sim() {
-            debug_assert_eq!(op.own, NOBODY);
-            return Err(Unjust::NoZnode);
-        }
-        // A disconnect in the instant of the grant may have come after the decision.
-        let suspended = self.session(op.session).suspended;
-        let lost = suspended.came()
-            && suspended.index > list.sent.index
-            && suspended.at.saturating_add(self.settle) < op.believed.at;
-        if lost { Err(Unjust::Disconnected) } else { Ok(()) }
+    let (object, dir) = (tables.names.get(declared.path)?, tables.names.get(dir)?);
+    match dir.strip_prefix(object)? {
+        "/line" => Some(Room::Line),
+        "/held" => Some(Room::Held),
+        _ => None,
     }
 }
 
@@ -203,4 +284,12 @@ pub(crate) fn is_child(tables: Tables<'_>, object: ObjectId, path: Sym) -> bool 
         return false;
     };
     path.strip_prefix(dir).and_then(|rest| rest.strip_prefix('/')).is_some_and(|name| !name.contains('/'))
+}
+
+/// Whether a path is an object's directory, a room of it, or lies in one.
+pub(crate) fn is_place(tables: Tables<'_>, object: ObjectId, path: Sym) -> bool {
+    is_child(tables, object, path)
+        || room(tables, object, path).is_some()
+        || room_of_directory(tables, object, path).is_some()
+        || tables.objects.get(usize::from(object.0)).is_some_and(|object| object.path == path)
 }

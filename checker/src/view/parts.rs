@@ -1,7 +1,7 @@
 //! The parts of a view.
 
 use super::stop::Stop;
-use crate::history::{Conn, ObjectId, OpId, Outcome, Request, Session, Sym, Verb, Why};
+use crate::history::{Conn, Kind, ObjectId, OpId, Outcome, Request, Session, Share, Sym, Verb, Why};
 
 /// A time that does not come.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -57,11 +57,18 @@ pub(crate) struct Op {
     pub(crate) over: Moment,
     /// For a release: the acquire whose hold it gives back. For an acquire: the release.
     pub(crate) partner: OpId,
+    /// For a hold: the downgrade that turns it into a reader's, once that was called.
+    pub(crate) downgrade: OpId,
+    /// How its hold gets on with others: a writer's is a reader's from the call of its downgrade on.
+    pub(crate) share: Share,
+    /// What its caller gave to it.
+    pub(crate) given: Sym,
+    pub(crate) number: u64,
 
-    /// The latest znode it made.
+    /// The latest place in line that it made.
     pub(crate) node: u32,
     pub(crate) nodes: u32,
-    /// How many of them live.
+    /// How many of its znodes live.
     pub(crate) live: u32,
     /// Whether the client knows its znode.
     pub(crate) answered: bool,
@@ -111,6 +118,10 @@ impl Op {
         limit: 0,
         over: Moment::NEVER,
         partner: OpId(0),
+        downgrade: OpId(0),
+        share: Share::Exclusive,
+        given: Sym(u32::MAX),
+        number: 0,
         node: NOBODY,
         nodes: 0,
         live: 0,
@@ -135,12 +146,12 @@ impl Op {
     };
 
     pub(crate) fn is_acquire(&self) -> bool {
-        self.phase != Phase::Unborn && self.verb != Verb::Release
+        self.phase != Phase::Unborn && (self.verb.asks_for().is_some() || self.verb == Verb::Downgrade)
     }
 
     /// Whether it asks for the hold and has not got it.
     pub(crate) fn is_waiting(&self) -> bool {
-        self.phase == Phase::Open && self.verb != Verb::Release && self.hold == Hold::None
+        self.phase == Phase::Open && self.verb.asks_for().is_some() && self.hold == Hold::None
     }
 
     /// Whether nobody has an interest in its znode any more.
@@ -311,17 +322,53 @@ pub(crate) struct Contender {
     pub(crate) by: Session,
     /// Deleted by a third party, as announced by a fault.
     pub(crate) by_stranger: bool,
+    /// Deleted by somebody who had asked it to go and waited for the grace, where that is allowed.
+    pub(crate) by_force: bool,
+    /// The operation that deleted it.
+    pub(crate) by_op: OpId,
+    /// Its rank in line: the czxid, or that of the writer's znode whose place it took.
+    pub(crate) stamp: u64,
+    /// Its rank before that one: smaller is more urgent. Zero where there are no priorities.
+    pub(crate) priority: u64,
+    pub(crate) share: Share,
+    /// It stands for a hold, apart from the line: priority locks.
+    pub(crate) is_held: bool,
+    /// When somebody asked it to go.
+    pub(crate) asked: Moment,
 }
 
 impl Contender {
     pub(crate) fn is_alive(&self) -> bool {
         self.gone == NEVER
     }
+
+    /// Whether it was there in the state of a zxid.
+    pub(crate) fn is_in(&self, zxid: u64) -> bool {
+        self.czxid <= zxid && self.gone > zxid
+    }
+
+    pub(crate) fn rank(&self) -> (u64, u64) {
+        (self.priority, self.stamp)
+    }
+
+    /// Whether it has to go before another one, which stands in line, may be granted.
+    pub(crate) fn stands_before(&self, other: &Contender) -> bool {
+        conflict(self.share, other.share) && (self.is_held || self.rank() < other.rank())
+    }
+}
+
+/// Whether two holds exclude each other.
+pub(crate) fn conflict(one: Share, other: Share) -> bool {
+    one == Share::Exclusive || other == Share::Exclusive
 }
 
 /// The line in front of one object.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
+    /// What kind of object it stands in front of.
+    pub(crate) kind: Kind,
+    /// Everybody excludes everybody, and stands in the order of creation.
+    pub(crate) is_plain: bool,
     /// Contenders by czxid.
     pub(crate) contenders: Vec<u32>,
     /// The place of the first that lives.
@@ -334,17 +381,22 @@ pub(crate) struct Line {
     pub(crate) held: u32,
     /// Since when nobody held while somebody waited.
     pub(crate) unheld_since: u64,
+    /// When a writer last waited or held.
+    pub(crate) last_writer: u64,
 }
 
 impl Line {
-    pub(crate) fn new() -> Line {
+    pub(crate) fn new(kind: Kind) -> Line {
         Line {
+            kind,
+            is_plain: true,
             contenders: Vec::with_capacity(16),
             first: 0,
             gone_before_first: 0,
             waiting: Vec::with_capacity(8),
             held: 0,
             unheld_since: 0,
+            last_writer: 0,
         }
     }
 }

@@ -8,7 +8,7 @@
 //! recorded, so it is only used where it is certain: while disconnected, and after a pause, nothing was answered.
 
 use super::{Hold, Moment, NEVER, Phase, View};
-use crate::history::{Object, OnSuspect, OpId, Session, Tables, Why};
+use crate::history::{Object, OnSuspect, OpId, Session, Share, Tables, Why};
 
 /// Why a holder has to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,7 +205,11 @@ impl View {
         }
         if !stays && matches!(was, Hold::Believed | Hold::Suspended) {
             self.client_mut(client).holds.retain(|other| *other != id);
+            let exclusive = self.op(id).share == Share::Exclusive;
             let line = &mut self.lines[usize::from(object.0)];
+            if exclusive {
+                line.last_writer = now.at;
+            }
             line.held -= 1;
             if line.held == 0 {
                 line.unheld_since = now.at;

@@ -1,11 +1,13 @@
 //! One event more.
 
-use super::parts::List;
+use super::line::room_of_directory;
 use super::watches::Armed;
-use super::{Client, Hold, Line, Moment, NOBODY, Op, Phase, Req, SessionView, StopWhy, Txn, View};
+use super::{
+    Client, Hold, Line, List, Moment, NOBODY, Op, Phase, Req, Room, SessionView, StopWhy, Txn, View,
+};
 use crate::history::{
-    Code, Conn, Event, ObjectId, OpId, Outcome, ReqId, Request, Session, Sym, Table, Tables, Verb, WatchMode,
-    What, Who, Why,
+    Code, Conn, Event, Kind, ObjectId, OpId, Outcome, ReqId, Request, Session, Share, Sym, Table, Tables,
+    Verb, WatchMode, What, Who, Why,
 };
 
 /// Numbers of a history are dense: one that is farther ahead than this is not a number of it.
@@ -33,10 +35,12 @@ impl View {
         }
         self.now.at = event.at;
         self.touched = NOBODY;
-        self.enabled = OpId(0);
+        self.enabled = 0;
+        self.concerned = 0;
+        self.asked = NOBODY;
         self.woken = OpId(0);
-        while self.lines.len() < tables.objects.len() {
-            self.lines.push(Line::new());
+        while let Some(object) = tables.objects.get(self.lines.len()) {
+            self.lines.push(Line::new(object.kind));
         }
         if let Who::Client(number) = event.who {
             let client = self.client(number);
@@ -53,11 +57,14 @@ impl View {
         match event.what {
             What::Call { object, verb, limit } => self.call(tables, event, object, verb, limit)?,
             What::Return { outcome } => return self.finish(event.op, outcome),
+            What::Given { text, number } => self.given(event.op, text, number),
             What::Believe { object, session, token } => {
                 self.believe(tables, event, object, session, token)?
             }
             What::Unbelieve { why } => return self.unbelieve(event.op, why),
-            What::Resource { object, .. } | What::Left { object, .. } => known(tables, object)?,
+            What::Resource { object, .. } | What::Left { object, .. } | What::Observed { object, .. } => {
+                known(tables, object)?;
+            }
             What::Send { req, kind, watch, cleanup, path } => {
                 let Who::Client(client) = event.who else {
                     return Err("only clients send requests".to_owned());
@@ -110,7 +117,11 @@ impl View {
             What::Created { zxid, path, owner } if self.is_sim() => {
                 self.create(tables, event, path, zxid, owner);
             }
-            What::Deleted { zxid, path, by } if self.is_sim() => self.delete(path, zxid, by),
+            What::Deleted { zxid, path, by } if self.is_sim() => {
+                self.delete(tables, path, zxid, by, event.op)
+            }
+            What::Written { path, .. } => self.written(path, event.op),
+            What::Data { digest, .. } => self.data(digest),
             What::Applied { zxid } => self.applied(View::server_of(event.who), zxid),
             What::Served { req, zxid, conn } => {
                 self.speaks_for(req, conn);
@@ -167,9 +178,7 @@ impl View {
             What::Quiesce => self.quiet = true,
             What::Stopped => {}
             What::Sleep { .. }
-            | What::Written { .. }
             | What::Restricted { .. }
-            | What::Data { .. }
             | What::Found { .. }
             | What::Barrier { .. }
             | What::Attached { .. }
@@ -205,8 +214,12 @@ impl View {
         }
         let session = self.client(client).session;
         let calm = !self.client(client).is_paused() && !self.session(session).is_suspended;
+        let share = verb.asks_for().unwrap_or(Share::Exclusive);
         self.ops[at] =
-            Op { phase: Phase::Open, verb, client, object, called: now, limit, calm, ..Op::UNBORN };
+            Op { phase: Phase::Open, verb, client, object, called: now, limit, calm, share, ..Op::UNBORN };
+        if verb == Verb::Downgrade {
+            self.downgrade(id);
+        }
         if verb == Verb::Release {
             let hold = self.client(client).last_hold;
             if hold != OpId(0) && self.op(hold).object == object && self.op(hold).partner == OpId(0) {
@@ -219,6 +232,9 @@ impl View {
             return Ok(());
         }
         self.client_mut(client).open.push(id);
+        if verb.asks_for().is_none() {
+            return Ok(());
+        }
         let line = &mut self.lines[usize::from(object.0)];
         if line.waiting.is_empty() && line.held == 0 {
             line.unheld_since = now.at;
@@ -227,11 +243,50 @@ impl View {
         Ok(())
     }
 
+    /// A writer's hold is a reader's from here on, unless that turns out to be refused.
+    fn downgrade(&mut self, id: OpId) {
+        let hold = self.client(self.op(id).client).last_hold;
+        self.ops[id.0 as usize].share = Share::Shared;
+        if hold != OpId(0) && self.op(hold).object == self.op(id).object {
+            self.ops[id.0 as usize].partner = hold;
+            self.ops[hold.0 as usize].downgrade = id;
+            self.ops[hold.0 as usize].share = Share::Shared;
+            let (now, object) = (self.now.at, self.op(id).object);
+            self.lines[usize::from(object.0)].last_writer = now;
+        }
+    }
+
+    /// The downgrade of a hold is over. What was suspended meanwhile has ended with it, unless it was refused.
+    fn downgraded(&mut self, hold: OpId, outcome: Outcome) {
+        if outcome == Outcome::Refused {
+            let gone = self.contender(self.op(hold).own).is_some_and(|own| !own.is_alive());
+            let op = &mut self.ops[hold.0 as usize];
+            (op.downgrade, op.share) = (OpId(0), Share::Exclusive);
+            if gone && op.hold == Hold::Believed {
+                self.must_stop(hold, StopWhy::ZnodeGone);
+            }
+        } else if self.op(hold).hold == Hold::Suspended {
+            let why = if outcome == Outcome::Done { Why::Released } else { Why::Dropped };
+            self.end_hold(hold, why);
+        }
+    }
+
+    fn given(&mut self, id: OpId, text: Sym, number: u64) {
+        if self.op(id).phase == Phase::Open {
+            let op = &mut self.ops[id.0 as usize];
+            (op.given, op.number) = (text, number);
+        }
+    }
+
     /// Nobody waits for this operation any more.
     pub(super) fn leave(&mut self, id: OpId) {
         let (client, object) = (self.op(id).client, self.op(id).object);
         self.client_mut(client).open.retain(|other| *other != id);
+        let (now, exclusive) = (self.now.at, self.op(id).share == Share::Exclusive);
         let line = &mut self.lines[usize::from(object.0)];
+        if exclusive {
+            line.last_writer = now;
+        }
         line.waiting.retain(|other| *other != id);
     }
 
@@ -246,8 +301,12 @@ impl View {
         let op = &mut self.ops[id.0 as usize];
         op.phase = Phase::Over(outcome);
         op.over = now;
-        if op.verb != Verb::Release {
+        let (verb, partner) = (op.verb, op.partner);
+        if verb != Verb::Release {
             self.leave(id);
+        }
+        if verb == Verb::Downgrade && partner != OpId(0) {
+            self.downgraded(partner, outcome);
         }
         Ok(Taken::Judge)
     }
@@ -329,13 +388,24 @@ impl View {
             return Err(format!("request r{} is sent a second time", id.0));
         }
         if !req.cleanup && self.op(req.op).phase != Phase::Unborn {
+            // Asking others to go, and making them, is no cost of waiting.
+            let preempts = self.line(self.op(req.op).object).kind == Kind::PriorityLock
+                && self.op(req.op).is_acquire()
+                && matches!(req.kind, Request::Set | Request::Delete);
             let op = &mut self.ops[req.op.0 as usize];
             req.depth = op.depth + 1;
-            op.sends += 1;
+            op.sends += u32::from(!preempts);
             op.in_flight += 1;
         }
         match req.kind {
-            Request::Delete => self.own_delete(req.client, req.path),
+            Request::Delete => {
+                if req.op == OpId(0) && !req.cleanup {
+                    self.strange_delete(req.client, req.path);
+                }
+                self.own_delete(req.client, req.path);
+                self.force_in_capture(req);
+            }
+            Request::Multi => self.force_in_capture(req),
             Request::RemoveWatches => self.unregister(req.session, req.path),
             _ => {}
         }
@@ -384,14 +454,27 @@ impl View {
         if req.depth != 0 {
             let op = &mut self.ops[req.op.0 as usize];
             op.depth = op.depth.max(req.depth);
-            let on_object =
-                tables.objects.get(usize::from(op.object.0)).is_some_and(|object| object.path == req.path);
             match (code, req.kind) {
                 (Code::Ok, Request::Create) => op.answered = true,
-                (Code::Ok, Request::Children) if on_object => {
+                // Who has made somebody go has a reason to look again.
+                (Code::Ok, Request::Delete) if op.is_waiting() => op.wakes += 1,
+                (Code::Ok, Request::Children) => {
                     // The state that it was served in, where that is known.
                     let zxid = if req.served == 0 { zxid } else { req.served };
-                    op.list = Some(List { zxid, sent: req.sent, reply });
+                    let list = List { zxid, sent: req.sent, reply };
+                    match room_of_directory(tables, op.object, req.path) {
+                        Some(Room::Line) => op.list = Some(list),
+                        Some(Room::Held) => self.listed_holds(req.op, list),
+                        None => {}
+                    }
+                }
+                (Code::NoNode, Request::Children) => {
+                    op.calm = false;
+                    // No room for holds has been made yet: nobody holds.
+                    if room_of_directory(tables, op.object, req.path) == Some(Room::Held) {
+                        let zxid = if req.served == 0 { zxid } else { req.served };
+                        self.listed_holds(req.op, List { zxid, sent: req.sent, reply });
+                    }
                 }
                 (Code::Ok, _) => {}
                 _ => op.calm = false,
@@ -417,10 +500,12 @@ impl View {
     /// A client is told that a znode is not there.
     pub(super) fn znode_gone(&mut self, client: u8, path: Sym) {
         if let Some(number) = self.contender_of(path) {
-            let op = self.contenders[number as usize].op;
-            if self.op(op).hold == Hold::Believed && self.op(op).own == number && self.op(op).client == client
-            {
-                self.must_stop(op, StopWhy::ZnodeGone);
+            let id = self.contenders[number as usize].op;
+            let op = self.op(id);
+            // A downgrade deletes it, and what follows is a reader's hold.
+            let believes = op.hold == Hold::Believed && op.own == number && op.client == client;
+            if believes && !self.is_downgrading(id) {
+                self.must_stop(id, StopWhy::ZnodeGone);
             }
         }
     }

@@ -93,7 +93,12 @@ pub fn report(text: &str) -> Report {
 /// the rule of the first finding.
 #[track_caller]
 pub fn says(text: &str, verdict: &str) {
-    let report = report(text);
+    holds(&report(text), text, verdict);
+}
+
+/// The same of a report at hand.
+#[track_caller]
+pub fn holds(report: &Report, text: &str, verdict: &str) {
     for part in verdict.split(',') {
         let words: Vec<&str> = part.split_whitespace().collect();
         let told = match words[..] {

@@ -1,0 +1,624 @@
+//! Barriers: BA-1 to BA-5.
+//!
+//! A wait must follow from what its client was told: that there is no barrier, that the one it waited for has gone, or
+//! that another one stands. What servers know says whether it was let in although the barrier stood, and whether it had to
+//! be let in.
+
+use super::idle::{Doubts, Source, source};
+use super::{Kinds, Rule, hears};
+use crate::history::{
+    Code, Event, Kind, Notify, ObjectId, OpId, Outcome, ReqId, Request, Session, Sym, Verb, Victim, What, Who,
+};
+use crate::sink::{Scene, Sink, Story, ms};
+use crate::verdict::RuleId;
+use crate::view::{Moment, NEVER, Phase, Watch};
+
+/// BA-1 to BA-5.
+#[derive(Default)]
+pub(crate) struct Barriers {
+    /// By object.
+    gates: Vec<Gate>,
+    waiters: Vec<Waiter>,
+    /// Waits that nothing seems to end.
+    doubts: Doubts,
+    /// The request whose answer is being told, and what it found so far at barriers.
+    serving: ReqId,
+    found: Vec<(ReqId, Sym, bool)>,
+    /// A fault has struck.
+    is_hostile: bool,
+    /// When to look next at what takes too long: not at every event, since a long run has many.
+    next_look: u64,
+    /// The notifications of the latest transactions: which, to whom, and of which gate.
+    fired: Vec<(u64, Session, ObjectId, u32)>,
+}
+
+/// How often to look at what takes too long, in microseconds.
+const LOOK: u64 = 100_000;
+
+/// What servers know of a barrier.
+#[derive(Default)]
+struct Gate {
+    lives: Vec<Life>,
+}
+
+/// One incarnation.
+struct Life {
+    czxid: u64,
+    created: Moment,
+    gone: u64,
+    deleted: Moment,
+}
+
+impl Gate {
+    /// The incarnation that a read in the state of a transaction shows.
+    fn at(&self, zxid: u64) -> Option<&Life> {
+        self.lives.iter().rev().find(|life| life.czxid <= zxid && zxid < life.gone)
+    }
+
+    fn stands(&self) -> Option<&Life> {
+        self.lives.last().filter(|life| life.gone == NEVER)
+    }
+}
+
+/// An open wait, and what its client has been told.
+struct Waiter {
+    op: OpId,
+    object: ObjectId,
+    session: Session,
+    /// The incarnation that it waits for, if servers told, and the largest zxid of a read.
+    first: Option<u64>,
+    shown: u64,
+    /// It was told that there is no barrier (for a level: by its last read); that the one that it had read of has gone; that
+    /// another one stands.
+    is_absent: bool,
+    is_gone: bool,
+    is_another: bool,
+    last: Last,
+    last_index: u32,
+    is_told: bool,
+}
+
+/// What a waiter was told last.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Last {
+    Nothing,
+    Absent,
+    Stands,
+    Event(&'static str),
+}
+
+impl Waiter {
+    /// Whether it may pass.
+    fn is_justified(&self, verb: Verb) -> bool {
+        match verb {
+            Verb::WaitDown => self.is_absent,
+            _ => self.is_absent || self.is_gone || self.is_another,
+        }
+    }
+}
+
+fn is_wait(verb: Verb) -> bool {
+    matches!(verb, Verb::Wait | Verb::WaitDown)
+}
+
+impl Barriers {
+    /// The barrier of a path.
+    fn of_path(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
+        let is = |object: &crate::history::Object| object.kind == Kind::Barrier && object.path == path;
+        scene.tables.objects.iter().position(is).map(|at| ObjectId(at as u16))
+    }
+
+    fn gate(&mut self, object: ObjectId) -> &mut Gate {
+        let at = usize::from(object.0);
+        while self.gates.len() <= at {
+            self.gates.push(Gate::default());
+        }
+        &mut self.gates[at]
+    }
+
+    fn waiter(&mut self, op: OpId) -> Option<&mut Waiter> {
+        self.waiters.iter_mut().find(|waiter| waiter.op == op)
+    }
+
+    fn source(&self, scene: &Scene<'_>, id: OpId) -> Source {
+        let Some(waiter) = self.waiters.iter().find(|waiter| waiter.op == id) else { return Source::Busy };
+        if waiter.last == Last::Nothing {
+            return Source::Busy;
+        }
+        let path = scene.tables.objects[usize::from(waiter.object.0)].path;
+        let gate = self.gates.get(usize::from(waiter.object.0));
+        let gone = gate.and_then(|gate| gate.lives.last()).map_or(NEVER, |life| life.gone);
+        // A deletion that has not come to the server of the watch yet will be told all the same.
+        let to_come = |watch: &Watch| gone == NEVER || scene.view.server(watch.server).may_come_to(gone);
+        // An edge that was told that the one it waited for has gone has nothing to wait for.
+        let is_over = scene.view.op(id).verb == Verb::Wait && waiter.is_justified(Verb::Wait);
+        let wakes = |watch: &Watch| watch.path == path && !is_over && (!watch.armed || to_come(watch));
+        source(scene, id, waiter.session, wakes)
+    }
+
+    fn look(&mut self, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+        if !scene.view.is_sim() {
+            return;
+        }
+        let source = self.source(scene, id);
+        if self.doubts.look(scene, id, &source) {
+            sink.premise(RuleId::Ba2, scene.view.op(id).object);
+        }
+    }
+
+    /// Looks at all waiters of which that is so.
+    fn look_where(&mut self, scene: &Scene<'_>, sink: &mut Sink, is: impl Fn(&Waiter) -> bool) {
+        let ops: Vec<OpId> =
+            self.waiters.iter().filter(|waiter| is(waiter)).map(|waiter| waiter.op).collect();
+        ops.into_iter().for_each(|op| self.look(scene, op, sink));
+    }
+
+    /// What an answer told of a barrier reaches a waiter.
+    fn answered(&mut self, scene: &Scene<'_>, req: ReqId, code: Code, zxid: u64) {
+        let Some(of) = scene.view.request(req).copied() else { return };
+        let reads =
+            matches!(of.kind, Request::Exists | Request::Get | Request::Children | Request::MultiRead);
+        let told = self.found.iter().position(|(found, ..)| *found == req);
+        let told = told.map(|at| self.found.swap_remove(at));
+        let Some(at) = self.waiters.iter().position(|waiter| waiter.op == of.op) else { return };
+        let object = self.waiters[at].object;
+        let path = scene.tables.objects[usize::from(object.0)].path;
+        let stands = match told {
+            Some((_, found, stands)) if found == path => stands,
+            _ if reads && of.path == path && code == Code::Ok => true,
+            _ if reads && of.path == path && code == Code::NoNode => false,
+            _ => return,
+        };
+        let state = if of.served == 0 { zxid } else { of.served };
+        let life =
+            self.gates.get(usize::from(object.0)).and_then(|gate| gate.at(state)).map(|life| life.czxid);
+        let waiter = &mut self.waiters[at];
+        waiter.session = of.session;
+        waiter.last_index = scene.index;
+        if !stands {
+            (waiter.last, waiter.is_absent) = (Last::Absent, true);
+            return;
+        }
+        waiter.is_another |= match (waiter.first, life) {
+            (Some(first), Some(life)) => first != life,
+            // A capture shows no incarnations, but a later one has a later zxid.
+            _ => !scene.view.is_sim() && waiter.last != Last::Nothing && zxid > waiter.shown,
+        };
+        waiter.is_absent &= scene.view.op(of.op).verb != Verb::WaitDown;
+        waiter.first = waiter.first.or(life);
+        waiter.shown = waiter.shown.max(zxid);
+        waiter.last = Last::Stands;
+    }
+
+    /// A notification, or a change of the session's state, reaches the waiters of a session.
+    fn hears(&mut self, scene: &Scene<'_>, session: Session, path: Option<Sym>, event: &'static str) {
+        let is_deletion = event == NODE_DELETED;
+        let gates = &self.gates;
+        for waiter in &mut self.waiters {
+            let is_of = scene.view.op(waiter.op).client;
+            let of =
+                if waiter.session == Session(0) { scene.view.client(is_of).session } else { waiter.session };
+            let here =
+                path.is_none_or(|path| scene.tables.objects[usize::from(waiter.object.0)].path == path);
+            if of != session || !here || waiter.last == Last::Nothing {
+                continue;
+            }
+            // Of an earlier one it may be told, too.
+            let gate = gates.get(usize::from(waiter.object.0));
+            let of = gate.and_then(|gate| gate.lives.iter().find(|life| Some(life.czxid) == waiter.first));
+            waiter.is_gone |= is_deletion && of.is_none_or(|life| life.gone != NEVER);
+            waiter.last = Last::Event(event);
+            waiter.last_index = scene.index;
+        }
+    }
+
+    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, sink: &mut Sink) {
+        let Some(at) = self.waiters.iter().position(|waiter| waiter.op == id) else { return };
+        let waiter = self.waiters.remove(at);
+        if outcome != Outcome::Done {
+            return;
+        }
+        let op = scene.view.op(id);
+        sink.premise(RuleId::Ba1, op.object);
+        if matches!(waiter.last, Last::Event(event) if event != NODE_DELETED) {
+            sink.premise(RuleId::Ba5, op.object);
+        }
+        if waiter.is_justified(op.verb) {
+            return;
+        }
+        let who = scene.client(op.client);
+        let when = scene.when(scene.view.now);
+        let seen = [op.called.index, waiter.last_index];
+        let stood = self.stood_all_along(scene, id);
+        let told = match waiter.last {
+            Last::Nothing => "it had not been told anything of the barrier".to_owned(),
+            Last::Stands => format!("e{}: it had been told that the barrier stands", waiter.last_index),
+            Last::Absent => "it had been told that there is none".to_owned(),
+            Last::Event(event) => format!("e{}: the last that it was told is {event}", waiter.last_index),
+        };
+        let event = match waiter.last {
+            // For a level an event of the deletion is a reason to read again, too.
+            Last::Event(event) => Some(event),
+            _ => None,
+        };
+        if let Some(event) = event {
+            let story = Story::new(format!("{who} passed at {when} on {event}"))
+                .because("it did not read again after that");
+            sink.fail(RuleId::Ba5, scene, op.object, &seen, story);
+        }
+        if stood || event.is_none() {
+            let mut story = Story::new(format!("{who} passed at {when}")).because(told);
+            if stood {
+                story = story.because("the barrier stood all the time");
+            }
+            sink.fail(RuleId::Ba1, scene, op.object, &seen, story);
+        }
+    }
+
+    /// Whether the barrier certainly stood from the call of a wait until now.
+    fn stood_all_along(&self, scene: &Scene<'_>, id: OpId) -> bool {
+        let (view, wait) = (scene.view, scene.view.op(id));
+        if view.is_sim() {
+            let gate = self.gates.get(usize::from(wait.object.0));
+            let stands = gate.and_then(Gate::stands);
+            return stands.is_some_and(|life| life.created.index < wait.called.index);
+        }
+        // By calls alone: raised before, and nobody has called for its removal since, nor can it have gone by itself.
+        let of = |verb| view.ops.iter().filter(move |op| op.object == wait.object && op.verb == verb);
+        let was_raised = |raise: &&crate::view::Op| {
+            let lives = view.client(raise.client);
+            raise.phase == Phase::Over(Outcome::Done)
+                && raise.over.index < wait.called.index
+                && !lives.is_dead()
+                && !view.session(lives.session).suspended.came()
+                && !view.session(lives.session).is_over()
+        };
+        let raised = of(Verb::Raise).filter(was_raised).map(|raise| raise.called.index).max();
+        let certain = |outcome| matches!(outcome, Outcome::Done | Outcome::Refused);
+        raised.is_some_and(|raised| {
+            of(Verb::Lower).all(|lower| {
+                matches!(lower.phase, Phase::Over(outcome) if certain(outcome) && lower.over.index < raised)
+            })
+        })
+    }
+
+    /// Since when a wait has to come to its end, if it has.
+    fn owed_since(&self, scene: &Scene<'_>, waiter: &Waiter) -> Option<(u64, &'static str)> {
+        let view = scene.view;
+        let op = view.op(waiter.op);
+        let client = view.client(op.client);
+        if op.phase != Phase::Open || client.is_dead() || client.is_paused() {
+            return None;
+        }
+        let session = if waiter.session == Session(0) { client.session } else { waiter.session };
+        let over = view.session(session).known_over;
+        if over.came() && over.index > op.called.index {
+            let ran = if client.last_pause.1.came() { client.last_pause.1.at } else { 0 };
+            return Some((over.at.max(ran), "its session is over, and it knows that"));
+        }
+        if !view.healed && self.is_hostile {
+            return None;
+        }
+        let since = match view.is_sim() {
+            true => self.down_since(waiter, op.verb)?,
+            false => Self::lowered_since(scene, waiter.object)?,
+        };
+        Some((since.max(view.calm_since).max(op.called.at), "the barrier that it waits for has gone"))
+    }
+
+    fn down_since(&self, waiter: &Waiter, verb: Verb) -> Option<u64> {
+        let Some(gate) = self.gates.get(usize::from(waiter.object.0)) else { return Some(0) };
+        if let (Verb::Wait, Some(first)) = (verb, waiter.first) {
+            let life = gate.lives.iter().find(|life| life.czxid == first)?;
+            return (life.gone != NEVER).then_some(life.deleted.at);
+        }
+        match gate.lives.last() {
+            None => Some(0),
+            Some(life) => (life.gone != NEVER).then_some(life.deleted.at),
+        }
+    }
+
+    /// By calls alone: since when nobody may have raised it.
+    fn lowered_since(scene: &Scene<'_>, object: ObjectId) -> Option<u64> {
+        let of = |verb| scene.view.ops.iter().filter(move |op| op.object == object && op.verb == verb);
+        let raised = of(Verb::Raise).map(|raise| match raise.phase {
+            Phase::Over(Outcome::Done | Outcome::Refused) => raise.over.index,
+            _ => u32::MAX,
+        });
+        let raised = raised.max().unwrap_or(0);
+        let lowered = of(Verb::Lower).filter(|lower| {
+            lower.phase == Phase::Over(Outcome::Done) && lower.called.index > raised && raised != u32::MAX
+        });
+        lowered.map(|lower| lower.over.at).min()
+    }
+
+    fn overdue(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        for at in 0..self.waiters.len() {
+            let waiter = &self.waiters[at];
+            let Some((since, why)) = self.owed_since(scene, waiter).filter(|_| !waiter.is_told) else {
+                continue;
+            };
+            let bound = scene.view.bound(waiter.object);
+            if scene.at <= since.saturating_add(bound) {
+                continue;
+            }
+            let op = scene.view.op(waiter.op);
+            let story = Story::new(format!(
+                "{} waits since {}, and does not come to an end",
+                scene.client(op.client),
+                scene.when(op.called)
+            ))
+            .because(format!(
+                "{why}, for {} now; {} is the most it may take",
+                ms(scene.at - since),
+                ms(bound)
+            ));
+            sink.fail(RuleId::Ba2, scene, waiter.object, &[op.called.index, waiter.last_index], story);
+            self.waiters[at].is_told = true;
+        }
+    }
+
+    /// BA-3: one notification a waiter for each transaction; requests keep to what events call for.
+    fn fired(&mut self, scene: &Scene<'_>, session: Session, object: ObjectId, zxid: u64, sink: &mut Sink) {
+        let waiters = self.waiters.iter().filter(|waiter| {
+            waiter.object == object
+                && (waiter.session == session
+                    || scene.view.client(scene.view.op(waiter.op).client).session == session)
+        });
+        let waiting = waiters.count() as u32;
+        if waiting == 0 {
+            return;
+        }
+        sink.premise(RuleId::Ba3, object);
+        self.fired.retain(|(other, ..)| zxid.abs_diff(*other) < 64);
+        let same = |fired: &&mut (u64, Session, ObjectId, u32)| {
+            (fired.0, fired.1, fired.2) == (zxid, session, object)
+        };
+        let count = match self.fired.iter_mut().find(same) {
+            Some(fired) => {
+                fired.3 += 1;
+                fired.3
+            }
+            None => {
+                self.fired.push((zxid, session, object, 1));
+                1
+            }
+        };
+        if count == waiting + 1 {
+            let who =
+                scene.view.session(session).client.map_or("?".to_owned(), |client| scene.client(client));
+            let story = Story::new(format!("zxid {zxid:#x} notified {who} {count} times"))
+                .because(format!("{waiting} of its operations wait there"));
+            sink.fail(RuleId::Ba3, scene, object, &[], story);
+        }
+    }
+
+    fn sent(&self, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+        let op = scene.view.op(id);
+        if !op.calm || !self.waiters.iter().any(|waiter| waiter.op == id) {
+            return;
+        }
+        let allowed = 2 + 2 * op.wakes;
+        if op.sends == allowed + 1 {
+            let (who, called) = (scene.client(op.client), scene.when(op.called));
+            let story = Story::new(format!(
+                "{who} (called at {called}) sent {} requests, after {} wake-ups, and still waits",
+                op.sends, op.wakes
+            ))
+            .because(format!("its budget is {allowed}: who waits asks only when it is told something"));
+            sink.fail(RuleId::Ba3, scene, op.object, &[op.called.index], story);
+        }
+    }
+
+    /// BA-4.
+    fn left(&self, scene: &Scene<'_>, sink: &mut Sink) {
+        let view = scene.view;
+        for watch in view.watches.iter().filter(|watch| watch.armed) {
+            let Some(object) = Self::of_path(scene, watch.path) else { continue };
+            // Watches go with their connection.
+            let suspended = view.session(watch.session).suspended;
+            let is_old = suspended.came() && suspended.index > watch.armed_index;
+            let Some(client) = view.present_client(watch.session).filter(|_| !is_old) else { continue };
+            if view.client(client).open.iter().any(|op| view.op(*op).object == object) {
+                continue;
+            }
+            let who = scene.client(client);
+            let story = Story::new(format!("a watch of {who} on {} is left", scene.path(watch.path)))
+                .because(format!("it was armed at e{}, and {who} waits for nothing", watch.armed_index));
+            sink.metrics.leaks += 1;
+            sink.fail(RuleId::Ba4, scene, object, &[watch.armed_index], story);
+        }
+    }
+}
+
+const NODE_DELETED: &str = "NodeDeleted";
+
+fn name_of(kind: Notify) -> &'static str {
+    match kind {
+        Notify::Deleted => NODE_DELETED,
+        Notify::Created => "NodeCreated",
+        Notify::DataChanged => "NodeDataChanged",
+        Notify::ChildrenChanged => "NodeChildrenChanged",
+    }
+}
+
+impl Rule for Barriers {
+    const ID: RuleId = RuleId::Ba1;
+    const ALSO: &'static [RuleId] = &[RuleId::Ba2, RuleId::Ba3, RuleId::Ba4, RuleId::Ba5];
+    const HEARS: Kinds = hears::Call
+        | hears::Return
+        | hears::Send
+        | hears::Reply
+        | hears::Lost
+        | hears::Notice
+        | hears::State
+        | hears::Created
+        | hears::Deleted
+        | hears::Served
+        | hears::Found
+        | hears::Arm
+        | hears::Fire
+        | hears::Disarm
+        | hears::Marked
+        | hears::Ended
+        | hears::Fault
+        | hears::Mended
+        | hears::Crash
+        | hears::Ceased
+        | hears::Sleep
+        | hears::Quiesce;
+
+    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        if self.waiters.is_empty() {
+            return;
+        }
+        let mut doubts = std::mem::take(&mut self.doubts);
+        for doubt in doubts.certain(scene.at, |op| self.source(scene, op)) {
+            let op = scene.view.op(doubt.op);
+            let who = scene.client(op.client);
+            let story = Story::new(format!(
+                "{who} waits since {}, and from {} on nothing is there to wake it",
+                scene.when(op.called),
+                scene.when(doubt.since)
+            ))
+            .because(match self.waiters.iter().find(|waiter| waiter.op == doubt.op) {
+                Some(waiter) if op.verb == Verb::Wait && waiter.is_justified(op.verb) => {
+                    format!("e{}: it had been told that it may pass, and waits on", waiter.last_index)
+                }
+                _ => format!("{who} has no watch on the barrier that will tell of its end"),
+            });
+            let seen = [op.called.index, doubt.since.index];
+            sink.fail(RuleId::Ba2, scene, op.object, &seen, story);
+        }
+        self.doubts = doubts;
+        if scene.at >= self.next_look {
+            self.next_look = scene.at.saturating_add(LOOK);
+            self.overdue(scene, sink);
+        }
+    }
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        if !scene.tables.objects.iter().any(|object| object.kind == Kind::Barrier) {
+            return;
+        }
+        self.is_hostile |= matches!(event.what, What::Fault { .. });
+        match event.what {
+            What::Call { object, verb, .. } if is_wait(verb) => {
+                sink.premise(RuleId::Ba2, object);
+                sink.premise(RuleId::Ba3, object);
+                self.waiters.push(Waiter {
+                    op: event.op,
+                    object,
+                    session: Session(0),
+                    first: None,
+                    shown: 0,
+                    is_absent: false,
+                    is_gone: false,
+                    is_another: false,
+                    last: Last::Nothing,
+                    last_index: u32::MAX,
+                    is_told: false,
+                });
+            }
+            What::Return { outcome } => self.returned(scene, event.op, outcome, sink),
+            What::Created { zxid, path, .. } => {
+                if let Some(object) = Self::of_path(scene, path) {
+                    let (created, deleted) = (scene.view.now, Moment::NEVER);
+                    self.gate(object).lives.push(Life { czxid: zxid, created, gone: NEVER, deleted });
+                }
+            }
+            What::Deleted { zxid, path, .. } => {
+                if let Some(object) = Self::of_path(scene, path) {
+                    let now = scene.view.now;
+                    if let Some(life) = self.gate(object).lives.last_mut() {
+                        (life.gone, life.deleted) = (zxid, now);
+                    }
+                }
+            }
+            What::Served { req, .. } => self.serving = req,
+            What::Found { code, path, .. }
+                if self.waiter(event.op).is_some() && Self::of_path(scene, path).is_some() =>
+            {
+                self.found.push((self.serving, path, code == Code::Ok));
+            }
+            What::Send { .. } => self.sent(scene, event.op, sink),
+            What::Reply { req, code, zxid, .. } => {
+                self.answered(scene, req, code, zxid);
+                if let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) {
+                    self.look(scene, req.op, sink);
+                }
+            }
+            What::Lost { req } => {
+                self.found.retain(|(found, ..)| *found != req);
+                if let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) {
+                    self.look(scene, req.op, sink);
+                }
+            }
+            What::Notice { session, kind, path, .. } => {
+                if let (Some(object), true) = (Self::of_path(scene, path), kind != Notify::Deleted) {
+                    sink.premise(RuleId::Ba5, object);
+                }
+                self.hears(scene, session, Some(path), name_of(kind));
+                self.look_where(scene, sink, |waiter| waiter.session == session);
+            }
+            What::State { session, .. } => {
+                let waiting: Vec<ObjectId> = self.waiters.iter().map(|waiter| waiter.object).collect();
+                waiting.into_iter().for_each(|object| sink.premise(RuleId::Ba5, object));
+                self.hears(scene, session, None, "a change of its session's state");
+                self.look_where(scene, sink, |waiter| waiter.session == session);
+            }
+            What::Fire { session, path, zxid, conn, .. } => {
+                // What registering again tells is no transaction's doing; and an epoch begins with the same low halves.
+                if let (Some(object), Who::Server(server), 1..) =
+                    (Self::of_path(scene, path), event.who, zxid)
+                    && !scene.view.has_left(session, conn)
+                {
+                    self.fired(scene, session, object, scene.view.server(server).whole(zxid), sink);
+                }
+                self.look_where(scene, sink, |waiter| waiter.session == session);
+            }
+            What::Arm { session, .. }
+            | What::Disarm { session, .. }
+            | What::Marked { session, .. }
+            | What::Ended { session, .. } => {
+                self.look_where(scene, sink, |waiter| waiter.session == session);
+            }
+            What::Fault { victim: Victim::Process { client }, .. }
+            | What::Mended { victim: Victim::Process { client }, .. } => {
+                self.look_where(scene, sink, |waiter| scene.view.op(waiter.op).client == client);
+            }
+            What::Crash { client } => {
+                self.waiters.retain(|waiter| scene.view.op(waiter.op).client != client);
+            }
+            What::Ceased => self.look_where(scene, sink, |_| true),
+            What::Sleep { deadline: false, .. } if self.waiter(event.op).is_some() => {
+                let op = scene.view.op(event.op);
+                let story =
+                    Story::new(format!("{} sleeps while it waits, to look again", scene.client(op.client)))
+                        .because("whoever waits is woken by an event, or by its own time limit");
+                sink.fail(RuleId::Ba3, scene, op.object, &[op.called.index], story);
+            }
+            What::Quiesce if scene.view.is_sim() => {
+                for (at, object) in scene.tables.objects.iter().enumerate() {
+                    let id = ObjectId(at as u16);
+                    let used = scene.view.ops.iter().any(|op| op.object == id && is_wait(op.verb));
+                    if object.kind == Kind::Barrier && used {
+                        sink.premise(RuleId::Ba4, id);
+                    }
+                }
+                self.left(scene, sink);
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        for waiter in &self.waiters {
+            let gate = self.gates.get(usize::from(waiter.object.0));
+            let stands = scene.view.is_sim() && gate.and_then(Gate::stands).is_some();
+            if !stands && !waiter.is_told {
+                sink.unknown(RuleId::Ba2, waiter.object);
+            }
+        }
+    }
+}

@@ -1,0 +1,445 @@
+//! Configuration: what followers are told, and what writers have done: CF-1 to CF-8.
+
+use super::followers::{self, Cost, Wakes, had_time};
+use super::{Kinds, Rule, hears};
+use crate::digest;
+use crate::history::{Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Sym, Table, Verb, What};
+use crate::sink::{Scene, Sink, Story};
+use crate::verdict::RuleId;
+use crate::view::{Moment, Phase};
+
+/// CF-1 to CF-8.
+pub(crate) struct Config {
+    wakes: Wakes,
+    cost: Cost,
+    /// What became of each value, in the order of transactions.
+    writes: Vec<Write>,
+    ops: Vec<Doing>,
+    /// Changes that a connection was notified of.
+    told: Vec<Told>,
+}
+
+/// What a transaction made of a value.
+struct Write {
+    object: ObjectId,
+    zxid: u64,
+    at: Moment,
+    op: OpId,
+    /// Its latest effect on the value.
+    effect: u32,
+    /// Of the data; `None`: it is not there any more.
+    data: Option<u64>,
+}
+
+/// An operation on a value.
+struct Doing {
+    id: OpId,
+    object: ObjectId,
+    verb: Verb,
+    given: Option<(Sym, u64)>,
+    /// The writes that it made.
+    writes: u32,
+    first_write: usize,
+    /// For one that follows: whether its last read of the data, and its last look for the znode, armed a watch.
+    read: Option<(bool, Moment)>,
+    looked: Option<(bool, Moment)>,
+    /// What it was told last, and when.
+    seen: Option<(u64, Moment)>,
+    /// The newest value that it was told, and where.
+    newest: (u64, u32),
+}
+
+impl Doing {
+    fn new(id: OpId, object: ObjectId, verb: Verb) -> Doing {
+        let (given, read, looked, seen, newest) = (None, None, None, None, (0, u32::MAX));
+        Doing { id, object, verb, given, writes: 0, first_write: 0, read, looked, seen, newest }
+    }
+}
+
+struct Told {
+    conn: crate::history::Conn,
+    object: ObjectId,
+    zxid: u64,
+    noticed: Moment,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        let wakes = Wakes::new(RuleId::Cf3, Verb::Follow);
+        let (cost, writes, ops, told) = (Cost::default(), Vec::new(), Vec::new(), Vec::new());
+        Config { wakes, cost, writes, ops, told }
+    }
+}
+
+/// The value at that path.
+fn value_at(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
+    let is = |object: &crate::history::Object| object.kind == Kind::Config && object.path == path;
+    scene.tables.objects.iter().position(is).map(|at| ObjectId(at as u16))
+}
+
+fn is_config(scene: &Scene<'_>, object: ObjectId) -> bool {
+    scene.tables.objects.get(usize::from(object.0)).is_some_and(|object| object.kind == Kind::Config)
+}
+
+fn text<'a>(scene: &Scene<'a>, text: Sym) -> &'a str {
+    scene.tables.names.get(text).unwrap_or_default()
+}
+
+impl Config {
+    fn doing(&mut self, id: OpId) -> Option<&mut Doing> {
+        self.ops.iter_mut().rev().find(|op| op.id == id)
+    }
+
+    fn of(&self, object: ObjectId) -> impl DoubleEndedIterator<Item = &Write> {
+        self.writes.iter().filter(move |write| write.object == object)
+    }
+
+    /// A transaction wrote the value, or took it away.
+    fn written(
+        &mut self,
+        scene: &Scene<'_>,
+        event: &Event,
+        path: Sym,
+        zxid: u64,
+        there: bool,
+        sink: &mut Sink,
+    ) {
+        let Some(object) = value_at(scene, path) else { return };
+        let at = Moment { at: scene.at, index: scene.index };
+        let data = there.then_some(0);
+        let last = self.of(object).next_back();
+        if let Some(last) = last.filter(|last| last.zxid == zxid) {
+            let number = self.writes.iter().rposition(|write| write.at == last.at).unwrap_or(0);
+            (self.writes[number].data, self.writes[number].effect) = (data, scene.index);
+            return;
+        }
+        let before = last.filter(|last| last.data.is_some()).map_or(0, |last| last.zxid);
+        let number = self.writes.len();
+        self.writes.push(Write { object, zxid, at, op: event.op, effect: scene.index, data });
+        self.judge_write(scene, event.op, before, number, sink);
+    }
+
+    /// CF-7: whether an operation may make this write.
+    fn judge_write(&mut self, scene: &Scene<'_>, id: OpId, before: u64, number: usize, sink: &mut Sink) {
+        let Some(at) = self.ops.iter().rposition(|op| op.id == id) else { return };
+        let others = |from: usize| self.writes[from..].iter().any(|write| write.op != id);
+        let doing = &self.ops[at];
+        let who = scene.party(id);
+        let expected = doing.given.map_or(0, |(_, number)| number);
+        let conditional = matches!(doing.verb, Verb::CompareAndSet | Verb::Publish);
+        let story = |what: String| Story::new(what);
+        let wrong = if scene.view.op(id).phase == Phase::Over(Outcome::Refused) {
+            Some(story(format!("{who} was told that nothing was written, and then it was")))
+        } else if conditional && before != expected {
+            let what = format!("{who} wrote over what was written at zxid {before:#x}");
+            Some(story(what).because(format!("it expected what was written at zxid {expected:#x}")))
+        } else if doing.writes > 0 && (conditional || others(doing.first_write)) {
+            Some(story(format!("{who} wrote a second time what it had written once")))
+        } else {
+            None
+        };
+        let (object, first) = (doing.object, if doing.writes == 0 { number } else { doing.first_write });
+        let called = scene.view.op(id).called.index;
+        self.ops[at].writes += 1;
+        self.ops[at].first_write = first;
+        if let Some(story) = wrong {
+            sink.fail(RuleId::Cf7, scene, object, &[called], story);
+        }
+    }
+
+    /// CF-7: whether an operation that is over has told the truth.
+    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, sink: &mut Sink) {
+        let Some(at) = self.ops.iter().rposition(|op| op.id == id) else { return };
+        let doing = &self.ops[at];
+        let object = doing.object;
+        match doing.verb {
+            Verb::Follow => {
+                self.cost.over(RuleId::Cf8, scene, id, sink);
+                self.is_late(scene, at, sink);
+            }
+            Verb::CompareAndSet | Verb::Publish | Verb::Overwrite => {
+                sink.premise(RuleId::Cf7, object);
+                let who = scene.party(id);
+                let wrong = match outcome {
+                    Outcome::Done if scene.view.is_sim() && doing.writes == 0 => {
+                        Some("was told that its value was written, and it was not")
+                    }
+                    Outcome::Refused if doing.writes > 0 => {
+                        Some("was told that nothing was written, and it was")
+                    }
+                    Outcome::Done if !scene.view.is_sim() && self.rival(scene, at) => {
+                        Some("wrote over what it expected, and somebody else had done so before")
+                    }
+                    _ => None,
+                };
+                if let Some(wrong) = wrong {
+                    let called = scene.view.op(id).called.index;
+                    sink.fail(RuleId::Cf7, scene, object, &[called], Story::new(format!("{who} {wrong}")));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether another conditional write of the same expectation was done.
+    fn rival(&self, scene: &Scene<'_>, at: usize) -> bool {
+        let doing = &self.ops[at];
+        let expected = doing.given.map_or(0, |(_, number)| number);
+        let conditional = |op: &Doing| matches!(op.verb, Verb::CompareAndSet | Verb::Publish);
+        conditional(doing)
+            && expected != 0
+            && self.ops.iter().any(|other| {
+                other.id != doing.id
+                    && other.object == doing.object
+                    && conditional(other)
+                    && other.given.is_some_and(|(_, number)| number == expected)
+                    && scene.view.op(other.id).phase == Phase::Over(Outcome::Done)
+            })
+    }
+
+    /// CF-3: whether a follower has an old value although it has had all the time that it needs.
+    fn is_late(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+        let doing = &self.ops[at];
+        let Some(last) = self.of(doing.object).next_back().filter(|_| scene.view.is_sim()) else { return };
+        if !had_time(scene, doing.id, last.at.at) {
+            return;
+        }
+        sink.premise(RuleId::Cf3, doing.object);
+        let now = if last.data.is_some() { last.zxid } else { 0 };
+        if doing.seen.map(|(zxid, _)| zxid) != Some(now) {
+            let who = scene.party(doing.id);
+            let has = match doing.seen {
+                Some((zxid, at)) => format!("has what was written at zxid {zxid:#x} (e{})", at.index),
+                None => "has heard of nothing".to_owned(),
+            };
+            let story = Story::new(format!("{who} {has}; the last change was at zxid {:#x}", last.zxid))
+                .because(format!("that was at {}, and nothing has stood in the way", scene.when(last.at)));
+            sink.fail(RuleId::Cf3, scene, doing.object, &[last.at.index], story);
+        }
+    }
+
+    fn observed(&mut self, scene: &Scene<'_>, event: &Event, seen: Seen, told: (Sym, u64), sink: &mut Sink) {
+        let Some(at) = self.ops.iter().rposition(|op| op.id == event.op) else { return };
+        match (self.ops[at].verb, seen) {
+            (Verb::Follow, Seen::Value) => {
+                self.goes_on(scene, at, told.1, sink);
+                self.was_written(scene, at, told, sink);
+                self.is_armed(scene, at, true, sink);
+            }
+            (Verb::Follow, Seen::Missing) => self.is_armed(scene, at, false, sink),
+            (Verb::Snapshot, Seen::Value) => self.is_whole(scene, at, told, sink),
+            _ => return,
+        }
+        let number = if seen == Seen::Missing { 0 } else { told.1 };
+        self.ops[at].newest = self.ops[at].newest.max((number, scene.index));
+        self.ops[at].seen = Some((number, Moment { at: scene.at, index: scene.index }));
+    }
+
+    /// CF-1.
+    fn goes_on(&self, scene: &Scene<'_>, at: usize, zxid: u64, sink: &mut Sink) {
+        let doing = &self.ops[at];
+        sink.premise(RuleId::Cf1, doing.object);
+        let newest = doing.newest;
+        if zxid < newest.0 {
+            let who = scene.party(doing.id);
+            let story = Story::new(format!("{who} was told what was written at zxid {zxid:#x}"))
+                .because(format!("it had been told what was written at zxid {:#x} before", newest.0));
+            sink.fail(RuleId::Cf1, scene, doing.object, &[newest.1], story);
+        }
+    }
+
+    /// CF-2.
+    fn was_written(&self, scene: &Scene<'_>, at: usize, (value, zxid): (Sym, u64), sink: &mut Sink) {
+        let doing = &self.ops[at];
+        sink.premise(RuleId::Cf2, doing.object);
+        let who = scene.party(doing.id);
+        let content = digest::data(Some(text(scene, value).as_bytes()));
+        let wrong = if scene.view.is_sim() {
+            match self.of(doing.object).find(|write| write.zxid == zxid && write.data.is_some()) {
+                None => Some(format!("nothing was written at zxid {zxid:#x}")),
+                Some(write) if write.data != Some(content) => {
+                    Some("something else was written then".to_owned())
+                }
+                Some(_) => None,
+            }
+        } else {
+            let given =
+                |op: &Doing| op.object == doing.object && op.given.is_some_and(|(given, _)| given == value);
+            (!self.ops.iter().any(given)).then(|| "nobody has ever written that".to_owned())
+        };
+        if let Some(wrong) = wrong {
+            let story = Story::new(format!("{who} was told {:?} of zxid {zxid:#x}", text(scene, value)));
+            sink.fail(RuleId::Cf2, scene, doing.object, &[], story.because(wrong));
+        }
+    }
+
+    /// CF-5: whether the read whose answer is handed out has armed the watch.
+    fn is_armed(&self, scene: &Scene<'_>, at: usize, there: bool, sink: &mut Sink) {
+        let doing = &self.ops[at];
+        let Some((armed, read)) = (if there { doing.read } else { doing.looked }) else { return };
+        sink.premise(RuleId::Cf5, doing.object);
+        if !armed {
+            let who = scene.party(doing.id);
+            let story = Story::new(format!("{who} hands out what it read at {}", scene.when(read)))
+                .because("that read has armed no watch: what is written before another does is lost");
+            sink.fail(RuleId::Cf5, scene, doing.object, &[read.index], story);
+        }
+    }
+
+    /// CF-6.
+    fn is_whole(&self, scene: &Scene<'_>, at: usize, (values, zxid): (Sym, u64), sink: &mut Sink) {
+        let doing = &self.ops[at];
+        sink.premise(RuleId::Cf6, doing.object);
+        let published = |op: &Doing| {
+            op.verb == Verb::Publish
+                && op.object == doing.object
+                && op.given.is_some_and(|(given, _)| given == values)
+        };
+        let wrote = |op: &&Doing| {
+            !scene.view.is_sim() || self.of(op.object).any(|write| write.zxid == zxid && write.op == op.id)
+        };
+        if !self.ops.iter().filter(|op| published(op)).any(|op| wrote(&op)) {
+            let who = scene.party(doing.id);
+            let read = text(scene, values);
+            let story = Story::new(format!("{who} read {read:?} as the set of zxid {zxid:#x}"))
+                .because("no publication was of these values together");
+            sink.fail(RuleId::Cf6, scene, doing.object, &[], story);
+        }
+    }
+
+    /// What a follower's read has armed, once it is answered.
+    fn answered(&mut self, scene: &Scene<'_>, req: crate::history::ReqId, code: crate::history::Code) {
+        let Some(req) = scene.view.request(req).copied() else { return };
+        if value_at(scene, req.path).is_none() {
+            return;
+        }
+        let now = Moment { at: scene.at, index: scene.index };
+        if let Some(doing) = self.doing(req.op).filter(|doing| doing.verb == Verb::Follow) {
+            match (req.kind, code) {
+                (Request::Get, crate::history::Code::Ok) => doing.read = Some((req.watch, now)),
+                (Request::Exists, crate::history::Code::NoNode) => doing.looked = Some((req.watch, now)),
+                // A read of what is not there arms nothing, and tells that it is not.
+                (Request::Get, crate::history::Code::NoNode) => doing.looked = Some((false, now)),
+                _ => {}
+            }
+        }
+    }
+
+    /// CF-4, the server's part: a read on a connection that has been notified shows the change.
+    fn served(
+        &mut self,
+        scene: &Scene<'_>,
+        req: crate::history::ReqId,
+        conn: crate::history::Conn,
+        zxid: u64,
+        sink: &mut Sink,
+    ) {
+        let Some(req) = scene.view.request(req) else { return };
+        let Some(object) = value_at(scene, req.path) else { return };
+        let told = self.told.iter().filter(|told| {
+            told.conn == conn
+                && told.object == object
+                && told.noticed.came()
+                && told.noticed.index < req.sent.index
+        });
+        let Some(latest) = told.max_by_key(|told| told.zxid) else { return };
+        sink.premise(RuleId::Cf4, object);
+        if zxid < latest.zxid {
+            let story = Story::new(format!("a read was answered in the state of zxid {zxid:#x}"))
+                .because(format!("its connection had been notified of zxid {:#x} before", latest.zxid));
+            sink.fail(RuleId::Cf4, scene, object, &[latest.noticed.index], story);
+        }
+    }
+}
+
+impl Rule for Config {
+    const ID: RuleId = RuleId::Cf7;
+    const ALSO: &'static [RuleId] =
+        &[RuleId::Cf1, RuleId::Cf2, RuleId::Cf3, RuleId::Cf4, RuleId::Cf5, RuleId::Cf6, RuleId::Cf8];
+    const HEARS: Kinds = followers::HEARS
+        | hears::Call
+        | hears::Given
+        | hears::Observed
+        | hears::Created
+        | hears::Written
+        | hears::Deleted
+        | hears::Data
+        | hears::Served
+        | hears::Quiesce;
+
+    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        self.wakes.pass_time(scene, |_, watch| watch.table == Table::Data, sink);
+    }
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        if let What::Call { object, verb, .. } = event.what {
+            if is_config(scene, object) {
+                self.ops.push(Doing::new(event.op, object, verb));
+            }
+            return;
+        }
+        if self.ops.is_empty()
+            && self.writes.is_empty()
+            && !scene.tables.objects.iter().any(|o| o.kind == Kind::Config)
+        {
+            return;
+        }
+        match event.what {
+            What::Given { text, number } => {
+                if let Some(doing) = self.doing(event.op) {
+                    doing.given = Some((text, number));
+                }
+            }
+            What::Observed { object, seen, text, number } if is_config(scene, object) => {
+                self.observed(scene, event, seen, (text, number), sink);
+            }
+            What::Created { zxid, path, .. } | What::Written { zxid, path } => {
+                self.written(scene, event, path, zxid, true, sink);
+            }
+            What::Deleted { zxid, path, .. } => self.written(scene, event, path, zxid, false, sink),
+            What::Data { digest, .. } => {
+                let zxid = scene.view.txn.zxid;
+                if let Some(last) = self.writes.last_mut()
+                    && last.zxid == zxid
+                    && last.effect + 1 == scene.index
+                {
+                    last.data = Some(digest);
+                }
+            }
+            What::Return { outcome } => self.returned(scene, event.op, outcome, sink),
+            What::Reply { req, code, .. } => self.answered(scene, req, code),
+            What::Fire { session, path, zxid, conn, kind } => {
+                if let Some(object) = value_at(scene, path) {
+                    let table = if kind == Notify::ChildrenChanged { Table::Child } else { Table::Data };
+                    self.cost.fired(RuleId::Cf8, scene, object, (session, conn, path, zxid, table), sink);
+                    let full = self.of(object).map(|write| write.zxid).rfind(|full| *full as u32 == zxid);
+                    if let Some(zxid) = full.filter(|_| !conn.is_none()) {
+                        self.told.push(Told { conn, object, zxid, noticed: Moment::NEVER });
+                    }
+                }
+            }
+            What::Notice { path, conn, .. } => {
+                let object = value_at(scene, path);
+                let fired = |told: &&mut Told| {
+                    told.conn == conn && Some(told.object) == object && !told.noticed.came()
+                };
+                if let Some(told) = self.told.iter_mut().find(fired) {
+                    told.noticed = Moment { at: scene.at, index: scene.index };
+                }
+            }
+            What::Served { req, conn, zxid } => self.served(scene, req, conn, zxid, sink),
+            What::Quiesce => {
+                for at in 0..self.ops.len() {
+                    let op = &self.ops[at];
+                    if op.verb == Verb::Follow && scene.view.op(op.id).phase == Phase::Open {
+                        self.is_late(scene, at, sink);
+                    }
+                }
+            }
+            _ => {}
+        }
+        if followers::HEARS & super::kind(&event.what) != 0 {
+            self.wakes.event(scene, event, |_, watch| watch.table == Table::Data, sink);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Double barriers: DB-1 to DB-10.
+//!
+//! Calls and returns say who took part and when; what servers know says whose znode was there when it opened. An enter is
+//! judged against both, a leave against who has not called leave and whose znode is left.
+
+mod book;
+mod cost;
+mod enter;
+mod leaks;
+mod leave;
+mod progress;
+
+use super::{Kinds, Rule, hears};
+use crate::history::{Event, Kind, OpId, Request, What, Who};
+use crate::sink::{Scene, Sink};
+use crate::verdict::RuleId;
+use book::Book;
+
+/// DB-1 to DB-10.
+#[derive(Default)]
+pub(crate) struct DoubleBarriers {
+    book: Book,
+    progress: progress::Progress,
+    cost: cost::Cost,
+    leaks: leaks::Leaks,
+    /// When to look next at what takes too long: not at every event, since a long run has many.
+    next_look: u64,
+}
+
+/// How often to look at what takes too long, in microseconds.
+const LOOK: u64 = 100_000;
+
+impl Rule for DoubleBarriers {
+    const ID: RuleId = RuleId::Db1;
+    const ALSO: &'static [RuleId] = &[
+        RuleId::Db2,
+        RuleId::Db3,
+        RuleId::Db4,
+        RuleId::Db5,
+        RuleId::Db6,
+        RuleId::Db7,
+        RuleId::Db8,
+        RuleId::Db9,
+        RuleId::Db10,
+    ];
+    const HEARS: Kinds = hears::Call
+        | hears::Return
+        | hears::Given
+        | hears::Observed
+        | hears::Send
+        | hears::Reply
+        | hears::Lost
+        | hears::Notice
+        | hears::State
+        | hears::Created
+        | hears::Deleted
+        | hears::Written
+        | hears::Arm
+        | hears::Fire
+        | hears::Disarm
+        | hears::Marked
+        | hears::Ended
+        | hears::Fault
+        | hears::Mended
+        | hears::Crash
+        | hears::Ceased
+        | hears::Left
+        | hears::Quiesce;
+
+    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        if self.book.parts.is_empty() {
+            return;
+        }
+        self.progress.pass_time(&self.book, scene, sink);
+        if scene.at >= self.next_look && self.book.is_calm(scene) {
+            self.next_look = scene.at.saturating_add(LOOK);
+            self.progress.overdue(&self.book, scene, sink);
+            self.leaks.overdue(&self.book, scene, sink);
+        }
+    }
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        if !scene.tables.objects.iter().any(|object| object.kind == Kind::DoubleBarrier) {
+            return;
+        }
+        self.book.update(scene, event);
+        let book = &self.book;
+        match event.what {
+            What::Call { .. } => self.called(scene, event.op, sink),
+            What::Return { outcome } => {
+                let Some(at) = book.part_of(event.op) else { return };
+                match book.parts[at].enter == event.op {
+                    true => enter::returned(book, scene, event.op, outcome, sink),
+                    false => leave::returned(book, scene, event.op, outcome, sink),
+                }
+            }
+            What::Created { path, .. } => {
+                if book
+                    .readies
+                    .last()
+                    .is_some_and(|ready| ready.path == path && ready.created.index == scene.index)
+                {
+                    enter::opened(book, scene, sink);
+                }
+                self.cost.changed(book, scene, event);
+            }
+            What::Deleted { .. } => {
+                self.cost.changed(book, scene, event);
+                self.progress.look_where(book, scene, sink, |_| true);
+            }
+            What::Written { .. } => self.cost.changed(book, scene, event),
+            What::Send { kind, path, .. } => {
+                cost::Cost::sent(book, scene, event.op, sink);
+                if kind == Request::Create {
+                    enter::opens(book, scene, event.op, path, sink);
+                }
+            }
+            What::Reply { req, .. } | What::Lost { req } => {
+                if let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) {
+                    self.progress.look(book, scene, req.op, sink);
+                }
+            }
+            What::Fire { session, .. } => {
+                self.cost.fired(book, scene, event, sink);
+                self.progress.look_where(book, scene, sink, |part| part.session == session);
+            }
+            What::Notice { session, .. }
+            | What::State { session, .. }
+            | What::Arm { session, .. }
+            | What::Disarm { session, .. }
+            | What::Marked { session, .. }
+            | What::Ended { session, .. } => {
+                self.progress.look_where(book, scene, sink, |part| part.session == session);
+            }
+            What::Fault { .. } | What::Mended { .. } | What::Crash { .. } | What::Ceased => {
+                self.progress.look_where(book, scene, sink, |_| true);
+            }
+            What::Left { object, path, owner } if event.who == Who::World => {
+                self.leaks.left(book, scene, (object, path, owner), sink);
+            }
+            What::Quiesce => self.leaks.quiesce(book, scene, sink),
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        for at in self.book.open.iter().filter_map(|op| self.book.part_of(*op)) {
+            if !scene.view.quiet {
+                sink.unknown(RuleId::Db6, self.book.parts[at].object);
+            }
+        }
+    }
+}
+
+impl DoubleBarriers {
+    /// An enter: DB-6 is put to the test, and DB-5 if others have entered before; a leave: DB-6.
+    fn called(&self, scene: &Scene<'_>, op: OpId, sink: &mut Sink) {
+        let Some(at) = self.book.part_of(op) else { return };
+        let part = &self.book.parts[at];
+        sink.premise(RuleId::Db6, part.object);
+        let entered = |other: &book::Part| {
+            other.object == part.object
+                && other.over.came()
+                && other.over.index < scene.index
+                && other.generation.is_some()
+        };
+        if op == part.enter && self.book.parts.iter().any(entered) {
+            sink.premise(RuleId::Db5, part.object);
+        }
+    }
+}

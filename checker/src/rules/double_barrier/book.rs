@@ -1,0 +1,455 @@
+//! Who takes part in double barriers, what znodes stand for them, and what opened.
+
+use crate::history::{
+    Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Tables, Verb, What, Who,
+};
+use crate::sink::Scene;
+use crate::view::{Moment, NEVER, Phase};
+use std::collections::BTreeSet;
+
+/// Who an enter is: what its caller says, or nobody but itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Id {
+    Named(Sym),
+    Only(OpId),
+}
+
+/// One enter, and what follows.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) enter: OpId,
+    pub(super) object: ObjectId,
+    pub(super) client: u8,
+    pub(super) session: Session,
+    pub(super) id: Id,
+    pub(super) called: Moment,
+    /// When the enter ended, and how; a crash counts as cancelled.
+    pub(super) over: Moment,
+    pub(super) outcome: Option<Outcome>,
+    pub(super) generation: Option<u64>,
+    pub(super) roster: Option<Sym>,
+    pub(super) leave: OpId,
+    pub(super) left: Moment,
+    pub(super) leave_over: Moment,
+    pub(super) died: Moment,
+    pub(super) last: Last,
+    /// The last event of its present operation, whatever was answered since.
+    pub(super) last_event: Option<(u32, &'static str)>,
+    /// It has asked for `ready` to be made.
+    pub(super) opens: bool,
+}
+
+/// What an operation was told last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Last {
+    Nothing,
+    Answer(u32),
+    Event(u32, &'static str),
+}
+
+impl Part {
+    pub(super) fn is_inside(&self) -> bool {
+        self.outcome == Some(Outcome::Done) && !self.left.came() && !self.died.came()
+    }
+
+    pub(super) fn is_entering(&self) -> bool {
+        self.outcome.is_none()
+    }
+
+    pub(super) fn is_leaving(&self) -> bool {
+        self.left.came() && !self.leave_over.came() && !self.died.came()
+    }
+
+    /// When it ceased to take part, if it did.
+    pub(super) fn done_with(&self) -> Option<Moment> {
+        match self.outcome {
+            Some(Outcome::Done) if self.died.came() => Some(self.died),
+            Some(Outcome::Done) => self.leave_over.came().then_some(self.leave_over),
+            Some(_) => Some(self.over),
+            None => None,
+        }
+    }
+}
+
+/// A znode that stands for a participant.
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) part: usize,
+    pub(super) object: ObjectId,
+    pub(super) path: Sym,
+    pub(super) dir: String,
+    pub(super) owner: Session,
+    pub(super) created: Moment,
+    pub(super) gone: u64,
+    pub(super) deleted: Moment,
+    pub(super) by_stranger: bool,
+}
+
+impl Member {
+    /// Whether it was there after that event.
+    pub(super) fn was_there(&self, index: u32) -> bool {
+        self.created.index <= index && (!self.deleted.came() || index < self.deleted.index)
+    }
+}
+
+/// A znode that says that it has opened.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub(super) object: ObjectId,
+    pub(super) path: Sym,
+    pub(super) dir: String,
+    pub(super) creator: OpId,
+    pub(super) owner: Session,
+    pub(super) czxid: u64,
+    pub(super) created: Moment,
+    pub(super) gone: u64,
+    pub(super) deleted: Moment,
+    /// Members that were there when it was made.
+    pub(super) counted: Vec<usize>,
+}
+
+/// All of it.
+#[derive(Debug, Default)]
+pub(super) struct Book {
+    pub(super) parts: Vec<Part>,
+    pub(super) members: Vec<Member>,
+    pub(super) readies: Vec<Ready>,
+    /// The part of an operation, enter or leave, plus one.
+    of_op: Vec<u32>,
+    /// Enters and leaves that are open.
+    pub(super) open: Vec<OpId>,
+    foreign_due: u32,
+    /// A fault has struck, or somebody has given up: figures of a calm run do not apply.
+    pub(super) is_disturbed: bool,
+    /// A fault has struck.
+    is_hostile: bool,
+}
+
+/// The double barrier below whose path a path lies, and whether it is the barrier itself.
+pub(super) fn object_of(tables: Tables<'_>, path: Sym) -> Option<(ObjectId, bool)> {
+    let text = tables.names.get(path)?;
+    tables.objects.iter().enumerate().find_map(|(at, object)| {
+        let root = tables.names.get(object.path).filter(|_| object.kind == Kind::DoubleBarrier)?;
+        let below = text.strip_prefix(root)?;
+        (below.is_empty() || below.starts_with('/')).then_some((ObjectId(at as u16), below.is_empty()))
+    })
+}
+
+impl Book {
+    pub(super) fn part_of(&self, op: OpId) -> Option<usize> {
+        self.of_op.get(op.0 as usize).copied().filter(|part| *part != 0).map(|part| part as usize - 1)
+    }
+
+    fn belongs(&mut self, op: OpId, part: usize) {
+        let at = op.0 as usize;
+        if self.of_op.len() <= at {
+            self.of_op.resize(at + 1, 0);
+        }
+        self.of_op[at] = part as u32 + 1;
+    }
+
+    /// Takes an event in.
+    pub(super) fn update(&mut self, scene: &Scene<'_>, event: &Event) {
+        match event.what {
+            What::Call { object, verb, .. } => self.called(scene, event, object, verb),
+            What::Given { text, .. } => {
+                if let Some(part) = self.part_of(event.op) {
+                    self.parts[part].id = Id::Named(text);
+                }
+            }
+            What::Observed { seen: Seen::Opening, text, number, .. } => {
+                if let Some(part) = self.part_of(event.op) {
+                    (self.parts[part].generation, self.parts[part].roster) = (Some(number), Some(text));
+                }
+            }
+            What::Return { outcome } => self.returned(scene, event.op, outcome),
+            What::Send { kind, path, .. } => {
+                if let Some(part) = self.part_of(event.op) {
+                    let session = scene.view.client(self.parts[part].client).session;
+                    self.parts[part].session = session;
+                    let path = scene.tables.names.get(path).unwrap_or_default();
+                    self.parts[part].opens |= kind == Request::Create && path.ends_with("/ready");
+                }
+            }
+            What::Reply { req, .. } => {
+                let of = scene.view.request(req).map_or(OpId(0), |req| req.op);
+                self.told(of, Last::Answer(scene.index));
+            }
+            What::Notice { kind, .. } => {
+                self.told_client(scene, event.who, Last::Event(scene.index, name_of(kind)));
+            }
+            What::State { .. } => {
+                let what = "a change of its session's state";
+                self.told_client(scene, event.who, Last::Event(scene.index, what));
+            }
+            What::Created { zxid, path, owner } => self.created(scene, event.op, zxid, path, owner),
+            What::Deleted { zxid, path, by } => self.deleted(scene, zxid, path, by),
+            What::Crash { client } => self.crashed(scene, client),
+            What::Fault { kind, .. } => {
+                (self.is_disturbed, self.is_hostile) = (true, true);
+                self.foreign_due += u32::from(kind == crate::history::FaultKind::ForeignDelete);
+            }
+            _ => {}
+        }
+    }
+
+    fn called(&mut self, scene: &Scene<'_>, event: &Event, object: ObjectId, verb: Verb) {
+        let Who::Client(client) = event.who else { return };
+        let now = scene.view.now;
+        match verb {
+            Verb::Enter => {
+                self.belongs(event.op, self.parts.len());
+                self.parts.push(Part {
+                    enter: event.op,
+                    object,
+                    client,
+                    session: scene.view.client(client).session,
+                    id: Id::Only(event.op),
+                    called: now,
+                    over: Moment::NEVER,
+                    outcome: None,
+                    generation: None,
+                    roster: None,
+                    leave: OpId(0),
+                    left: Moment::NEVER,
+                    leave_over: Moment::NEVER,
+                    died: Moment::NEVER,
+                    last: Last::Nothing,
+                    last_event: None,
+                    opens: false,
+                });
+                self.open.push(event.op);
+            }
+            Verb::Leave => {
+                let of = |part: &Part| part.client == client && part.object == object && part.is_inside();
+                let Some(part) = self.parts.iter().rposition(of) else { return };
+                self.belongs(event.op, part);
+                (self.parts[part].leave, self.parts[part].left) = (event.op, now);
+                (self.parts[part].last, self.parts[part].last_event) = (Last::Nothing, None);
+                self.open.push(event.op);
+            }
+            _ => {}
+        }
+    }
+
+    fn returned(&mut self, scene: &Scene<'_>, op: OpId, outcome: Outcome) {
+        let Some(part) = self.part_of(op) else { return };
+        self.open.retain(|open| *open != op);
+        self.is_disturbed |= outcome != Outcome::Done;
+        let (part, now) = (&mut self.parts[part], scene.view.now);
+        match op == part.enter {
+            true => (part.over, part.outcome) = (now, Some(outcome)),
+            false => part.leave_over = now,
+        }
+    }
+
+    fn crashed(&mut self, scene: &Scene<'_>, client: u8) {
+        let now = scene.view.now;
+        for part in self.parts.iter_mut().filter(|part| part.client == client) {
+            if part.done_with().is_some() {
+                continue;
+            }
+            if part.is_entering() {
+                (part.over, part.outcome) = (now, Some(Outcome::Cancelled));
+            }
+            part.died = now;
+            let (enter, leave) = (part.enter, part.leave);
+            self.open.retain(|open| *open != enter && *open != leave);
+        }
+    }
+
+    fn told(&mut self, op: OpId, last: Last) {
+        if let Some(part) = self.part_of(op).filter(|_| self.open.contains(&op)) {
+            self.parts[part].last = last;
+            if let Last::Event(index, what) = last {
+                self.parts[part].last_event = Some((index, what));
+            }
+        }
+    }
+
+    fn told_client(&mut self, scene: &Scene<'_>, who: Who, last: Last) {
+        for at in 0..self.open.len() {
+            let op = self.open[at];
+            if Who::Client(scene.view.op(op).client) == who {
+                self.told(op, last);
+            }
+        }
+    }
+
+    fn created(&mut self, scene: &Scene<'_>, op: OpId, zxid: u64, path: Sym, owner: Session) {
+        let Some((object, false)) = object_of(scene.tables, path) else { return };
+        let Some((dir, name)) = scene.tables.names.get(path).and_then(|text| text.rsplit_once('/')) else {
+            return;
+        };
+        let (dir, created) = (dir.to_owned(), scene.view.now);
+        if name == "ready" {
+            let here = |member: &Member| member.object == object && member.gone == NEVER;
+            let same = self.members.iter().any(|member| here(member) && member.dir == dir);
+            let counted = self.members.iter().enumerate();
+            let counted = counted.filter(|(_, member)| here(member) && (!same || member.dir == dir));
+            let counted = counted.map(|(at, _)| at).collect();
+            self.readies.push(Ready {
+                object,
+                path,
+                dir,
+                creator: op,
+                owner,
+                czxid: zxid,
+                created,
+                gone: NEVER,
+                deleted: Moment::NEVER,
+                counted,
+            });
+            return;
+        }
+        let Some(part) = self.part_of(op).filter(|_| owner != Session(0)) else { return };
+        if op != self.parts[part].enter {
+            return;
+        }
+        self.members.push(Member {
+            part,
+            object,
+            path,
+            dir,
+            owner,
+            created,
+            gone: NEVER,
+            deleted: Moment::NEVER,
+            by_stranger: false,
+        });
+    }
+
+    fn deleted(&mut self, scene: &Scene<'_>, zxid: u64, path: Sym, by: Session) {
+        let now = scene.view.now;
+        if let Some(member) =
+            self.members.iter_mut().rfind(|member| member.path == path && member.gone == NEVER)
+        {
+            (member.gone, member.deleted) = (zxid, now);
+            if by != member.owner && self.foreign_due > 0 {
+                self.foreign_due -= 1;
+                member.by_stranger = true;
+            }
+        }
+        if let Some(ready) = self.readies.iter_mut().rfind(|ready| ready.path == path && ready.gone == NEVER)
+        {
+            (ready.gone, ready.deleted) = (zxid, now);
+        }
+    }
+
+    /// The latest znode of a part.
+    pub(super) fn own(&self, part: usize) -> Option<&Member> {
+        self.members.iter().rfind(|member| member.part == part)
+    }
+
+    /// What opened with a member registered: the first `ready` made since its znode was.
+    pub(super) fn opening_of(&self, own: &Member) -> Option<&Ready> {
+        let since = |ready: &&Ready| ready.created.index > own.created.index;
+        let here = |ready: &&Ready| {
+            ready.object == own.object && (ready.dir == own.dir || own.dir.starts_with(&ready.dir))
+        };
+        self.readies.iter().filter(here).find(since)
+    }
+
+    /// Whether a part that gave up or died may still be counted: its znode goes, but takes its time.
+    fn may_linger(scene: &Scene<'_>, part: &Part) -> bool {
+        let gone = if part.died.came() { part.died } else { part.over };
+        let view = scene.view;
+        let since = view.calm_since.max(gone.at);
+        !view.healed || scene.at <= since.saturating_add(view.bound(part.object))
+    }
+
+    /// How a part stands after an event, for one who entered, or made `ready`, and had called before: whether it takes
+    /// part for certain, or may.
+    fn stands(&self, scene: &Scene<'_>, part: &Part, of: &Part, index: u32) -> (bool, bool) {
+        let went = |moment: Moment| moment.came() && moment.index <= index;
+        let other_generation = match (part.generation, of.generation) {
+            (Some(one), Some(other)) => one != other,
+            _ => false,
+        };
+        let was_in_before = part.outcome == Some(Outcome::Done) && part.over.index < of.called.index;
+        let here =
+            part.object == of.object && part.called.index <= index && !other_generation && !was_in_before;
+        if !here || went(part.left) {
+            return (false, false);
+        }
+        match part.outcome {
+            Some(Outcome::Refused) if went(part.over) => (false, false),
+            Some(Outcome::Cancelled | Outcome::Unknown) if went(part.over) => {
+                (false, Self::may_linger(scene, part))
+            }
+            _ if went(part.died) => (false, Self::may_linger(scene, part)),
+            _ => (true, true),
+        }
+    }
+
+    /// The most that took part at one time between two events, for certain and perhaps; `registered`: whose znodes were
+    /// there, besides.
+    pub(super) fn most_together(
+        &self,
+        scene: &Scene<'_>,
+        of: usize,
+        (from, to): (u32, u32),
+        registered: Option<&str>,
+    ) -> (usize, usize) {
+        let of = &self.parts[of];
+        let within = |index: &u32| (from..=to).contains(index);
+        let moments = match registered {
+            None => self.parts.iter().map(|part| part.called.index).collect::<Vec<_>>(),
+            Some(_) => self.members.iter().map(|member| member.created.index).collect(),
+        };
+        let (mut most, mut most_perhaps) = (0, 0);
+        for index in moments.into_iter().filter(within).chain([from, to]) {
+            let (mut sure, mut perhaps) = (BTreeSet::new(), BTreeSet::new());
+            for (at, part) in self.parts.iter().enumerate() {
+                let has_znode = |dir: &str| {
+                    self.members
+                        .iter()
+                        .any(|member| member.part == at && member.was_there(index) && member.dir == dir)
+                };
+                if registered.is_some_and(|dir| !has_znode(dir)) {
+                    continue;
+                }
+                let (is_sure, may_be) = self.stands(scene, part, of, index);
+                if is_sure {
+                    sure.insert(part.id);
+                }
+                if may_be {
+                    perhaps.insert(part.id);
+                }
+            }
+            most = most.max(sure.len());
+            most_perhaps = most_perhaps.max(perhaps.len());
+        }
+        (most, most_perhaps)
+    }
+
+    /// Whether a part has gone without having called leave: its session is over, it died, or somebody deleted its znode.
+    pub(super) fn is_lost(&self, scene: &Scene<'_>, at: usize) -> bool {
+        let (part, view) = (&self.parts[at], scene.view);
+        let session = view.session(part.session);
+        let over = session.ended.came() || session.known_over.came();
+        let by_stranger = self.own(at).is_some_and(|own| own.by_stranger);
+        // A capture does not show the end of a session of which its client has not heard.
+        let unheard = !view.is_sim() && (session.suspended.came() || view.excusable);
+        part.died.came() || over || by_stranger || unheard
+    }
+
+    /// Whether no fault strikes any more, or none has so far.
+    pub(super) fn is_calm(&self, scene: &Scene<'_>) -> bool {
+        scene.view.healed || !self.is_hostile
+    }
+
+    /// Whether the operation is still open.
+    pub(super) fn is_open(scene: &Scene<'_>, op: OpId) -> bool {
+        scene.view.op(op).phase == Phase::Open
+    }
+}
+
+fn name_of(kind: Notify) -> &'static str {
+    match kind {
+        Notify::Deleted => "NodeDeleted",
+        Notify::Created => "NodeCreated",
+        Notify::DataChanged => "NodeDataChanged",
+        Notify::ChildrenChanged => "NodeChildrenChanged",
+    }
+}

@@ -1,0 +1,214 @@
+//! Who gets in: DB-1, DB-3, DB-4, DB-7, and DB-9 of enter.
+
+use super::book::{Book, Id, Part, Ready};
+use crate::history::{OpId, Outcome, Sym};
+use crate::sink::{Found, Scene, Sink, Story};
+use crate::verdict::{RuleId, Verdict};
+
+/// How many it is for.
+fn size(scene: &Scene<'_>, part: &Part) -> usize {
+    scene.tables.objects[usize::from(part.object.0)].size as usize
+}
+
+/// An enter came to its end.
+pub(super) fn returned(book: &Book, scene: &Scene<'_>, op: OpId, outcome: Outcome, sink: &mut Sink) {
+    let Some(at) = book.part_of(op) else { return };
+    match outcome {
+        Outcome::Done => {
+            together(book, scene, at, sink);
+            roster(book, scene, at, sink);
+            if scene.view.is_sim() {
+                opening(book, scene, at, sink);
+            }
+        }
+        Outcome::Refused => refused(book, scene, at, sink),
+        Outcome::Unknown | Outcome::Cancelled => {}
+    }
+}
+
+/// DB-1, by calls and returns alone: at some instant before this return so many enters were open or done, none failed,
+/// none left.
+fn together(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    let part = &book.parts[at];
+    sink.premise(RuleId::Db1, part.object);
+    let wanted = size(scene, part);
+    let (sure, perhaps) = book.most_together(scene, at, (part.called.index, scene.index), None);
+    if sure >= wanted {
+        return;
+    }
+    let who = scene.client(part.client);
+    let story = Story::new(format!(
+        "{who} entered at {}, and there were never more than {sure} of {wanted} who took part",
+        scene.when(scene.view.now)
+    ))
+    .because(format!(
+        "it had called at {}; who entered before that, failed or left is no part",
+        scene.when(part.called)
+    ));
+    if perhaps >= wanted {
+        let story = story.excused("others had given up or died, and their znodes may have been there still");
+        let found = Found {
+            rule: RuleId::Db1,
+            verdict: Verdict::Inherent,
+            layer: RuleId::Db1.layer(),
+            at: scene.index,
+        };
+        return sink.find(found, scene, Some(part.object), &[part.called.index], story);
+    }
+    sink.fail(RuleId::Db1, scene, part.object, &[part.called.index], story);
+}
+
+/// What it was told of the roster: it is in it, and they are enough.
+fn roster(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    let part = &book.parts[at];
+    let Some(roster) = part.roster.and_then(|roster| scene.tables.names.get(roster)) else { return };
+    if roster.is_empty() {
+        return;
+    }
+    let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
+    let ids: Vec<&str> = roster.split(',').collect();
+    sink.premise(RuleId::Db3, part.object);
+    if ids.len() < size(scene, part) {
+        let story = Story::new(format!("{who} entered at {when} with a roster of {}: {roster}", ids.len()))
+            .because(format!("the barrier is for {}", size(scene, part)));
+        sink.fail(RuleId::Db3, scene, part.object, &[part.called.index], story);
+    }
+    let Id::Named(own) = part.id else { return };
+    sink.premise(RuleId::Db4, part.object);
+    let own = scene.tables.names.get(own).unwrap_or_default();
+    if !ids.contains(&own) {
+        let story = Story::new(format!("{who} entered at {when}, and is not in the roster: {roster}"))
+            .because("it opened for others");
+        sink.fail(RuleId::Db4, scene, part.object, &[part.called.index], story);
+    }
+    // Whoever is in the roster had called for it, and had not failed or left before we called.
+    for id in ids.iter().filter(|id| **id != own) {
+        let known = book.parts.iter().filter(|other| {
+            other.object == part.object
+                && matches!(other.id, Id::Named(name) if scene.tables.names.get(name) == Some(*id))
+        });
+        let mut all = known.peekable();
+        // Of one without a name nothing is known.
+        if all.peek().is_none() {
+            continue;
+        }
+        let failed = |other: &Part| {
+            let went = |index: u32| index < part.called.index;
+            (other.outcome == Some(Outcome::Refused) && went(other.over.index))
+                || (other.left.came() && went(other.left.index))
+        };
+        if all.all(failed) {
+            let story = Story::new(format!("{who} entered at {when} with {id} in the roster: {roster}"))
+                .because(format!("{id} had failed or left before {who} called"));
+            sink.fail(RuleId::Db3, scene, part.object, &[part.called.index], story);
+        }
+    }
+}
+
+/// By what servers know: it opened while we were registered.
+fn opening(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    let part = &book.parts[at];
+    let Some(own) = book.own(at) else { return };
+    sink.premise(RuleId::Db4, part.object);
+    sink.premise(RuleId::Db9, part.object);
+    let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
+    let registered = format!("e{}: it registered with {}", own.created.index, scene.znode(own.path));
+    if let Some(opening) = book.opening_of(own) {
+        if !opening.counted.iter().any(|member| book.members[*member].part == at) {
+            let story = Story::new(format!("{who} entered at {when}")).because(registered).because(format!(
+                "when it opened at {} its znode was not there",
+                scene.when(opening.created)
+            ));
+            sink.fail(RuleId::Db4, scene, part.object, &[own.created.index, opening.created.index], story);
+        }
+        return;
+    }
+    // Whoever counted for itself, and was right, needs nobody else's word; if it was wrong DB-3 says so.
+    let earlier = |ready: &&Ready| {
+        !part.opens
+            && ready.object == part.object
+            && ready.created.index < own.created.index
+            && (!ready.deleted.came() || ready.deleted.index > part.called.index)
+    };
+    if let Some(ready) = book.readies.iter().rfind(earlier) {
+        let story = Story::new(format!("{who} entered at {when}")).because(registered).because(format!(
+            "{} is of {}, before that: it opened for others",
+            scene.znode(ready.path),
+            scene.when(ready.created)
+        ));
+        sink.fail(RuleId::Db4, scene, part.object, &[ready.created.index, own.created.index], story);
+        return;
+    }
+    // Neither an opening, nor a count of one's own that may have been right.
+    let (_, most) = book.most_together(scene, at, (own.created.index, scene.index), Some(&own.dir));
+    if let Some((index, what)) = part.last_event.filter(|_| most < size(scene, part)) {
+        let story = Story::new(format!("{who} entered at {when} on {what}"))
+            .because(registered)
+            .because("it has not opened since, and there were never enough");
+        sink.fail(RuleId::Db9, scene, part.object, &[own.created.index, index], story);
+    }
+}
+
+/// DB-7: who was counted is not told that it was not.
+fn refused(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    let part = &book.parts[at];
+    let Some(own) = book.own(at).filter(|own| !own.by_stranger) else { return };
+    let Some(opening) = book.opening_of(own) else { return };
+    if !opening.counted.iter().any(|member| book.members[*member].part == at) {
+        return;
+    }
+    let story = Story::new(format!(
+        "{} was refused at {}, and had been counted",
+        scene.client(part.client),
+        scene.when(scene.view.now)
+    ))
+    .because(format!(
+        "it opened at {} with its {} registered",
+        scene.when(opening.created),
+        scene.znode(own.path)
+    ));
+    sink.fail(RuleId::Db7, scene, part.object, &[opening.created.index], story);
+}
+
+/// `ready` was made: DB-3. Somebody has seen so many registered together, of this round and each once.
+pub(super) fn opened(book: &Book, scene: &Scene<'_>, sink: &mut Sink) {
+    let Some(ready) = book.readies.last() else { return };
+    sink.premise(RuleId::Db3, ready.object);
+    for member in &ready.counted {
+        if book.parts[book.members[*member].part].is_entering() {
+            sink.premise(RuleId::Db7, ready.object);
+        }
+    }
+    if let Some(at) = book.part_of(ready.creator) {
+        counted(book, scene, at, sink);
+    }
+}
+
+/// `ready` was asked for.
+pub(super) fn opens(book: &Book, scene: &Scene<'_>, op: OpId, path: Sym, sink: &mut Sink) {
+    let Some(at) = book.part_of(op).filter(|at| book.parts[*at].enter == op) else { return };
+    let is_ready = scene.tables.names.get(path).is_some_and(|path| path.ends_with("/ready"));
+    if is_ready && scene.view.is_sim() {
+        counted(book, scene, at, sink);
+    }
+}
+
+/// Whether so many registered together were there to be seen by who opens it.
+fn counted(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    let part = &book.parts[at];
+    let Some(own) = book.own(at) else { return };
+    let (from, wanted) = (own.created.index, size(scene, part));
+    let (_, most) = book.most_together(scene, at, (from, scene.index), Some(&own.dir));
+    if most >= wanted {
+        return;
+    }
+    let others = book.members.iter().filter(|other| other.dir == own.dir && other.was_there(scene.index));
+    let names: Vec<String> = others.map(|other| scene.party(book.parts[other.part].enter)).collect();
+    let who = scene.client(part.client);
+    let story = Story::new(format!(
+        "{who} opened it at {} for {wanted}, and never more than {most} of this round were registered",
+        scene.when(scene.view.now)
+    ))
+    .because(format!("the znodes of participants that are there are of [{}]", names.join(", ")));
+    sink.fail(RuleId::Db3, scene, part.object, &[part.called.index, from], story);
+}

@@ -1,0 +1,362 @@
+//! What elections have besides a line: the record of who leads (LE-4), those who follow it (LE-5), and candidates that
+//! are made once (LE-6).
+//!
+//! The record is the znode `leader` below the election: an ephemeral, made in one transaction with a check that the
+//! candidate is there. So it is made by who leads by then, or not at all.
+
+use super::{Kinds, Rule, hears};
+use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Verb, What};
+use crate::sink::{Found, Scene, Sink, Story, ms};
+use crate::verdict::{Layer, RuleId, Verdict};
+use crate::view::{Contender, Moment, Phase};
+
+/// A record that was made.
+#[derive(Clone, Copy)]
+struct Record {
+    object: ObjectId,
+    path: Sym,
+    epoch: u64,
+    op: OpId,
+    since: Moment,
+    owner: Session,
+    alive: bool,
+    by_stranger: bool,
+}
+
+/// What somebody who follows was told last.
+#[derive(Clone, Copy)]
+struct Follower {
+    op: OpId,
+    epoch: u64,
+    index: u32,
+    /// Told that there is none.
+    vacant: bool,
+    found: bool,
+}
+
+/// LE-4 and LE-5.
+#[derive(Default)]
+pub(crate) struct Acknowledged {
+    records: Vec<Record>,
+    followers: Vec<Follower>,
+    /// Acknowledgements that were confirmed: of which object, the epoch, and when.
+    confirmed: Vec<(ObjectId, u64, Moment)>,
+    /// How the transaction in hand was asked for.
+    asked: Option<Request>,
+}
+
+/// The election of which a path is the record.
+fn record_of(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
+    let dir = scene.tables.names.get(path)?.strip_suffix("/leader")?;
+    let is = |object: &crate::history::Object| {
+        object.kind == Kind::Election && scene.tables.names.get(object.path) == Some(dir)
+    };
+    scene.tables.objects.iter().position(is).map(|at| ObjectId(at as u16))
+}
+
+impl Acknowledged {
+    /// The candidate of an epoch.
+    fn candidate<'a>(scene: &Scene<'a>, object: ObjectId, epoch: u64) -> Option<&'a Contender> {
+        let all = scene.view.line(object).contenders.iter();
+        all.filter_map(|number| scene.view.contender(*number)).find(|candidate| candidate.czxid == epoch)
+    }
+
+    /// Somebody writes that it leads.
+    fn recorded(
+        &mut self,
+        scene: &Scene<'_>,
+        event: &Event,
+        path: Sym,
+        owner: Option<Session>,
+        sink: &mut Sink,
+    ) {
+        let view = scene.view;
+        let op = view.op(event.op);
+        if op.verb != Verb::Acknowledge || op.phase == Phase::Unborn {
+            return;
+        }
+        let Some(object) = record_of(scene, path).filter(|object| *object == op.object) else { return };
+        let epoch = op.number;
+        sink.premise(RuleId::Le4, object);
+        let before = self.records.iter().rfind(|record| record.object == object).copied();
+        let candidate = Self::candidate(scene, object, epoch);
+        let owner = owner.or(before.map(|before| before.owner)).unwrap_or_default();
+        let story = Story::new(format!(
+            "{} put on record at {} that it leads, in epoch {epoch:#x}",
+            scene.client(op.client),
+            scene.when(view.now)
+        ));
+        let wrong = match candidate {
+            None => Some((story.because("no candidate has that epoch"), u32::MAX)),
+            Some(candidate) if !candidate.is_alive() => {
+                let gone = scene.when(candidate.deleted);
+                let told = format!("{} was gone since {gone}", scene.znode(candidate.path));
+                Some((story.because(told), candidate.deleted.index))
+            }
+            Some(candidate) if view.ahead_now(candidate).is_some() => {
+                let ahead = view.ahead_now(candidate).map_or("?".to_owned(), |ahead| scene.place(ahead));
+                Some((story.because(format!("{ahead} stands ahead of its candidate")), candidate.created))
+            }
+            Some(candidate) if candidate.owner != owner => {
+                let of = scene.session(owner);
+                let told = format!("the record belongs to {of}, its candidate does not");
+                Some((story.because(told), candidate.created))
+            }
+            Some(_) if self.asked != Some(Request::Multi) => {
+                let told = "the record was written by itself, without a check that the candidate is there";
+                Some((story.because(told), u32::MAX))
+            }
+            Some(_) => match before {
+                Some(before) if before.epoch > epoch => {
+                    let told = format!("e{}: epoch {:#x} was on record", before.since.index, before.epoch);
+                    Some((story.because(told), before.since.index))
+                }
+                Some(before) if before.epoch == epoch && !before.by_stranger => {
+                    let told = format!("e{}: this epoch was put on record before", before.since.index);
+                    Some((story.because(told), before.since.index))
+                }
+                _ => None,
+            },
+        };
+        if let Some((story, seen)) = wrong {
+            sink.fail(RuleId::Le4, scene, object, &[op.called.index, seen], story);
+        }
+        let (op, since) = (event.op, view.now);
+        self.records.push(Record { object, path, epoch, op, since, owner, alive: true, by_stranger: false });
+    }
+
+    fn erased(&mut self, scene: &Scene<'_>, path: Sym, by: Session) {
+        let Some(record) = self.records.iter_mut().rfind(|record| record.path == path && record.alive) else {
+            return;
+        };
+        record.alive = false;
+        record.by_stranger = by != record.owner && scene.view.session(by).client.is_none();
+    }
+
+    /// An acknowledgement is confirmed: it is, or was, on record, and no later leader had come before it was asked for.
+    fn confirmed(&mut self, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+        let view = scene.view;
+        let op = view.op(id);
+        let (object, epoch) = (op.object, op.number);
+        sink.premise(RuleId::Le4, object);
+        let told = || {
+            Story::new(format!(
+                "{} was told at {} that its leadership (epoch {epoch:#x}) is on record",
+                scene.client(op.client),
+                scene.when(view.now)
+            ))
+        };
+        let known = self.records.iter().any(|record| record.object == object && record.epoch == epoch);
+        if view.is_sim() && !known {
+            let story = told().because("no such record was made");
+            return sink.fail(RuleId::Le4, scene, object, &[op.called.index], story);
+        }
+        let later = |(other, later, at): &&(ObjectId, u64, Moment)| {
+            *other == object && *later > epoch && at.index < op.called.index
+        };
+        if let Some((_, later, at)) = self.confirmed.iter().find(later) {
+            let story = told()
+                .because(format!("{} epoch {later:#x} had been confirmed, before it asked", scene.when(*at)));
+            sink.fail(RuleId::Le4, scene, object, &[op.called.index, at.index], story);
+        }
+        self.confirmed.push((object, epoch, view.now));
+    }
+
+    /// Somebody who follows is told who leads.
+    fn followed(&mut self, scene: &Scene<'_>, event: &Event, text: Sym, epoch: u64, sink: &mut Sink) {
+        let view = scene.view;
+        let op = view.op(event.op);
+        let object = op.object;
+        sink.premise(RuleId::Le4, object);
+        let before = self.followers.iter().find(|follower| follower.op == event.op).copied();
+        let told = Story::new(format!(
+            "{} was told at {} that epoch {epoch:#x} is on record",
+            scene.client(op.client),
+            scene.when(view.now)
+        ));
+        let record = self.records.iter().find(|record| record.object == object && record.epoch == epoch);
+        let list = op.list.filter(|list| view.is_sim() && list.zxid != 0);
+        let lowest = |zxid: u64| {
+            let all = view.line(object).contenders.iter().filter_map(|number| view.contender(*number));
+            all.filter(|candidate| candidate.is_in(zxid)).map(|candidate| candidate.stamp).min()
+        };
+        let wrong = if let Some(before) = before.filter(|before| before.epoch > epoch) {
+            let why = format!("e{}: it had been told of epoch {:#x}", before.index, before.epoch);
+            Some((told.because(why), before.index))
+        } else if view.is_sim() && record.is_none() {
+            Some((told.because("no such record was made"), u32::MAX))
+        } else if let Some(record) = record.filter(|record| view.op(record.op).given != text) {
+            let said = scene.path(view.op(record.op).given);
+            Some((told.because(format!("what is on record is {said}")), record.since.index))
+        } else if let Some(list) = list.filter(|list| lowest(list.zxid) != Some(epoch)) {
+            let why =
+                format!("in the list that it was served at e{} that is not the lowest candidate", list.reply);
+            Some((told.because(why), list.reply))
+        } else {
+            None
+        };
+        if let Some((story, seen)) = wrong {
+            sink.fail(RuleId::Le4, scene, object, &[seen], story);
+        }
+        self.news(event.op, epoch.max(before.map_or(0, |before| before.epoch)), false, scene.index);
+    }
+
+    fn news(&mut self, op: OpId, epoch: u64, vacant: bool, index: u32) {
+        match self.followers.iter_mut().find(|follower| follower.op == op) {
+            Some(known) => (known.epoch, known.vacant, known.index) = (epoch, vacant, index),
+            None => self.followers.push(Follower { op, epoch, index, vacant, found: false }),
+        }
+    }
+
+    /// LE-5: in the end everybody who follows knows who leads.
+    fn known(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        let view = scene.view;
+        for follower in &mut self.followers {
+            let op = view.op(follower.op);
+            let client = view.client(op.client);
+            let session = view.session(client.session);
+            let away = client.is_dead() || client.is_paused() || session.is_suspended || session.is_over();
+            if op.phase != Phase::Open || follower.found || away {
+                continue;
+            }
+            let record = self.records.iter().rfind(|record| record.object == op.object && record.alive);
+            let Some(record) = record else { continue };
+            let leads = Self::candidate(scene, record.object, record.epoch)
+                .is_some_and(|candidate| candidate.is_alive() && view.ahead_now(candidate).is_none());
+            if !leads || follower.epoch == record.epoch && !follower.vacant {
+                continue;
+            }
+            let connected = if session.connected.came() { session.connected.at } else { 0 };
+            let (begin, end) = client.last_pause;
+            let resumed = if begin.came() { end.at } else { 0 };
+            let from = record.since.at.max(view.calm_since).max(op.called.at).max(connected).max(resumed);
+            let bound = view.bound(op.object);
+            if scene.at <= from.saturating_add(bound) {
+                continue;
+            }
+            follower.found = true;
+            let who = scene.client(op.client);
+            let story = Story::new(format!(
+                "{who} follows since {}, and at {} it did not know of epoch {:#x}",
+                scene.when(op.called),
+                scene.when(Moment { at: scene.at, index: scene.index }),
+                record.epoch
+            ))
+            .because(format!("it is on record since {}", scene.when(record.since)))
+            .not_excused(format!("{} is the most it may take", ms(bound)));
+            sink.fail(RuleId::Le5, scene, op.object, &[op.called.index, record.since.index], story);
+        }
+    }
+
+    /// Nothing is on its way any more: the record goes with its leader's candidate.
+    fn quiesce(&self, scene: &Scene<'_>, sink: &mut Sink) {
+        for record in self.records.iter().filter(|record| record.alive) {
+            let view = scene.view;
+            let done = Self::candidate(scene, record.object, record.epoch)
+                .is_some_and(|candidate| view.op(candidate.op).is_done_with() && !candidate.is_alive());
+            if done && view.present_client(record.owner).is_some() {
+                let story = Story::new(format!("the record of epoch {:#x} is left", record.epoch))
+                    .because(format!("{} no longer leads", scene.party(record.op)));
+                sink.metrics.leaks += 1;
+                sink.fail(RuleId::Mx11, scene, record.object, &[record.since.index], story);
+            }
+        }
+    }
+}
+
+impl Rule for Acknowledged {
+    const ID: RuleId = RuleId::Le4;
+    const ABOUT: &'static [Kind] = &[Kind::Election];
+    const ALSO: &'static [RuleId] = &[RuleId::Le5, RuleId::Mx11];
+    const HEARS: Kinds = hears::Call
+        | hears::Return
+        | hears::Observed
+        | hears::Txn
+        | hears::Created
+        | hears::Written
+        | hears::Deleted
+        | hears::Quiesce;
+
+    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        if scene.view.healed && !self.followers.is_empty() && !self.records.is_empty() {
+            self.known(scene, sink);
+        }
+    }
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let view = scene.view;
+        match event.what {
+            What::Txn { kind, .. } => self.asked = Some(kind),
+            What::Call { verb: Verb::Observe, object, .. } if scene.kind(object) == Kind::Election => {
+                self.news(event.op, 0, true, scene.index);
+            }
+            What::Created { path, owner, .. } => self.recorded(scene, event, path, Some(owner), sink),
+            What::Written { path, .. } => self.recorded(scene, event, path, None, sink),
+            What::Deleted { path, by, .. } => self.erased(scene, path, by),
+            What::Return { outcome: Outcome::Done } if view.op(event.op).verb == Verb::Acknowledge => {
+                self.confirmed(scene, event.op, sink);
+            }
+            What::Observed { object, seen: Seen::Leader, text, number }
+                if scene.kind(object) == Kind::Election =>
+            {
+                self.followed(scene, event, text, number, sink);
+            }
+            What::Observed { object, seen: Seen::Vacant, .. } if scene.kind(object) == Kind::Election => {
+                let known = self.followers.iter().find(|follower| follower.op == event.op);
+                let epoch = known.map_or(0, |known| known.epoch);
+                self.news(event.op, epoch, true, scene.index);
+            }
+            What::Quiesce if view.is_sim() => self.quiesce(scene, sink),
+            _ => {}
+        }
+    }
+}
+
+/// LE-6: who stands for office makes one candidate, and no other unless a third party or the end of its session took it.
+#[derive(Default)]
+pub(crate) struct OneCandidate;
+
+impl Rule for OneCandidate {
+    const ID: RuleId = RuleId::Le6;
+    const ABOUT: &'static [Kind] = &[Kind::Election];
+    const HEARS: Kinds = hears::Created;
+
+    fn event(&mut self, scene: &Scene<'_>, _: &Event, sink: &mut Sink) {
+        let view = scene.view;
+        let Some(new) = view.contender(view.touched) else { return };
+        if scene.kind(new.object) != Kind::Election {
+            return;
+        }
+        sink.premise(Self::ID, new.object);
+        if view.op(new.op).nodes < 2 {
+            return;
+        }
+        let line = view.line(new.object);
+        let before =
+            line.contenders.iter().rev().filter_map(|number| Some((*number, view.contender(*number)?)));
+        let Some((number, before)) =
+            before.into_iter().find(|(_, before)| before.op == new.op && before.czxid != new.czxid)
+        else {
+            return;
+        };
+        let over = view.session(before.owner).ended.came();
+        if !before.is_alive() && (before.by_stranger || over) {
+            return;
+        }
+        let story = Story::new(format!(
+            "{} made another candidate at {}, {}, for the same office",
+            scene.party(new.op),
+            scene.when(view.now),
+            scene.place(view.touched)
+        ));
+        let story = match before.is_alive() {
+            true => story.because(format!("{} is still there", scene.place(number))),
+            false => {
+                let when = scene.when(before.deleted);
+                story.because(format!("it had deleted {} itself, at {when}", scene.place(number)))
+            }
+        };
+        let found = Found { rule: Self::ID, verdict: Verdict::Fail, layer: Layer::Safety, at: scene.index };
+        sink.find(found, scene, Some(new.object), &[before.created, before.deleted.index], story);
+    }
+}

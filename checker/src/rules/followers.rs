@@ -1,0 +1,272 @@
+//! Those who follow something, whatever it is: what wakes them, and what they have been told.
+
+use super::{Kinds, hears};
+use crate::history::{Conn, Event, ObjectId, OpId, Session, Sym, Table, Verb, Victim, What};
+use crate::sink::{Found, Scene, Sink, Story};
+use crate::verdict::{RuleId, Verdict};
+use crate::view::{Moment, Phase, Watch};
+
+/// What a [`Wakes`] hears.
+pub(super) const HEARS: Kinds = hears::Return
+    | hears::Send
+    | hears::Reply
+    | hears::Lost
+    | hears::Notice
+    | hears::State
+    | hears::Arm
+    | hears::Fire
+    | hears::Disarm
+    | hears::Marked
+    | hears::Ended
+    | hears::Fault
+    | hears::Mended
+    | hears::Crash
+    | hears::Ceased;
+
+/// Whether who follows has something to wake it, at the instant at which the last such thing goes.
+///
+/// An operation that follows is *idle* when nothing of it is on its way and its process runs. An idle one needs a watch on
+/// what it follows. Watches that a lost connection took from the server count until the client has had ample time to
+/// register them again.
+pub(super) struct Wakes {
+    rule: RuleId,
+    verb: Verb,
+    doubts: Vec<Doubt>,
+    /// When the first doubt is due.
+    due: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Doubt {
+    op: OpId,
+    /// Where the last source went.
+    since: Moment,
+    due: u64,
+    only_promised: bool,
+}
+
+enum Source {
+    /// Not idle, or not to be judged.
+    Busy,
+    Adequate,
+    /// Watches that the client should register again, until then.
+    Promised(u64),
+    Nothing,
+}
+
+impl Wakes {
+    pub(super) fn new(rule: RuleId, verb: Verb) -> Wakes {
+        Wakes { rule, verb, doubts: Vec::new(), due: u64::MAX }
+    }
+
+    fn source(&self, scene: &Scene<'_>, id: OpId, tells: &impl Fn(ObjectId, &Watch) -> bool) -> Source {
+        let view = scene.view;
+        let op = view.op(id);
+        if op.verb != self.verb || op.phase != Phase::Open || op.sends == 0 {
+            return Source::Busy;
+        }
+        let client = view.client(op.client);
+        let number = client.session;
+        let session = view.session(number);
+        let awake = !client.is_dead() && !client.is_paused() && !session.is_suspended && !session.is_over();
+        if !awake || op.in_flight > 0 || session.undelivered > 0 {
+            return Source::Busy;
+        }
+        let path = scene.tables.objects[usize::from(op.object.0)].path;
+        let mut promised = 0;
+        for watch in view.watches.iter().filter(|watch| watch.session == number && watch.path == path) {
+            if watch.armed && tells(op.object, watch) {
+                return Source::Adequate;
+            }
+            if !watch.armed && watch.registered {
+                let lost = if watch.lost_at == u64::MAX { 0 } else { watch.lost_at };
+                let connected = if session.connected.came() { session.connected.at } else { 0 };
+                promised = promised.max(lost.max(connected) + 2 * view.timeout_of(number));
+            }
+        }
+        if promised > scene.at { Source::Promised(promised) } else { Source::Nothing }
+    }
+
+    fn look(
+        &mut self,
+        scene: &Scene<'_>,
+        id: OpId,
+        tells: &impl Fn(ObjectId, &Watch) -> bool,
+        sink: &mut Sink,
+    ) {
+        let at = self.doubts.iter().position(|doubt| doubt.op == id);
+        let before = at.map(|at| self.doubts.swap_remove(at));
+        let source = self.source(scene, id, tells);
+        if !matches!(source, Source::Busy) {
+            sink.premise(self.rule, scene.view.op(id).object);
+        }
+        let since = Moment { at: scene.at, index: scene.index };
+        let doubt = match source {
+            Source::Busy | Source::Adequate => return,
+            Source::Promised(due) => Doubt { op: id, since, due, only_promised: true },
+            Source::Nothing => match before {
+                Some(before) if !before.only_promised => before,
+                _ => {
+                    let due = scene.at.saturating_add(scene.view.settle);
+                    Doubt { op: id, since, due, only_promised: false }
+                }
+            },
+        };
+        self.doubts.push(doubt);
+        self.due = self.due.min(doubt.due);
+    }
+
+    /// Time is about to pass.
+    pub(super) fn pass_time(
+        &mut self,
+        scene: &Scene<'_>,
+        tells: impl Fn(ObjectId, &Watch) -> bool,
+        sink: &mut Sink,
+    ) {
+        if self.doubts.is_empty() || scene.at <= self.due {
+            return;
+        }
+        let doubts = std::mem::take(&mut self.doubts);
+        let (certain, open) = doubts.into_iter().partition::<Vec<_>, _>(|doubt| scene.at > doubt.due);
+        self.doubts = open;
+        self.due = self.doubts.iter().map(|doubt| doubt.due).min().unwrap_or(u64::MAX);
+        for doubt in certain {
+            if matches!(self.source(scene, doubt.op, &tells), Source::Busy | Source::Adequate) {
+                continue;
+            }
+            let op = scene.view.op(doubt.op);
+            let who = scene.client(op.client);
+            let path = scene.path(scene.tables.objects[usize::from(op.object.0)].path);
+            let story = Story::new(format!(
+                "{who} follows {path} since {}, and from {} on nothing is there to wake it",
+                scene.when(op.called),
+                scene.when(doubt.since)
+            ))
+            .because("no watch is armed by which it would hear of the next change");
+            let (verdict, layer) = (Verdict::Fail, self.rule.layer());
+            let found = Found { rule: self.rule, verdict, layer, at: doubt.since.index };
+            sink.find(found, scene, Some(op.object), &[op.called.index], story);
+        }
+    }
+
+    /// An event of [`HEARS`]. `tells`: whether an armed watch on what is followed tells of its next change.
+    pub(super) fn event(
+        &mut self,
+        scene: &Scene<'_>,
+        event: &Event,
+        tells: impl Fn(ObjectId, &Watch) -> bool,
+        sink: &mut Sink,
+    ) {
+        let view = scene.view;
+        if !view.is_sim() {
+            return;
+        }
+        let client = match event.what {
+            What::Notice { session, .. }
+            | What::State { session, .. }
+            | What::Arm { session, .. }
+            | What::Fire { session, .. }
+            | What::Disarm { session, .. }
+            | What::Marked { session, .. }
+            | What::Ended { session, .. } => view.session(session).client,
+            What::Fault { victim: Victim::Process { client }, .. }
+            | What::Mended { victim: Victim::Process { client }, .. }
+            | What::Crash { client } => Some(client),
+            What::Reply { req, .. } | What::Lost { req } => view.request(req).map(|req| req.client),
+            What::Send { .. } | What::Return { .. } if event.op != OpId(0) => Some(view.op(event.op).client),
+            What::Ceased => {
+                for client in 0..view.clients.len() {
+                    self.look_client(scene, client as u8, &tells, sink);
+                }
+                None
+            }
+            _ => None,
+        };
+        if let Some(client) = client {
+            self.look_client(scene, client, &tells, sink);
+        }
+    }
+
+    fn look_client(
+        &mut self,
+        scene: &Scene<'_>,
+        client: u8,
+        tells: &impl Fn(ObjectId, &Watch) -> bool,
+        sink: &mut Sink,
+    ) {
+        for op in &scene.view.client(client).open {
+            if scene.view.op(*op).verb == self.verb {
+                self.look(scene, *op, tells, sink);
+            }
+        }
+    }
+}
+
+/// Whether a follower has had all the time that it needs to hear of a change that was made at `changed`.
+pub(super) fn had_time(scene: &Scene<'_>, id: OpId, changed: u64) -> bool {
+    let view = scene.view;
+    let op = view.op(id);
+    let client = view.client(op.client);
+    let session = view.session(client.session);
+    let awake = !client.is_dead() && !client.is_paused() && !session.is_suspended && !session.is_over();
+    let resumed = if client.last_pause.1.came() { client.last_pause.1.at } else { 0 };
+    let connected = if session.connected.came() { session.connected.at } else { 0 };
+    let from = changed.max(view.calm_since).max(connected).max(resumed).max(op.called.at);
+    view.healed && awake && scene.at > from.saturating_add(view.bound(op.object))
+}
+
+/// How many notifications a follower gets for one change, and how many requests it makes of them.
+#[derive(Default)]
+pub(super) struct Cost {
+    fired: Vec<(Session, Conn, Sym, u32, Table)>,
+}
+
+impl Cost {
+    /// A watch on what is followed has fired.
+    pub(super) fn fired(
+        &mut self,
+        rule: RuleId,
+        scene: &Scene<'_>,
+        object: ObjectId,
+        fire: (Session, Conn, Sym, u32, Table),
+        sink: &mut Sink,
+    ) {
+        let follows = scene.view.session(fire.0).client.is_some_and(|client| {
+            let open = &scene.view.client(client).open;
+            open.iter().any(|op| scene.view.op(*op).object == object)
+        });
+        if !follows || fire.3 == 0 {
+            return;
+        }
+        sink.premise(rule, object);
+        if self.fired.contains(&fire) {
+            let (who, zxid) = (scene.session(fire.0), fire.3);
+            let story = Story::new(format!("{who} is notified twice of one change (zxid …{zxid:#x})"))
+                .because("one notification a follower and change is enough");
+            sink.fail(rule, scene, object, &[], story);
+        }
+        self.fired.push(fire);
+        if self.fired.len() > 64 {
+            self.fired.drain(..32);
+        }
+    }
+
+    /// Who follows is done: whether it asked more often than it was woken.
+    pub(super) fn over(&self, rule: RuleId, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+        let op = scene.view.op(id);
+        if !op.calm {
+            return;
+        }
+        sink.premise(rule, op.object);
+        let allowed = 4 * (op.wakes + 1);
+        if op.sends > allowed {
+            let who = scene.client(op.client);
+            let story = Story::new(format!(
+                "{who} sent {} requests, woken {} times; {allowed} were allowed",
+                op.sends, op.wakes
+            ))
+            .because("who follows asks when it is told of a change, and not in between");
+            sink.fail(rule, scene, op.object, &[op.called.index], story);
+        }
+    }
+}

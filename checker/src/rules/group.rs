@@ -1,0 +1,495 @@
+//! Groups: who is a member, who says so, and what observers are told: GM-1 to GM-7.
+
+use super::followers::{self, Cost, Wakes, had_time};
+use super::{Kinds, Rule, hears};
+use crate::history::{
+    Code, Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Table, Verb, What, Who,
+};
+use crate::sink::{Scene, Sink, Story};
+use crate::verdict::RuleId;
+use crate::view::{Moment, Phase, Watch, is_child};
+
+/// GM-1 to GM-7.
+pub(crate) struct Group {
+    wakes: Wakes,
+    cost: Cost,
+    lives: Vec<Life>,
+    members: Vec<Member>,
+    watchers: Vec<Watcher>,
+    /// The members by transaction: sorted names with commas.
+    states: Vec<(ObjectId, u64, String)>,
+    /// Directories that are there, and since which transaction.
+    there: Vec<(ObjectId, u64)>,
+}
+
+/// One incarnation of a child of a group's directory.
+struct Life {
+    object: ObjectId,
+    path: Sym,
+    owner: Session,
+    op: OpId,
+    created: Moment,
+    deleted: Moment,
+}
+
+/// A join, and the membership that it gave.
+struct Member {
+    id: OpId,
+    object: ObjectId,
+    client: u8,
+    name: Option<Sym>,
+    session: Session,
+    since: Moment,
+    /// It has left, was told that it is out, has died, or has joined again.
+    is_over: bool,
+    /// It was given up or given back: nothing of it may stay.
+    is_released: bool,
+    /// When it was told that its znode is gone.
+    told: Moment,
+}
+
+/// One who follows who is a member.
+struct Watcher {
+    id: OpId,
+    object: ObjectId,
+    /// The last view, and the largest number of a view.
+    last: Option<(Sym, Moment)>,
+    newest: u64,
+}
+
+impl Default for Group {
+    fn default() -> Group {
+        Group {
+            wakes: Wakes::new(RuleId::Gm2, Verb::Watch),
+            cost: Cost::default(),
+            lives: Vec::new(),
+            members: Vec::new(),
+            watchers: Vec::new(),
+            states: Vec::new(),
+            there: Vec::new(),
+        }
+    }
+}
+
+fn text<'a>(scene: &Scene<'a>, sym: Sym) -> &'a str {
+    scene.tables.names.get(sym).unwrap_or_default()
+}
+
+/// The last part of a path.
+fn name<'a>(scene: &Scene<'a>, path: Sym) -> &'a str {
+    text(scene, path).rsplit('/').next().unwrap_or_default()
+}
+
+fn groups<'a>(scene: &Scene<'a>) -> impl Iterator<Item = ObjectId> + use<'a> {
+    let objects = scene.tables.objects.iter().enumerate();
+    objects.filter(|(_, object)| object.kind == Kind::Group).map(|(at, _)| ObjectId(at as u16))
+}
+
+fn group_at(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
+    groups(scene).find(|object| scene.tables.objects[usize::from(object.0)].path == path)
+}
+
+fn group_around(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
+    groups(scene).find(|object| is_child(scene.tables, *object, path))
+}
+
+fn ids(view: &str) -> impl Iterator<Item = &str> {
+    view.split(',').filter(|id| !id.is_empty())
+}
+
+impl Group {
+    /// Whether an armed watch tells of the next change of members.
+    fn tells(there: &[(ObjectId, u64)], scene: &Scene<'_>, object: ObjectId, watch: &Watch) -> bool {
+        let since = there.iter().find(|(of, _)| *of == object).map(|(_, zxid)| *zxid);
+        match (watch.table, since) {
+            (Table::Child, _) | (Table::Data, None) => true,
+            // The server where it is armed has yet to see the directory.
+            (Table::Data, Some(zxid)) => scene.view.server(watch.server).may_come_to(zxid),
+        }
+    }
+
+    /// The members have changed.
+    fn changed(&mut self, scene: &Scene<'_>, object: ObjectId, zxid: u64) {
+        let alive = self.lives.iter().filter(|life| life.object == object && !life.deleted.came());
+        let mut names: Vec<&str> = alive.map(|life| name(scene, life.path)).collect();
+        names.sort_unstable();
+        let names = names.join(",");
+        match self.states.last_mut() {
+            Some((of, at, state)) if (*of, *at) == (object, zxid) => *state = names,
+            _ => self.states.push((object, zxid, names)),
+        }
+    }
+
+    fn created(
+        &mut self,
+        scene: &Scene<'_>,
+        event: &Event,
+        path: Sym,
+        zxid: u64,
+        owner: Session,
+        sink: &mut Sink,
+    ) {
+        if let Some(object) = group_at(scene, path) {
+            self.there.retain(|(of, _)| *of != object);
+            self.there.push((object, zxid));
+        }
+        let Some(object) = group_around(scene, path) else { return };
+        if let Some(member) = self.members.iter().find(|member| member.id == event.op) {
+            sink.premise(RuleId::Gm5, object);
+            let other = self.lives.iter().find(|life| life.op == event.op && !life.deleted.came());
+            if let Some(other) = other {
+                let who = scene.party(member.id);
+                let story = Story::new(format!("{who} has made {} to join", scene.znode(path)))
+                    .because(format!("its {} is still there", scene.znode(other.path)));
+                sink.fail(RuleId::Gm5, scene, object, &[other.created.index], story);
+            }
+        }
+        let created = Moment { at: scene.at, index: scene.index };
+        self.lives.push(Life { object, path, owner, op: event.op, created, deleted: Moment::NEVER });
+        self.changed(scene, object, zxid);
+    }
+
+    fn deleted(&mut self, scene: &Scene<'_>, path: Sym, zxid: u64) {
+        if let Some(object) = group_at(scene, path) {
+            self.there.retain(|(of, _)| *of != object);
+        }
+        let Some(life) = self.lives.iter_mut().rfind(|life| life.path == path && !life.deleted.came()) else {
+            return;
+        };
+        life.deleted = Moment { at: scene.at, index: scene.index };
+        let object = life.object;
+        self.changed(scene, object, zxid);
+    }
+
+    /// A client begins to join, and so is no longer what it was before.
+    fn joins(&mut self, scene: &Scene<'_>, id: OpId, object: ObjectId) {
+        let client = scene.view.op(id).client;
+        self.ends(client, object, false);
+        let (name, session, since, told) = (None, Session(0), Moment::NEVER, Moment::NEVER);
+        let (is_over, is_released) = (false, false);
+        self.members.push(Member { id, object, client, name, session, since, is_over, is_released, told });
+    }
+
+    fn ends(&mut self, client: u8, object: ObjectId, is_released: bool) {
+        let mine =
+            |member: &&mut Member| (member.client, member.object) == (client, object) && !member.is_over;
+        for member in self.members.iter_mut().filter(mine).filter(|member| member.since.came()) {
+            member.is_over = true;
+            member.is_released |= is_released;
+        }
+    }
+
+    /// GM-4: who is told that it has joined has a znode of its present session.
+    fn joined(&mut self, scene: &Scene<'_>, at: usize, outcome: Outcome, sink: &mut Sink) {
+        let member = &mut self.members[at];
+        if outcome != Outcome::Done {
+            (member.is_over, member.is_released) = (true, true);
+            return;
+        }
+        member.since = Moment { at: scene.at, index: scene.index };
+        member.session = scene.view.client(member.client).session;
+        let member = &self.members[at];
+        sink.premise(RuleId::Gm4, member.object);
+        if !scene.view.is_sim() {
+            return;
+        }
+        let who = scene.party(member.id);
+        let told = Story::new(format!("{who} was told that it has joined"));
+        let own = self.lives.iter().rfind(|life| life.op == member.id);
+        let wrong = match own {
+            None => {
+                let id = member.name.map_or("", |id| text(scene, id));
+                let of = self
+                    .lives
+                    .iter()
+                    .rfind(|life| life.object == member.object && name(scene, life.path) == id);
+                match of {
+                    Some(life) => Some((
+                        format!("{} belongs to {}", scene.znode(life.path), scene.session(life.owner)),
+                        life.created.index,
+                    )),
+                    None => Some(("it has made no znode".to_owned(), u32::MAX)),
+                }
+            }
+            Some(own) if own.owner != member.session => Some((
+                format!("{} belongs to {}", scene.znode(own.path), scene.session(own.owner)),
+                own.created.index,
+            )),
+            Some(_) => None,
+        };
+        if let Some((why, seen)) = wrong {
+            let session = scene.session(member.session);
+            let story = told.because(why).because(format!("{who} speaks as {session}"));
+            sink.fail(RuleId::Gm4, scene, member.object, &[seen], story);
+            self.members[at].is_over = true;
+        }
+    }
+
+    /// A client is told that a znode is gone.
+    fn gone(&mut self, scene: &Scene<'_>, client: u8, path: Sym) {
+        let is_sim = scene.view.is_sim();
+        for member in self.members.iter_mut().filter(|member| member.client == client && !member.is_over) {
+            let own = self.lives.iter().rfind(|life| life.op == member.id);
+            let is_own = own.is_some_and(|own| own.path == path && (own.deleted.came() || !is_sim));
+            if member.since.came() && is_own && !member.told.came() {
+                member.told = Moment { at: scene.at, index: scene.index };
+            }
+        }
+    }
+
+    /// GM-4 and GM-6: who is out and could know it says so.
+    fn who_is_out(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        let view = scene.view;
+        for at in 0..self.members.len() {
+            let member = &self.members[at];
+            let client = view.client(member.client);
+            if member.is_over || !member.since.came() || client.is_dead() || client.is_paused() {
+                continue;
+            }
+            let resumed = if client.last_pause.1.came() { client.last_pause.1.at } else { 0 };
+            let late =
+                |from: u64| scene.at > from.max(resumed).max(member.since.at).saturating_add(view.settle);
+            let session = view.session(member.session);
+            let object = &scene.tables.objects[usize::from(member.object.0)];
+            let silent = session.suspended.at.saturating_add(view.patience(object, member.session));
+            let found = if session.known_over.came() && late(session.known_over.at) {
+                Some((RuleId::Gm6, session.known_over, "its session was over, and it knew"))
+            } else if member.told.came() && late(member.told.at) {
+                Some((RuleId::Gm4, member.told, "it was told that its znode was gone"))
+            } else if session.is_suspended && session.ended.came() && late(silent) {
+                Some((RuleId::Gm6, session.suspended, "it was cut off for longer than its session lasts"))
+            } else {
+                None
+            };
+            let Some((rule, moment, why)) = found else { continue };
+            let who = scene.party(member.id);
+            let story =
+                Story::new(format!("{who} believes to be a member since {}", scene.when(member.since)))
+                    .because(format!("at {} {why}", scene.when(moment)))
+                    .not_excused("it has neither joined again nor said that it is out");
+            sink.fail(rule, scene, member.object, &[member.since.index, moment.index], story);
+            self.members[at].is_over = true;
+        }
+    }
+
+    /// GM-1, and GM-3 where the servers are not seen.
+    fn viewed(&mut self, scene: &Scene<'_>, at: usize, (members, zxid): (Sym, u64), sink: &mut Sink) {
+        let watcher = &self.watchers[at];
+        let (object, shown) = (watcher.object, text(scene, members));
+        sink.premise(RuleId::Gm1, object);
+        let who = scene.party(watcher.id);
+        let told = || Story::new(format!("{who} was shown the members [{shown}] of zxid {zxid:#x}"));
+        let seen = watcher.last.map_or(u32::MAX, |(_, moment)| moment.index);
+        if zxid < watcher.newest {
+            let story = told().because(format!("it had been shown those of zxid {:#x}", watcher.newest));
+            sink.fail(RuleId::Gm1, scene, object, &[seen], story);
+        } else if scene.view.is_sim() && !self.was_so(object, shown, zxid) {
+            let then = self.states.iter().rfind(|(of, at, _)| *of == object && *at <= zxid);
+            let then = then.map_or("", |(_, _, state)| state.as_str());
+            sink.fail(
+                RuleId::Gm1,
+                scene,
+                object,
+                &[seen],
+                told().because(format!("they were [{then}] then")),
+            );
+        }
+        self.flickers(scene, at, shown, sink);
+        let watcher = &mut self.watchers[at];
+        watcher.last = Some((members, Moment { at: scene.at, index: scene.index }));
+        watcher.newest = watcher.newest.max(zxid);
+    }
+
+    fn was_so(&self, object: ObjectId, shown: &str, zxid: u64) -> bool {
+        let mut states = self.states.iter().filter(|(of, ..)| *of == object);
+        if shown.is_empty() {
+            // Of a directory that is not there nobody knows the transaction.
+            let before = states.clone().rfind(|(_, at, _)| *at <= zxid);
+            return before.is_none_or(|(_, _, state)| state.is_empty())
+                || states.any(|(_, at, state)| *at >= zxid && state.is_empty());
+        }
+        states.rfind(|(_, at, _)| *at <= zxid).is_some_and(|(_, _, state)| state == shown)
+    }
+
+    /// GM-3: a member that lives and is connected is in every view after the first that shows it.
+    fn flickers(&self, scene: &Scene<'_>, at: usize, shown: &str, sink: &mut Sink) {
+        let watcher = &self.watchers[at];
+        let Some((before, moment)) = watcher.last else { return };
+        for id in ids(text(scene, before)).filter(|id| !ids(shown).any(|other| other == *id)) {
+            sink.premise(RuleId::Gm3, watcher.object);
+            let lives = |member: &&Member| {
+                let session = scene.view.session(member.session);
+                member.object == watcher.object
+                    && member.name.is_some_and(|name| text(scene, name) == id)
+                    && member.since.came()
+                    && member.since.index < moment.index
+                    && !member.is_over
+                    && !session.is_suspended
+                    && !session.is_over()
+                    && !scene.view.client(member.client).is_paused()
+                    && (!scene.view.is_sim()
+                        || self.lives.iter().any(|life| life.op == member.id && !life.deleted.came()))
+            };
+            if let Some(member) = self.members.iter().find(lives) {
+                let (who, lost) = (scene.party(watcher.id), scene.party(member.id));
+                let story = Story::new(format!("{who} is shown that {id} is gone"))
+                    .because(format!("{lost} is a member since {}, and connected", scene.when(member.since)));
+                sink.fail(RuleId::Gm3, scene, watcher.object, &[moment.index, member.since.index], story);
+            }
+        }
+    }
+
+    /// GM-2 and GM-3: whether an observer has an old view although it has had all the time that it needs.
+    fn is_late(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+        let watcher = &self.watchers[at];
+        let object = watcher.object;
+        if !scene.view.is_sim() {
+            return;
+        }
+        let mut lives = self.lives.iter().filter(|life| life.object == object);
+        let latest = |life: &Life| life.created.at.max(if life.deleted.came() { life.deleted.at } else { 0 });
+        let Some(changed) = lives.by_ref().map(latest).max() else { return };
+        if !had_time(scene, watcher.id, changed) {
+            return;
+        }
+        let state = self.states.iter().rfind(|(of, ..)| *of == object);
+        let now = state.map_or("", |(_, _, state)| state.as_str());
+        let shown = watcher.last.map_or("", |(view, _)| text(scene, view));
+        let missing = ids(now).find(|id| !ids(shown).any(|other| other == *id));
+        let dead = ids(shown).find(|id| !ids(now).any(|other| other == *id));
+        let who = scene.party(watcher.id);
+        let seen = watcher.last.map_or(u32::MAX, |(_, moment)| moment.index);
+        for (rule, id, why) in [
+            (RuleId::Gm2, missing, "is a member, and not in its view"),
+            (RuleId::Gm3, dead, "is no longer a member, and still in its view"),
+        ] {
+            sink.premise(rule, object);
+            if let Some(id) = id {
+                let story = Story::new(format!("{who} follows the group: {id} {why}"))
+                    .because(format!("nothing has changed since {}", crate::text::seconds(changed)));
+                sink.fail(rule, scene, object, &[seen], story);
+            }
+        }
+    }
+
+    /// GM-5: what was given up or given back is gone in the end.
+    fn left(&self, scene: &Scene<'_>, sink: &mut Sink) {
+        for life in self.lives.iter().filter(|life| !life.deleted.came() && life.owner != Session(0)) {
+            let Some(member) = self.members.iter().find(|member| member.id == life.op) else { continue };
+            if member.is_released && scene.view.present_client(life.owner).is_some() {
+                let who = scene.party(member.id);
+                let story = Story::new(format!("{} of {who} is left", scene.znode(life.path)))
+                    .because("its membership is over");
+                sink.fail(RuleId::Gm5, scene, life.object, &[life.created.index], story);
+            }
+        }
+    }
+}
+
+impl Rule for Group {
+    const ID: RuleId = RuleId::Gm4;
+    const ALSO: &'static [RuleId] =
+        &[RuleId::Gm1, RuleId::Gm2, RuleId::Gm3, RuleId::Gm5, RuleId::Gm6, RuleId::Gm7];
+    const HEARS: Kinds = followers::HEARS
+        | hears::Call
+        | hears::Given
+        | hears::Observed
+        | hears::Created
+        | hears::Deleted
+        | hears::Quiesce;
+
+    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        if groups(scene).next().is_none() {
+            return;
+        }
+        let there = &self.there;
+        self.wakes.pass_time(scene, |object, watch| Self::tells(there, scene, object, watch), sink);
+        self.who_is_out(scene, sink);
+    }
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        if groups(scene).next().is_none() {
+            return;
+        }
+        let view = scene.view;
+        let member = self.members.iter().rposition(|member| member.id == event.op);
+        let watcher = self.watchers.iter().rposition(|watcher| watcher.id == event.op);
+        match event.what {
+            What::Call { object, verb, .. } if groups(scene).any(|group| group == object) => match verb {
+                Verb::Join => self.joins(scene, event.op, object),
+                Verb::Release => self.ends(view.op(event.op).client, object, false),
+                Verb::Watch => {
+                    self.watchers.push(Watcher { id: event.op, object, last: None, newest: 0 });
+                }
+                _ => {}
+            },
+            What::Given { text, .. } => {
+                if let Some(at) = member {
+                    self.members[at].name = Some(text);
+                }
+            }
+            What::Observed { seen, text, number, .. } => match (seen, member, watcher) {
+                (Seen::Missing, Some(at), _) => {
+                    sink.premise(RuleId::Gm6, self.members[at].object);
+                    self.members[at].is_over = true;
+                }
+                (Seen::View, _, Some(at)) => self.viewed(scene, at, (text, number), sink),
+                _ => {}
+            },
+            What::Return { outcome } => {
+                let op = view.op(event.op);
+                if let Some(at) = member {
+                    self.joined(scene, at, outcome, sink);
+                } else if let Some(at) = watcher {
+                    self.cost.over(RuleId::Gm7, scene, event.op, sink);
+                    self.is_late(scene, at, sink);
+                } else if op.verb == Verb::Release && outcome == Outcome::Done {
+                    // The latest that it ended is the one that was given back.
+                    let mine =
+                        |member: &&mut Member| (member.client, member.object) == (op.client, op.object);
+                    let back = self.members.iter_mut().rev().filter(mine).find(|member| member.since.came());
+                    if let Some(back) = back {
+                        back.is_released = true;
+                    }
+                }
+            }
+            What::Created { zxid, path, owner } => self.created(scene, event, path, zxid, owner, sink),
+            What::Deleted { zxid, path, .. } => self.deleted(scene, path, zxid),
+            What::Notice { kind: Notify::Deleted, path, .. } => {
+                if let Who::Client(client) = event.who {
+                    self.gone(scene, client, path);
+                }
+            }
+            What::Reply { req, code: Code::NoNode, .. } => {
+                let reads = [Request::Exists, Request::Get, Request::Children];
+                if let Some(req) = view.request(req).filter(|req| reads.contains(&req.kind)).copied() {
+                    self.gone(scene, req.client, req.path);
+                }
+            }
+            What::Fire { session, path, zxid, conn, kind } => {
+                if let Some(object) = group_at(scene, path) {
+                    let table = if kind == Notify::ChildrenChanged { Table::Child } else { Table::Data };
+                    self.cost.fired(RuleId::Gm7, scene, object, (session, conn, path, zxid, table), sink);
+                }
+            }
+            What::Crash { client } => {
+                for member in self.members.iter_mut().filter(|member| member.client == client) {
+                    member.is_over = true;
+                }
+            }
+            What::Quiesce if view.is_sim() => {
+                self.left(scene, sink);
+                for at in 0..self.watchers.len() {
+                    if view.op(self.watchers[at].id).phase == Phase::Open {
+                        self.is_late(scene, at, sink);
+                    }
+                }
+            }
+            _ => {}
+        }
+        if followers::HEARS & super::kind(&event.what) != 0 {
+            let there = &self.there;
+            self.wakes.event(scene, event, |object, watch| Self::tells(there, scene, object, watch), sink);
+        }
+    }
+}

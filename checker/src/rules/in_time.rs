@@ -1,0 +1,159 @@
+//! Who believes too long: MX-14 (LE-9 of elections).
+
+use super::{Kinds, Rule, hears};
+use crate::history::{Event, OpId, What};
+use crate::sink::{Found, Scene, Sink, Story};
+use crate::verdict::{RuleId, Verdict};
+use crate::view::{Hold, Moment, Phase, StopWhy, View};
+
+/// Why a holder had to stop, as one says it.
+pub(super) fn had_to_stop(why: StopWhy) -> &'static str {
+    match why {
+        StopWhy::SessionOver => "its session was over, and it knew",
+        StopWhy::ZnodeGone => "it was told that its znode was gone",
+        StopWhy::Disconnected => "it was disconnected, and is declared to stop then",
+        StopWhy::Deadline => "its deadline passed while it was disconnected",
+        StopWhy::OwnDelete => "it had sent the delete of its own znode",
+        StopWhy::EndOfPause => "its pause was over, and so was its time",
+    }
+}
+
+/// MX-14: a holder stops when it must, also if nobody else came. Where recipes watch what their holds stand on, it must
+/// be told when that goes.
+#[derive(Default)]
+pub(crate) struct InTime {
+    /// Beliefs that were found too long, by the event of their begin.
+    told: Vec<u32>,
+    /// Holders whose znodes have gone, and since when nothing is there to tell them.
+    untold: Vec<(OpId, Moment)>,
+}
+
+impl InTime {
+    /// Those whose znodes have gone are looked at until they know.
+    fn untold(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        let view = scene.view;
+        let told = &mut self.told;
+        self.untold.retain_mut(|(id, since)| {
+            let op = view.op(*id);
+            if op.hold != Hold::Believed || op.stop.instant().0 != u64::MAX {
+                return false;
+            }
+            if view.is_told_of_loss(*id) {
+                *since = Moment { at: scene.at, index: scene.index };
+                return true;
+            }
+            if scene.at <= since.at.saturating_add(view.settle) || told.contains(&op.believed.index) {
+                return true;
+            }
+            told.push(op.believed.index);
+            let gone = view.contender(op.own).map_or(*since, |own| own.deleted);
+            let who = scene.client(op.client);
+            let story = Story::new(format!(
+                "{who} believed to hold it (token {:#x}) since {}, and still did at {}",
+                op.token,
+                scene.when(op.believed),
+                scene.when(Moment { at: scene.at, index: scene.index })
+            ))
+            .because(format!("{} was deleted at {}", scene.place(op.own), scene.when(gone)))
+            .because(format!("{who} watches it no longer: nothing is there to tell it"));
+            let rule = scene.rule(RuleId::Mx14, op.object);
+            let at = since.index.max(gone.index);
+            let found = Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at };
+            sink.find(found, scene, Some(op.object), &[op.believed.index, gone.index], story);
+            false
+        });
+    }
+
+    /// What a hold stands on has gone.
+    fn gone(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        let view = scene.view;
+        let Some(gone) = view.contender(view.touched) else { return };
+        let op = view.op(gone.op);
+        let holds = op.hold == Hold::Believed && view.contender(op.own).is_some_and(|own| !own.is_alive());
+        if holds && op.downgrade == OpId(0) && View::watches_own(scene.kind(gone.object)) {
+            sink.premise(scene.rule(RuleId::Mx14, gone.object), gone.object);
+            self.untold.push((gone.op, view.now));
+        }
+    }
+}
+
+impl Rule for InTime {
+    const ID: RuleId = RuleId::Mx14;
+    const ALSO: &'static [RuleId] = &[RuleId::Le9];
+    const HEARS: Kinds = hears::Unbelieve | hears::Call | hears::Deleted | hears::Believe;
+
+    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        let view = scene.view;
+        for id in &view.believers {
+            let op = view.op(*id);
+            let acts = !view.client(op.client).is_paused() && !view.is_downgrading(*id);
+            if scene.at <= view.last_belief(*id) || !acts {
+                continue;
+            }
+            if self.told.contains(&op.believed.index) {
+                continue;
+            }
+            self.told.push(op.believed.index);
+            let (at, why, index) = op.stop.instant();
+            let stop = Moment { at, index };
+            let story = Story::new(format!(
+                "{} believed to hold it (token {:#x}) since {}, and still did at {}",
+                scene.client(op.client),
+                op.token,
+                scene.when(op.believed),
+                scene.when(Moment { at: scene.at, index: scene.index })
+            ))
+            .because(format!("{} it had to stop: {}", scene.when(stop), had_to_stop(why)))
+            .not_excused("it was not standing still");
+            let rule = scene.rule(Self::ID, op.object);
+            sink.fail(rule, scene, op.object, &[op.believed.index, index], story);
+        }
+        self.untold(scene, sink);
+    }
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let view = scene.view;
+        let id = match event.what {
+            What::Deleted { .. } => return self.gone(scene, sink),
+            // The znode may have gone before the grant reached its client.
+            What::Believe { object, .. } => {
+                let own = view.contender(view.op(event.op).own);
+                if view.is_sim()
+                    && View::watches_own(scene.kind(object))
+                    && own.is_some_and(|own| !own.is_alive())
+                {
+                    self.untold.push((event.op, view.now));
+                }
+                return;
+            }
+            What::Call { .. } => view.op(event.op).partner,
+            _ => event.op,
+        };
+        let op = view.op(id);
+        if op.phase == Phase::Unborn || op.unbelieved.index != scene.index {
+            return;
+        }
+        if op.stop.instant().0 == u64::MAX {
+            return;
+        }
+        let rule = scene.rule(Self::ID, op.object);
+        sink.premise(rule, op.object);
+        if op.stop.moved && !self.told.contains(&op.believed.index) {
+            let (begin, end) = view.client(op.client).last_pause;
+            let story = Story::new(format!(
+                "{} believed to hold it (token {:#x}) from {} to {}, longer than it may",
+                scene.client(op.client),
+                op.token,
+                scene.when(op.believed),
+                scene.when(op.unbelieved)
+            ))
+            .excused(format!(
+                "it stood still from {} to {}",
+                scene.when(begin),
+                scene.when(end)
+            ));
+            let found = Found { rule, verdict: Verdict::Inherent, layer: rule.layer(), at: scene.index };
+            sink.find(found, scene, Some(op.object), &[op.believed.index, begin.index, end.index], story);
+        }
+    }
+}

@@ -1,0 +1,442 @@
+//! Names: who has one, who gives one back, what a lookup gives: NS-1 to NS-5.
+
+use super::{Kinds, Rule, hears};
+use crate::digest;
+use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Verb, What};
+use crate::sink::{Scene, Sink, Story};
+use crate::verdict::RuleId;
+use crate::view::{Moment, Op, Phase, is_child};
+
+/// NS-1 to NS-5.
+#[derive(Default)]
+pub(crate) struct Names {
+    ops: Vec<Doing>,
+    lives: Vec<Life>,
+}
+
+/// How fresh a lookup was asked to be, as its number says.
+const LATEST: u64 = 2;
+
+/// An operation on a name.
+struct Doing {
+    id: OpId,
+    object: ObjectId,
+    verb: Verb,
+    client: u8,
+    /// The name that was asked for.
+    name: Option<Sym>,
+    number: u64,
+    /// What it gave.
+    seen: Option<(Seen, Sym, u64)>,
+    /// Where a create of it was lost, and whether it has been answered anything since.
+    lost: Option<u32>,
+    heard: bool,
+    /// For a registration: it was given back. For the giving back: which registration's it is.
+    is_over: bool,
+    partner: Option<OpId>,
+}
+
+/// One incarnation of a znode that bears a name.
+struct Life {
+    object: ObjectId,
+    path: Sym,
+    czxid: u64,
+    owner: Session,
+    /// The operation that made it.
+    op: OpId,
+    created: Moment,
+    deleted: Moment,
+    writes: Vec<Write>,
+}
+
+struct Write {
+    zxid: u64,
+    at: Moment,
+    data: Option<u64>,
+}
+
+impl Life {
+    fn is_alive(&self) -> bool {
+        !self.deleted.came()
+    }
+}
+
+fn directory_of(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
+    let objects = scene.tables.objects.iter().enumerate();
+    let names = objects.filter(|(_, object)| object.kind == Kind::Names);
+    names.map(|(at, _)| ObjectId(at as u16)).find(|object| is_child(scene.tables, *object, path))
+}
+
+fn text<'a>(scene: &Scene<'a>, sym: Sym) -> &'a str {
+    scene.tables.names.get(sym).unwrap_or_default()
+}
+
+/// Whether its time limit was over, by the caller's own clock, which may run fast.
+fn ran_out(op: &Op, at: u64) -> bool {
+    let limit = u64::from(op.limit);
+    limit != 0 && at >= op.called.at + limit - limit / 8
+}
+
+impl Names {
+    fn position(&self, id: OpId) -> Option<usize> {
+        self.ops.iter().rposition(|op| op.id == id)
+    }
+
+    /// The znodes that have borne the name that was asked for.
+    fn lives_of<'a>(
+        &'a self,
+        scene: &Scene<'a>,
+        doing: &'a Doing,
+    ) -> impl DoubleEndedIterator<Item = &'a Life> {
+        let name = doing.name.map_or("", |name| text(scene, name));
+        let scene = *scene;
+        self.lives.iter().filter(move |life| {
+            life.object == doing.object && text(&scene, life.path).rsplit('/').next() == Some(name)
+        })
+    }
+
+    fn called(&mut self, event: &Event, client: u8, object: ObjectId, verb: Verb) {
+        let (name, number, seen, lost, heard) = (None, 0, None, None, false);
+        let (is_over, partner) = (false, None);
+        let id = event.op;
+        self.ops.push(Doing { id, object, verb, client, name, number, seen, lost, heard, is_over, partner });
+    }
+
+    fn given(&mut self, scene: &Scene<'_>, at: usize, name: Sym, number: u64) {
+        (self.ops[at].name, self.ops[at].number) = (Some(name), number);
+        if self.ops[at].verb != Verb::Unregister {
+            return;
+        }
+        let (client, object) = (self.ops[at].client, self.ops[at].object);
+        let registration = self.ops.iter_mut().rev().find(|other| {
+            other.verb == Verb::Register
+                && (other.client, other.object, other.name) == (client, object, Some(name))
+                && !other.is_over
+                && scene.view.op(other.id).phase == Phase::Over(Outcome::Done)
+        });
+        if let Some(registration) = registration {
+            registration.is_over = true;
+            self.ops[at].partner = Some(registration.id);
+        }
+    }
+
+    fn returned(&mut self, scene: &Scene<'_>, at: usize, outcome: Outcome, sink: &mut Sink) {
+        match (self.ops[at].verb, outcome) {
+            (Verb::Register, Outcome::Done) => self.is_own(scene, at, sink),
+            (Verb::Register, Outcome::Refused) => self.is_anothers(scene, at, sink),
+            (Verb::Unregister, Outcome::Done) => sink.premise(RuleId::Ns4, self.ops[at].object),
+            (Verb::Resolve, Outcome::Done) => self.stood_there(scene, at, sink),
+            _ => {}
+        }
+    }
+
+    /// NS-1, and NS-3 after a lost reply: who is told that it has the name has made the znode.
+    fn is_own(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+        let doing = &self.ops[at];
+        let rule = if doing.lost.is_some() { RuleId::Ns3 } else { RuleId::Ns1 };
+        sink.premise(RuleId::Ns1, doing.object);
+        sink.premise(rule, doing.object);
+        let czxid = doing.seen.map_or(0, |(_, _, number)| number);
+        let who = scene.party(doing.id);
+        let name = doing.name.map_or("?", |name| text(scene, name));
+        let told = || Story::new(format!("{who} was told that {name:?} is its own (zxid {czxid:#x})"));
+        let same = |other: &&Doing| {
+            other.id != doing.id
+                && other.verb == Verb::Register
+                && (other.object, other.name) == (doing.object, doing.name)
+                && other.seen.is_some_and(|(_, _, number)| number == czxid && czxid != 0)
+                && scene.view.op(other.id).phase == Phase::Over(Outcome::Done)
+        };
+        if let Some(other) = self.ops.iter().find(same) {
+            let story = told().because(format!("{} was told the same before", scene.party(other.id)));
+            return sink.fail(rule, scene, doing.object, &[scene.view.op(other.id).over.index], story);
+        }
+        if !scene.view.is_sim() {
+            return;
+        }
+        match self.lives_of(scene, doing).find(|life| life.czxid == czxid) {
+            Some(life) if life.op == doing.id => {}
+            Some(life) => {
+                let owner = scene.session(life.owner);
+                let story =
+                    told().because(format!("that znode was made by another registration, of {owner}"));
+                sink.fail(rule, scene, doing.object, &[life.created.index], story);
+            }
+            None => {
+                let story = told().because("no znode of that name was made then");
+                sink.fail(rule, scene, doing.object, &[], story);
+            }
+        }
+    }
+
+    /// NS-3: who is told, after a lost reply, that somebody else has the name has asked, and has not made the znode.
+    fn is_anothers(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+        let doing = &self.ops[at];
+        let Some(lost) = doing.lost else { return };
+        let op = scene.view.op(doing.id);
+        if ran_out(op, scene.at) {
+            return;
+        }
+        sink.premise(RuleId::Ns3, doing.object);
+        let who = scene.party(doing.id);
+        let own = self.lives.iter().find(|life| life.op == doing.id && life.is_alive());
+        let wrong = match own {
+            Some(own) => Some((
+                format!("the znode that its create made (zxid {:#x}) is there, and its own", own.czxid),
+                own.created.index,
+            )),
+            None if !doing.heard => Some(("it has asked nothing since".to_owned(), u32::MAX)),
+            None => None,
+        };
+        if let Some((why, seen)) = wrong {
+            let story =
+                Story::new(format!("{who} lost the reply to its create (e{lost}) and was refused the name"));
+            sink.fail(RuleId::Ns3, scene, doing.object, &[lost, seen], story.because(why));
+        }
+    }
+
+    /// NS-5.
+    fn stood_there(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+        let doing = &self.ops[at];
+        let Some((seen, value, mzxid)) = doing.seen else { return };
+        sink.premise(RuleId::Ns5, doing.object);
+        if !scene.view.is_sim() {
+            return;
+        }
+        let called = scene.view.op(doing.id).called;
+        let is_latest = doing.number == LATEST;
+        let who = scene.party(doing.id);
+        let name = doing.name.map_or("?", |name| text(scene, name));
+        let before = |moment: Moment| moment.came() && moment.at < called.at;
+        let wrong = if seen == Seen::Missing {
+            let there = |life: &&Life| before(life.created) && life.is_alive();
+            self.lives_of(scene, doing).find(there).filter(|_| is_latest).map(|life| {
+                (format!("it was there all the time (zxid {:#x})", life.czxid), life.created.index)
+            })
+        } else {
+            let written = |life: &&Life| life.writes.iter().any(|write| write.zxid == mzxid);
+            match self.lives_of(scene, doing).find(written) {
+                None => Some((format!("nothing was written there at zxid {mzxid:#x}"), u32::MAX)),
+                Some(life) => {
+                    let number = life.writes.iter().position(|write| write.zxid == mzxid).unwrap_or(0);
+                    let content = digest::data(Some(text(scene, value).as_bytes()));
+                    // One that is there to stay has a guid in front.
+                    let other =
+                        life.owner != Session(0) && life.writes[number].data.is_some_and(|d| d != content);
+                    let end = life.writes.get(number + 1).map_or(life.deleted, |next| next.at);
+                    if other {
+                        Some(("something else was written there".to_owned(), life.writes[number].at.index))
+                    } else if is_latest && before(end) {
+                        Some((
+                            format!("that had gone at {}, before the lookup began", scene.when(end)),
+                            end.index,
+                        ))
+                    } else {
+                        None
+                    }
+                }
+            }
+        };
+        if let Some((why, seen)) = wrong {
+            let found = if mzxid == 0 { "nothing".to_owned() } else { format!("{:?}", text(scene, value)) };
+            let story = Story::new(format!("{who} looked {name:?} up and was told {found}")).because(why);
+            sink.fail(RuleId::Ns5, scene, doing.object, &[called.index, seen], story);
+        }
+    }
+
+    /// NS-2.
+    fn is_unique(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+        let doing = &self.ops[at];
+        let Some((Seen::Name, name, czxid)) = doing.seen else { return };
+        sink.premise(RuleId::Ns2, doing.object);
+        let who = scene.party(doing.id);
+        let told = Story::new(format!("{who} was given {:?} (zxid {czxid:#x})", text(scene, name)));
+        let same = |other: &&Doing| {
+            other.id != doing.id
+                && other.verb == Verb::Unique
+                && other.object == doing.object
+                && other.seen.is_some_and(|(_, given, zxid)| given == name || (zxid == czxid && zxid != 0))
+        };
+        if let Some(other) = self.ops.iter().find(same) {
+            let story = told.because(format!("{} was given the same before", scene.party(other.id)));
+            let called = scene.view.op(other.id).called.index;
+            return sink.fail(RuleId::Ns2, scene, doing.object, &[called], story);
+        }
+        let made = |life: &Life| life.op == doing.id && life.czxid == czxid;
+        if scene.view.is_sim() && !self.lives.iter().any(made) {
+            let story = told.because("it has made no such znode");
+            sink.fail(RuleId::Ns2, scene, doing.object, &[], story);
+        }
+    }
+
+    fn created(
+        &mut self,
+        scene: &Scene<'_>,
+        event: &Event,
+        path: Sym,
+        zxid: u64,
+        owner: Session,
+        sink: &mut Sink,
+    ) {
+        let Some(object) = directory_of(scene, path) else { return };
+        let created = Moment { at: scene.at, index: scene.index };
+        let writes = vec![Write { zxid, at: created, data: None }];
+        let (czxid, op, deleted) = (zxid, event.op, Moment::NEVER);
+        self.lives.push(Life { object, path, czxid, owner, op, created, deleted, writes });
+        let Some(doing) = self.position(event.op).map(|at| &self.ops[at]) else { return };
+        let asked = scene.view.op(doing.id);
+        let in_time = !ran_out(asked, asked.over.at);
+        if let (Verb::Register, Phase::Over(Outcome::Refused), true) = (doing.verb, asked.phase, in_time) {
+            let who = scene.party(doing.id);
+            let story = Story::new(format!("{who} was refused the name at {}", scene.when(asked.over)))
+                .because(format!("its create was still under way, and made the znode (zxid {zxid:#x})"));
+            sink.fail(RuleId::Ns3, scene, object, &[asked.over.index], story);
+        }
+    }
+
+    /// NS-4.
+    fn deleted(&mut self, scene: &Scene<'_>, event: &Event, path: Sym, by: Session, sink: &mut Sink) {
+        let Some(number) = self.lives.iter().rposition(|life| life.path == path && life.is_alive()) else {
+            return;
+        };
+        self.lives[number].deleted = Moment { at: scene.at, index: scene.index };
+        let life = &self.lives[number];
+        // The reaper, or a stranger.
+        if by == Session(0) {
+            return;
+        }
+        let doing = self.position(event.op).map(|at| &self.ops[at]);
+        let release = doing.filter(|doing| doing.verb == Verb::Unregister);
+        let own = release.and_then(|release| release.partner).and_then(|own| self.position(own));
+        let own = own.and_then(|at| self.ops[at].seen).map(|(_, _, czxid)| czxid);
+        let wrong = match own {
+            _ if life.owner != Session(0) && by != life.owner => true,
+            Some(czxid) => czxid != life.czxid,
+            None => false,
+        };
+        sink.premise(RuleId::Ns4, life.object);
+        // Somebody who deletes what is not his may put another there between looking and deleting.
+        let stranger = own.and_then(|czxid| self.lives.iter().find(|other| other.czxid == czxid));
+        let is_excused = stranger.is_some_and(|own| {
+            release.is_some_and(|release| own.deleted.index > scene.view.op(release.id).called.index)
+                && own.deleted.index != scene.index
+        });
+        if wrong && !is_excused {
+            let who = match doing {
+                Some(doing) => scene.party(doing.id),
+                None => scene.session(by),
+            };
+            let story = Story::new(format!("{who} took {} back (zxid {:#x})", scene.znode(path), life.czxid));
+            let owner = scene.session(life.owner);
+            let story = story.because(match own {
+                Some(czxid) => format!("its own was of zxid {czxid:#x}, and this one is another's ({owner})"),
+                None => format!("it belongs to {owner}"),
+            });
+            sink.fail(RuleId::Ns4, scene, life.object, &[life.created.index], story);
+        }
+    }
+
+    /// NS-4: what was given up or given back is gone in the end.
+    fn left(&self, scene: &Scene<'_>, sink: &mut Sink) {
+        for life in self.lives.iter().filter(|life| life.is_alive() && life.owner != Session(0)) {
+            let Some(doing) = self.position(life.op).map(|at| &self.ops[at]) else { continue };
+            let given_up = match scene.view.op(doing.id).phase {
+                Phase::Over(Outcome::Done) => {
+                    let back = |other: &Doing| {
+                        other.partner == Some(doing.id)
+                            && scene.view.op(other.id).phase == Phase::Over(Outcome::Done)
+                    };
+                    self.ops.iter().any(back)
+                }
+                Phase::Over(_) => true,
+                _ => false,
+            };
+            if given_up && scene.view.present_client(life.owner).is_some() {
+                let who = scene.party(doing.id);
+                let story = Story::new(format!("{} of {who} is left", scene.znode(life.path))).because(
+                    format!("its registration is over since {}", scene.when(scene.view.op(doing.id).over)),
+                );
+                sink.fail(RuleId::Ns4, scene, life.object, &[life.created.index], story);
+            }
+        }
+    }
+}
+
+impl Rule for Names {
+    const ID: RuleId = RuleId::Ns1;
+    const ALSO: &'static [RuleId] = &[RuleId::Ns2, RuleId::Ns3, RuleId::Ns4, RuleId::Ns5];
+    const HEARS: Kinds = hears::Call
+        | hears::Given
+        | hears::Observed
+        | hears::Return
+        | hears::Reply
+        | hears::Lost
+        | hears::Created
+        | hears::Written
+        | hears::Data
+        | hears::Deleted
+        | hears::Quiesce;
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let view = scene.view;
+        if let What::Call { object, verb, .. } = event.what {
+            let kind = scene.tables.objects.get(usize::from(object.0)).map(|object| object.kind);
+            if kind == Some(Kind::Names) {
+                self.called(event, view.op(event.op).client, object, verb);
+            }
+            return;
+        }
+        if !scene.tables.objects.iter().any(|object| object.kind == Kind::Names) {
+            return;
+        }
+        let doing = self.position(event.op);
+        match event.what {
+            What::Given { text, number } => {
+                if let Some(at) = doing {
+                    self.given(scene, at, text, number);
+                }
+            }
+            What::Observed { seen, text, number, .. } => {
+                if let Some(at) = doing {
+                    self.ops[at].seen = Some((seen, text, number));
+                    if self.ops[at].verb == Verb::Unique {
+                        self.is_unique(scene, at, sink);
+                    }
+                }
+            }
+            What::Return { outcome } => {
+                if let Some(at) = doing {
+                    self.returned(scene, at, outcome, sink);
+                }
+            }
+            What::Lost { req } => {
+                let Some(sent) = view.request(req).filter(|req| req.kind == Request::Create) else { return };
+                if let Some(at) = self.position(sent.op).filter(|at| self.ops[*at].verb == Verb::Register) {
+                    (self.ops[at].lost, self.ops[at].heard) = (Some(scene.index), false);
+                }
+            }
+            What::Reply { req, .. } => {
+                let Some(sent) = view.request(req) else { return };
+                if let Some(at) = self.position(sent.op) {
+                    self.ops[at].heard |= self.ops[at].lost.is_some_and(|lost| sent.sent.index > lost);
+                }
+            }
+            What::Created { zxid, path, owner } => self.created(scene, event, path, zxid, owner, sink),
+            What::Written { zxid, path } => {
+                let at = Moment { at: scene.at, index: scene.index };
+                if let Some(life) = self.lives.iter_mut().rfind(|life| life.path == path && life.is_alive()) {
+                    life.writes.push(Write { zxid, at, data: None });
+                }
+            }
+            What::Data { digest, .. } => {
+                let last = self.lives.iter_mut().flat_map(|life| life.writes.last_mut());
+                if let Some(write) = last.into_iter().find(|write| write.at.index + 1 == scene.index) {
+                    write.data = Some(digest);
+                }
+            }
+            What::Deleted { path, by, .. } => self.deleted(scene, event, path, by, sink),
+            What::Quiesce if view.is_sim() => self.left(scene, sink),
+            _ => {}
+        }
+    }
+}

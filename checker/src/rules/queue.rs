@@ -1,0 +1,28 @@
+//! Queues and priority queues: QU-1 to QU-10.
+//!
+//! An item is the znode that a put made below the queue and that holds what the put was given; texts are distinct, so its
+//! content says which. What is handed out is known by its text. Neither needs the names of znodes.
+
+pub(super) mod idle;
+pub(super) mod items;
+mod order;
+mod stock;
+
+use crate::history::{Kind, ObjectId, Tables, Verb};
+
+/// Whether an object is a queue of either kind.
+fn is_queue(tables: Tables<'_>, object: ObjectId) -> bool {
+    let object = tables.objects.get(usize::from(object.0));
+    object.is_some_and(|object| matches!(object.kind, Kind::Queue | Kind::PriorityQueue))
+}
+
+/// Whether it hands items out.
+fn gets(verb: Verb) -> bool {
+    matches!(verb, Verb::Take | Verb::Claim)
+}
+
+/// Whether a path lies anywhere below another.
+fn is_below(tables: Tables<'_>, path: &str, object: ObjectId) -> bool {
+    let root = tables.objects.get(usize::from(object.0)).and_then(|object| tables.names.get(object.path));
+    root.is_some_and(|root| path.strip_prefix(root).is_some_and(|rest| rest.starts_with('/')))
+}

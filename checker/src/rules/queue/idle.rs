@@ -1,0 +1,532 @@
+//! Who waits at an empty queue: QU-6, QU-7, QU-9.
+
+use super::stock::{Change, Stock};
+use super::{gets, is_below, is_queue};
+use crate::history::{Event, Kind, ObjectId, OpId, Session, Sym, Table, Verb, Victim, What, Who};
+use crate::rules::{Kinds, Rule, hears};
+use crate::sink::{Found, Scene, Sink, Story, ms};
+use crate::verdict::{Layer, RuleId, Verdict};
+use crate::view::{Moment, Phase};
+use std::collections::BTreeMap;
+
+/// QU-6: who waits has something to wake it; QU-7: a put wakes one; QU-9: nothing is left.
+///
+/// A consumer is *idle* when nothing of it is on its way and its process runs. It needs a watch on the queue, and one on
+/// the claims if all that is there is claimed; or a watch on another consumer that waits and whose znode is older than its
+/// own.
+#[derive(Default)]
+pub(crate) struct Idle {
+    stock: Stock,
+    open: Vec<Waiting>,
+    doubts: Vec<Doubt>,
+    due: u64,
+    /// Ephemerals that consumers made and that are not claims: places in line, and receipts.
+    places: BTreeMap<Sym, Place>,
+    herds: Vec<Herd>,
+    oldest: usize,
+    /// By object: since when something could be had, and nothing was.
+    stuck: BTreeMap<ObjectId, Moment>,
+    captures: BTreeMap<ObjectId, Capture>,
+    /// Who has which claimed item in hand.
+    held: BTreeMap<Sym, u8>,
+}
+
+#[derive(Clone, Copy)]
+struct Waiting {
+    op: OpId,
+    /// The session that it speaks for.
+    session: Session,
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    object: ObjectId,
+    op: OpId,
+    owner: Session,
+    czxid: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Doubt {
+    op: OpId,
+    since: Moment,
+    due: u64,
+    only_promised: bool,
+}
+
+struct Herd {
+    zxid: u64,
+    object: ObjectId,
+    writer: Session,
+    woken: Vec<Session>,
+    told: bool,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Capture {
+    changes: u32,
+    notices: u32,
+    told: bool,
+}
+
+enum Source {
+    Busy,
+    Adequate,
+    Promised(u64),
+    Nothing,
+}
+
+/// How many puts are remembered: servers that lag fire late.
+const REMEMBERED: usize = 32;
+
+/// Notifications of a whole capture that no change of an item explains: directories that are made.
+const UNEXPLAINED: u32 = 16;
+
+impl Idle {
+    fn source(&self, scene: &Scene<'_>, waiting: Waiting) -> Source {
+        let view = scene.view;
+        let op = view.op(waiting.op);
+        let client = view.client(op.client);
+        let session = view.session(waiting.session);
+        let awake = !client.is_dead() && !client.is_paused() && !session.is_suspended && !session.is_over();
+        let is_current = waiting.session != Session(0) && client.session == waiting.session;
+        if op.phase != Phase::Open || !awake || !is_current || op.in_flight > 0 || session.undelivered > 0 {
+            return Source::Busy;
+        }
+        let root = scene.tables.objects[usize::from(op.object.0)].path;
+        let mut promised = 0;
+        let (mut on_root, mut on_claims) = (false, false);
+        for watch in view.watches.iter().filter(|watch| watch.session == waiting.session) {
+            let is_root = watch.path == root && watch.table == Table::Child;
+            let is_claims = self.is_of_claims(scene, op.object, watch.path);
+            let ahead = self.is_ahead(scene, waiting, watch.path);
+            if watch.armed {
+                on_root |= is_root;
+                on_claims |= is_claims;
+                // One that is gone, but not yet at the server where it is watched, will be told all the same.
+                let behind = view.server(watch.server).may_come_to(view.txn.zxid);
+                let text = scene.tables.names.get(watch.path).unwrap_or_default();
+                if ahead || behind && is_below(scene.tables, text, op.object) {
+                    return Source::Adequate;
+                }
+            } else if watch.registered {
+                let lost = if watch.lost_at == u64::MAX { 0 } else { watch.lost_at };
+                let connected = if session.connected.came() { session.connected.at } else { 0 };
+                promised = promised.max(lost.max(connected) + 2 * view.timeout_of(waiting.session));
+            }
+        }
+        let behind = view.server(session.server).may_come_to(view.txn.zxid);
+        if on_root && (on_claims || behind || !self.is_claimed(op.object)) {
+            return Source::Adequate;
+        }
+        if promised > scene.at { Source::Promised(promised) } else { Source::Nothing }
+    }
+
+    /// Whether a znode is the place of another consumer, older than one's own.
+    fn is_ahead(&self, scene: &Scene<'_>, waiting: Waiting, path: Sym) -> bool {
+        let object = scene.view.op(waiting.op).object;
+        let mine =
+            self.places.values().filter(|place| place.op == waiting.op && place.owner == waiting.session);
+        let own = mine.map(|place| place.czxid).max();
+        let other = self.places.get(&path).filter(|place| place.object == object && place.op != waiting.op);
+        other.is_some_and(|other| own.is_none_or(|own| other.czxid < own)) && !is_receipt(scene, path)
+    }
+
+    fn is_of_claims(&self, scene: &Scene<'_>, object: ObjectId, path: Sym) -> bool {
+        let text = scene.tables.names.get(path).unwrap_or_default();
+        let claim = |claim: &super::stock::Claim| {
+            let at = scene.tables.names.get(claim.path).unwrap_or_default();
+            claim.path == path || at.rsplit_once('/').is_some_and(|(parent, _)| parent == text)
+        };
+        self.stock.there(object).any(|item| item.claim.as_ref().is_some_and(claim))
+    }
+
+    /// Whether something in the queue is claimed.
+    fn is_claimed(&self, object: ObjectId) -> bool {
+        self.stock.there(object).any(|item| item.claim.is_some())
+    }
+
+    fn look(&mut self, scene: &Scene<'_>, waiting: Waiting, sink: &mut Sink) {
+        let at = self.doubts.iter().position(|doubt| doubt.op == waiting.op);
+        let before = at.map(|at| self.doubts.swap_remove(at));
+        let source = self.source(scene, waiting);
+        let since = scene.view.now;
+        let doubt = match source {
+            Source::Busy => return,
+            Source::Adequate => {
+                sink.premise(RuleId::Qu6, scene.view.op(waiting.op).object);
+                return;
+            }
+            Source::Promised(due) => Doubt { op: waiting.op, since, due, only_promised: true },
+            Source::Nothing => match before {
+                Some(before) if !before.only_promised => before,
+                _ => {
+                    let due = scene.at.saturating_add(scene.view.settle);
+                    Doubt { op: waiting.op, since, due, only_promised: false }
+                }
+            },
+        };
+        self.doubts.push(doubt);
+        self.due = self.due.min(doubt.due);
+    }
+
+    fn look_all(&mut self, scene: &Scene<'_>, of: impl Fn(&Waiting) -> bool, sink: &mut Sink) {
+        for at in 0..self.open.len() {
+            let waiting = self.open[at];
+            if of(&waiting) {
+                self.look(scene, waiting, sink);
+            }
+        }
+    }
+
+    fn doubts_are_due(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        let due: Vec<Doubt> = self.doubts.iter().copied().filter(|doubt| scene.at > doubt.due).collect();
+        self.doubts.retain(|doubt| scene.at <= doubt.due);
+        self.due = self.doubts.iter().map(|doubt| doubt.due).min().unwrap_or(u64::MAX);
+        for doubt in due {
+            let Some(waiting) = self.open.iter().copied().find(|waiting| waiting.op == doubt.op) else {
+                continue;
+            };
+            if matches!(self.source(scene, waiting), Source::Busy | Source::Adequate) {
+                continue;
+            }
+            let op = scene.view.op(doubt.op);
+            let story = Story::new(format!(
+                "{} waits for an item since {}, and from {} on nothing is there to wake it",
+                scene.client(op.client),
+                scene.when(op.called),
+                scene.when(doubt.since)
+            ))
+            .because("it has no watch on the queue, nor on somebody who waits ahead of it");
+            let found = Found {
+                rule: RuleId::Qu6,
+                verdict: Verdict::Fail,
+                layer: Layer::Safety,
+                at: doubt.since.index,
+            };
+            sink.find(found, scene, Some(op.object), &[op.called.index], story);
+        }
+    }
+
+    /// After the healing: something is there, somebody waits, and nobody gets it.
+    fn progress(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        let view = scene.view;
+        for at in 0..scene.tables.objects.len() {
+            let object = ObjectId(at as u16);
+            if !is_queue(scene.tables, object) {
+                continue;
+            }
+            let waits = |waiting: &&Waiting| {
+                let op = view.op(waiting.op);
+                let client = view.client(op.client);
+                op.object == object && !client.is_dead() && !client.is_paused()
+            };
+            let waiting = self.open.iter().find(waits).copied();
+            let free = self.stock.there(object).any(|item| item.claim.is_none());
+            let (Some(waiting), true) = (waiting, free) else {
+                self.stuck.remove(&object);
+                continue;
+            };
+            let since = *self.stuck.entry(object).or_insert(view.now);
+            let open = self.open.len() as u64;
+            let bound = view.bound(object) + (open + 1) * 8 * view.round_trip + view.timeout;
+            let from = since.at.max(view.calm_since);
+            if scene.at > from.saturating_add(bound) {
+                let story = Story::new(format!(
+                    "an item is there and {} waits for one, and nobody has got it for {}",
+                    scene.party(waiting.op),
+                    ms(scene.at - from)
+                ))
+                .because(format!("that is so since {}", scene.when(since)))
+                .not_excused("no fault lasts any more");
+                let seen = [view.op(waiting.op).called.index, since.index];
+                sink.fail(RuleId::Qu6, scene, object, &seen, story);
+                self.stuck.insert(object, view.now);
+            }
+        }
+    }
+
+    fn fired(
+        &mut self,
+        scene: &Scene<'_>,
+        server: Who,
+        session: Session,
+        path: Sym,
+        half: u32,
+        sink: &mut Sink,
+    ) {
+        let Who::Server(number) = server else { return };
+        let view = scene.view;
+        let zxid = view.server(number).whole(half);
+        let Some(at) = self.herds.iter().position(|herd| herd.zxid == zxid) else { return };
+        let object = self.herds[at].object;
+        let root = scene.tables.objects[usize::from(object.0)].path;
+        let waits = |waiting: &Waiting| waiting.session == session && view.op(waiting.op).object == object;
+        let armed = view.watches.iter().find(|watch| watch.session == session && watch.path == path);
+        let is_open = |op: OpId| op == OpId(0) || view.op(op).phase == Phase::Open;
+        if half == 0 || path != root || !self.open.iter().any(waits) || !armed.is_none_or(|w| is_open(w.op)) {
+            return;
+        }
+        let herd = &mut self.herds[at];
+        if herd.writer == session || herd.woken.contains(&session) {
+            return;
+        }
+        herd.woken.push(session);
+        let index = herd.woken.len() as u32;
+        sink.metrics.herd_index = sink.metrics.herd_index.max(index);
+        if index > 1 && !herd.told && !scene.tables.objects[usize::from(object.0)].manner.textbook {
+            herd.told = true;
+            let story =
+                Story::new(format!("the put of zxid {zxid:#x} has woken {index} idle consumers: 1 may be"))
+                    .because(format!("they all watch {}", scene.path(path)));
+            sink.fail(RuleId::Qu7, scene, object, &[], story);
+        }
+    }
+
+    fn put(&mut self, scene: &Scene<'_>, object: ObjectId, sink: &mut Sink) {
+        let txn = scene.view.txn;
+        if self.open.iter().any(|waiting| scene.view.op(waiting.op).object == object) {
+            sink.premise(RuleId::Qu7, object);
+        }
+        if self.herds.iter().any(|herd| herd.zxid == txn.zxid && herd.object == object) {
+            return;
+        }
+        let herd = Herd { zxid: txn.zxid, object, writer: txn.session, woken: Vec::new(), told: false };
+        if self.herds.len() < REMEMBERED {
+            self.herds.push(herd);
+        } else {
+            self.herds[self.oldest] = herd;
+            self.oldest = (self.oldest + 1) % REMEMBERED;
+        }
+    }
+
+    /// In a capture: each change of the queue is told to one.
+    fn noticed(&mut self, scene: &Scene<'_>, client: u8, path: Sym, sink: &mut Sink) {
+        let of = |waiting: &&Waiting| scene.view.op(waiting.op).client == client;
+        let Some(waiting) = self.open.iter().find(of) else { return };
+        let object = scene.view.op(waiting.op).object;
+        let declared = &scene.tables.objects[usize::from(object.0)];
+        if declared.path != path || declared.manner.textbook {
+            return;
+        }
+        sink.premise(RuleId::Qu7, object);
+        let capture = self.captures.entry(object).or_default();
+        capture.notices += 1;
+        if capture.notices > capture.changes + UNEXPLAINED && !capture.told {
+            capture.told = true;
+            let (notices, changes) = (capture.notices, capture.changes);
+            let story =
+                Story::new(format!("{notices} notifications woke idle consumers, for {changes} changes"))
+                    .because("a change may wake one");
+            sink.fail(RuleId::Qu7, scene, object, &[], story);
+        }
+    }
+
+    /// Nothing is on its way: what is left stays.
+    fn leaks(&self, scene: &Scene<'_>, sink: &mut Sink) {
+        let view = scene.view;
+        let is_open = |object, session| {
+            let of = |w: &Waiting| w.session == session && view.op(w.op).object == object;
+            self.open.iter().any(of)
+        };
+        for (path, place) in &self.places {
+            sink.premise(RuleId::Qu9, place.object);
+            if is_receipt(scene, *path) || view.op(place.op).phase == Phase::Open {
+                continue;
+            }
+            if let Some(client) = view.present_client(place.owner) {
+                let story = Story::new(format!("{} of {} is left", scene.znode(*path), scene.client(client)))
+                    .because(format!("its operation is over since {}", scene.when(view.op(place.op).over)));
+                sink.metrics.leaks += 1;
+                sink.fail(RuleId::Qu9, scene, place.object, &[], story);
+            }
+        }
+        for item in self.stock.items.iter().filter(|item| !item.claimants.is_empty()) {
+            sink.premise(RuleId::Qu9, item.object);
+            let Some(claim) = item.claim else { continue };
+            let Some(client) = view.present_client(claim.owner) else { continue };
+            if is_open(item.object, claim.owner) || self.holds(client, item.text) {
+                continue;
+            }
+            let story = Story::new(format!(
+                "the claim of {} to item {} is left",
+                scene.client(client),
+                scene.path(item.text)
+            ))
+            .because("it was not handed out, or its caller is done with it");
+            sink.metrics.leaks += 1;
+            sink.fail(RuleId::Qu9, scene, item.object, &[item.made.index], story);
+        }
+        for watch in view.watches.iter().filter(|watch| watch.armed) {
+            let object = view.op(watch.op).object;
+            let is_ours = view.op(watch.op).phase != Phase::Unborn && is_queue(scene.tables, object);
+            let suspended = view.session(watch.session).suspended;
+            let went = suspended.came() && suspended.index > watch.armed_index;
+            if !is_ours || went || is_open(object, watch.session) {
+                continue;
+            }
+            if let Some(client) = view.present_client(watch.session) {
+                let story = Story::new(format!(
+                    "a watch of {} on {} is left",
+                    scene.client(client),
+                    scene.path(watch.path)
+                ));
+                sink.metrics.leaks += 1;
+                sink.fail(RuleId::Qu9, scene, object, &[watch.armed_index], story);
+            }
+        }
+    }
+
+    fn holds(&self, client: u8, text: Sym) -> bool {
+        self.held.get(&text) == Some(&client)
+    }
+
+    /// Something was created below a queue, or is gone.
+    fn changed(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let change = self.stock.event(scene, event);
+        match (change, event.what) {
+            (Change::Made(at), _) => {
+                let object = self.stock.items[at].object;
+                self.stuck.remove(&object);
+                self.put(scene, object, sink);
+                self.look_all(scene, |_| true, sink);
+            }
+            (Change::Gone(at) | Change::Claimed(at) | Change::Unclaimed(at, _), _) => {
+                self.stuck.remove(&self.stock.items[at].object);
+                self.look_all(scene, |_| true, sink);
+            }
+            (_, What::Created { path, owner, zxid }) if owner != Session(0) => {
+                let op = scene.view.op(event.op);
+                if gets(op.verb) && is_queue(scene.tables, op.object) {
+                    let place = Place { object: op.object, op: event.op, owner, czxid: zxid };
+                    self.places.insert(path, place);
+                }
+            }
+            (_, What::Deleted { path, .. }) if self.places.remove(&path).is_some() => {
+                self.look_all(scene, |_| true, sink);
+            }
+            _ => {}
+        }
+    }
+
+    fn called(&mut self, scene: &Scene<'_>, id: OpId) {
+        let op = scene.view.op(id);
+        if gets(op.verb) {
+            self.open.push(Waiting { op: id, session: Session(0) });
+        }
+    }
+
+    fn speaks(&mut self, scene: &Scene<'_>, req: crate::history::ReqId, sink: &mut Sink) {
+        let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) else { return };
+        let Some(waiting) = self.open.iter_mut().find(|waiting| waiting.op == req.op) else { return };
+        waiting.session = req.session;
+        let waiting = *waiting;
+        self.look(scene, waiting, sink);
+    }
+}
+
+fn is_receipt(scene: &Scene<'_>, path: Sym) -> bool {
+    scene.tables.names.get(path).unwrap_or_default().contains("/receipts/")
+}
+
+impl Rule for Idle {
+    const ID: RuleId = RuleId::Qu6;
+    const ALSO: &'static [RuleId] = &[RuleId::Qu7, RuleId::Qu9];
+    const HEARS: Kinds = hears::Call
+        | hears::Return
+        | hears::Given
+        | hears::Observed
+        | hears::Reply
+        | hears::Lost
+        | hears::Notice
+        | hears::State
+        | hears::Created
+        | hears::Data
+        | hears::Deleted
+        | hears::Applied
+        | hears::Arm
+        | hears::Fire
+        | hears::Disarm
+        | hears::Marked
+        | hears::Ended
+        | hears::Fault
+        | hears::Mended
+        | hears::Crash
+        | hears::Ceased
+        | hears::Quiesce;
+
+    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        if !self.doubts.is_empty() && scene.at > self.due {
+            self.doubts_are_due(scene, sink);
+        }
+        if scene.view.healed && scene.view.is_sim() && !self.open.is_empty() {
+            self.progress(scene, sink);
+        }
+    }
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        if !scene.tables.objects.iter().any(|object| matches!(object.kind, Kind::Queue | Kind::PriorityQueue))
+        {
+            return;
+        }
+        match event.what {
+            What::Call { object, .. } if is_queue(scene.tables, object) => self.called(scene, event.op),
+            What::Given { text, .. } => {
+                let op = scene.view.op(event.op);
+                if matches!(op.verb, Verb::Confirm | Verb::GiveBack) {
+                    self.held.remove(&text);
+                }
+                self.stock.event(scene, event);
+            }
+            What::Observed { text, .. } => {
+                let op = scene.view.op(event.op);
+                if op.verb == Verb::Claim {
+                    self.held.insert(text, op.client);
+                }
+            }
+            What::Return { .. } => {
+                let op = scene.view.op(event.op);
+                if !scene.view.is_sim() && matches!(op.verb, Verb::Put | Verb::Take | Verb::Confirm) {
+                    // An operation may put or take several.
+                    self.captures.entry(op.object).or_default().changes += 8;
+                }
+                self.open.retain(|waiting| waiting.op != event.op);
+                self.doubts.retain(|doubt| doubt.op != event.op);
+            }
+            What::Notice { path, .. } if !scene.view.is_sim() => {
+                if let Who::Client(client) = event.who {
+                    self.noticed(scene, client, path, sink);
+                }
+            }
+            _ if !scene.view.is_sim() => {}
+            What::Created { .. } | What::Data { .. } | What::Deleted { .. } => {
+                self.changed(scene, event, sink)
+            }
+            What::Reply { req, .. } | What::Lost { req } => self.speaks(scene, req, sink),
+            What::Fire { session, conn, .. } if scene.view.has_left(session, conn) => {}
+            What::Fire { session, path, zxid, .. } => {
+                self.fired(scene, event.who, session, path, zxid, sink);
+                self.look_all(scene, |waiting| waiting.session == session, sink);
+            }
+            What::Notice { session, .. }
+            | What::State { session, .. }
+            | What::Arm { session, .. }
+            | What::Disarm { session, .. }
+            | What::Marked { session, .. }
+            | What::Ended { session, .. } => {
+                self.look_all(scene, |waiting| waiting.session == session, sink);
+            }
+            What::Crash { client } => {
+                self.open.retain(|waiting| scene.view.op(waiting.op).client != client);
+                self.doubts.retain(|doubt| scene.view.op(doubt.op).client != client);
+            }
+            What::Fault { victim: Victim::Process { client }, .. }
+            | What::Mended { victim: Victim::Process { client }, .. } => {
+                self.look_all(scene, |waiting| scene.view.op(waiting.op).client == client, sink);
+            }
+            What::Ceased | What::Applied { .. } => self.look_all(scene, |_| true, sink),
+            What::Quiesce => self.leaks(scene, sink),
+            _ => {}
+        }
+    }
+}

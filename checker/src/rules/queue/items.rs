@@ -1,0 +1,513 @@
+//! What becomes of items: QU-1, QU-2, QU-3, QU-8, and on the way their order: QU-4, QU-5, QU-10.
+
+use super::order::Batch;
+use super::stock::{Change, Item, Stock};
+use super::{gets, is_queue};
+use crate::history::{Event, FaultKind, Kind, ObjectId, OpId, Outcome, Session, Sym, Verb, What};
+use crate::rules::{Kinds, Rule, hears};
+use crate::sink::{Found, Scene, Sink, Story};
+use crate::verdict::{RuleId, Verdict};
+use crate::view::{NEVER, Phase};
+use std::collections::BTreeMap;
+
+/// QU-1, and what else becomes of items.
+///
+/// An item that is taken for good is handed out once, by the client whose delete removed it. One that is claimed is handed
+/// out by whoever has claimed it, and goes with the operation that confirms it. What an operation removed that was
+/// cancelled, whose end is unknown or whose client died may be lost; nothing else may.
+#[derive(Default)]
+pub(crate) struct Items {
+    stock: Stock,
+    batch: Batch,
+    /// By text: what became of it as clients see it.
+    fates: BTreeMap<Sym, Fate>,
+    /// What open operations were given.
+    given: BTreeMap<OpId, Vec<Sym>>,
+    /// Items that a client which died had in hand.
+    died_with: Vec<usize>,
+    /// Deletions by a third party that were announced and not seen.
+    foreign: u32,
+    /// In captures, by object.
+    captures: BTreeMap<ObjectId, Capture>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Fate {
+    /// The operation that handed it out, and when.
+    seen: Option<(OpId, u32)>,
+    number: u64,
+    /// The operation that was told that it is done with it.
+    confirmed: Option<OpId>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Capture {
+    acknowledged: u32,
+    delivered: u32,
+    left: u32,
+    /// Operations that may have removed items that nobody got.
+    doubtful: u32,
+    /// The latest put that was acknowledged.
+    put: u32,
+}
+
+impl Items {
+    /// Nobody of the queue did that.
+    fn is_foreign(&mut self, scene: &Scene<'_>, op: OpId, object: ObjectId) -> bool {
+        let op = scene.view.op(op);
+        let is_party = op.phase != Phase::Unborn && op.object == object;
+        if !is_party && self.foreign > 0 {
+            self.foreign -= 1;
+            return true;
+        }
+        false
+    }
+
+    fn changed(&mut self, scene: &Scene<'_>, event: &Event, change: Change, sink: &mut Sink) {
+        match change {
+            Change::None | Change::Same => {}
+            Change::Made(at) => self.made(scene, at, sink),
+            Change::Gone(at) => self.gone(scene, at, sink),
+            Change::Claimed(at) => {
+                if self.stock.items[at].claimants.len() == 1 {
+                    self.batch.add(at);
+                }
+            }
+            Change::Unclaimed(at, owner) => self.unclaimed(scene, event, at, owner, sink),
+        }
+    }
+
+    /// A put makes one item, which belongs to nobody.
+    fn made(&mut self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+        let item = &self.stock.items[at];
+        let op = scene.view.op(item.put);
+        let (object, text) = (item.object, scene.path(item.text));
+        let seen = [op.called.index];
+        sink.premise(RuleId::Qu3, object);
+        sink.premise(RuleId::Qu8, object);
+        if item.owner != Session(0) {
+            let story = Story::new(format!("item {text} goes with the session of its producer")).because(
+                format!("its znode {} belongs to {}", scene.znode(item.path), scene.session(item.owner)),
+            );
+            sink.fail(RuleId::Qu8, scene, object, &seen, story);
+        }
+        let before =
+            self.stock.items[..at].iter().find(|other| other.text == item.text && other.object == object);
+        if let Some(before) = before {
+            let story =
+                Story::new(format!("{} put {text} once, and it is there twice", scene.party(item.put)))
+                    .because(format!("{} was made at zxid {:#x}", scene.znode(before.path), before.czxid))
+                    .because(format!("{} was made at zxid {:#x}", scene.znode(item.path), item.czxid));
+            sink.fail(RuleId::Qu3, scene, object, &[op.called.index, before.made.index], story);
+        } else if matches!(op.phase, Phase::Over(Outcome::Refused)) {
+            let story = Story::new(format!("item {text} is put although its put was refused"))
+                .because(format!("{} was told so at {}", scene.party(item.put), scene.when(op.over)));
+            sink.fail(RuleId::Qu3, scene, object, &seen, story);
+        }
+    }
+
+    /// An item goes by a take, or by the confirmation of a claim.
+    fn gone(&mut self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+        let item = self.stock.items[at].clone();
+        if self.is_foreign(scene, item.taker, item.object) {
+            self.died_with.push(at);
+            return;
+        }
+        let object = &scene.tables.objects[usize::from(item.object.0)];
+        let op = scene.view.op(item.taker);
+        if !object.manner.at_least_once {
+            self.batch.add(at);
+            return;
+        }
+        sink.premise(RuleId::Qu1, item.object);
+        let text = scene.path(item.text);
+        if op.verb != Verb::Confirm || op.phase == Phase::Unborn {
+            let story = Story::new(format!("item {text} is gone, and nobody has confirmed it")).because(
+                format!("it was removed at {} by {}", scene.when(item.gone_at), scene.session(item.by)),
+            );
+            sink.fail(RuleId::Qu2, scene, item.object, &[item.made.index], story);
+            return;
+        }
+        let owns = item.claim.is_some_and(|claim| claim.owner == item.by)
+            || item.unclaimed == item.gone && item.claimants.last() == Some(&item.by);
+        if !owns {
+            let holder = item.claim.map_or(Session(0), |claim| claim.owner);
+            let story = Story::new(format!(
+                "item {text} was confirmed by {}, which had no claim to it",
+                scene.party(item.taker)
+            ))
+            .because(format!("it was claimed by {} then", scene.session(holder)));
+            sink.fail(RuleId::Qu1, scene, item.object, &[op.called.index], story);
+        }
+    }
+
+    /// A claim goes by its own session, or with it.
+    fn unclaimed(&mut self, scene: &Scene<'_>, event: &Event, at: usize, owner: Session, sink: &mut Sink) {
+        let What::Deleted { by, .. } = event.what else { return };
+        let object = self.stock.items[at].object;
+        sink.premise(RuleId::Qu1, object);
+        if by == owner || self.is_foreign(scene, event.op, object) {
+            return;
+        }
+        let op = scene.view.op(event.op);
+        if op.phase == Phase::Unborn || op.object != object {
+            return;
+        }
+        let item = &self.stock.items[at];
+        let story = Story::new(format!(
+            "the claim of {} to item {} was taken away by {}",
+            scene.session(owner),
+            scene.path(item.text),
+            scene.party(event.op)
+        ))
+        .because("a claim ends when its owner gives the item back, or with the owner's session");
+        sink.fail(RuleId::Qu1, scene, object, &[op.called.index], story);
+    }
+
+    fn observed(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let What::Observed { object, text, number, .. } = event.what else { return };
+        let op = scene.view.op(event.op);
+        if !is_queue(scene.tables, object) || !gets(op.verb) {
+            return;
+        }
+        sink.premise(RuleId::Qu1, object);
+        let (who, what) = (scene.client(op.client), scene.path(text));
+        let before = self.fates.get(&text).copied().unwrap_or_default();
+        if self.stock.given(scene, object, text).is_none() {
+            let story = Story::new(format!("{who} was handed {what}, which nobody has put"));
+            sink.fail(RuleId::Qu1, scene, object, &[op.called.index], story);
+            return;
+        }
+        let at_least_once = scene.tables.objects[usize::from(object.0)].manner.at_least_once;
+        if let (Some((first, when)), false) = (before.seen, at_least_once) {
+            let doubled = before.number != 0 && number != 0 && before.number != number;
+            let story =
+                Story::new(format!("{who} was handed {what}, and so was {} before", scene.party(first)));
+            let (rule, story) = if doubled {
+                (RuleId::Qu3, story.because("it was put once, and two znodes were made of it"))
+            } else {
+                (RuleId::Qu1, story.because("one of them did not remove it"))
+            };
+            sink.fail(rule, scene, object, &[when, op.called.index], story);
+        } else if scene.view.is_sim() {
+            self.is_due(scene, event.op, object, text, at_least_once, sink);
+        }
+        let capture = self.captures.entry(object).or_default();
+        capture.delivered += u32::from(!at_least_once && before.seen.is_none());
+        if scene.tables.objects[usize::from(object.0)].kind == Kind::Queue && !at_least_once {
+            self.in_order(scene, event.op, object, text, number, sink);
+        }
+        let fate = self.fates.entry(text).or_default();
+        fate.seen = Some((event.op, scene.index));
+        fate.number = number;
+    }
+
+    /// Whether who hands an item out has a right to.
+    fn is_due(
+        &self,
+        scene: &Scene<'_>,
+        id: OpId,
+        object: ObjectId,
+        text: Sym,
+        at_least_once: bool,
+        sink: &mut Sink,
+    ) {
+        let client = scene.view.op(id).client;
+        let (who, what) = (scene.client(client), scene.path(text));
+        let mine = |session: Session| scene.view.session(session).client == Some(client);
+        let all = || self.stock.items.iter().filter(|item| item.object == object && item.text == text);
+        let has_right = |item: &Item| {
+            if at_least_once {
+                item.claimants.iter().any(|session| mine(*session))
+            } else {
+                !item.is_there()
+                    && (scene.view.op(item.taker).client == client && item.taker != OpId(0) || mine(item.by))
+            }
+        };
+        if all().any(has_right) {
+            return;
+        }
+        let story = Story::new(format!("{who} was handed {what} without having got it"));
+        let story = match all().next_back() {
+            None => story.because("it never was in the queue"),
+            Some(item) if at_least_once => {
+                story.because(format!("{who} has never claimed {}", scene.znode(item.path)))
+            }
+            Some(item) if item.is_there() => {
+                story.because(format!("{} is still in the queue", scene.znode(item.path)))
+            }
+            Some(item) => story.because(format!(
+                "it was {} that removed it, at zxid {:#x}",
+                scene.session(item.by),
+                item.gone
+            )),
+        };
+        let seen = all().next_back().map_or(u32::MAX, |item| item.gone_at.index);
+        sink.fail(RuleId::Qu1, scene, object, &[scene.view.op(id).called.index, seen], story);
+    }
+
+    /// One client gets items in the order in which they were made.
+    fn in_order(
+        &mut self,
+        scene: &Scene<'_>,
+        id: OpId,
+        object: ObjectId,
+        text: Sym,
+        number: u64,
+        sink: &mut Sink,
+    ) {
+        let client = scene.view.op(id).client;
+        if number == 0 || scene.view.is_sim() {
+            return;
+        }
+        sink.premise(RuleId::Qu4, object);
+        let later = self.fates.iter().find(|(_, fate)| {
+            let of = |(op, _): (OpId, u32)| {
+                scene.view.op(op).client == client && scene.view.op(op).object == object
+            };
+            fate.number > number && fate.seen.is_some_and(of)
+        });
+        if let Some((later, fate)) = later {
+            let story = Story::new(format!(
+                "{} was handed {} after {}",
+                scene.client(client),
+                scene.path(text),
+                scene.path(*later)
+            ))
+            .because(format!("the one was put at zxid {number:#x}, the other at {:#x}", fate.number));
+            sink.fail(RuleId::Qu4, scene, object, &[fate.seen.map_or(u32::MAX, |(_, when)| when)], story);
+        }
+    }
+
+    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, sink: &mut Sink) {
+        let op = scene.view.op(id);
+        let object = op.object;
+        if !is_queue(scene.tables, object) {
+            return;
+        }
+        let given = self.given.remove(&id).unwrap_or_default();
+        let at_least_once = scene.tables.objects[usize::from(object.0)].manner.at_least_once;
+        match op.verb {
+            Verb::Put => self.put(scene, id, outcome, &given, sink),
+            Verb::Confirm => {
+                let capture = self.captures.entry(object).or_default();
+                match outcome {
+                    Outcome::Done => capture.delivered += given.len() as u32,
+                    Outcome::Unknown | Outcome::Cancelled => capture.doubtful += given.len() as u32,
+                    Outcome::Refused => {}
+                }
+                for text in given {
+                    self.confirmed(scene, id, outcome, text, sink);
+                }
+            }
+            Verb::Take | Verb::Claim if !at_least_once => {
+                if matches!(outcome, Outcome::Unknown | Outcome::Cancelled) {
+                    self.captures.entry(object).or_default().doubtful += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn put(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, given: &[Sym], sink: &mut Sink) {
+        let op = scene.view.op(id);
+        let (object, who) = (op.object, scene.client(op.client));
+        if outcome == Outcome::Done {
+            let capture = self.captures.entry(object).or_default();
+            capture.acknowledged += given.len() as u32;
+            capture.put = scene.index;
+        }
+        if !scene.view.is_sim() {
+            return;
+        }
+        for text in given {
+            let made = self.stock.of(object, *text);
+            let what = scene.path(*text);
+            let story =
+                match (outcome, made) {
+                    (Outcome::Done, None) => Story::new(format!(
+                        "{who} was told that {what} is put, and it never was in the queue"
+                    ))
+                    .because("no znode was made of it"),
+                    (Outcome::Refused, Some(made)) => {
+                        let item = &self.stock.items[made];
+                        Story::new(format!("{who} was told that {what} is not put, and it is"))
+                            .because(format!("{} was made at zxid {:#x}", scene.znode(item.path), item.czxid))
+                    }
+                    _ => continue,
+                };
+            sink.fail(RuleId::Qu3, scene, object, &[op.called.index], story);
+        }
+    }
+
+    fn confirmed(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, text: Sym, sink: &mut Sink) {
+        let op = scene.view.op(id);
+        let (object, who, what) = (op.object, scene.client(op.client), scene.path(text));
+        sink.premise(RuleId::Qu1, object);
+        let item = self.stock.of(object, text).map(|at| self.stock.items[at].clone());
+        let is_mine = item.as_ref().is_some_and(|item| item.taker == id);
+        if outcome == Outcome::Refused && is_mine {
+            let story =
+                Story::new(format!("{who} was told that it is not done with {what}, and {what} is gone"))
+                    .because("its own confirmation has removed it");
+            sink.fail(RuleId::Qu2, scene, object, &[op.called.index], story);
+        }
+        if outcome != Outcome::Done {
+            return;
+        }
+        let fate = self.fates.entry(text).or_default();
+        let before = fate.confirmed.replace(id);
+        if let Some(before) = before {
+            let story =
+                Story::new(format!("{who} is done with {what}, and so was {} before", scene.party(before)));
+            sink.fail(RuleId::Qu1, scene, object, &[scene.view.op(before).over.index], story);
+        } else if scene.view.is_sim() && !is_mine {
+            let story = Story::new(format!("{who} was told that it is done with {what}, and it is not"));
+            let story = match item {
+                Some(item) if item.is_there() => story.because("the item is still in the queue"),
+                Some(item) => story.because(format!("{} had removed it before", scene.session(item.by))),
+                None => story.because("the item never was in the queue"),
+            };
+            sink.fail(RuleId::Qu1, scene, object, &[op.called.index], story);
+        }
+    }
+
+    /// What has not come out must still be there.
+    fn quiesce(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        if scene.view.is_sim() {
+            for at in 0..self.stock.items.len() {
+                self.accounts_for(scene, at, sink);
+            }
+            return;
+        }
+        for (object, capture) in &self.captures {
+            if capture.acknowledged == 0 {
+                continue;
+            }
+            sink.premise(RuleId::Qu2, *object);
+            let missing = capture.acknowledged.saturating_sub(capture.delivered + capture.left);
+            if missing == 0 {
+                continue;
+            }
+            if capture.doubtful > 0 {
+                // How many each of them took is not known.
+                if missing > capture.doubtful {
+                    sink.unknown(RuleId::Qu2, *object);
+                }
+                continue;
+            }
+            let story = Story::new(format!("{missing} items are lost"))
+                .because(format!(
+                    "{} were put, {} came out, {} are left",
+                    capture.acknowledged, capture.delivered, capture.left
+                ))
+                .not_excused("no operation was cancelled, none has an unknown end, nobody died");
+            sink.fail(RuleId::Qu2, scene, *object, &[capture.put], story);
+        }
+    }
+
+    fn accounts_for(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+        let item = &self.stock.items[at];
+        sink.premise(RuleId::Qu2, item.object);
+        let object = &scene.tables.objects[usize::from(item.object.0)];
+        let came_out = self.fates.get(&item.text).is_some_and(|fate| fate.seen.is_some());
+        if item.is_there() || object.manner.at_least_once || came_out {
+            return;
+        }
+        let op = scene.view.op(item.taker);
+        let in_doubt = match op.phase {
+            Phase::Over(Outcome::Unknown) => Some("its end is unknown"),
+            Phase::Over(Outcome::Cancelled) => Some("it was cancelled"),
+            Phase::Dead => Some("its client died"),
+            _ if self.died_with.contains(&at) => {
+                Some("the client that had it in hand died, or a third party took it")
+            }
+            _ => None,
+        };
+        let text = scene.path(item.text);
+        let by = if op.phase == Phase::Unborn {
+            format!("by {}", scene.session(item.by))
+        } else {
+            format!("by an operation of {} (called at {})", scene.client(op.client), scene.when(op.called))
+        };
+        let story = Story::new(format!("item {text} is lost"))
+            .because(format!("it was removed at zxid {:#x} {by}, and handed to nobody", item.gone));
+        let (verdict, story) = match in_doubt {
+            Some(why) => (Verdict::Inherent, story.excused(why)),
+            None => (Verdict::Fail, story.not_excused("the operation came to its end, and its client lived")),
+        };
+        let found = Found { rule: RuleId::Qu2, verdict, layer: RuleId::Qu2.layer(), at: scene.index };
+        sink.find(found, scene, Some(item.object), &[item.made.index, item.gone_at.index], story);
+    }
+
+    /// A client dies with what it has in hand.
+    fn crash(&mut self, scene: &Scene<'_>, client: u8) {
+        for (at, item) in self.stock.items.iter().enumerate() {
+            let mine = scene.view.op(item.taker).client == client && item.taker != OpId(0);
+            let came_out = self.fates.get(&item.text).is_some_and(|fate| fate.seen.is_some());
+            if mine && item.gone != NEVER && !came_out {
+                self.died_with.push(at);
+            }
+        }
+        for capture in self.captures.values_mut() {
+            capture.doubtful += 1;
+        }
+    }
+}
+
+impl Rule for Items {
+    const ID: RuleId = RuleId::Qu1;
+    const ALSO: &'static [RuleId] =
+        &[RuleId::Qu2, RuleId::Qu3, RuleId::Qu4, RuleId::Qu5, RuleId::Qu8, RuleId::Qu10];
+    const HEARS: Kinds = hears::Return
+        | hears::Given
+        | hears::Observed
+        | hears::Txn
+        | hears::Created
+        | hears::Data
+        | hears::Deleted
+        | hears::Fault
+        | hears::Crash
+        | hears::Quiesce
+        | hears::Left;
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        if !scene.tables.objects.iter().any(|object| matches!(object.kind, Kind::Queue | Kind::PriorityQueue))
+        {
+            return;
+        }
+        match event.what {
+            What::Created { .. } | What::Data { .. } | What::Deleted { .. } | What::Given { .. } => {
+                if let What::Given { text, .. } = event.what {
+                    self.given.entry(event.op).or_default().push(text);
+                }
+                let change = self.stock.event(scene, event);
+                self.changed(scene, event, change, sink);
+            }
+            What::Observed { .. } => {
+                self.batch.judge(scene, &self.stock, sink);
+                self.observed(scene, event, sink);
+            }
+            What::Return { outcome } => self.returned(scene, event.op, outcome, sink),
+            What::Txn { .. } => self.batch.judge(scene, &self.stock, sink),
+            What::Fault { kind: FaultKind::ForeignDelete, .. } => self.foreign += 1,
+            What::Crash { client } => self.crash(scene, client),
+            What::Left { object, path, owner: Session(0) } => {
+                let is_item = crate::view::is_child(scene.tables, object, path);
+                let name = scene.znode(path);
+                if is_item && !matches!(name.as_str(), "receipts" | "takers" | "claims") {
+                    self.captures.entry(object).or_default().left += 1;
+                }
+            }
+            What::Quiesce => {
+                self.batch.judge(scene, &self.stock, sink);
+                self.quiesce(scene, sink);
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        self.batch.judge(scene, &self.stock, sink);
+    }
+}

@@ -1,0 +1,101 @@
+//! In which order items go: QU-4, QU-5, QU-10.
+//!
+//! What matters is the transaction that takes items, or claims them for the first time: when all its effects are there,
+//! nothing may have been passed over. A priority queue that is not strict may pass over what was not in its list.
+
+use super::stock::{Item, Stock};
+use crate::history::{Kind, ObjectId};
+use crate::sink::{Scene, Sink, Story};
+use crate::verdict::RuleId;
+
+/// The items that the transaction in hand has taken, or claimed for the first time.
+#[derive(Default)]
+pub(super) struct Batch {
+    items: Vec<usize>,
+}
+
+impl Batch {
+    /// An item was taken.
+    pub(super) fn add(&mut self, item: usize) {
+        self.items.push(item);
+    }
+
+    /// All effects of the transaction are there.
+    pub(super) fn judge(&mut self, scene: &Scene<'_>, stock: &Stock, sink: &mut Sink) {
+        for taken in std::mem::take(&mut self.items) {
+            let item = &stock.items[taken];
+            let object = &scene.tables.objects[usize::from(item.object.0)];
+            let is_fifo = object.kind == Kind::Queue;
+            if is_fifo {
+                sink.premise(RuleId::Qu4, item.object);
+            } else {
+                sink.premise(RuleId::Qu5, item.object);
+            }
+            let is_strict = is_fifo || object.manner.strict;
+            let known = |other: &&Item| is_strict || is_known(scene, stock, taken, other);
+            let waits = |other: &&Item| is_waiting(other, object.manner.at_least_once);
+            let others = || stock.there(item.object).filter(waits);
+            if others().next().is_some() {
+                sink.premise(RuleId::Qu10, item.object);
+            }
+            let goes_first =
+                |other: &&Item| if is_fifo { age(other) < age(item) } else { rank(other) < rank(item) };
+            if let Some(passed) = others().filter(goes_first).find(known) {
+                tell(scene, item.object, item, passed, sink);
+            }
+        }
+    }
+}
+
+/// Whether an item stands in the queue and was never handed out. (What was given back stands at its old place, but a
+/// consumer's list may not show it.)
+fn is_waiting(item: &Item, at_least_once: bool) -> bool {
+    !at_least_once || item.claimants.is_empty()
+}
+
+/// By urgency, then by age. What one transaction made stands in the order of its operations, as events tell it.
+fn rank(item: &Item) -> (u64, u64, u32) {
+    (item.urgency, item.czxid, item.made.index)
+}
+
+fn age(item: &Item) -> (u64, u32) {
+    (item.czxid, item.made.index)
+}
+
+/// Whether the operation that got an item could know of another one: it was in the list that it used.
+fn is_known(scene: &Scene<'_>, stock: &Stock, taken: usize, other: &Item) -> bool {
+    let item = &stock.items[taken];
+    let by = if item.is_there() { item.claimer } else { item.taker };
+    let op = scene.view.op(by);
+    match op.list {
+        Some(list) if list.zxid != 0 => other.czxid <= list.zxid,
+        // It used a list of an earlier call, or none.
+        _ => op.called.came() && other.made.index < op.called.index,
+    }
+}
+
+fn tell(scene: &Scene<'_>, object: ObjectId, item: &Item, passed: &Item, sink: &mut Sink) {
+    let is_fifo = scene.tables.objects[usize::from(object.0)].kind == Kind::Queue;
+    let (text, other) = (scene.path(item.text), scene.path(passed.text));
+    let names = (scene.znode(item.path), scene.znode(passed.path));
+    let seen = [item.made.index, passed.made.index];
+    // Wherever the names are a reason, they are the reason.
+    if names.0 < names.1 {
+        let story = Story::new(format!("item {text} went before {other}"))
+            .because(format!("as texts {} comes before {}; as numbers it does not", names.0, names.1));
+        sink.fail(RuleId::Qu10, scene, object, &seen, story);
+    }
+    let (rule, story) = if is_fifo {
+        let story = Story::new(format!("item {text} (zxid {:#x}) went before {other}", item.czxid))
+            .because(format!("{other} was put at zxid {:#x} and is still there", passed.czxid));
+        (RuleId::Qu4, story)
+    } else {
+        let story = Story::new(format!(
+            "item {text} of priority {} went while {other} of priority {} was there",
+            item.urgency, passed.urgency
+        ))
+        .because(format!("{other} was put at zxid {:#x}", passed.czxid));
+        (RuleId::Qu5, story)
+    };
+    sink.fail(rule, scene, object, &seen, story);
+}

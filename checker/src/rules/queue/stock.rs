@@ -1,0 +1,197 @@
+//! What is in the queues, as the transactions tell it.
+
+use super::{gets, is_below, is_queue};
+use crate::digest;
+use crate::history::{Event, ObjectId, OpId, Session, Sym, Verb, What};
+use crate::sink::Scene;
+use crate::view::{Moment, NEVER};
+use std::collections::BTreeMap;
+
+/// Something that a put was given.
+#[derive(Clone, Debug)]
+pub(super) struct Given {
+    pub(super) object: ObjectId,
+    pub(super) text: Sym,
+    pub(super) put: OpId,
+    pub(super) urgency: u64,
+    /// How many znodes were made of it.
+    pub(super) made: u32,
+}
+
+/// An item: a znode.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    pub(super) object: ObjectId,
+    pub(super) text: Sym,
+    pub(super) put: OpId,
+    pub(super) urgency: u64,
+    pub(super) path: Sym,
+    pub(super) czxid: u64,
+    pub(super) made: Moment,
+    pub(super) owner: Session,
+    /// The zxid of its end, or never.
+    pub(super) gone: u64,
+    pub(super) gone_at: Moment,
+    /// The operation that removed it, if one did.
+    pub(super) taker: OpId,
+    pub(super) by: Session,
+    /// The operation that claimed it last.
+    pub(super) claimer: OpId,
+    /// The sessions that have claimed it, in turn.
+    pub(super) claimants: Vec<Session>,
+    /// The claim that stands.
+    pub(super) claim: Option<Claim>,
+    /// When the last claim went.
+    pub(super) unclaimed: u64,
+}
+
+/// A claim: a znode beside an item.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Claim {
+    pub(super) path: Sym,
+    pub(super) owner: Session,
+}
+
+impl Item {
+    pub(super) fn is_there(&self) -> bool {
+        self.gone == NEVER
+    }
+}
+
+/// What an event has done to the queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    None,
+    /// A put was given something that another had been given.
+    Same,
+    /// An item was made.
+    Made(usize),
+    /// An item is gone.
+    Gone(usize),
+    /// An item was claimed.
+    Claimed(usize),
+    /// The claim of an item, of that session, is gone.
+    Unclaimed(usize, Session),
+}
+
+/// Everything that was ever in the queues.
+#[derive(Default)]
+pub(super) struct Stock {
+    pub(super) given: BTreeMap<u64, Given>,
+    pub(super) items: Vec<Item>,
+    /// Items by path, and by the path of their claims.
+    at: BTreeMap<Sym, usize>,
+    claims: BTreeMap<Sym, usize>,
+    /// The znode that was created last, whose data follow.
+    created: Option<(u64, Sym, Session, OpId)>,
+}
+
+impl Stock {
+    /// Takes an event in.
+    pub(super) fn event(&mut self, scene: &Scene<'_>, event: &Event) -> Change {
+        match event.what {
+            What::Given { text, number } => self.put(scene, event.op, text, number),
+            What::Created { zxid, path, owner } => {
+                self.created = Some((zxid, path, owner, event.op));
+                self.claimed(scene, event.op, path, owner)
+            }
+            What::Data { digest, .. } => self.made(scene, digest),
+            What::Deleted { zxid, path, by } => self.deleted(scene, event.op, path, zxid, by),
+            _ => Change::None,
+        }
+    }
+
+    fn put(&mut self, scene: &Scene<'_>, put: OpId, text: Sym, urgency: u64) -> Change {
+        let op = scene.view.op(put);
+        if op.verb != Verb::Put || !is_queue(scene.tables, op.object) {
+            return Change::None;
+        }
+        let digest = digest::data(Some(scene.tables.names.get(text).unwrap_or_default().as_bytes()));
+        let given = Given { object: op.object, text, put, urgency, made: 0 };
+        if self.given.contains_key(&digest) {
+            return Change::Same;
+        }
+        self.given.insert(digest, given);
+        Change::None
+    }
+
+    fn made(&mut self, scene: &Scene<'_>, digest: u64) -> Change {
+        let Some((zxid, path, owner, _)) = self.created.take() else { return Change::None };
+        let Some(given) = self.given.get_mut(&digest) else { return Change::None };
+        let text = scene.tables.names.get(path).unwrap_or_default();
+        if !is_below(scene.tables, text, given.object) {
+            return Change::None;
+        }
+        given.made += 1;
+        let Given { object, text, put, urgency, .. } = *given;
+        self.at.insert(path, self.items.len());
+        self.items.push(Item {
+            object,
+            text,
+            put,
+            urgency,
+            path,
+            czxid: zxid,
+            made: scene.view.now,
+            owner,
+            gone: NEVER,
+            gone_at: Moment::NEVER,
+            taker: OpId(0),
+            by: Session(0),
+            claimer: OpId(0),
+            claimants: Vec::new(),
+            claim: None,
+            unclaimed: NEVER,
+        });
+        Change::Made(self.items.len() - 1)
+    }
+
+    /// A claim bears the name of its item, and goes with its session.
+    fn claimed(&mut self, scene: &Scene<'_>, op: OpId, path: Sym, owner: Session) -> Change {
+        let (id, op) = (op, scene.view.op(op));
+        if owner == Session(0) || !gets(op.verb) || !is_queue(scene.tables, op.object) {
+            return Change::None;
+        }
+        let name = |sym: Sym| scene.tables.names.get(sym).and_then(|path| path.rsplit('/').next());
+        let bears =
+            |item: &Item| item.is_there() && item.object == op.object && name(item.path) == name(path);
+        let Some(at) = self.items.iter().position(bears) else { return Change::None };
+        self.items[at].claimer = id;
+        self.items[at].claimants.push(owner);
+        self.items[at].claim = Some(Claim { path, owner });
+        self.claims.insert(path, at);
+        Change::Claimed(at)
+    }
+
+    fn deleted(&mut self, scene: &Scene<'_>, op: OpId, path: Sym, zxid: u64, by: Session) -> Change {
+        if let Some(at) = self.claims.remove(&path) {
+            let item = &mut self.items[at];
+            let Some(claim) = item.claim.take_if(|claim| claim.path == path) else { return Change::None };
+            item.unclaimed = zxid;
+            return Change::Unclaimed(at, claim.owner);
+        }
+        let Some(at) = self.at.remove(&path) else { return Change::None };
+        let item = &mut self.items[at];
+        item.gone = zxid;
+        item.gone_at = scene.view.now;
+        item.taker = op;
+        item.by = by;
+        Change::Gone(at)
+    }
+
+    /// The item that was made of a text.
+    pub(super) fn of(&self, object: ObjectId, text: Sym) -> Option<usize> {
+        self.items.iter().position(|item| item.object == object && item.text == text)
+    }
+
+    /// What was given under that text.
+    pub(super) fn given(&self, scene: &Scene<'_>, object: ObjectId, text: Sym) -> Option<&Given> {
+        let digest = digest::data(Some(scene.tables.names.get(text).unwrap_or_default().as_bytes()));
+        self.given.get(&digest).filter(|given| given.object == object && given.text == text)
+    }
+
+    /// What is there of a queue.
+    pub(super) fn there(&self, object: ObjectId) -> impl Iterator<Item = &Item> {
+        self.items.iter().filter(move |item| item.object == object && item.is_there())
+    }
+}

@@ -1,0 +1,394 @@
+//! Who is asked to go: RV-1 to RV-4.
+//!
+//! A contender is asked to go by a word that somebody else writes into its znode. Its owner is told of it by a
+//! notification, or by the very read that was to arm the watch; it tells its caller (`Observed`), and a waiter leaves.
+
+use super::{Kinds, Rule, hears};
+use crate::digest::{self, Digest, Stat};
+use crate::history::{Event, Kind, Notify, ObjectId, OpId, Outcome, ReqId, Request, Seen, Sym, Verb, What};
+use crate::sink::{Found, Scene, Sink, Story, ms};
+use crate::verdict::{Layer, RuleId, Verdict};
+use crate::view::{Contender, Hold, Moment, NOBODY, Op, Phase, View, WORDS};
+
+/// RV-1: a request to go reaches its owner. RV-3: a waiter that was asked leaves.
+#[derive(Default)]
+pub(crate) struct Heard {
+    asked: Vec<Asked>,
+    /// Reads whose answers carry the word.
+    carrying: Vec<ReqId>,
+    /// The read that a server answers just now.
+    served: ReqId,
+}
+
+/// A contender that was asked to go, and what became of it.
+#[derive(Clone, Copy)]
+struct Asked {
+    op: OpId,
+    contender: u32,
+    since: Moment,
+    /// When the owner was given the word by a read.
+    given: Moment,
+    /// When it was told that its znode has changed.
+    noticed: Moment,
+    /// When its caller was told.
+    told: Moment,
+}
+
+/// The kinds of object whose contenders can be asked to go.
+const REVOCABLE: &[Kind] = &[Kind::RevocableLock, Kind::PriorityLock];
+
+fn is_revocable(scene: &Scene<'_>, object: ObjectId) -> bool {
+    REVOCABLE.contains(&scene.kind(object))
+}
+
+/// Whether the answer to a read holds the word.
+fn is_word(found: Digest) -> bool {
+    let of = |word: &str| Digest::of_data(digest::data(Some(word.as_bytes())), &Stat::default()).content;
+    WORDS.iter().any(|word| of(word) == found.content)
+}
+
+impl Heard {
+    fn ask(&mut self, scene: &Scene<'_>, contender: u32, sink: &mut Sink) {
+        let view = scene.view;
+        let Some(asked) = view.contender(contender) else { return };
+        let op = view.op(asked.op);
+        if !is_revocable(scene, asked.object) || self.asked.iter().any(|known| known.contender == contender) {
+            return;
+        }
+        if Self::is_interested(op) {
+            sink.premise(RuleId::Rv1, asked.object);
+            if op.is_waiting() {
+                sink.premise(RuleId::Rv3, asked.object);
+            }
+        }
+        self.asked.push(Asked {
+            op: asked.op,
+            contender,
+            since: view.now,
+            given: Moment::NEVER,
+            noticed: Moment::NEVER,
+            told: Moment::NEVER,
+        });
+    }
+
+    /// Whether its owner waits, or holds.
+    fn is_interested(op: &Op) -> bool {
+        let holds = matches!(op.hold, Hold::Believed | Hold::Suspended);
+        // A writer that goes on as a reader gives up the znode that it was asked by.
+        op.is_waiting() || holds && op.downgrade == OpId(0)
+    }
+
+    fn of(&mut self, op: OpId) -> Option<&mut Asked> {
+        self.asked.iter_mut().find(|asked| asked.op == op)
+    }
+
+    /// Whether the owner could act all the time since then, and for longer than things take.
+    fn could_act(scene: &Scene<'_>, op: &Op, since: Moment, patience: u64) -> bool {
+        let view = scene.view;
+        let client = view.client(op.client);
+        let (begin, end) = client.last_pause;
+        let resumed = if begin.came() { end.at } else { 0 };
+        since.came() && !client.is_paused() && scene.at > since.at.max(resumed).saturating_add(patience)
+    }
+
+    fn judge(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        let view = scene.view;
+        self.asked.retain(|asked| {
+            let op = view.op(asked.op);
+            if !Self::is_interested(op) || view.client(op.client).is_dead() {
+                return false;
+            }
+            let session = view.contender(asked.contender).map_or(op.session, |own| own.owner);
+            let session = view.session(session);
+            if session.is_over() || session.is_suspended {
+                return true;
+            }
+            let connected = if session.connected.came() { session.connected.at } else { 0 };
+            let from = asked.since.at.max(view.calm_since).max(connected);
+            let bound = view.bound(op.object);
+            let calm = view.healed && Self::could_act(scene, op, Moment { at: from, ..asked.since }, bound);
+            if asked.told.came() {
+                // A waiter leaves; a holder goes when it likes.
+                if op.is_waiting() && calm {
+                    Self::stays(scene, *asked, sink);
+                    return false;
+                }
+                return true;
+            }
+            // The arming read's answer is read like any other; after a notification one more read is due.
+            let patience = view.round_trip / 2 + view.settle;
+            let given = Self::could_act(scene, op, asked.given, patience);
+            let quiet =
+                view.calm_since < asked.noticed.at && connected < asked.noticed.at && op.in_flight == 0;
+            // A machine that runs other things, too, takes its time.
+            let busy = if view.is_sim() { 0 } else { view.settle };
+            let noticed = quiet && Self::could_act(scene, op, asked.noticed, 4 * view.round_trip + busy);
+            if given || noticed || calm {
+                Self::lost(scene, *asked, sink);
+                return false;
+            }
+            true
+        });
+    }
+
+    fn lost(scene: &Scene<'_>, asked: Asked, sink: &mut Sink) {
+        let view = scene.view;
+        let op = view.op(asked.op);
+        let who = scene.client(op.client);
+        let doing = if op.is_waiting() { "waits" } else { "holds" };
+        let story = Story::new(format!(
+            "{who} was asked to go at {}, with {}, and {doing} on at {}",
+            scene.when(asked.since),
+            scene.place(asked.contender),
+            scene.when(Moment { at: scene.at, index: scene.index })
+        ));
+        let (story, layer) = if asked.given.came() {
+            let read = format!("{who} was given the word by a read at {}", scene.when(asked.given));
+            (story.because(read), Layer::Safety)
+        } else if asked.noticed.came() {
+            let told = format!("{who} was told at {} that its znode had changed", scene.when(asked.noticed));
+            (story.because(told), Layer::Liveness)
+        } else {
+            (story.because("nothing has told it"), Layer::Liveness)
+        };
+        let seen = [asked.since.index, asked.given.index, asked.noticed.index];
+        let found = Found { rule: RuleId::Rv1, verdict: Verdict::Fail, layer, at: scene.index };
+        sink.find(found, scene, Some(op.object), &seen, story);
+    }
+
+    fn stays(scene: &Scene<'_>, asked: Asked, sink: &mut Sink) {
+        let op = scene.view.op(asked.op);
+        let who = scene.client(op.client);
+        let story = Story::new(format!(
+            "{who} was told at {} that it was asked to go, and still stands in line at {}",
+            scene.when(asked.told),
+            scene.when(Moment { at: scene.at, index: scene.index })
+        ))
+        .because(format!("{} is the most it may take", ms(scene.view.bound(op.object))));
+        sink.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], story);
+    }
+
+    /// A waiter that was told to go is granted all the same.
+    fn believed(&mut self, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+        let op = scene.view.op(id);
+        let Some(asked) = self.of(id).filter(|asked| asked.told.came() && op.granted == op.believed) else {
+            return;
+        };
+        let story = Story::new(format!(
+            "{} was granted it at {}, and had told its caller that it was asked to go",
+            scene.client(op.client),
+            scene.when(op.granted)
+        ))
+        .because(format!("{} it had told so", scene.when(asked.told)));
+        sink.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], story);
+    }
+
+    /// A waiter that was asked to go, and knows it, says so when it leaves.
+    fn returned(&mut self, scene: &Scene<'_>, id: OpId) {
+        let op = scene.view.op(id);
+        if !Self::is_interested(op) {
+            self.asked.retain(|asked| asked.op != id);
+        }
+    }
+
+    /// In a capture, what somebody was told who asked.
+    fn fate(&mut self, scene: &Scene<'_>, asker: OpId, fate: Sym, sink: &mut Sink) {
+        let view = scene.view;
+        if !view.is_sim() && scene.tables.names.get(fate) == Some("asked") {
+            let contender = view.contender_of(view.op(asker).given);
+            self.ask(scene, contender.unwrap_or(NOBODY), sink);
+        }
+    }
+}
+
+impl Rule for Heard {
+    const ID: RuleId = RuleId::Rv1;
+    const ABOUT: &'static [Kind] = REVOCABLE;
+    const ALSO: &'static [RuleId] = &[RuleId::Rv3];
+    const HEARS: Kinds = hears::Data
+        | hears::Observed
+        | hears::Notice
+        | hears::Served
+        | hears::Found
+        | hears::Reply
+        | hears::Believe
+        | hears::Return;
+
+    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        if !self.asked.is_empty() {
+            self.judge(scene, sink);
+        }
+    }
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let view = scene.view;
+        match event.what {
+            What::Data { .. } if view.asked != NOBODY => self.ask(scene, view.asked, sink),
+            What::Observed { seen: Seen::Fate, text, .. } => self.fate(scene, event.op, text, sink),
+            _ if self.asked.is_empty() => {}
+            What::Observed { seen: Seen::Word, .. } => {
+                if let Some(asked) = self.of(event.op).filter(|asked| !asked.told.came()) {
+                    asked.told = view.now;
+                }
+            }
+            What::Notice { session, kind: Notify::DataChanged, path, .. } => {
+                let mine = |asked: &&mut Asked| {
+                    let own = view.contender(asked.contender);
+                    own.is_some_and(|own| own.path == path && own.owner == session)
+                };
+                if let Some(asked) = self.asked.iter_mut().find(mine).filter(|asked| !asked.noticed.came()) {
+                    asked.noticed = view.now;
+                }
+            }
+            What::Served { req, .. } => self.served = req,
+            What::Found { read: Request::Get, digest, .. } if is_word(digest) => {
+                self.carrying.push(self.served)
+            }
+            What::Reply { req, .. } if self.carrying.contains(&req) => {
+                self.carrying.retain(|carrying| *carrying != req);
+                let Some(read) = view.request(req).filter(|read| !read.cleanup) else { return };
+                let mine = |asked: &&mut Asked| {
+                    let own = view.contender(asked.contender);
+                    own.is_some_and(|own| own.path == read.path && own.owner == read.session)
+                };
+                if let Some(asked) = self.asked.iter_mut().find(mine).filter(|asked| !asked.given.came()) {
+                    asked.given = view.now;
+                }
+            }
+            What::Believe { .. } => self.believed(scene, event.op, sink),
+            What::Return { .. } => self.returned(scene, event.op),
+            _ => {}
+        }
+    }
+}
+
+/// RV-2: nobody is removed without having been asked, before the grace is over, or where that is not allowed.
+#[derive(Default)]
+pub(crate) struct Force;
+
+impl Force {
+    fn story(scene: &Scene<'_>, gone: &Contender) -> Story {
+        let object = &scene.tables.objects[usize::from(gone.object.0)];
+        let story = Story::new(format!(
+            "{} of {} was deleted at {} by {}",
+            scene.place(scene.view.touched),
+            scene.party(gone.op),
+            scene.when(gone.deleted),
+            scene.party(gone.by_op)
+        ));
+        if !object.manner.forced {
+            return story.because("nobody may be made to go here");
+        }
+        if !gone.asked.came() {
+            return story.because("it had not been asked to go");
+        }
+        let after = gone.deleted.at.saturating_sub(gone.asked.at);
+        story.because(format!(
+            "it was asked at {}, {} before, and the grace is {}",
+            scene.when(gone.asked),
+            ms(after),
+            ms(object.manner.grace)
+        ))
+    }
+}
+
+impl Rule for Force {
+    const ID: RuleId = RuleId::Rv2;
+    const ABOUT: &'static [Kind] = REVOCABLE;
+    const HEARS: Kinds = hears::Deleted | hears::Return;
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let view = scene.view;
+        // Whoever asks and leaves it at that has kept the promise too.
+        if let What::Return { outcome: Outcome::Done } = event.what {
+            let op = view.op(event.op);
+            if matches!(op.verb, Verb::Ask | Verb::Force) && is_revocable(scene, op.object) {
+                sink.premise(Self::ID, op.object);
+            }
+            return;
+        }
+        let Some(gone) = view.contender(view.touched) else { return };
+        let by_owner = gone.by == gone.owner || gone.by == gone.creator || gone.by_stranger;
+        if by_owner || !view.is_revoker(gone, gone.by_op) {
+            return;
+        }
+        sink.premise(Self::ID, gone.object);
+        if !gone.by_force {
+            let story = Self::story(scene, gone);
+            sink.fail(Self::ID, scene, gone.object, &[gone.created, gone.asked.index], story);
+        }
+    }
+}
+
+/// RV-4: a request to go lets nobody else in.
+#[derive(Default)]
+pub(crate) struct NoGrant {
+    /// Who was told that the znode of somebody else has changed: which, and when.
+    woken: Vec<(OpId, Sym, Moment)>,
+}
+
+impl NoGrant {
+    /// The operations of that session for which it is news.
+    fn noticed(&mut self, view: &View, session: crate::history::Session, path: Sym) {
+        let Some(number) = view.contender_of(path) else { return };
+        let Some(changed) = view.contender(number) else { return };
+        let Some(client) = view.session(session).client else { return };
+        for id in &view.client(client).open {
+            let op = view.op(*id);
+            if op.is_waiting() && op.object == changed.object && changed.op != *id {
+                self.woken.retain(|(woken, ..)| woken != id);
+                self.woken.push((*id, path, view.now));
+            }
+        }
+    }
+}
+
+impl Rule for NoGrant {
+    const ID: RuleId = RuleId::Rv4;
+    const ABOUT: &'static [Kind] = REVOCABLE;
+    const HEARS: Kinds = hears::Data | hears::Notice | hears::Believe;
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let view = scene.view;
+        match event.what {
+            What::Data { .. } => {
+                let Some(asked) = view.contender(view.asked) else { return };
+                let others = &view.line(asked.object).waiting;
+                if others.iter().any(|id| *id != asked.op) && is_revocable(scene, asked.object) {
+                    sink.premise(Self::ID, asked.object);
+                }
+            }
+            What::Notice { session, kind: Notify::DataChanged, path, .. } => {
+                self.noticed(view, session, path)
+            }
+            What::Believe { object, .. } if !self.woken.is_empty() => {
+                let op = view.op(event.op);
+                let of = self.woken.iter().find(|(woken, ..)| *woken == event.op).copied();
+                self.woken
+                    .retain(|(woken, ..)| *woken != event.op && matches!(view.op(*woken).phase, Phase::Open));
+                let Some((_, path, at)) = of else { return };
+                let looked = op.list.is_some_and(|list| list.sent.index > at.index);
+                // Or it has looked, and passed over the one that it takes for gone.
+                let own = view.contender(op.own);
+                let changed = view.contender_of(path).and_then(|number| view.contender(number));
+                let passed = own.zip(changed).is_some_and(|(own, changed)| {
+                    changed.stands_before(own) && op.list.is_some_and(|list| changed.is_in(list.zxid))
+                });
+                let is_it = !looked || passed;
+                if !is_it || !is_revocable(scene, object) || view.justify(event.op).is_ok() {
+                    return;
+                }
+                let story = Story::new(format!(
+                    "{} was granted it at {}, with {}",
+                    scene.client(op.client),
+                    scene.when(op.granted),
+                    scene.place(op.own)
+                ))
+                .because(format!("{} it was told that {} has changed", scene.when(at), scene.znode(path)))
+                .because("that one was asked to go, and has not gone");
+                sink.fail(Self::ID, scene, object, &[at.index], story);
+            }
+            _ => {}
+        }
+    }
+}

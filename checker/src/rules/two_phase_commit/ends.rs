@@ -1,0 +1,181 @@
+//! Who ends in time, and who is blocked by whom: TC-5 and TC-13.
+
+use super::told::Told;
+use super::written::Written;
+use super::{Part, party, size};
+use crate::history::{ObjectId, OpId, Verb};
+use crate::sink::{Found, Scene, Sink, Story, ms};
+use crate::verdict::{RuleId, Verdict};
+use crate::view::{Moment, Op, Phase};
+use std::collections::BTreeMap;
+
+/// What is known of ends.
+#[derive(Default)]
+pub(super) struct Ends {
+    /// Operations about which something was found: once is enough.
+    found: Vec<OpId>,
+    /// When somebody was last told a decision, or a vote came: from then on those who wait can go on.
+    news: u64,
+    known: (bool, usize),
+}
+
+impl Ends {
+    pub(super) fn called(&mut self, scene: &Scene<'_>, object: ObjectId, sink: &mut Sink) {
+        if scene.view.healed {
+            sink.premise(RuleId::Tc13, object);
+        }
+    }
+
+    pub(super) fn healed(
+        &mut self,
+        scene: &Scene<'_>,
+        object: ObjectId,
+        parts: &BTreeMap<OpId, Part>,
+        sink: &mut Sink,
+    ) {
+        for _ in parts.keys().filter(|op| scene.view.op(**op).phase == Phase::Open) {
+            sink.premise(RuleId::Tc13, object);
+        }
+    }
+
+    /// Since faults are over everybody ends within the bound, or is blocked by somebody who can be named.
+    pub(super) fn pass_time(
+        &mut self,
+        scene: &Scene<'_>,
+        object: ObjectId,
+        parts: &BTreeMap<OpId, Part>,
+        told: &Told,
+        written: &Written,
+        sink: &mut Sink,
+    ) {
+        let view = scene.view;
+        let known = (told.is_decided() || written.decided(), written.votes().max(told.voters().count()));
+        if known != self.known {
+            self.known = known;
+            self.news = view.now.at;
+        }
+        for (id, part) in parts {
+            let op = view.op(*id);
+            if op.phase != Phase::Open || view.client(op.client).is_paused() || self.found.contains(id) {
+                continue;
+            }
+            let limit = op.called.at.saturating_add(view.client(op.client).stretch(op.limit.into()));
+            let since = limit.max(view.calm_since).max(self.news);
+            if scene.at <= since.saturating_add(view.bound(object)) {
+                continue;
+            }
+            self.found.push(*id);
+            Self::overdue(scene, object, (op, part, since), told, written, sink);
+        }
+    }
+
+    fn overdue(
+        scene: &Scene<'_>,
+        object: ObjectId,
+        (op, part, since): (&Op, &Part, u64),
+        told: &Told,
+        written: &Written,
+        sink: &mut Sink,
+    ) {
+        let view = scene.view;
+        let now = scene.when(Moment { at: scene.at, index: scene.index });
+        let mut story = Story::new(format!(
+            "the {} that {} called at {} is still open at {now}",
+            crate::words::Word::word(op.verb),
+            party(part.site),
+            scene.when(op.called)
+        ));
+        let decided = told.is_decided() || written.decided();
+        let missing = written.missing(size(scene, object) as u64);
+        let blocked = match (op.verb, missing) {
+            (Verb::Decide, Some(site)) if view.is_sim() && !decided && op.limit == 0 => {
+                Some(format!("blocked, legally, by the vote of site {site}: it asks without a time limit"))
+            }
+            (Verb::Decide, None) if !decided && op.limit == 0 && Self::is_coordinated(scene, object) => {
+                Some("blocked, legally, by the coordinator: it asks without a time limit".to_owned())
+            }
+            (Verb::Decide, _) if !view.is_sim() && !decided && op.limit == 0 => Some(
+                "blocked, legally, by a vote or by the coordinator: it asks without a time limit".to_owned(),
+            ),
+            _ => None,
+        };
+        let verdict = match blocked {
+            Some(by) => {
+                story = story.excused(by);
+                Verdict::Inherent
+            }
+            None => {
+                story = match (decided, missing) {
+                    (true, _) => story.because("it is decided, and the decision can be read"),
+                    (false, Some(site)) => story
+                        .because(format!("the vote of site {site} is missing, and abort can be proposed")),
+                    (false, None) => story.because("all votes are cast, and commit can be proposed"),
+                };
+                story = story.not_excused(format!(
+                    "{} without faults is more than it may take",
+                    ms(scene.at.saturating_sub(since))
+                ));
+                Verdict::Fail
+            }
+        };
+        let found = Found { rule: RuleId::Tc13, verdict, layer: RuleId::Tc13.layer(), at: scene.index };
+        sink.find(found, scene, Some(object), &[op.called.index], story);
+    }
+
+    fn is_coordinated(scene: &Scene<'_>, object: ObjectId) -> bool {
+        scene.tables.objects[usize::from(object.0)].manner.coordinated
+    }
+
+    /// Nothing is open any more: every site that has voted was told the decision.
+    pub(super) fn quiesce(
+        &mut self,
+        scene: &Scene<'_>,
+        object: ObjectId,
+        parts: &BTreeMap<OpId, Part>,
+        told: &Told,
+        written: &Written,
+        sink: &mut Sink,
+    ) {
+        let view = scene.view;
+        for site in told.voters() {
+            let of_site = parts.iter().filter(|(_, part)| part.site == site);
+            let Some((id, part)) = of_site.max_by_key(|(id, _)| **id) else { continue };
+            let op = view.op(*id);
+            if view.client(op.client).is_dead() {
+                continue;
+            }
+            sink.premise(RuleId::Tc5, object);
+            // Whose record an operator took away is told so.
+            if told.knows(site) || told.is_forgotten() || self.found.contains(id) {
+                continue;
+            }
+            let why = match written.decided() || told.is_decided() {
+                true => "it is decided",
+                false => "abort could be proposed",
+            };
+            let story = Story::new(format!("{} has voted, and was never told the decision", party(site)))
+                .because(format!(
+                    "its last operation, {} (called at {}), ended at {}",
+                    crate::words::Word::word(part.verb),
+                    scene.when(op.called),
+                    scene.when(op.over)
+                ))
+                .not_excused(format!("{why}, and nothing is in the way any more"));
+            sink.fail(RuleId::Tc5, scene, object, &[op.called.index, op.over.index], story);
+        }
+    }
+
+    /// The history ends while somebody waits.
+    pub(super) fn finish(
+        &mut self,
+        scene: &Scene<'_>,
+        object: ObjectId,
+        parts: &BTreeMap<OpId, Part>,
+        sink: &mut Sink,
+    ) {
+        let is_open = |id: &&OpId| scene.view.op(**id).phase == Phase::Open && !self.found.contains(id);
+        if !scene.view.quiet && parts.keys().any(|id| is_open(&id)) {
+            sink.unknown(RuleId::Tc5, object);
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! Transactions in two phases: TC-1 to TC-13.
+//!
+//! 1. *Parts*: who speaks for which site, with which operation. The coordinator has a number of its own.
+//! 2. *Told* ([`told`]): what sites were told, and what they had voted. This needs nothing but calls and observations: TC-1 to
+//!    TC-4.
+//! 3. *Written* ([`written`]): votes and record as the servers applied them, and whether what was told follows from them: TC-6
+//!    to TC-11.
+//! 4. *Ends* ([`ends`]): who ends in time, and who is blocked by whom: TC-5 and TC-13.
+//! 5. *Woken* ([`woken`]): notifications, counted for each session: TC-12.
+
+mod ends;
+mod told;
+mod woken;
+mod written;
+
+use super::{Kinds, Rule, hears};
+use crate::digest;
+use crate::history::{
+    Code, Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Session, SessionState, Sym, Verb, What,
+};
+use crate::sink::{Scene, Sink};
+use crate::verdict::RuleId;
+use crate::view::Moment;
+use std::collections::BTreeMap;
+
+/// The number under which a coordinator speaks.
+pub(super) const COORDINATOR: u64 = 0xffff;
+
+/// What is voted and decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Word {
+    Commit,
+    Abort,
+}
+
+impl Word {
+    fn of(text: &str) -> Option<Word> {
+        match text {
+            "commit" => Some(Word::Commit),
+            "abort" => Some(Word::Abort),
+            _ => None,
+        }
+    }
+
+    /// The word of data with that digest.
+    fn written(found: u64) -> Option<Word> {
+        [Word::Commit, Word::Abort]
+            .into_iter()
+            .find(|word| digest::data(Some(word.text().as_bytes())) == found)
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Word::Commit => "commit",
+            Word::Abort => "abort",
+        }
+    }
+}
+
+/// One operation, and for whom it speaks.
+#[derive(Clone, Debug)]
+struct Part {
+    /// A site's number, or [`COORDINATOR`].
+    site: u64,
+    verb: Verb,
+    /// The vote that was given.
+    vote: Option<Word>,
+    /// It takes the place of a coordinator that may have died, or takes everything away: it may decide at once.
+    decides_at_once: bool,
+    /// It has met the record, or has been refused because of it.
+    met_record: bool,
+}
+
+/// One transaction.
+#[derive(Default)]
+struct Transaction {
+    parts: BTreeMap<OpId, Part>,
+    told: told::Told,
+    written: written::Written,
+    ends: ends::Ends,
+    woken: woken::Woken,
+}
+
+/// The rules about transactions in two phases.
+#[derive(Default)]
+pub(crate) struct TwoPhaseCommit {
+    /// By object; `None` for those of other kinds.
+    all: Vec<Option<Transaction>>,
+    /// How many objects were looked at.
+    known: usize,
+    any: bool,
+    /// The znode whose data come with the next event.
+    touched: Option<(ObjectId, Sym)>,
+    /// Something has gone wrong in this run, so that an abort needs no other reason.
+    disturbed: bool,
+}
+
+impl TwoPhaseCommit {
+    fn look_around(&mut self, scene: &Scene<'_>) {
+        for object in &scene.tables.objects[self.known..] {
+            let is = object.kind == Kind::TwoPhaseCommit;
+            self.any |= is;
+            self.all.push(is.then(Transaction::default));
+        }
+        self.known = scene.tables.objects.len();
+    }
+
+    fn of(&mut self, object: ObjectId) -> Option<&mut Transaction> {
+        self.all.get_mut(usize::from(object.0))?.as_mut()
+    }
+
+    /// The transaction that a path belongs to, and the name below it: empty for the transaction's own znode.
+    fn place<'a>(&self, scene: &Scene<'a>, path: Sym) -> Option<(ObjectId, &'a str)> {
+        let path = scene.tables.names.get(path)?;
+        let here = |at: usize| {
+            let directory = scene.tables.names.get(scene.tables.objects[at].path)?;
+            let rest = path.strip_prefix(directory)?;
+            if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+        };
+        let ours = self.all.iter().enumerate().filter(|(_, transaction)| transaction.is_some());
+        let mut found = ours.filter_map(|(at, _)| Some((ObjectId(at as u16), here(at)?)));
+        found.next()
+    }
+
+    fn hears_client(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let disturbed = self.disturbed;
+        match event.what {
+            What::Call { object, verb, .. } => {
+                let Some(transaction) = self.of(object) else { return };
+                let part =
+                    Part { site: COORDINATOR, verb, vote: None, decides_at_once: false, met_record: false };
+                transaction.parts.insert(event.op, part);
+                transaction.ends.called(scene, object, sink);
+            }
+            What::Given { text, number } => {
+                let object = scene.view.op(event.op).object;
+                let Some(transaction) = self.of(object) else { return };
+                let text = scene.tables.names.get(text).unwrap_or_default();
+                let Some(part) = transaction.parts.get_mut(&event.op) else { return };
+                part.site = number;
+                part.vote = Word::of(text).filter(|_| part.verb == Verb::Vote);
+                part.decides_at_once =
+                    number == COORDINATOR && (text == "resume" || part.verb == Verb::Finish);
+                let part = part.clone();
+                transaction.told.given(event.op, &part, scene.view.now);
+                transaction.woken.speaks(scene, event.op, &part);
+            }
+            What::Observed { object, seen, text, number } => {
+                let Some(transaction) = self.of(object) else { return };
+                let Some(word) = Word::of(scene.tables.names.get(text).unwrap_or_default()) else { return };
+                let Some(part) = transaction.parts.get(&event.op).cloned() else { return };
+                match seen {
+                    Seen::Decision => {
+                        transaction.written.judge(scene, object, &part, word, &transaction.told, sink);
+                        transaction.told.decision(scene, object, &part, word, disturbed, sink);
+                    }
+                    Seen::Vote => transaction.told.vote(scene, object, event.op, &part, (number, word), sink),
+                    _ => {}
+                }
+            }
+            What::Return { outcome } => {
+                let object = scene.view.op(event.op).object;
+                let Some(transaction) = self.of(object) else { return };
+                let Some(part) = transaction.parts.get(&event.op).cloned() else { return };
+                transaction.told.returned(scene, event.op, &part, outcome);
+                self.disturbed |= matches!(outcome, Outcome::Unknown | Outcome::Cancelled);
+            }
+            _ => {}
+        }
+    }
+
+    fn hears_servers(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        match event.what {
+            What::Created { path, owner, .. } => {
+                self.touched = None;
+                let Some((object, name)) = self.place(scene, path) else { return };
+                self.touched = Some((object, path));
+                let Some(transaction) = self.of(object) else { return };
+                transaction.written.created(path, name, owner, scene.view.now);
+                transaction.woken.changed(name);
+            }
+            What::Written { path, .. } => {
+                self.touched = self.place(scene, path).map(|(object, _)| (object, path));
+            }
+            What::Data { digest, .. } => {
+                let Some((object, path)) = self.touched.take() else { return };
+                let name = scene.tables.names.get(path).unwrap_or_default();
+                let name = name.rsplit('/').next().unwrap_or_default();
+                let Some(transaction) = self.of(object) else { return };
+                let by = transaction.parts.get(&event.op).cloned();
+                let place = written::Place { object, path, name };
+                transaction.written.data(scene, place, event.op, by.as_ref(), Word::written(digest), sink);
+            }
+            What::Deleted { path, by, .. } => {
+                let Some((object, name)) = self.place(scene, path) else { return };
+                let Some(transaction) = self.of(object) else { return };
+                let part = transaction.parts.get(&event.op).cloned();
+                let place = written::Place { object, path, name };
+                transaction.written.deleted(scene, place, by, part.as_ref(), &transaction.told, sink);
+                transaction.woken.changed(name);
+            }
+            What::Found { read, code, path, .. } => {
+                let Some((object, "decision")) = self.place(scene, path) else { return };
+                let Some(transaction) = self.of(object) else { return };
+                transaction.met_record(event.op, read, code);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Transaction {
+    /// An operation was served the record.
+    fn met_record(&mut self, op: OpId, read: Request, code: Code) {
+        if (read, code) == (Request::Get, Code::Ok)
+            && let Some(part) = self.parts.get_mut(&op)
+        {
+            part.met_record = true;
+        }
+    }
+}
+
+impl Rule for TwoPhaseCommit {
+    const ID: RuleId = RuleId::Tc1;
+    const ALSO: &'static [RuleId] = &[
+        RuleId::Tc2,
+        RuleId::Tc3,
+        RuleId::Tc4,
+        RuleId::Tc5,
+        RuleId::Tc6,
+        RuleId::Tc7,
+        RuleId::Tc8,
+        RuleId::Tc9,
+        RuleId::Tc10,
+        RuleId::Tc11,
+        RuleId::Tc12,
+        RuleId::Tc13,
+    ];
+    const HEARS: Kinds = hears::Call
+        | hears::Given
+        | hears::Observed
+        | hears::Return
+        | hears::Reply
+        | hears::Notice
+        | hears::State
+        | hears::Created
+        | hears::Written
+        | hears::Data
+        | hears::Deleted
+        | hears::Found
+        | hears::Fire
+        | hears::Fault
+        | hears::Crash
+        | hears::Heal
+        | hears::Quiesce;
+
+    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        if !self.any || !scene.view.healed {
+            return;
+        }
+        for (at, transaction) in self.all.iter_mut().enumerate() {
+            if let Some(Transaction { parts, told, written, ends, .. }) = transaction {
+                ends.pass_time(scene, ObjectId(at as u16), parts, told, written, sink);
+            }
+        }
+    }
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        if self.known < scene.tables.objects.len() {
+            self.look_around(scene);
+        }
+        if !self.any {
+            return;
+        }
+        match event.what {
+            What::Call { .. } | What::Given { .. } | What::Observed { .. } | What::Return { .. } => {
+                self.hears_client(scene, event, sink);
+            }
+            What::Reply { code: Code::NodeExists, .. } => {
+                let object = scene.view.op(event.op).object;
+                let Some(transaction) = self.of(object) else { return };
+                if let Some(part) = transaction.parts.get_mut(&event.op) {
+                    part.met_record = true;
+                }
+            }
+            What::State { state, .. } => self.disturbed |= state != SessionState::Connected,
+            What::Fault { .. } | What::Crash { .. } => self.disturbed = true,
+            What::Fire { session, kind, path, zxid, conn } => {
+                // What registering again tells is no change's doing, and nobody hears what is told on a connection that
+                // was left.
+                if zxid == 0 || scene.view.has_left(session, conn) {
+                    return;
+                }
+                self.fired(scene, session, (kind, path), zxid, sink);
+            }
+            What::Heal => {
+                for (at, transaction) in self.all.iter_mut().enumerate() {
+                    if let Some(Transaction { parts, ends, .. }) = transaction {
+                        ends.healed(scene, ObjectId(at as u16), parts, sink);
+                    }
+                }
+            }
+            What::Quiesce => {
+                for (at, transaction) in self.all.iter_mut().enumerate() {
+                    if let Some(Transaction { parts, told, written, ends, .. }) = transaction {
+                        ends.quiesce(scene, ObjectId(at as u16), parts, told, written, sink);
+                    }
+                }
+            }
+            _ if scene.view.is_sim() => self.hears_servers(scene, event, sink),
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        for (at, transaction) in self.all.iter_mut().enumerate() {
+            if let Some(Transaction { parts, ends, .. }) = transaction {
+                ends.finish(scene, ObjectId(at as u16), parts, sink);
+            }
+        }
+    }
+}
+
+impl TwoPhaseCommit {
+    fn fired(
+        &mut self,
+        scene: &Scene<'_>,
+        session: Session,
+        (kind, path): (Notify, Sym),
+        zxid: u32,
+        sink: &mut Sink,
+    ) {
+        let Some((object, name)) = self.place(scene, path) else { return };
+        let Some(transaction) = self.of(object) else { return };
+        transaction.woken.fired(scene, object, session, (kind, path, name), zxid, sink);
+    }
+}
+
+/// How a party is called in a finding.
+fn party(site: u64) -> String {
+    if site == COORDINATOR { "the coordinator".to_owned() } else { format!("site {site}") }
+}
+
+/// The number of sites of a transaction.
+fn size(scene: &Scene<'_>, object: ObjectId) -> usize {
+    scene.tables.objects[usize::from(object.0)].size as usize
+}
+
+/// Something that a party was told.
+#[derive(Clone, Copy, Debug)]
+struct Heard {
+    site: u64,
+    word: Word,
+    when: Moment,
+}

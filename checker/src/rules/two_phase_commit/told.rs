@@ -1,0 +1,197 @@
+//! What the sites were told and what they had voted: TC-1 to TC-4, from calls and observations alone.
+
+use super::{COORDINATOR, Heard, Part, Word, party, size};
+use crate::history::{ObjectId, OpId, Outcome, Verb};
+use crate::sink::{Scene, Sink, Story};
+use crate::verdict::RuleId;
+use crate::view::{Moment, Op};
+use std::collections::BTreeMap;
+
+/// What was told so far.
+#[derive(Default)]
+pub(super) struct Told {
+    /// The first decision that each party was told.
+    decisions: Vec<Heard>,
+    /// The votes that were given, by operation. What a former session had voted stands instead, if that was told.
+    votes: BTreeMap<OpId, (u64, Word)>,
+    /// Sites whose vote was acknowledged, and when.
+    cast: BTreeMap<u64, (Word, Moment)>,
+    /// The votes of sites as others, or their own next sessions, were told.
+    seen: BTreeMap<u64, Word>,
+    /// Parties that have begun to finish; the coordinator takes everything away.
+    finishing: Vec<u64>,
+    /// When somebody came who may decide at once.
+    early: Option<Moment>,
+}
+
+impl Told {
+    pub(super) fn given(&mut self, op: OpId, part: &Part, now: Moment) {
+        if part.decides_at_once {
+            self.early = self.early.or(Some(now));
+        }
+        if let (Some(vote), Verb::Vote) = (part.vote, part.verb) {
+            self.votes.insert(op, (part.site, vote));
+        }
+        if part.verb == Verb::Finish {
+            self.finishing.push(part.site);
+        }
+    }
+
+    /// A vote was told: one's own, of a former session, or somebody else's.
+    pub(super) fn vote(
+        &mut self,
+        scene: &Scene<'_>,
+        object: ObjectId,
+        op: OpId,
+        part: &Part,
+        (site, word): (u64, Word),
+        sink: &mut Sink,
+    ) {
+        sink.premise(RuleId::Tc6, object);
+        if part.verb == Verb::Vote {
+            self.votes.insert(op, (site, word));
+        }
+        match self.seen.get(&site) {
+            Some(before) if *before != word => {
+                let story = Story::new(format!(
+                    "{} was told at {} that site {site} has voted {}",
+                    party(part.site),
+                    scene.when(scene.view.now),
+                    word.text()
+                ))
+                .because(format!("its vote had been told to be {}: a vote is cast once", before.text()));
+                sink.fail(RuleId::Tc6, scene, object, &[], story);
+            }
+            _ => drop(self.seen.insert(site, word)),
+        }
+    }
+
+    pub(super) fn returned(&mut self, scene: &Scene<'_>, op: OpId, part: &Part, outcome: Outcome) {
+        if part.verb == Verb::Vote
+            && outcome == Outcome::Done
+            && let Some((site, word)) = self.votes.get(&op)
+        {
+            self.cast.entry(*site).or_insert((*word, scene.view.now));
+        }
+    }
+
+    /// Whether a site has voted for commit, as far as it knows itself.
+    pub(super) fn said_yes(&self, site: u64) -> bool {
+        self.cast.get(&site).is_some_and(|(word, _)| *word == Word::Commit)
+    }
+
+    /// Whether a site has been told the decision, or has begun to finish.
+    pub(super) fn knows(&self, site: u64) -> bool {
+        self.finishing.contains(&site) || self.decisions.iter().any(|heard| heard.site == site)
+    }
+
+    /// Whether somebody takes the whole transaction away.
+    pub(super) fn is_forgotten(&self) -> bool {
+        self.finishing.contains(&COORDINATOR)
+    }
+
+    /// Whether anybody has been told a decision.
+    pub(super) fn is_decided(&self) -> bool {
+        !self.decisions.is_empty()
+    }
+
+    /// Sites whose vote was acknowledged.
+    pub(super) fn voters(&self) -> impl Iterator<Item = u64> + '_ {
+        self.cast.keys().copied()
+    }
+
+    /// A party is told the decision.
+    pub(super) fn decision(
+        &mut self,
+        scene: &Scene<'_>,
+        object: ObjectId,
+        part: &Part,
+        word: Word,
+        disturbed: bool,
+        sink: &mut Sink,
+    ) {
+        let when = scene.view.now;
+        let tells = || format!("{} decided {} at {}", party(part.site), word.text(), scene.when(when));
+        let other = self.decisions.iter().find(|heard| heard.site != part.site);
+        if let Some(other) = self.decisions.iter().find(|h| h.site != part.site && h.word != word).or(other) {
+            sink.premise(RuleId::Tc1, object);
+            if other.word != word {
+                let story = Story::new(tells()).because(format!(
+                    "{} had decided {} at {}",
+                    party(other.site),
+                    other.word.text(),
+                    scene.when(other.when)
+                ));
+                sink.fail(RuleId::Tc1, scene, object, &[other.when.index], story);
+            }
+        }
+        match self.decisions.iter().find(|heard| heard.site == part.site) {
+            None => self.decisions.push(Heard { site: part.site, word, when }),
+            Some(own) => {
+                sink.premise(RuleId::Tc2, object);
+                if own.word != word {
+                    let story = Story::new(tells()).because(format!(
+                        "it had decided {} at {}",
+                        own.word.text(),
+                        scene.when(own.when)
+                    ));
+                    sink.fail(RuleId::Tc2, scene, object, &[own.when.index], story);
+                }
+            }
+        }
+        match word {
+            Word::Commit => {
+                self.commit_has_every_vote(scene, object, &tells(), sink);
+                if !disturbed && self.all_said_yes(scene, object).is_some() {
+                    sink.premise(RuleId::Tc4, object);
+                }
+            }
+            Word::Abort if !disturbed => self.abort_has_a_reason(scene, object, &tells(), sink),
+            Word::Abort => {}
+        }
+    }
+
+    /// TC-3.
+    fn commit_has_every_vote(&self, scene: &Scene<'_>, object: ObjectId, tells: &str, sink: &mut Sink) {
+        sink.premise(RuleId::Tc3, object);
+        for site in 0..size(scene, object) as u64 {
+            let because = match self.cast.get(&site) {
+                Some((Word::Commit, _)) => continue,
+                Some((Word::Abort, when)) => {
+                    format!("site {site} had voted abort at {}", scene.when(*when))
+                }
+                // A call that was not acknowledged may have cast its vote all the same.
+                None if self.votes.values().any(|vote| *vote == (site, Word::Commit)) => continue,
+                None => format!("site {site} has not voted for it"),
+            };
+            let seen = self.cast.get(&site).map_or(u32::MAX, |(_, when)| when.index);
+            sink.fail(RuleId::Tc3, scene, object, &[seen], Story::new(tells).because(because));
+        }
+    }
+
+    /// TC-4, where nothing has gone wrong: somebody must have voted for abort, or have run out of patience before all votes
+    /// were cast.
+    fn all_said_yes(&self, scene: &Scene<'_>, object: ObjectId) -> Option<Moment> {
+        let yes = self.cast.values().filter(|(word, _)| *word == Word::Commit).map(|(_, when)| *when);
+        let last = yes.clone().max_by_key(|when| when.index)?;
+        let impatient = |op: &Op| {
+            op.object == object
+                && op.called.came()
+                && op.limit > 0
+                && op.called.at.saturating_add(op.limit.into()) <= last.at
+        };
+        let is_excused = yes.count() < size(scene, object)
+            || self.votes.values().any(|(_, word)| *word == Word::Abort)
+            || self.early.is_some_and(|early| early.index < last.index)
+            || scene.view.ops.iter().any(impatient);
+        (!is_excused).then_some(last)
+    }
+
+    fn abort_has_a_reason(&self, scene: &Scene<'_>, object: ObjectId, tells: &str, sink: &mut Sink) {
+        let Some(last) = self.all_said_yes(scene, object) else { return };
+        let story = Story::new(tells)
+            .because(format!("all sites had voted for commit, the last at {}", scene.when(last)))
+            .not_excused("nothing had gone wrong, and nobody's time limit was over before");
+        sink.fail(RuleId::Tc4, scene, object, &[last.index], story);
+    }
+}

@@ -1,0 +1,88 @@
+//! Notifications, counted for each session: TC-12.
+//!
+//! A change tells each session once at the most, so what a session may be told follows from what it takes part in: a site the
+//! decision, and the votes of the others if it is declared to follow them; a coordinator the decision, the tally at each
+//! vote, and the ephemerals of the sites if there are any. The end of the record is told to nobody who has need of it; what a
+//! watch that was about to be taken away tells is not counted.
+
+use super::{COORDINATOR, Part, size};
+use crate::history::{Notify, ObjectId, OpId, Session, Sym, Verb};
+use crate::sink::{Scene, Sink, Story};
+use crate::verdict::RuleId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What was told to whom.
+#[derive(Default)]
+pub(super) struct Woken {
+    /// For which parties a client process has spoken.
+    parties: BTreeMap<u8, BTreeSet<u64>>,
+    /// Each change once: a session that registers its watch again at a server that lags is told of it a second time.
+    told: BTreeMap<Session, BTreeSet<(u32, Sym)>>,
+    /// How often an ephemeral of a site has come or gone.
+    lives: u32,
+}
+
+impl Woken {
+    pub(super) fn speaks(&mut self, scene: &Scene<'_>, op: OpId, part: &Part) {
+        // Whoever begins a transaction watches nothing.
+        if part.verb == Verb::Begin {
+            return;
+        }
+        self.parties.entry(scene.view.op(op).client).or_default().insert(part.site);
+    }
+
+    /// A znode was created or deleted.
+    pub(super) fn changed(&mut self, name: &str) {
+        self.lives += u32::from(name.starts_with("alive_"));
+    }
+
+    pub(super) fn fired(
+        &mut self,
+        scene: &Scene<'_>,
+        object: ObjectId,
+        session: Session,
+        (kind, path, name): (Notify, Sym, &str),
+        zxid: u32,
+        sink: &mut Sink,
+    ) {
+        let is_end = kind == Notify::Deleted && !name.starts_with("alive_");
+        // That the transaction has begun is told to those who wait for it, by whatever means.
+        if is_end || (name.is_empty() && kind == Notify::Created) {
+            return;
+        }
+        let Some(client) = scene.view.session(session).client else { return };
+        let Some(parties) = self.parties.get(&client) else { return };
+        sink.premise(RuleId::Tc12, object);
+        let changes = self.told.entry(session).or_default();
+        if !changes.insert((zxid, path)) {
+            return;
+        }
+        let told = changes.len() as u32;
+        let manner = &scene.tables.objects[usize::from(object.0)].manner;
+        let sites = size(scene, object) as u32;
+        let allowance = |party: &u64| match (*party == COORDINATOR, manner.coordinated, manner.textbook) {
+            (true, true, _) => 1 + sites + self.lives,
+            // A site waits for the ephemeral of its former session to go.
+            (false, true, _) => 1 + self.lives,
+            (false, _, true) => sites,
+            _ => 1,
+        };
+        // Who takes part as several is told of each change once all the same.
+        let allowed = parties.iter().map(allowance).max().unwrap_or_default();
+        if told != allowed + 1 {
+            return;
+        }
+        let story = Story::new(format!(
+            "the notification at {} is number {told} to {} in {}",
+            scene.when(scene.view.now),
+            scene.client(client),
+            scene.session(session)
+        ))
+        .because(format!(
+            "it is about {}, and what {} takes part in is told {allowed} times at the most",
+            scene.path(path),
+            scene.client(client)
+        ));
+        sink.fail(RuleId::Tc12, scene, object, &[], story);
+    }
+}

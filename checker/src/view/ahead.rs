@@ -1,0 +1,271 @@
+//! Who stands ahead of whom, and what a grant follows from.
+//!
+//! A contender stands before another one if it has to go before that one may be granted: it conflicts, and either its
+//! rank is smaller, or it stands for a hold. Ranks are czxids, never names: names are what recipes get wrong. A reader's
+//! znode that was made by a downgrade has the rank of the writer's that it replaced; in a priority lock the declared
+//! priority goes first.
+
+use super::{Contender, Hold, List, NOBODY, Op, Phase, View};
+use crate::history::{Kind, Notify, OpId, Session, Share, Verb};
+
+/// Why a grant does not follow from what was served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unjust {
+    /// No list was served to the operation.
+    NoList,
+    /// It never made a znode.
+    NoZnode,
+    /// Its znode belongs to another session, or to none.
+    WrongOwner(u32),
+    /// Its znode is not in the last list.
+    NotInList(u32),
+    /// Somebody stands ahead in the last list.
+    Ahead(u32),
+    /// Somebody was granted it after the last list, and that one conflicts.
+    Since(u32),
+    /// The connection was lost after the list was asked for.
+    Disconnected,
+    /// A downgrade made its znode, and the writer's had gone before, or stayed.
+    NotAtOnce(u32),
+}
+
+/// A grant of a priority lock: the lists that it was made from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HandOver {
+    pub(crate) op: OpId,
+    pub(crate) line: Option<List>,
+    pub(crate) held: Option<List>,
+}
+
+impl View {
+    /// The first that stands ahead now.
+    pub(crate) fn ahead_now(&self, own: &Contender) -> Option<u32> {
+        let line = self.line(own.object);
+        let first = line.contenders.get(line.first).copied();
+        if line.is_plain {
+            return first.filter(|first| self.contenders[*first as usize].place < own.place);
+        }
+        let blocks = |number: &u32| {
+            let other = &self.contenders[*number as usize];
+            other.is_alive() && other.op != own.op && other.stands_before(own)
+        };
+        line.contenders[line.first..].iter().copied().find(blocks)
+    }
+
+    /// The first that stood ahead in the state of a zxid.
+    pub(crate) fn ahead_at(&self, own: &Contender, zxid: u64) -> Option<u32> {
+        let line = self.line(own.object);
+        let from = if line.gone_before_first > zxid { 0 } else { line.first };
+        if line.is_plain {
+            let ahead = line.contenders.get(from..own.place as usize)?;
+            return ahead.iter().copied().find(|number| self.contenders[*number as usize].is_in(zxid));
+        }
+        let blocks = |number: &u32| {
+            let other = &self.contenders[*number as usize];
+            other.is_in(zxid) && other.op != own.op && other.stands_before(own)
+        };
+        line.contenders[from..].iter().copied().find(blocks)
+    }
+
+    /// Whom the deletion of a contender lets proceed, and whom it may wake.
+    pub(super) fn count_concerned(&mut self, number: u32) {
+        let gone = &self.contenders[number as usize];
+        let line = self.line(gone.object);
+        let (mut enabled, mut concerned) = (0, 0);
+        for id in &line.waiting {
+            let op = self.op(*id);
+            let Some(waiter) = self.contender(op.node).filter(|waiter| waiter.is_alive()) else { continue };
+            if !gone.stands_before(waiter) {
+                continue;
+            }
+            enabled += u32::from(self.ahead_now(waiter).is_none());
+            concerned += u32::from(self.was_nearest(gone, waiter, op));
+        }
+        self.enabled = enabled;
+        self.concerned = concerned.max(enabled).max(1);
+    }
+
+    /// Whether who waits had to watch this one: none nearer conflicts, as far as its last list could show.
+    fn was_nearest(&self, gone: &Contender, waiter: &Contender, op: &Op) -> bool {
+        let line = self.line(waiter.object);
+        let from = op.list.map_or(0, |list| list.zxid);
+        let is_nearer = |other: &Contender| {
+            let known = other.is_alive() && (from == 0 || other.czxid <= from);
+            let nearer = !other.is_held && (gone.is_held || other.rank() > gone.rank());
+            known && nearer && other.stands_before(waiter)
+        };
+        // One writer behind a reader may watch it, and any number of readers behind a writer.
+        let may_be_many = line.kind == Kind::PriorityLock || waiter.share == Share::Shared;
+        may_be_many && !line.contenders[line.first..].iter().any(|n| is_nearer(&self.contenders[*n as usize]))
+    }
+
+    /// A hold of a priority lock is made: from the lists that its operation has by now.
+    pub(super) fn hand_over(&mut self, id: OpId) {
+        let line = self.op(id).list;
+        let held = self.held_list(id);
+        self.hand_overs.push(HandOver { op: id, line, held });
+    }
+
+    /// The last list of holds that was served to an operation.
+    fn held_list(&self, id: OpId) -> Option<List> {
+        self.held_lists.iter().find(|(op, _)| *op == id).map(|(_, list)| *list)
+    }
+
+    pub(super) fn listed_holds(&mut self, id: OpId, list: List) {
+        match self.held_lists.iter_mut().find(|(op, _)| *op == id) {
+            Some(known) => known.1 = list,
+            None => self.held_lists.push((id, list)),
+        }
+    }
+
+    /// Whether the belief that just began follows from what the operation had been served.
+    pub(crate) fn justify(&self, id: OpId) -> Result<(), Unjust> {
+        let op = self.op(id);
+        if op.verb == Verb::Downgrade {
+            return self.justify_downgrade(op);
+        }
+        if self.line(op.object).kind == Kind::PriorityLock {
+            return self.justify_hand_over(id);
+        }
+        let list = op.list.ok_or(Unjust::NoList)?;
+        if let Some(own) = self.contender(op.own) {
+            if own.owner != op.session {
+                return Err(Unjust::WrongOwner(op.own));
+            }
+            // Without the header's zxid the list cannot be placed.
+            if self.is_sim() && list.zxid != 0 {
+                if !own.is_in(list.zxid) {
+                    return Err(Unjust::NotInList(op.own));
+                }
+                if let Some(ahead) = self.ahead_at(own, list.zxid) {
+                    return Err(Unjust::Ahead(ahead));
+                }
+            }
+        } else if self.is_sim() {
+            debug_assert_eq!(op.own, NOBODY);
+            return Err(Unjust::NoZnode);
+        }
+        // A disconnect in the instant of the grant may have come after the decision.
+        let suspended = self.session(op.session).suspended;
+        let lost = suspended.came()
+            && suspended.index > list.sent.index
+            && suspended.at.saturating_add(self.settle) < op.believed.at;
+        if lost { Err(Unjust::Disconnected) } else { Ok(()) }
+    }
+
+    /// A writer's hold becomes a reader's in one transaction: nobody slips in between.
+    fn justify_downgrade(&self, op: &Op) -> Result<(), Unjust> {
+        if !self.is_sim() {
+            return Ok(());
+        }
+        let own = self.contender(op.own).ok_or(Unjust::NoZnode)?;
+        if own.owner != op.session {
+            return Err(Unjust::WrongOwner(op.own));
+        }
+        let replaced = self.op(op.partner).own;
+        let at_once = self.contender(replaced).is_some_and(|replaced| replaced.gone == own.czxid);
+        if at_once { Ok(()) } else { Err(Unjust::NotAtOnce(replaced)) }
+    }
+
+    /// A priority lock is granted by a transaction, from a list of the line and one of the holds. Its gates refuse it if
+    /// a conflicting hold has been made since.
+    fn justify_hand_over(&self, id: OpId) -> Result<(), Unjust> {
+        let op = self.op(id);
+        if !self.is_sim() {
+            return op.list.map(|_| ()).ok_or(Unjust::NoList);
+        }
+        let own = self.contender(op.own).ok_or(Unjust::NoZnode)?;
+        if own.owner != op.session {
+            return Err(Unjust::WrongOwner(op.own));
+        }
+        let made = self.hand_overs.iter().find(|made| made.op == id);
+        let made = made.ok_or(Unjust::NoZnode)?;
+        let line = made.line.ok_or(Unjust::NoList)?;
+        let held = made.held.ok_or(Unjust::NoList)?;
+        let stood = self.contender(op.node).ok_or(Unjust::NoZnode)?;
+        if !stood.is_in(line.zxid) {
+            return Err(Unjust::NotInList(op.node));
+        }
+        let others = &self.line(op.object).contenders;
+        for number in others {
+            let other = &self.contenders[*number as usize];
+            if !other.is_held || other.op == id || !super::conflict(other.share, own.share) {
+                continue;
+            }
+            if other.is_in(held.zxid) {
+                return Err(Unjust::Ahead(*number));
+            }
+            if other.czxid > held.zxid && other.czxid < own.czxid {
+                return Err(Unjust::Since(*number));
+            }
+        }
+        Ok(())
+    }
+
+    /// Who stood in the list that a grant of a priority lock was made from, and goes first.
+    pub(crate) fn passed_over(&self, id: OpId) -> Option<(u32, List)> {
+        let op = self.op(id);
+        let list = self.hand_overs.iter().find(|made| made.op == id)?.line?;
+        let stood = self.contender(op.node)?;
+        let line = self.line(op.object);
+        let first = line.contenders.iter().copied().find(|number| {
+            let other = &self.contenders[*number as usize];
+            !other.is_held && other.op != id && other.is_in(list.zxid) && other.stands_before(stood)
+        });
+        first.map(|first| (first, list))
+    }
+
+    /// Whether recipes of this kind watch what their holds stand on: a holder is told when that goes.
+    pub(crate) fn watches_own(kind: Kind) -> bool {
+        matches!(kind, Kind::Election | Kind::RevocableLock | Kind::PriorityLock)
+    }
+
+    /// Whether a holder whose znode has gone has been told, or will be.
+    pub(crate) fn is_told_of_loss(&self, id: OpId) -> bool {
+        let op = self.op(id);
+        let Some(own) = self.contender(op.own) else { return true };
+        let client = self.client(op.client);
+        let session = self.session(op.session);
+        let told = op.stop.instant().0 != super::NEVER;
+        let away = client.is_dead() || client.is_paused() || session.is_suspended || session.is_over();
+        if own.is_alive() || op.hold != Hold::Believed || told || away || session.undelivered > 0 {
+            return true;
+        }
+        // Watches that a lost connection took are registered again, and tell then.
+        let connected = if session.connected.came() { session.connected.at } else { 0 };
+        let again = |lost: u64| self.now.at <= connected.max(lost) + 2 * self.timeout_of(op.session);
+        let watched = self.watches.iter().any(|watch| {
+            let lost = if watch.lost_at == super::NEVER { 0 } else { watch.lost_at };
+            let tells = match watch.armed {
+                true => self.server(watch.server).may_come_to(own.gone),
+                false => watch.registered && again(lost),
+            };
+            let on_own = watch.path == own.path && super::is_told(watch.table, Notify::Deleted);
+            watch.session == op.session && on_own && tells
+        });
+        // The answer to a downgrade tells, too.
+        watched || self.is_downgrading(id) || self.asks_about(op.session, own.path) || op.in_flight > 0
+    }
+
+    /// Whether a writer's hold is just being made a reader's: meanwhile its holder does not act.
+    pub(crate) fn is_downgrading(&self, id: OpId) -> bool {
+        let downgrade = self.op(id).downgrade;
+        downgrade != OpId(0) && self.op(downgrade).phase == Phase::Open
+    }
+
+    /// The znode that stands for a hold now: that of its downgrade, once there is one.
+    pub(crate) fn standing(&self, id: OpId) -> Option<&Contender> {
+        let op = self.op(id);
+        let downgraded =
+            if op.downgrade == OpId(0) { None } else { self.contender(self.op(op.downgrade).node) };
+        downgraded.or_else(|| self.contender(op.own))
+    }
+
+    /// Whether a request about a znode is on its way.
+    pub(crate) fn asks_about(&self, session: Session, path: crate::history::Sym) -> bool {
+        let recent = self.requests.iter().rev();
+        recent
+            .filter(|req| req.is_sent() && !req.answered)
+            .any(|req| req.session == session && req.path == path)
+    }
+}
