@@ -7,18 +7,19 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use zk_checker::RuleSet;
 use zk_scenarios::plan::Plan;
-use zk_scenarios::run::{self, Target};
+use zk_scenarios::run;
+use zk_scenarios::workloads::lock;
 
-fn lock(c: &mut Criterion) {
+fn locks(c: &mut Criterion) {
     let mut seed = 0;
     c.bench_function("lock, 3 clients x 2 rounds, faults on", |b| {
         b.iter(|| {
             seed += 1;
-            run::seed(Target::Lock, &Plan::drawn(seed), seed)
+            run::seed(&lock::TARGET, &Plan::drawn(seed), seed)
         });
     });
     let histories: Vec<_> =
-        (0..1000).map(|seed| run::seed(Target::Lock, &Plan::drawn(seed), seed).history).collect();
+        (0..1000).map(|seed| run::seed(&lock::TARGET, &Plan::drawn(seed), seed).history).collect();
     let mut next = (0..histories.len()).cycle();
     c.bench_function("the judge's part of it", |b| {
         b.iter(|| {
@@ -28,5 +29,5 @@ fn lock(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, lock);
+criterion_group!(benches, locks);
 criterion_main!(benches);

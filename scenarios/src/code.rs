@@ -1,7 +1,8 @@
 //! A run as something to keep: a file with everything drawn and decided, or the same in one word.
 
 use crate::plan::Plan;
-use crate::run::{Run, Target};
+use crate::run::Run;
+use crate::target::Target;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
@@ -48,12 +49,12 @@ pub enum CodeError {
 
 impl Recorded {
     /// Records a run.
-    pub fn of(target: Target, plan: &Plan, run: &Run) -> Recorded {
+    pub fn of(target: &Target, plan: &Plan, run: &Run) -> Recorded {
         // What follows the last choice that is not the calm one is calm anyway.
         let used = run.choices.iter().rposition(|choice| *choice != 0).map_or(0, |last| last + 1);
         Recorded {
             format: 1,
-            target: target.card().name.to_owned(),
+            target: target.name.to_owned(),
             plan: plan.clone(),
             choices: run.choices[..used].to_vec(),
             hash: format!("{:032x}", run.hash),
@@ -71,7 +72,7 @@ impl Recorded {
     /// # Errors
     ///
     /// One sentence.
-    pub fn read(code_or_file: &str) -> Result<(Recorded, Target), CodeError> {
+    pub fn read(code_or_file: &str) -> Result<(Recorded, &'static Target), CodeError> {
         let path = std::path::Path::new(code_or_file);
         let recorded = if path.exists() {
             let text = std::fs::read_to_string(path)
@@ -115,7 +116,7 @@ mod tests {
             hash: String::new(),
         };
         let (back, target) = Recorded::read(&recorded.code()).expect("its own code");
-        assert_eq!((back, target), (recorded, Target::Lock));
+        assert_eq!((back, target), (recorded, &crate::workloads::lock::TARGET));
     }
 
     #[test]

@@ -13,7 +13,8 @@ use std::hash::{Hash, Hasher};
 use xxhash_rust::xxh3::Xxh3;
 use zk_checker::digest;
 use zk_checker::history::{
-    Event, Header, History, Names, Object, ObjectId, OpId, Outcome, ReqId, Session, Sym, Verb, What, Who, Why,
+    Event, Header, History, Names, Object, ObjectId, OpId, Outcome, ReqId, Seen, Session, Sym, Verb, What,
+    Who, Why,
 };
 use zk_recipes::zk::{SessionId, Stat};
 
@@ -175,6 +176,28 @@ impl Journal {
     /// The operation is over.
     pub fn returned(&mut self, at: u64, client: u8, op: OpId, outcome: Outcome) {
         self.write(at, Who::Client(client), op, What::Return { outcome });
+    }
+
+    /// What the caller gave to the operation.
+    pub fn given(&mut self, at: u64, client: u8, op: OpId, text: &str, number: u64) {
+        let text = self.sym(text);
+        self.write(at, Who::Client(client), op, What::Given { text, number });
+    }
+
+    /// What the operation handed to its caller.
+    #[allow(clippy::too_many_arguments, reason = "an event has so many fields")]
+    pub fn observed(
+        &mut self,
+        at: u64,
+        client: u8,
+        op: OpId,
+        object: ObjectId,
+        seen: Seen,
+        text: &str,
+        number: u64,
+    ) {
+        let text = self.sym(text);
+        self.write(at, Who::Client(client), op, What::Observed { object, seen, text, number });
     }
 
     /// The client acts as holder from here on.

@@ -14,5 +14,6 @@ pub mod run;
 pub mod stage;
 pub mod stories;
 pub mod sweep;
+pub mod target;
 pub mod trace;
 pub mod workloads;

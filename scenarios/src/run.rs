@@ -1,109 +1,16 @@
 //! One simulated run: a workload, a plan, and who decides.
 
-use crate::broken::{NoGuid, WatchAll};
 use crate::client::SimProcess;
 use crate::journal::Journal;
 use crate::plan::Plan;
-use crate::workloads::lock::{self, DIRECTORY, Exclusive, Pace};
-use crate::workloads::raw;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use crate::target::{Part, Setting, Target};
 use sim_zk::choose::{Chooser, Recording, Replay, Seeded};
-use sim_zk::fault::Fault;
-use sim_zk::{Config, End, Finished, Sim, SimClient};
-use std::ops::Range;
+use sim_zk::{Config, End, Finished, Sim};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use zk_checker::history::{Budget, FaultKind, Header, History, Kind, Mode, Names, Object, OnSuspect, What};
+use zk_checker::history::{FaultKind, Header, History, Mode, Names, What};
 use zk_checker::{Report, RuleSet, Verdict};
-use zk_recipes::Lock;
-
-/// Something that can be run by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// The lock.
-    Lock,
-    /// No recipe at all.
-    Raw,
-    /// Broken: creates again after a lost reply, without a guid to find the first znode by.
-    LockNoGuid,
-    /// Broken: every waiter watches the whole directory.
-    LockWatchAll,
-}
-
-/// What the command line says of a target.
-#[derive(Clone, Copy, Debug)]
-pub struct Card {
-    /// What to call it.
-    pub name: &'static str,
-    /// One line.
-    pub about: &'static str,
-    /// For a broken recipe, the rule that must catch it.
-    pub caught_by: Option<&'static str>,
-    /// For a broken recipe, the only faults that are drawn, so that nothing else hides its own; for a workload all kinds
-    /// are.
-    pub faults: &'static [Fault],
-}
-
-impl Target {
-    /// Every target: workloads first.
-    pub const ALL: [Target; 4] = [Target::Lock, Target::Raw, Target::LockNoGuid, Target::LockWatchAll];
-
-    /// The workloads of the library's recipes.
-    pub fn workloads() -> impl Iterator<Item = Target> {
-        Target::ALL.into_iter().filter(|target| target.card().caught_by.is_none())
-    }
-
-    /// The recipes that are broken on purpose.
-    pub fn broken() -> impl Iterator<Item = Target> {
-        Target::ALL.into_iter().filter(|target| target.card().caught_by.is_some())
-    }
-
-    /// What to say of it.
-    pub fn card(self) -> Card {
-        match self {
-            Target::Lock => Card {
-                name: "lock",
-                about: "clients take an exclusive lock in turn and write to the resource behind it",
-                caught_by: None,
-                faults: &Fault::ALL,
-            },
-            Target::Raw => Card {
-                name: "raw",
-                about: "clients do whatever comes to their mind to a few znodes: what ZooKeeper itself promises",
-                caught_by: None,
-                faults: &Fault::ALL,
-            },
-            Target::LockNoGuid => Card {
-                name: "lock-no-guid",
-                about: "a lock whose znodes bear no guid: after a lost reply it simply creates again",
-                caught_by: Some("MX-9"),
-                faults: &[Fault::ReplyLost],
-            },
-            Target::LockWatchAll => Card {
-                name: "lock-watch-all",
-                about: "a lock whose waiters all watch the directory: every release wakes everybody",
-                caught_by: Some("MX-13"),
-                faults: &[],
-            },
-        }
-    }
-
-    /// The plan that a seed draws for it.
-    pub fn plan(self, seed: u64) -> Plan {
-        match self.card().caught_by {
-            None if self == Target::Raw => Plan { rounds: 20, ..Plan::drawn(seed) },
-            None => Plan::drawn(seed),
-            Some(_) => Plan::calm().with(self.card().faults, 0.05),
-        }
-    }
-
-    /// The target of that name.
-    pub fn from_name(name: &str) -> Option<Target> {
-        Target::ALL.into_iter().find(|target| target.card().name == name)
-    }
-}
 
 /// What one run came to.
 #[derive(Debug)]
@@ -143,7 +50,7 @@ impl Run {
 }
 
 /// Runs a seed.
-pub fn seed(target: Target, plan: &Plan, seed: u64) -> Run {
+pub fn seed(target: &'static Target, plan: &Plan, seed: u64) -> Run {
     with(target, plan, Seeded::new(seed, plan.rates()))
 }
 
@@ -152,7 +59,7 @@ pub fn seed(target: Target, plan: &Plan, seed: u64) -> Run {
 /// # Errors
 ///
 /// The panic's message.
-pub fn seed_caught(target: Target, plan: &Plan, number: u64) -> Result<Run, String> {
+pub fn seed_caught(target: &'static Target, plan: &Plan, number: u64) -> Result<Run, String> {
     std::panic::catch_unwind(|| seed(target, plan, number)).map_err(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         text.or_else(|| panic.downcast_ref::<String>().cloned())
@@ -161,26 +68,12 @@ pub fn seed_caught(target: Target, plan: &Plan, number: u64) -> Result<Run, Stri
 }
 
 /// Runs a recorded list of choices.
-pub fn replay(target: Target, plan: &Plan, choices: Vec<u16>) -> Run {
+pub fn replay(target: &'static Target, plan: &Plan, choices: Vec<u16>) -> Run {
     with(target, plan, Replay::new(choices))
 }
 
 /// Simulated time after which a run counts as hanging.
 const LIMIT: Duration = Duration::from_secs(300);
-
-/// Runs with somebody who decides.
-pub fn with<C: Chooser + 'static>(target: Target, plan: &Plan, chooser: C) -> Run {
-    match target {
-        Target::Lock => take_turns::<C, Lock<SimClient>>(plan, chooser),
-        Target::Raw => {
-            let part = |client, rounds, done| raw::client(client, rounds, done).boxed();
-            // Without a recipe there is no object to judge.
-            drive(plan, chooser, |_| Vec::new(), part)
-        }
-        Target::LockNoGuid => take_turns::<C, NoGuid<SimClient>>(plan, chooser),
-        Target::LockWatchAll => take_turns::<C, WatchAll<SimClient>>(plan, chooser),
-    }
-}
 
 /// The header of a simulated run.
 pub fn header(config: &Config, timeout: Duration) -> Header {
@@ -200,47 +93,18 @@ pub fn header(config: &Config, timeout: Duration) -> Header {
     }
 }
 
-/// The lock, as it is declared to the checker.
-pub fn lock_object(names: &mut Names, timeout: Duration) -> Object {
-    Object {
-        kind: Kind::Lock,
-        path: names.intern(DIRECTORY),
-        on_suspect: OnSuspect::Stop,
-        margin: timeout.as_micros() as u64 / 10,
-        fenced: true,
-        budget: Budget::LOCK,
-    }
-}
-
-fn take_turns<C: Chooser + 'static, L: Exclusive<SimClient>>(plan: &Plan, chooser: C) -> Run {
-    let timeout = Duration::from_millis(plan.timeout_ms);
-    let part = |client, rounds, done| lock::client::<_, L>(client, rounds, Pace::SIMULATED, done).boxed();
-    drive(plan, chooser, |names| vec![lock_object(names, timeout)], part)
-}
-
-/// Tells how many rounds are done.
-type Done = Box<dyn Fn(u32) + Send>;
-
-/// What one client does: so many rounds.
-type Part = fn(SimProcess, Range<u32>, Done) -> BoxFuture<'static, ()>;
-
-fn drive<C: Chooser + 'static>(
-    plan: &Plan,
-    chooser: C,
-    objects: impl FnOnce(&mut Names) -> Vec<Object>,
-    part: Part,
-) -> Run {
+/// Runs with somebody who decides.
+pub fn with<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser: C) -> Run {
     let config = Config { hostile_until: plan.hostile_ms * 1000, faults: plan.faults, ..Config::default() };
     let config = config.with_servers(plan.servers);
-    let timeout = Duration::from_millis(plan.timeout_ms);
+    let setting = Setting::simulated(plan);
     let mut names = Names::default();
-    let objects = objects(&mut names);
-    let journal = Journal::new(header(&config, timeout), names, objects);
-    let (clients, rounds) = (plan.clients, plan.rounds);
+    let objects = (target.objects)(&mut names, &setting);
+    let journal = Journal::new(header(&config, setting.timeout), names, objects);
     let root = move |sim: Sim| async move {
         let mut living = Vec::new();
-        for number in 0..clients {
-            living.push(supervised(sim.clone(), number, rounds, timeout, part));
+        for number in 0..setting.clients {
+            living.push(supervised(sim.clone(), number, setting, target.sim));
         }
         futures_util::future::join_all(living).await;
         sim.heal();
@@ -266,7 +130,7 @@ fn drive<C: Chooser + 'static>(
 }
 
 /// One client's part, begun again as a new process when its process dies.
-async fn supervised(sim: Sim, number: u8, rounds: u32, timeout: Duration, part: Part) {
+async fn supervised(sim: Sim, number: u8, setting: Setting, part: Part<SimProcess>) {
     let round = Arc::new(AtomicU32::new(0));
     for life in 1u32.. {
         let mut name = char::from(b'a' + number % 26).to_string();
@@ -275,11 +139,11 @@ async fn supervised(sim: Sim, number: u8, rounds: u32, timeout: Duration, part: 
         }
         let process = sim.process(&name);
         sim.witness::<Journal, _>(|journal, _| journal.name_client(process.id(), &name));
-        let client = SimProcess { sim: sim.clone(), process: process.clone(), timeout };
+        let client = SimProcess { sim: sim.clone(), process: process.clone(), timeout: setting.timeout };
         let next = round.load(Ordering::Relaxed);
         let told = round.clone();
         let done = Box::new(move |done| told.store(done, Ordering::Relaxed));
-        if process.spawn(part(client, next..rounds, done)).await.is_ok() {
+        if process.spawn(part(client, setting, next..setting.rounds, done)).await.is_ok() {
             return;
         }
     }

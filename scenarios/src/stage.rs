@@ -2,20 +2,42 @@
 //!
 //! A story is a script that reads aloud. Its clients do one thing at a time, each in a process of its own; what happens
 //! between two steps of the script is settled before the next begins.
+//!
+//! # How to add a word
+//!
+//! What any client does is [`Actor::does`]: an operation of a recipe, in the client's own process and in the journal.
+//! What it holds is a [`Holding`](hold::Holding). A recipe's own words, such as `acquires`, are methods on [`Actor`] in a
+//! file of their own (see [`lock`]): each a call of `does`, with the verb, the object, and what the client then believes.
+//! A word for what is *begun* gives a future and returns at once (`asks`, `puts`); the word for having *done* it awaits
+//! that (`acquires`). Faults are in [`faults`]: what strikes a client is a method on it, what strikes servers or znodes is
+//! one on the [`Stage`].
+
+pub mod barrier;
+pub mod config;
+pub mod election;
+pub mod faults;
+pub mod group;
+pub mod hold;
+pub mod lock;
+pub mod names;
+pub mod priority_lock;
+pub mod queue;
+pub mod shared_lock;
+#[cfg(test)]
+mod tests;
+pub mod two_phase_commit;
 
 use crate::client::{Client, SimProcess};
 use crate::journal::Journal;
-use crate::run::{header, lock_object};
-use crate::workloads::lock::DIRECTORY;
-use sim_zk::fault::Fault;
+use crate::run::header;
+use crate::workloads::operation::{self, Call, Ended, nothing};
 use sim_zk::{Config, End, Finished, Sim, SimClient, choose::Calm};
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
-use zk_checker::history::{FaultKind, History, Names, ObjectId, OpId, Outcome, Verb, What, Why};
+use zk_checker::history::{FaultKind, History, Names, Object, OpId, What};
 use zk_checker::{Report, RuleId, RuleSet, Verdict};
-use zk_recipes::zk::ZooKeeper;
-use zk_recipes::{HoldState, Lock, LockGuard, LockOptions, Stop};
+use zk_recipes::zk::Error;
 
 /// A story that can be told by name.
 pub struct Story {
@@ -25,6 +47,10 @@ pub struct Story {
     pub title: &'static str,
     /// Two sentences.
     pub about: &'static str,
+    /// What is played on, as it is declared to the checker.
+    pub objects: fn(&mut Names) -> Vec<Object>,
+    /// How many servers there are. The first client begins at the first, the second at the second, and so on.
+    pub servers: u8,
     /// The script.
     pub script: fn(Stage) -> Script,
     /// What must have happened, or the story has missed its point.
@@ -63,14 +89,14 @@ impl Told {
 }
 
 /// The session timeout of a story's clients.
-const TIMEOUT: Duration = Duration::from_secs(6);
+pub const TIMEOUT: Duration = Duration::from_secs(6);
 
 /// Tells a story, and says in which ways it failed.
 pub fn tell(story: &Story) -> (Told, Vec<String>) {
-    let config = Config::default();
+    let config = Config::default().with_servers(story.servers);
     let mut names = Names::default();
-    let object = lock_object(&mut names, TIMEOUT);
-    let journal = Journal::new(header(&config, TIMEOUT), names, vec![object]);
+    let objects = (story.objects)(&mut names);
+    let journal = Journal::new(header(&config, TIMEOUT), names, objects);
     let script = story.script;
     let run = Sim::run(config, Duration::from_secs(600), Calm, journal, move |sim| async move {
         script(Stage { sim: sim.clone() }).await;
@@ -124,9 +150,14 @@ impl Stage {
         Actor { process, zk }
     }
 
-    /// Lets everything under way come to rest.
+    /// Lets everything under way come to rest, and every fault that lasts run out.
     pub async fn settle(&self) {
         self.sim.quiet().await;
+    }
+
+    /// Lets everybody send what was just begun, before any of it arrives.
+    pub async fn is_sent(&self) {
+        self.sim.stalled().await;
     }
 }
 
@@ -137,106 +168,65 @@ pub struct Actor {
     zk: SimClient,
 }
 
-/// A lock held by a client of a story.
-pub struct Holding {
-    guard: LockGuard<SimClient>,
-    op: OpId,
-}
-
 impl Actor {
-    /// Begins to wait for the lock, in the client's own process.
-    pub fn asks(&self) -> impl Future<Output = Option<Holding>> + Send + use<> {
-        let actor = self.clone();
-        let asking = self.process.process.spawn(async move {
-            let me = actor.process.number();
-            let op = actor.process.journal(|j, at| j.call(at, me, ObjectId(0), Verb::Acquire, 0));
-            actor.process.set_op(op.0);
-            let lock = Lock::new(&actor.zk, DIRECTORY, LockOptions::default()).expect("a good path");
-            let result = lock.acquire().await;
-            let session = actor.zk.session();
-            actor.process.set_op(0);
-            let guard = match result {
-                Ok(guard) => guard,
-                Err(_) => {
-                    actor.process.journal(|j, at| j.returned(at, me, op, Outcome::Refused));
-                    return None;
-                }
-            };
-            let token = guard.token();
-            actor.process.journal(|j, at| {
-                j.returned(at, me, op, Outcome::Done);
-                j.believe(at, me, op, ObjectId(0), session, token);
-            });
-            Some(Holding { guard, op })
-        });
-        async move { asking.await.ok().flatten() }
+    /// Its session, for what is no operation: looking around, say.
+    pub fn zk(&self) -> &SimClient {
+        &self.zk
     }
 
-    /// Waits for the lock.
-    ///
-    /// # Panics
-    ///
-    /// If it is not granted.
-    pub async fn acquires(&self) -> Holding {
-        self.asks().await.expect("the lock is granted")
+    /// Begins an operation in the client's own process, which `work` makes in its session. What comes of it is the future's:
+    /// one whose process dies is cancelled.
+    pub fn does<T, F, W>(&self, call: Call, work: W) -> impl Future<Output = Ended<T>> + Send + use<T, F, W>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+        W: FnOnce(SimClient) -> F + Send + 'static,
+    {
+        self.does_and_then(call, nothing, work, |_, _, value| value)
     }
 
-    /// Acts as holder until the guard says that it must stop.
-    pub fn acts_until_told_to_stop(
+    /// As [`does`](Self::does): `given` writes into the journal what the caller gives, right behind the call, and `then`
+    /// is what the client does with what the recipe gave, at the same instant and before anybody else does anything.
+    pub fn does_and_then<T, R, F, W, G, N>(
         &self,
-        holding: Holding,
-    ) -> impl Future<Output = (Holding, Stop)> + Send + use<> {
+        call: Call,
+        given: G,
+        work: W,
+        then: N,
+    ) -> impl Future<Output = Ended<R>> + Send + use<T, R, F, W, G, N>
+    where
+        T: Send + 'static,
+        R: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+        W: FnOnce(SimClient) -> F + Send + 'static,
+        G: FnOnce(&mut Journal, u64, OpId) + Send + 'static,
+        N: FnOnce(&Actor, OpId, T) -> R + Send + 'static,
+    {
         let actor = self.clone();
-        let acting = self.process.process.spawn(async move {
-            let stop = holding.guard.lost().await;
-            let why = match stop {
-                Stop::Suspect { .. } => Why::Suspect,
-                Stop::Lost(_) => Why::Lost,
-            };
-            actor.process.journal(|j, at| j.unbelieve(at, actor.process.number(), holding.op, why));
-            (holding, stop)
-        });
-        async move { acting.await.expect("its process lives") }
-    }
-
-    /// Writes to the resource behind the lock, and says whether it took the token.
-    pub fn writes(&self, holding: &Holding) -> bool {
-        let (me, op, token) = (self.process.number(), holding.op, holding.guard.token());
-        self.process.journal(|j, at| j.resource(at, me, op, ObjectId(0), token))
-    }
-
-    /// Gives the lock back.
-    pub async fn releases(&self, holding: Holding) {
-        let actor = self.clone();
-        let releasing = self.process.process.spawn(async move {
-            let me = actor.process.number();
-            if !matches!(holding.guard.state(), HoldState::Lost(_)) {
-                actor.process.journal(|j, at| j.unbelieve(at, me, holding.op, Why::Released));
+        let doing = self.process.process.spawn(async move {
+            let zk = actor.zk.clone();
+            let (op, ended) = operation::operation(&actor.process, call, given, || work(zk)).await;
+            match ended {
+                Ended::Done(value) => Ended::Done(then(&actor, op, value)),
+                Ended::Failed(error) => Ended::Failed(error),
+                Ended::Cancelled => Ended::Cancelled,
             }
-            let op = actor.process.journal(|j, at| j.call(at, me, ObjectId(0), Verb::Release, 0));
-            actor.process.set_op(op.0);
-            let outcome = match holding.guard.release().await {
-                Ok(_) => Outcome::Done,
-                Err(_) => Outcome::Unknown,
-            };
-            actor.process.set_op(0);
-            actor.process.journal(|j, at| j.returned(at, me, op, outcome));
         });
-        releasing.await.expect("its process lives");
+        async move { doing.await.unwrap_or(Ended::Cancelled) }
     }
 
-    /// The reply to the client's next request is lost, although the request is applied.
-    pub fn loses_its_next_reply(&self) {
-        self.process.process.order(Fault::ReplyLost);
+    /// Writes into the journal.
+    pub fn journal<R>(&self, write: impl FnOnce(&mut Journal, u64) -> R) -> R {
+        self.process.journal(write)
     }
 
-    /// The client's process stands still for that many times its session timeout.
-    pub fn stands_still(&self, timeouts: u32) {
-        self.process.process.inflict(Fault::ClientPause, TIMEOUT * timeouts);
+    /// Its number in the journal.
+    pub fn number(&self) -> u8 {
+        self.process.number()
     }
 
-    /// The client's process dies.
-    pub fn dies(&self) {
-        self.process.process.inflict(Fault::ClientCrash, Duration::ZERO);
+    /// Lets time pass, by the client's own clock.
+    pub async fn waits(&self, time: Duration) {
+        self.process.sleep(time).await;
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::journal::fault_kind;
 use crate::plan::Plan;
-use crate::run::{self, Run, Target};
+use crate::run::{self, Run};
+use crate::target::Target;
 use sim_zk::fault::Fault;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,7 +16,7 @@ use zk_checker::{Probe, RuleId, Verdict};
 #[derive(Clone, Debug)]
 pub struct Order {
     /// What to run.
-    pub target: Target,
+    pub target: &'static Target,
     /// Which seeds.
     pub seeds: Range<u64>,
     /// Which of them: every `shard.1`-th, beginning with the `shard.0`-th.
@@ -129,7 +130,7 @@ impl Tally {
     pub fn never_struck(&self, order: &Order) -> Vec<Fault> {
         let wanted = |fault: &Fault| match &order.plan {
             Some(plan) => plan.faults > 0 && plan.rates.contains_key(fault.name()),
-            None => order.target.card().faults.contains(fault),
+            None => order.target.faults.contains(fault),
         };
         Fault::ALL
             .into_iter()
@@ -137,19 +138,23 @@ impl Tally {
             .collect()
     }
 
+    /// Rules that the workload is there to test, and that never had anything to say.
+    pub fn not_put_to_the_test(&self, order: &Order) -> Vec<RuleId> {
+        let tested = |rule: &RuleId| self.rules.get(rule).is_some_and(|(premises, _)| *premises > 0);
+        order.target.required.iter().copied().filter(|rule| !tested(rule)).collect()
+    }
+
     /// Rules that never had anything to say.
     pub fn never_tested(&self) -> Vec<RuleId> {
         self.rules.iter().filter(|(_, (premises, _))| *premises == 0).map(|(rule, _)| *rule).collect()
     }
 
-    /// The verdict of the whole sweep. One in which a kind of fault never struck proves nothing.
+    /// The verdict of the whole sweep. One in which a kind of fault never struck, or a required rule
+    /// never had anything to say, proves nothing.
     pub fn verdict(&self, order: &Order) -> Verdict {
         let worst = self.verdicts.keys().max().copied().unwrap_or(Verdict::Vacuous);
-        if worst < Verdict::Unknown && !self.never_struck(order).is_empty() {
-            Verdict::Vacuous
-        } else {
-            worst
-        }
+        let unproved = !self.never_struck(order).is_empty() || !self.not_put_to_the_test(order).is_empty();
+        if worst < Verdict::Unknown && unproved { Verdict::Vacuous } else { worst }
     }
 }
 

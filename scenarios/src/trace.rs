@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 use zk_checker::history::{
-    Code, FaultKind, History, Notify, ReqId, Request, Session, SessionState, Sym, Verb, Victim, What, Who,
-    Why,
+    Code, FaultKind, History, Notify, ReqId, Request, Seen, Session, SessionState, Sym, Verb, Victim, What,
+    Who, Why,
 };
 
 /// Prints a run; `steps` are what a script said, and before which event.
@@ -32,12 +32,10 @@ impl Printer<'_> {
     fn event(&mut self, index: usize, at: u64, who: Who, what: What) {
         match what {
             What::Call { verb, limit, .. } => {
-                let text = match verb {
-                    Verb::Acquire if limit > 0 => format!("asks, for at most {} ms", limit / 1000),
-                    Verb::Acquire => "asks".to_owned(),
-                    Verb::TryAcquire => "asks whether it is free".to_owned(),
-                    Verb::Release => "releases".to_owned(),
-                };
+                let mut text = called(verb).to_owned();
+                if limit > 0 {
+                    let _ = write!(text, ", for at most {} ms", limit / 1000);
+                }
                 self.line(at, who, &text);
             }
             What::Return { outcome } => {
@@ -48,6 +46,14 @@ impl Printer<'_> {
                     zk_checker::history::Outcome::Cancelled => "✗ drops the future",
                 };
                 self.line(at, who, text);
+            }
+            What::Given { text, .. } => {
+                let text = format!("  gives {}", self.text(text));
+                self.line(at, who, &text);
+            }
+            What::Observed { seen, text, number, .. } => {
+                let text = format!("▷ {}", observed(seen, self.text(text), number));
+                self.line(at, who, &text);
             }
             What::Believe { token, .. } => {
                 self.line(at, who, &format!("▶ holds                   token {token:#x}"))
@@ -141,6 +147,10 @@ impl Printer<'_> {
             Who::World => "·".to_owned(),
         };
         let _ = writeln!(self.out, "{:>9.3}  {who:<7} {text}", at as f64 / 1e6);
+    }
+
+    fn text(&self, sym: Sym) -> &str {
+        self.history.names.get(sym).unwrap_or("?")
     }
 
     fn asked(&mut self, req: ReqId, kind: Request, path: Sym) {
@@ -287,5 +297,68 @@ fn notice(kind: Notify) -> &'static str {
         Notify::Deleted => "deleted",
         Notify::DataChanged => "changed",
         Notify::ChildrenChanged => "children of",
+    }
+}
+
+/// What a client does when it calls an operation.
+fn called(verb: Verb) -> &'static str {
+    match verb {
+        Verb::Acquire => "asks",
+        Verb::TryAcquire => "asks whether it is free",
+        Verb::Release => "releases",
+        Verb::Read => "asks to read",
+        Verb::TryRead => "asks whether it may read at once",
+        Verb::Write => "asks to write",
+        Verb::TryWrite => "asks whether it may write at once",
+        Verb::Downgrade => "goes on as a reader",
+        Verb::Ask => "asks another one to go",
+        Verb::Force => "makes another one go",
+        Verb::Stand => "stands for office",
+        Verb::Acknowledge => "puts on record that it has begun",
+        Verb::Observe => "looks who leads",
+        Verb::Raise => "raises the barrier",
+        Verb::Lower => "lowers the barrier",
+        Verb::Wait => "waits at the barrier",
+        Verb::WaitDown => "waits until the barrier is down",
+        Verb::Enter => "enters",
+        Verb::Leave => "leaves",
+        Verb::Put => "puts",
+        Verb::Take => "takes",
+        Verb::Claim => "claims",
+        Verb::Confirm => "confirms",
+        Verb::GiveBack => "gives back",
+        Verb::Begin => "begins the transaction",
+        Verb::Vote => "votes",
+        Verb::Decide => "asks for the decision",
+        Verb::Finish => "finishes",
+        Verb::Register => "registers",
+        Verb::Unregister => "gives the name back",
+        Verb::Resolve => "looks up",
+        Verb::Unique => "asks for a name",
+        Verb::Follow => "follows",
+        Verb::CompareAndSet => "writes if nobody else has",
+        Verb::Overwrite => "writes",
+        Verb::Publish => "publishes",
+        Verb::Snapshot => "reads the whole set",
+        Verb::Join => "joins",
+        Verb::Watch => "looks who is there",
+    }
+}
+
+/// What a client was handed.
+fn observed(seen: Seen, text: &str, number: u64) -> String {
+    match seen {
+        Seen::Value => format!("sees {text:?}"),
+        Seen::Missing => "sees that there is nothing".to_owned(),
+        Seen::View => format!("sees the members [{text}]"),
+        Seen::Item => format!("has the item {text:?}"),
+        Seen::Word => "is asked to go".to_owned(),
+        Seen::Fate => format!("hears: {text}"),
+        Seen::Vote => format!("sees the vote {text}"),
+        Seen::Decision => format!("learns the decision: {text}"),
+        Seen::Leader => format!("sees the leader {text:?} of epoch {number:#x}"),
+        Seen::Vacant => "sees that nobody leads".to_owned(),
+        Seen::Opening => format!("is in, generation {number}, with [{text}]"),
+        Seen::Name => format!("has the name {text:?}"),
     }
 }

@@ -64,6 +64,21 @@ fn the_exit_status_is_the_verdict() {
     let few = zksim(&["sweep", "lock", "--seeds", "1"]);
     assert_eq!(few.status.code(), Some(2), "one seed cannot have seen every fault");
     assert!(String::from_utf8_lossy(&few.stdout).contains("nothing was proved"));
+    let calm =
+        r#"{"clients": 1, "rounds": 1, "timeout_ms": 6000, "hostile_ms": 0, "faults": 0, "rates": {}}"#;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let plan = folder.path().join("plan.json");
+    std::fs::write(&plan, calm).expect("it can be written");
+    let alone = ["sweep", "lock", "--seeds", "5", "--plan", &plan.to_string_lossy()];
+    let text = zksim(&alone);
+    assert_eq!(text.status.code(), Some(2), "a client that is alone never waits");
+    let said = String::from_utf8_lossy(&text.stdout);
+    assert!(said.contains("nothing was proved: MX-8, MX-14 was never put to the test"), "{said}");
+    let json = zksim(&[&alone[..], &["--format", "json"]].concat());
+    assert_eq!(json.status.code(), Some(2));
+    let line = r#"{"faults":[],"kind":"unproved","rules":["MX-8","MX-14"],"workload":"lock"}"#;
+    let said = String::from_utf8_lossy(&json.stdout);
+    assert!(said.lines().any(|said| said == line), "{said}");
     assert_eq!(zksim(&["list"]).status.code(), Some(0));
     assert_eq!(zksim(&["--help"]).status.code(), Some(0));
     assert_eq!(zksim(&[]).status.code(), Some(3));

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use sim_zk::fault::Fault;
 use zk_checker::Verdict;
 use zk_scenarios::plan::Plan;
-use zk_scenarios::run::{self, Target};
+use zk_scenarios::run;
+use zk_scenarios::workloads::lock;
 
 fn plans() -> impl Strategy<Value = Plan> {
     let rates = proptest::collection::btree_map(
@@ -31,7 +32,7 @@ proptest! {
     #[test]
     fn the_lock_keeps_its_promises_whatever_the_plan(plan in plans(), seed in any::<u64>()) {
         plan.check().expect("a drawn plan makes sense");
-        let run = run::seed(Target::Lock, &plan, seed);
+        let run = run::seed(&lock::TARGET, &plan, seed);
         prop_assert!(run.verdict() <= Verdict::Inherent, "seed {seed}, {plan}\n{:?}\n{}", run.end, run.report);
     }
 

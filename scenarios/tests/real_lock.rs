@@ -2,15 +2,16 @@
 //!
 //! Where none is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
 
+#[path = "common/command.rs"]
+mod command;
 mod common;
 
+use command::{Sim, processes_with, refused, signal, stdout, wait_until};
 use serde_json::Value;
 use std::net::TcpListener;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
-use tempfile::TempDir;
 use zk_recipes::ZooKeeper;
 use zk_recipes::client::{Client, Options};
 use zk_scenarios::real::{Server, StartError};
@@ -22,65 +23,6 @@ fn is_installed() -> bool {
 
 fn server() -> Option<Server> {
     common::server(Duration::from_millis(500))
-}
-
-/// The command, with a folder of its own to work in and another for its temporary files.
-struct Sim {
-    folder: TempDir,
-    temporary: TempDir,
-}
-
-impl Sim {
-    fn new() -> Sim {
-        Sim { folder: tempfile::tempdir().unwrap(), temporary: tempfile::tempdir().unwrap() }
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_zksim"));
-        command.arg("real").args(arguments).current_dir(&self.folder).env("TMPDIR", self.temporary.path());
-        command
-    }
-
-    fn real(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().unwrap()
-    }
-
-    fn is_empty(&self) -> bool {
-        std::fs::read_dir(&self.temporary).unwrap().next().is_none()
-    }
-
-    /// Nothing runs any more with our temporary folder in its command line, and that folder is empty.
-    fn left_nothing(&self) {
-        let left: Vec<_> = std::fs::read_dir(&self.temporary).unwrap().flatten().collect();
-        assert!(left.is_empty(), "{left:?} is left");
-        assert_eq!(processes_with(self.temporary.path()), Vec::<String>::new());
-    }
-}
-
-/// The command lines of processes that name a path, where the system lists them as files.
-fn processes_with(path: &Path) -> Vec<String> {
-    let path = path.to_str().unwrap();
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
-    lines
-        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
-        .filter(|line| line.contains(path))
-        .collect()
-}
-
-fn stdout(output: &Output) -> &str {
-    std::str::from_utf8(&output.stdout).unwrap()
-}
-
-/// Exit status 3, and one sentence.
-fn refused(output: &Output) -> &str {
-    let told = std::str::from_utf8(&output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(3), "{told}");
-    assert_eq!(stdout(output), "");
-    told.strip_prefix("error: ")
-        .and_then(|told| told.strip_suffix('\n'))
-        .filter(|told| !told.contains('\n'))
-        .expect(told)
 }
 
 #[test]
@@ -110,7 +52,9 @@ fn scripts_read_one_object_a_line() {
     let (last, rules) = lines.split_last().unwrap();
     assert!(rules.iter().all(|rule| rule["kind"] == "rule"), "{rules:?}");
     assert_eq!((&last["verdict"], &last["clients"], &last["seed"]), (&"pass".into(), &2.into(), &7.into()));
-    assert!(last["grants"].as_u64() > Some(0), "{last}");
+    let acquires = &last["verbs"][0];
+    assert_eq!(acquires["verb"], "acquire");
+    assert!(acquires["done"].as_u64() > Some(0), "{last}");
 }
 
 #[test]
@@ -215,22 +159,4 @@ fn a_run_that_is_ended_by_a_signal_leaves_nothing() {
             wait_until(|| sim.is_empty() && processes_with(sim.temporary.path()).is_empty());
         }
     }
-}
-
-/// Sends a signal to a child of ours that was not waited for.
-fn signal(name: &str, process: u32) {
-    let kill = format!("kill -s {name} {process}");
-    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
-}
-
-/// Looks again and again for ten seconds.
-fn wait_until(reached: impl Fn() -> bool) {
-    for _ in 0..1000 {
-        if reached() {
-            return;
-        }
-        #[expect(clippy::disallowed_methods, reason = "nobody tells what becomes of other processes")]
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    panic!("it does not come to that");
 }

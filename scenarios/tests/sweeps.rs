@@ -6,10 +6,16 @@ use std::sync::atomic::AtomicBool;
 use zk_checker::{Probe, RuleId, Verdict};
 use zk_scenarios::code::Recorded;
 use zk_scenarios::plan::Plan;
-use zk_scenarios::run::{self, Target};
+use zk_scenarios::run;
 use zk_scenarios::sweep::{self, Order, Tally};
+use zk_scenarios::target::Target;
+use zk_scenarios::workloads::{lock, raw};
 
-fn order(target: Target, seeds: u64, jobs: usize) -> Order {
+fn no_guid() -> &'static Target {
+    Target::from_name("lock-no-guid").expect("it is there")
+}
+
+fn order(target: &'static Target, seeds: u64, jobs: usize) -> Order {
     Order { target, seeds: 0..seeds, shard: (0, 1), plan: None, jobs }
 }
 
@@ -19,7 +25,7 @@ fn tally(order: &Order) -> Tally {
 
 #[test]
 fn the_lock_keeps_its_promises_under_every_kind_of_fault() {
-    let order = order(Target::Lock, 2000, 2);
+    let order = order(&lock::TARGET, 2000, 2);
     let tally = tally(&order);
     assert_eq!(tally.failures, [].into());
     assert_eq!(tally.never_struck(&order), []);
@@ -31,12 +37,12 @@ fn the_lock_keeps_its_promises_under_every_kind_of_fault() {
 #[test]
 fn the_ensemble_keeps_zookeepers_promises_and_shows_what_zookeeper_does_not_exclude() {
     let mut seen = BTreeSet::new();
-    for target in [Target::Raw, Target::Lock] {
+    for target in [&raw::TARGET, &lock::TARGET] {
         let order = order(target, 10_000, 2);
         let tally = tally(&order);
         assert_eq!(tally.failures, [].into());
         assert_eq!(tally.never_struck(&order), []);
-        if target == Target::Raw {
+        if *target == raw::TARGET {
             assert!(tally.never_tested().iter().all(|rule| !rule.name().starts_with("ZK")));
         }
         seen.extend(tally.probes.into_iter().filter(|(_, count)| *count > 0).map(|(probe, _)| probe));
@@ -47,37 +53,50 @@ fn the_ensemble_keeps_zookeepers_promises_and_shows_what_zookeeper_does_not_excl
 }
 
 #[test]
-fn each_broken_lock_is_caught_by_its_rule_within_a_hundred_seeds() {
+fn each_broken_recipe_is_caught_by_its_rule_within_a_hundred_seeds() {
     for target in Target::broken() {
-        let card = target.card();
         let first = (0..100).map(|seed| run::seed(target, &target.plan(seed), seed)).find_map(|run| {
             let broken = run.verdict() == Verdict::Fail;
             broken.then(|| sweep::what_failed(&run))
         });
-        assert_eq!(first.as_deref(), card.caught_by, "{}", card.name);
+        assert_eq!(first.as_deref(), target.caught_by.map(RuleId::name), "{}", target.name);
     }
 }
 
 #[test]
-fn the_right_lock_is_silent_on_the_seeds_that_catch_the_broken_ones() {
+fn the_right_recipe_is_silent_on_the_seeds_that_catch_the_broken_ones() {
     for target in Target::broken() {
+        let right = Target::workloads().filter(|right| target.name.starts_with(right.name));
+        let right = right.max_by_key(|right| right.name.len());
+        let right = right.unwrap_or_else(|| panic!("{} begins with the name of its workload", target.name));
         for seed in 0..100 {
-            let run = run::seed(Target::Lock, &target.plan(seed), seed);
-            assert!(run.verdict() <= Verdict::Inherent, "{} seed {seed}: {}", target.card().name, run.report);
+            let run = run::seed(right, &target.plan(seed), seed);
+            assert!(run.verdict() <= Verdict::Inherent, "{} seed {seed}: {}", target.name, run.report);
         }
     }
+}
+
+#[test]
+fn a_sweep_that_leaves_a_required_rule_untested_proves_nothing_and_names_it() {
+    // A single client on a calm network neither waits for anybody nor is told to stop.
+    let plan = Plan { clients: 1, ..Plan::calm() };
+    let order = Order { plan: Some(plan), ..order(&lock::TARGET, 20, 1) };
+    let tally = tally(&order);
+    assert_eq!((tally.failures.len(), tally.verdict(&order)), (0, Verdict::Vacuous));
+    assert_eq!(tally.never_struck(&order), []);
+    assert_eq!(tally.not_put_to_the_test(&order), [RuleId::Mx8, RuleId::Mx14]);
 }
 
 #[test]
 fn a_sweep_comes_to_the_same_with_any_number_of_threads_and_in_any_shards() {
     let count =
         |tally: &Tally| (tally.runs, tally.events, tally.steps, tally.verdicts.clone(), tally.faults.clone());
-    let one = tally(&order(Target::LockNoGuid, 300, 1));
-    let three = tally(&order(Target::LockNoGuid, 300, 3));
+    let one = tally(&order(no_guid(), 300, 1));
+    let three = tally(&order(no_guid(), 300, 3));
     assert_eq!(count(&one), count(&three));
     assert_eq!(one.failures, three.failures);
     let shards: u64 =
-        (0..4).map(|i| tally(&Order { shard: (i, 4), ..order(Target::LockNoGuid, 300, 1) }).events).sum();
+        (0..4).map(|i| tally(&Order { shard: (i, 4), ..order(no_guid(), 300, 1) }).events).sum();
     assert_eq!(shards, one.events);
 }
 
@@ -85,8 +104,8 @@ fn a_sweep_comes_to_the_same_with_any_number_of_threads_and_in_any_shards() {
 fn a_recorded_run_is_the_run() {
     for seed in 0..200 {
         let plan = Plan::drawn(seed);
-        let run = run::seed(Target::Lock, &plan, seed);
-        let recorded = Recorded::of(Target::Lock, &plan, &run);
+        let run = run::seed(&lock::TARGET, &plan, seed);
+        let recorded = Recorded::of(&lock::TARGET, &plan, &run);
         let (recorded, target) = Recorded::read(&recorded.code()).expect("its own code reads back");
         let again = run::replay(target, &recorded.plan, recorded.choices);
         assert_eq!(again.hash, run.hash, "seed {seed}");
@@ -96,14 +115,14 @@ fn a_recorded_run_is_the_run() {
 #[test]
 fn a_seed_alone_is_the_seed_in_the_middle_of_a_sweep() {
     let found = Mutex::new(Vec::new());
-    sweep::sweep(&order(Target::Lock, 100, 2), &AtomicBool::new(false), &|seed, run| {
+    sweep::sweep(&order(&lock::TARGET, 100, 2), &AtomicBool::new(false), &|seed, run| {
         let run = run.expect("no run panics");
         found.lock().expect("no thread panics").push((seed, run.hash, run.history.events.len()));
     });
     let mut found = found.into_inner().expect("no thread panics");
     found.sort_unstable();
     for (seed, hash, events) in found {
-        let alone = std::thread::spawn(move || run::seed(Target::Lock, &Plan::drawn(seed), seed));
+        let alone = std::thread::spawn(move || run::seed(&lock::TARGET, &Plan::drawn(seed), seed));
         let alone = alone.join().expect("it does not panic");
         assert_eq!((alone.hash, alone.history.events.len()), (hash, events), "seed {seed}");
     }

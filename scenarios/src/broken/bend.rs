@@ -3,7 +3,8 @@
 //! The steps are those of `zk_recipes::lock`, in their plainest form; [`Bend`] is what may differ. What a bend does not
 //! name stays right, so that a run shows what the wrong step alone does.
 
-use crate::workloads::lock::{Exclusive, Held};
+use crate::workloads::holding::Held;
+use crate::workloads::lock::Exclusive;
 use futures_util::future::{Either, select};
 use std::future::Future;
 use std::marker::PhantomData;
@@ -17,8 +18,47 @@ use zk_recipes::{LostReason, Released, Stop};
 pub trait Bend: Clone + Send + Sync + 'static {
     /// Whether the znode's name begins with the attempt's guid, by which it is found after a lost reply.
     const GUID: bool = true;
+    /// Whether a write goes ahead of the list in which it is looked for.
+    const SETTLES: bool = true;
     /// Whether a waiter watches the znode just ahead, and only that one.
     const WATCH_NEAREST: bool = true;
+    /// Whether a waiter is told by a watch; else it looks again and again.
+    const IS_TOLD: bool = true;
+    /// Whether a waiter that was woken looks again before it holds.
+    const LOOKS_AGAIN: bool = true;
+    /// Whether it looks again if the one ahead is gone already when it is to be watched.
+    const SEES_THAT_IT_IS_GONE: bool = true;
+    /// What becomes of a time limit.
+    const LIMIT: Limit = Limit::Kept;
+    /// How it behaves as holder.
+    const HABITS: Habits = Habits { stops: true, tries_until_certain: true, number_is_token: false };
+
+    /// By what the line is in order.
+    fn rank(name: &str) -> Option<&str> {
+        number(name)
+    }
+}
+
+/// What becomes of a caller's time limit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// It counts from the call.
+    Kept,
+    /// It counts from the last wake-up.
+    Renewed,
+    /// When it is over the lock is taken for granted.
+    Overlooked,
+}
+
+/// How a holder behaves.
+#[derive(Clone, Copy)]
+pub struct Habits {
+    /// Whether it stops when it must.
+    pub stops: bool,
+    /// Whether a delete that failed is sent again.
+    pub tries_until_certain: bool,
+    /// Whether the number at the end of the name is taken for the token.
+    pub number_is_token: bool,
 }
 
 /// The bent lock.
@@ -36,28 +76,30 @@ impl<Z: ZooKeeper, B> Clone for Bent<Z, B> {
 
 /// The bent lock, held.
 pub struct Guard<Z: ZooKeeper> {
-    place: Place<Z>,
+    pub(super) place: Place<Z>,
+    pub(super) habits: Habits,
 }
 
-struct Place<Z: ZooKeeper> {
-    zk: Z,
-    path: String,
+pub(super) struct Place<Z: ZooKeeper> {
+    pub(super) zk: Z,
+    pub(super) path: String,
     czxid: i64,
     armed: Option<Armed>,
 }
 
 /// Names of the children, and the connection over which they were asked for.
-struct Look {
-    names: Vec<String>,
-    connection: u32,
+pub(super) struct Look {
+    pub(super) names: Vec<String>,
+    pub(super) connection: u32,
 }
 
 impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
-    async fn join(&self) -> Result<(Place<Z>, Option<Look>), Error> {
+    /// Joins the line under a name with that mark.
+    pub(super) async fn join(&self, mark: &str) -> Result<(Place<Z>, Option<Look>), Error> {
         let zk = &self.zk;
         let guid = zk.guid().to_string();
-        let prefix =
-            path::join(&self.directory, &if B::GUID { format!("{guid}-lock-") } else { "lock-".into() });
+        let name = if B::GUID { format!("{guid}-{mark}-") } else { format!("{mark}-") };
+        let prefix = path::join(&self.directory, &name);
         loop {
             let status = connected(zk).await?;
             let duty = Duty::Guid {
@@ -100,8 +142,11 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
         let zk = &self.zk;
         loop {
             let status = connected(zk).await?;
-            let (settled, list) = (settle(zk, &self.directory), zk.children(&self.directory));
-            if let Err(Error::ConnectionLoss) = settled.await {
+            let settled = B::SETTLES.then(|| settle(zk, &self.directory));
+            let list = zk.children(&self.directory);
+            if let Some(settled) = settled
+                && let Err(Error::ConnectionLoss) = settled.await
+            {
                 lost(zk, status).await?;
                 continue;
             }
@@ -127,8 +172,14 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
         }
     }
 
-    /// Waits for its turn; `wait` or gives up at the first look.
-    async fn turn(&self, own: &str, mut look: Option<Look>, wait: bool) -> Result<bool, Error> {
+    /// Waits for its turn; `wait` or gives up at the first look. `patience` is how long it waits between two wake-ups.
+    async fn turn(
+        &self,
+        own: &str,
+        mut look: Option<Look>,
+        wait: bool,
+        patience: Option<Duration>,
+    ) -> Result<bool, Error> {
         let (zk, own_name) = (&self.zk, path::split(own).1);
         loop {
             let status = connected(zk).await?;
@@ -147,8 +198,8 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
             if !look.names.iter().any(|name| name == own_name) {
                 return Err(Error::Removed(own.to_owned()));
             }
-            let ahead = look.names.iter().filter(|name| number(name) < number(own_name));
-            let Some(nearest) = ahead.max_by_key(|name| number(name)) else {
+            let ahead = look.names.iter().filter(|name| B::rank(name) < B::rank(own_name));
+            let Some(nearest) = ahead.max_by_key(|name| B::rank(name)) else {
                 let now = zk.status();
                 if now.is_connected() && now.connection == look.connection {
                     return Ok(true);
@@ -158,13 +209,29 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
             if !wait {
                 return Ok(false);
             }
+            if !B::IS_TOLD {
+                continue;
+            }
             let watched =
                 if B::WATCH_NEAREST { path::join(&self.directory, nearest) } else { self.directory.clone() };
             match zk.children_watch(&watched).await {
                 // Between the list and the watch the one ahead may have gone: the directory's children are in the answer.
                 Ok((listing, watch)) if B::WATCH_NEAREST || listing.names.contains(nearest) => {
-                    watch.await?;
+                    match patience {
+                        None => drop(watch.await?),
+                        Some(patience) => {
+                            let timer = zk.sleep_until(zk.now() + patience);
+                            match select(watch, pin!(timer)).await {
+                                Either::Left((event, _)) => drop(event?),
+                                Either::Right(_) => return Err(Error::TimedOut),
+                            }
+                        }
+                    }
+                    if !B::LOOKS_AGAIN && zk.status().is_connected() {
+                        return Ok(true);
+                    }
                 }
+                Err(Error::NoNode) if !B::SEES_THAT_IT_IS_GONE => std::future::pending().await,
                 Ok(_) | Err(Error::NoNode) => {}
                 Err(Error::ConnectionLoss) => lost(zk, status).await?,
                 Err(e) => return Err(e),
@@ -172,19 +239,31 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
         }
     }
 
-    async fn enter(&self, wait: bool) -> Result<Option<Guard<Z>>, Error> {
-        let (place, look) = self.join().await?;
-        Ok(self.turn(&place.path, look, wait).await?.then_some(Guard { place }))
+    async fn enter(&self, wait: bool, patience: Option<Duration>) -> Result<Option<Guard<Z>>, Error> {
+        let (place, look) = self.join("lock").await?;
+        let is_ours = self.turn(&place.path, look, wait, patience).await?;
+        Ok(is_ours.then_some(Guard { place, habits: B::HABITS }))
+    }
+
+    /// Waits for that long, and holds in any case.
+    async fn enter_anyway(&self, limit: Duration) -> Result<Guard<Z>, Error> {
+        let timer = self.zk.sleep_until(self.zk.now() + limit);
+        let (place, look) = self.join("lock").await?;
+        match select(pin!(self.turn(&place.path, look, true, None)), pin!(timer)).await {
+            Either::Left((turn, _)) => drop(turn?),
+            Either::Right(_) => {}
+        }
+        Ok(Guard { place, habits: B::HABITS })
     }
 }
 
 /// The number at the end of a name.
-fn number(name: &str) -> Option<&str> {
+pub(super) fn number(name: &str) -> Option<&str> {
     name.rsplit('-').next()
 }
 
 /// Waits until requests can leave.
-async fn connected<Z: ZooKeeper>(zk: &Z) -> Result<Status, Error> {
+pub(super) async fn connected<Z: ZooKeeper>(zk: &Z) -> Result<Status, Error> {
     let mut status = zk.status();
     while !status.is_connected() {
         if let Some(over) = status.over() {
@@ -196,7 +275,7 @@ async fn connected<Z: ZooKeeper>(zk: &Z) -> Result<Status, Error> {
 }
 
 /// After a lost connection: waits for news of it.
-async fn lost<Z: ZooKeeper>(zk: &Z, before: Status) -> Result<(), Error> {
+pub(super) async fn lost<Z: ZooKeeper>(zk: &Z, before: Status) -> Result<(), Error> {
     if zk.status() == before {
         zk.changed(before).await;
     }
@@ -224,10 +303,18 @@ impl<Z: ZooKeeper, B: Bend> Exclusive<Z> for Bent<Z, B> {
     }
 
     async fn acquire(&self) -> Result<Guard<Z>, Error> {
-        Ok(self.enter(true).await?.expect("it waits until it is its turn"))
+        Ok(self.enter(true, None).await?.expect("it waits until it is its turn"))
     }
 
     async fn acquire_within(&self, limit: Duration) -> Result<Guard<Z>, Error> {
+        match B::LIMIT {
+            Limit::Kept => {}
+            Limit::Renewed => {
+                let granted = self.enter(true, Some(limit)).await?;
+                return Ok(granted.expect("it waits until it is its turn"));
+            }
+            Limit::Overlooked => return self.enter_anyway(limit).await,
+        }
         let timer = self.zk.sleep_until(self.zk.now() + limit);
         match select(pin!(self.acquire()), pin!(timer)).await {
             Either::Left((result, _)) => result,
@@ -236,16 +323,20 @@ impl<Z: ZooKeeper, B: Bend> Exclusive<Z> for Bent<Z, B> {
     }
 
     fn try_acquire(&self) -> impl Future<Output = Result<Option<Guard<Z>>, Error>> + Send {
-        self.enter(false)
+        self.enter(false, None)
     }
 }
 
 impl<Z: ZooKeeper> Held for Guard<Z> {
     fn token(&self) -> i64 {
-        self.place.czxid
+        let number = number(&self.place.path).and_then(|number| number.parse().ok());
+        if self.habits.number_is_token { number.unwrap_or(0) } else { self.place.czxid }
     }
 
     async fn lost(&self) -> Stop {
+        if !self.habits.stops {
+            return std::future::pending().await;
+        }
         let zk = &self.place.zk;
         let mut status = zk.status();
         let deadline = || zk.safe_until().before(zk.timeout() / 10);
@@ -266,6 +357,7 @@ impl<Z: ZooKeeper> Held for Guard<Z> {
             let status = connected(&zk).await?;
             match zk.delete(&self.place.path, None).await {
                 Ok(()) | Err(Error::NoNode) => break,
+                Err(Error::ConnectionLoss) if !self.habits.tries_until_certain => break,
                 Err(Error::ConnectionLoss) => lost(&zk, status).await?,
                 Err(e) => return Err(e),
             }

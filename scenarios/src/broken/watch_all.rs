@@ -4,13 +4,31 @@
 //! Caught by MX-13 (cost) in the first run in which two wait. It does no other harm.
 
 use super::bend::{Bend, Bent};
+use crate::plan::Plan;
+use crate::target::Target;
+use crate::workloads::lock::{client, objects};
+use futures_util::FutureExt;
+use zk_checker::RuleId;
+
+pub(super) static TARGET: Target = Target {
+    name: "lock-watch-all",
+    about: "a lock whose waiters all watch the directory: every release wakes everybody",
+    caught_by: Some(RuleId::Mx13),
+    faults: &[],
+    plan: |_| Plan::calm(),
+    objects,
+    sim: |c, setting, rounds, done| client::<_, WatchAll<_>>(c, setting, rounds, done).boxed(),
+    real: Some(|c, setting, rounds, done| client::<_, WatchAll<_>>(c, setting, rounds, done).boxed()),
+    required: &[],
+    required_on_real: &[RuleId::Mx1, RuleId::Mx13],
+};
 
 /// The broken lock.
-pub type WatchAll<Z> = Bent<Z, WatchesTheDirectory>;
+type WatchAll<Z> = Bent<Z, WatchesTheDirectory>;
 
 /// The wrong step.
 #[derive(Clone)]
-pub struct WatchesTheDirectory;
+struct WatchesTheDirectory;
 
 impl Bend for WatchesTheDirectory {
     const WATCH_NEAREST: bool = false;

@@ -2,7 +2,8 @@
 
 use crate::code::Recorded;
 use crate::plan::Plan;
-use crate::run::{Run, Target};
+use crate::run::Run;
+use crate::target::Target;
 use crate::{sweep, trace};
 use anyhow::Context;
 use std::collections::BTreeMap;
@@ -21,12 +22,17 @@ pub(super) struct Kept {
 }
 
 /// Writes the recorded run, its trace and its history below [`RESULTS`]. A run of the same name is the same run.
-pub(super) fn keep(target: Target, seed: Option<u64>, plan: &Plan, run: &Run) -> anyhow::Result<Kept> {
+pub(super) fn keep(
+    target: &'static Target,
+    seed: Option<u64>,
+    plan: &Plan,
+    run: &Run,
+) -> anyhow::Result<Kept> {
     let folder = Path::new(RESULTS);
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {RESULTS}"))?;
     let run_name = match seed {
-        Some(seed) => format!("{}-seed-{seed}", target.card().name),
-        None => format!("{}-{:016x}", target.card().name, run.hash as u64),
+        Some(seed) => format!("{}-seed-{seed}", target.name),
+        None => format!("{}-{:016x}", target.name, run.hash as u64),
     };
     let write = |extension: &str, text: String| {
         let path = folder.join(format!("{run_name}.{extension}"));
@@ -45,8 +51,14 @@ pub(super) fn keep(target: Target, seed: Option<u64>, plan: &Plan, run: &Run) ->
 }
 
 /// Tells a failure: the promise, the witnesses, why it is not excused, what was drawn, how to see it again.
-pub(super) fn tell(target: Target, seed: Option<u64>, plan: &Plan, run: &Run, kept: &Kept) -> String {
-    let name = target.card().name;
+pub(super) fn tell(
+    target: &'static Target,
+    seed: Option<u64>,
+    plan: &Plan,
+    run: &Run,
+    kept: &Kept,
+) -> String {
+    let name = target.name;
     let mut text = String::new();
     match seed {
         Some(seed) => _ = writeln!(text, "✗ {name}, seed {seed}: {}", sweep::what_failed(run)),

@@ -1,23 +1,20 @@
 //! `list`: what there is.
 
 use super::Output;
-use crate::run::Target;
 use crate::stories;
+use crate::target::Target;
 use serde_json::json;
 use std::process::ExitCode;
 use zk_checker::RuleId;
 
 pub(super) fn list(output: Output) -> anyhow::Result<ExitCode> {
     if output.is_json() {
-        for target in Target::ALL {
-            let card = target.card();
-            let kind = if card.caught_by.is_some() { "broken" } else { "workload" };
-            println!(
-                "{}",
-                json!({"kind": kind, "id": card.name, "about": card.about, "rule": card.caught_by})
-            );
+        for target in Target::all() {
+            let kind = if target.is_broken() { "broken" } else { "workload" };
+            let rule = target.caught_by.map(RuleId::name);
+            println!("{}", json!({"kind": kind, "id": target.name, "about": target.about, "rule": rule}));
         }
-        for story in stories::ALL {
+        for story in stories::all() {
             println!("{}", json!({"kind": "story", "id": story.name, "about": story.title}));
         }
         for rule in RuleId::ALL {
@@ -27,16 +24,16 @@ pub(super) fn list(output: Output) -> anyhow::Result<ExitCode> {
     }
     println!("Workloads (sweep, run, real)");
     for target in Target::workloads() {
-        println!("  {:<18} {}", target.card().name, target.card().about);
+        println!("  {:<18} {}", target.name, target.about);
     }
     println!("\nStories (run)");
-    for story in stories::ALL {
+    for story in stories::all() {
         println!("  {:<18} {}", story.name, story.title);
     }
     println!("\nBroken recipes, and the rule that catches each (sweep, run)");
     for target in Target::broken() {
-        let card = target.card();
-        println!("  {:<18} {}: {}", card.name, card.caught_by.unwrap_or_default(), card.about);
+        let rule = target.caught_by.map_or("", RuleId::name);
+        println!("  {:<18} {rule}: {}", target.name, target.about);
     }
     println!("\nRules");
     for rule in RuleId::ALL {

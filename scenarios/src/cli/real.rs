@@ -1,23 +1,24 @@
-//! `real`: the same workload, and the same rules, on an Apache ZooKeeper server.
+//! `real`: the same workload, and the same rules, on Apache ZooKeeper servers.
 
 use super::failure::RESULTS;
 use super::single::target;
 use super::sweeping::parse_duration;
 use super::{Output, word};
-use crate::real::figures::{Figures, each};
+use crate::real::figures::{self, Calls, Figures};
+use crate::real::kills::Doomed;
 use crate::real::run::{self, Order, Outcome};
-use crate::real::{Server, ServerOptions};
-use crate::run::Target;
+use crate::real::{Ensemble, EnsembleOptions};
+use crate::target::Target;
 use crate::trace;
 use anyhow::{Context, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use zk_checker::Verdict;
 
@@ -43,14 +44,26 @@ pub(super) struct Real {
     /// What the clients draw from: how long they hold, when they give up
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The port of the server that is started; any free one if not given
+    /// How many servers are started; more than one make up an ensemble
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=9), conflicts_with = "connect")]
+    servers: u8,
+    /// The port of the server that is started, the next ones for more; any that are free if not given
     #[arg(long, conflicts_with = "connect")]
     port: Option<u16>,
-    /// A server that runs already, instead of one of our own
-    #[arg(long, value_name = "HOST:PORT")]
+    /// What goes wrong with the servers: one after the other is killed and started again, in turn with whoever leads
+    #[arg(long, value_enum, conflicts_with = "connect")]
+    faults: Option<Faults>,
+    /// Servers that run already, instead of our own
+    #[arg(long, value_name = "HOST:PORT[,HOST:PORT]")]
     connect: Option<String>,
     #[command(flatten)]
     output: Output,
+}
+
+/// What can go wrong with servers of our own.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Faults {
+    Kill,
 }
 
 impl Real {
@@ -59,16 +72,20 @@ impl Real {
         if self.length.is_zero() {
             bail!("--for 0s would prove nothing; give at least a second");
         }
+        if self.faults.is_some() && self.servers < 3 {
+            bail!("--faults kill needs --servers 3 or more: a majority has to go on");
+        }
         let bar = self.bar();
-        let server = match &self.connect {
+        let ensemble = match &self.connect {
             Some(_) => None,
             None => {
-                bar.set_message("starting a server");
-                Some(Server::start(ServerOptions { port: self.port, tick: TICK })?)
+                bar.set_message(if self.servers == 1 { "starting a server" } else { "starting servers" });
+                let options = EnsembleOptions { servers: self.servers, port: self.port, tick: TICK };
+                Some(Arc::new(Mutex::new(Ensemble::start(&options)?)))
             }
         };
-        let order = self.order(target, server.as_ref());
-        if order.shared {
+        let mut order = self.order(target, ensemble.as_ref());
+        if order.servers.is_none() {
             tidy_when_interrupted(&order.stop)?;
         }
         let outcome = run::run(&order, &|rounds| {
@@ -76,7 +93,8 @@ impl Real {
         });
         bar.finish_and_clear();
         // It goes before anything else can go wrong.
-        drop(server);
+        order.doomed = None;
+        drop(ensemble);
         let outcome = outcome?;
         if order.stop.load(SeqCst) {
             bail!("interrupted after {} rounds", outcome.rounds);
@@ -84,20 +102,28 @@ impl Real {
         self.show(&order, &outcome)
     }
 
-    fn order(&self, target: Target, server: Option<&Server>) -> Order {
-        let address = server.map(Server::address).or_else(|| self.connect.clone()).unwrap_or_default();
+    fn order(&self, target: &'static Target, ensemble: Option<&Doomed>) -> Order {
+        let address =
+            ensemble.map(|ensemble| ensemble.lock().unwrap_or_else(PoisonError::into_inner).address());
+        let address = address.or_else(|| self.connect.clone()).unwrap_or_default();
         let secs = self.length.as_secs_f64();
-        let name = target.card().name;
+        let name = target.name;
+        let servers = match ensemble {
+            Some(_) if self.faults.is_some() => format!("--servers {} --faults kill, on", self.servers),
+            Some(_) => format!("--servers {}, on", self.servers),
+            None => "--connect".to_owned(),
+        };
         Order {
             target,
             clients: self.clients,
             seed: self.seed,
             length: self.length,
-            shared: server.is_none(),
-            tick: if server.is_some() { TICK } else { TICK_OF_OTHERS },
+            servers: ensemble.map(|_| self.servers),
+            doomed: ensemble.filter(|_| self.faults.is_some()).cloned(),
+            tick: if ensemble.is_some() { TICK } else { TICK_OF_OTHERS },
             timeout: SESSION,
             source: format!(
-                "cargo sim real {name} --for {secs}s --clients {} --seed {} ({address})",
+                "cargo sim real {name} --for {secs}s --clients {} --seed {} {servers} {address}",
                 self.clients, self.seed
             ),
             address,
@@ -117,7 +143,7 @@ impl Real {
 
     fn show(&self, order: &Order, outcome: &Outcome) -> anyhow::Result<ExitCode> {
         let Outcome { report, unfinished, .. } = outcome;
-        let name = order.target.card().name;
+        let name = order.target.name;
         let verdict = unfinished.map_or(report.verdict(), |_| report.verdict().join(Verdict::Unknown));
         let status =
             if verdict == Verdict::Unknown && !report.is_malformed() { 2 } else { report.exit_status() };
@@ -187,36 +213,71 @@ fn keep(name: &str, outcome: &Outcome) -> anyhow::Result<Kept> {
 fn print_text(order: &Order, outcome: &Outcome, verdict: Verdict) {
     let (f, seconds) = (Figures::of(&outcome.history), outcome.worked.as_secs_f64());
     println!(
-        "{}: {} rounds of {} clients in {seconds:.1} s on {}, {:.1} grants/s; {} events",
-        order.target.card().name,
+        "{}: {} rounds of {} clients in {seconds:.1} s on {}, {:.1} calls/s done; {} events",
+        order.target.name,
         outcome.rounds,
         order.clients,
         order.address,
-        f64::from(f.grants) / seconds,
+        f64::from(f.done()) / seconds,
         outcome.history.events.len()
     );
     println!("  rule   verdict     premises  promise");
-    for row in &outcome.report.rows {
+    let required = |rule| order.target.required_on_real.contains(&rule);
+    // Most of the others speak of other recipes, or of what only a simulation shows.
+    let is_told = |rule, verdict| verdict != Verdict::Vacuous || required(rule);
+    for row in outcome.report.rows.iter().filter(|row| is_told(row.rule, row.verdict)) {
         let (rule, verdict) = (row.rule, word(row.verdict));
         println!("  {:<6} {verdict:<9} {:>10}  {}", rule.name(), row.premises, rule.promise());
     }
-    println!("  counted");
-    let requests = |what: &str, total: u32, number: u32, of: &str| {
-        println!("    {what:<16} {total:>9} requests, {:.2} for each of {number} {of}", each(total, number));
-    };
-    requests("acquire", f.acquiring, f.grants, "grants");
-    requests("hold", f.holding, f.grants, "grants");
-    requests("release", f.releasing, f.releases, "releases");
-    println!("    {:<16} {:>9} requests", "in vain", f.in_vain);
-    println!("    {:<16} {:>9} requests", "clean-up", f.cleanup);
-    println!("    {:<16} {:>9}", "notifications", f.notices);
-    println!("    {:<16} {:>9}", "dropped", f.dropped);
-    println!("    {:<16} {:>9}, {} disconnects", "sessions", f.sessions, f.disconnects);
+    let others = outcome.report.rows.iter().filter(|row| !is_told(row.rule, row.verdict)).count();
+    println!("  {others} other rules found nothing to judge");
+    print_figures(&f);
     println!("  {}", word(verdict));
 }
 
+fn print_figures(f: &Figures) {
+    println!(
+        "  {:<16} {:>8} {:>8} {:>8} {:>8} {:>8} {:>14} {:>9} {:>14}",
+        "counted",
+        "calls",
+        "done",
+        "refused",
+        "unknown",
+        "dropped",
+        "requests/done",
+        "in vain",
+        "notifications"
+    );
+    for (verb, c) in &f.verbs {
+        println!(
+            "    {:<14} {:>8} {:>8} {:>8} {:>8} {:>8} {:>14.2} {:>9} {:>14}",
+            figures::word(*verb),
+            c.calls,
+            c.done,
+            c.refused,
+            c.unknown,
+            c.cancelled,
+            c.requests_each(),
+            c.in_vain,
+            c.notices
+        );
+    }
+    println!("    {:<14} {:>8} requests, {} notifications", "in between", f.between, f.notices_between);
+    println!("    {:<14} {:>8} requests", "clean-up", f.cleanup);
+    let kills = if f.kills > 0 { format!(", {} servers killed", f.kills) } else { String::new() };
+    println!("    {:<14} {:>8}, {} disconnects{kills}", "sessions", f.sessions, f.disconnects);
+}
+
+fn json_of_verb((verb, c): &(zk_checker::history::Verb, Calls)) -> Value {
+    json!({
+        "verb": figures::word(*verb), "calls": c.calls, "done": c.done, "refused": c.refused, "unknown": c.unknown,
+        "cancelled": c.cancelled, "requests": c.requests, "requests_each": c.requests_each(), "in_vain": c.in_vain,
+        "notifications": c.notices,
+    })
+}
+
 fn print_json(order: &Order, outcome: &Outcome, verdict: Verdict, status: u8, kept: Option<&Kept>) {
-    let name = order.target.card().name;
+    let name = order.target.name;
     for row in &outcome.report.rows {
         println!(
             "{}",
@@ -226,13 +287,13 @@ fn print_json(order: &Order, outcome: &Outcome, verdict: Verdict, status: u8, ke
     }
     let (f, seconds) = (Figures::of(&outcome.history), outcome.worked.as_secs_f64());
     let mut line = json!({
-        "kind": "real", "workload": name, "seed": order.seed, "clients": order.clients, "verdict": word(verdict),
-        "status": status, "seconds": seconds, "rounds": outcome.rounds, "grants": f.grants,
-        "requests": {"acquire": f.acquiring, "hold": f.holding, "release": f.releasing, "in_vain": f.in_vain,
-            "clean_up": f.cleanup},
-        "releases": f.releases, "notifications": f.notices, "dropped": f.dropped, "sessions": f.sessions,
-        "disconnects": f.disconnects, "events": outcome.history.events.len(),
-        "grants_per_second": f64::from(f.grants) / seconds,
+        "kind": "real", "workload": name, "seed": order.seed, "clients": order.clients, "servers": order.servers,
+        "verdict": word(verdict), "status": status, "seconds": seconds, "rounds": outcome.rounds,
+        "done": f.done(), "done_per_second": f64::from(f.done()) / seconds,
+        "verbs": f.verbs.iter().map(json_of_verb).collect::<Vec<_>>(),
+        "requests": {"in_between": f.between, "clean_up": f.cleanup},
+        "notifications": f.notices(), "dropped": f.dropped, "sessions": f.sessions,
+        "disconnects": f.disconnects, "kills": f.kills, "events": outcome.history.events.len(),
     });
     if let Some(finding) = outcome.report.first() {
         line["rule"] = json!(finding.rule.name());

@@ -3,7 +3,8 @@
 use super::{Output, failure, nearest, status, word};
 use crate::code::Recorded;
 use crate::plan::Plan;
-use crate::run::{self, Run, Target};
+use crate::run::{self, Run};
+use crate::target::Target;
 use crate::{stage, stories, sweep, trace};
 use anyhow::{Context, anyhow};
 use clap::Args;
@@ -40,9 +41,9 @@ pub(super) fn read_plan(path: &std::path::Path) -> anyhow::Result<Plan> {
 }
 
 /// The target of a name, or one sentence with the nearest right name.
-pub(super) fn target(name: &str, others: &[&str]) -> anyhow::Result<Target> {
+pub(super) fn target(name: &str, others: &[&str]) -> anyhow::Result<&'static Target> {
     Target::from_name(name).ok_or_else(|| {
-        let names = Target::ALL.into_iter().map(|t| t.card().name).chain(others.iter().copied());
+        let names = Target::all().map(|t| t.name).chain(others.iter().copied());
         match nearest(name, names) {
             Some(near) => anyhow!("there is nothing called {name:?}; did you mean {near:?}?"),
             None => anyhow!("there is nothing called {name:?}; `cargo sim list` shows what there is"),
@@ -55,7 +56,7 @@ impl RunOne {
         if let Some(story) = stories::find(&self.name) {
             return tell_story(story, self.output);
         }
-        let names = stories::ALL.map(|story| story.name);
+        let names: Vec<&str> = stories::all().map(|story| story.name).collect();
         let target = target(&self.name, &names)?;
         let plan = match &self.plan {
             Some(path) => read_plan(path)?,
@@ -92,7 +93,7 @@ fn tell_story(story: &stage::Story, output: Output) -> anyhow::Result<ExitCode> 
 }
 
 fn show(
-    target: Target,
+    target: &'static Target,
     seed: Option<u64>,
     plan: &Plan,
     run: &Run,
@@ -113,7 +114,7 @@ fn show(
     }
     println!(
         "{}{}: {}",
-        target.card().name,
+        target.name,
         seed.map_or(String::new(), |seed| format!(", seed {seed}")),
         word(verdict)
     );
@@ -151,10 +152,10 @@ fn summary_line(verdict: Verdict) -> serde_json::Value {
 }
 
 /// A run as one JSON object.
-pub(super) fn run_line(target: Target, seed: Option<u64>, run: &Run) -> serde_json::Value {
+pub(super) fn run_line(target: &'static Target, seed: Option<u64>, run: &Run) -> serde_json::Value {
     let mut line = json!({
         "kind": "run",
-        "workload": target.card().name,
+        "workload": target.name,
         "seed": seed,
         "verdict": word(run.verdict()),
         "hash": format!("{:032x}", run.hash),

@@ -2,8 +2,9 @@
 
 use super::single::{read_plan, run_line, target};
 use super::{Output, failure, progress, status, word};
-use crate::run::{self, Run, Target};
+use crate::run::{self, Run};
 use crate::sweep::{self, Order, Tally};
+use crate::target::Target;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use indicatif::ProgressBar;
@@ -18,13 +19,13 @@ use zk_checker::Verdict;
 const TOLD: usize = 2;
 
 /// How many seeds a workload gets if nothing else is said.
-const SEEDS: u64 = 100_000;
+const SEEDS: u64 = 20_000;
 
 #[derive(Args)]
 pub(super) struct Sweep {
     /// Workloads or broken recipes; all workloads if none is named
     names: Vec<String>,
-    /// How many seeds of each
+    /// How many seeds of each workload
     #[arg(long, default_value_t = SEEDS)]
     seeds: u64,
     /// The first seed
@@ -116,7 +117,7 @@ impl Sweep {
     }
 
     fn part(&self, order: Order, stop: &AtomicBool, started: std::time::Instant) -> Part {
-        let bar = progress::bar(order.runs(), order.target.card().name);
+        let bar = progress::bar(order.runs(), order.target.name);
         let begun = now();
         let failed = AtomicU64::new(0);
         let each = |seed: u64, run: Result<&Run, &str>| {
@@ -129,7 +130,7 @@ impl Sweep {
                     Ok(run) => println!("{}", run_line(order.target, Some(seed), run)),
                     Err(said) => println!(
                         "{}",
-                        json!({"kind": "run", "workload": order.target.card().name, "seed": seed,
+                        json!({"kind": "run", "workload": order.target.name, "seed": seed,
                             "verdict": "fail", "rule": sweep::PANIC, "said": said})
                     ),
                 }
@@ -159,7 +160,7 @@ impl Sweep {
                 Ok(run) => run,
                 Err(said) => {
                     if !self.output.is_json() {
-                        let name = part.order.target.card().name;
+                        let name = part.order.target.name;
                         println!("✗ {name}, seed {seed}: the code under test panicked: {said}");
                         println!("  drawn     {plan}\n  again     cargo sim run {name} --seed {seed}");
                         println!("  {count} of {} runs panicked\n", part.tally.runs);
@@ -183,7 +184,7 @@ impl Sweep {
                 for (rule, (premises, verdict)) in &part.tally.rules {
                     println!(
                         "{}",
-                        json!({"kind": "rule", "workload": part.order.target.card().name, "id": rule.name(),
+                        json!({"kind": "rule", "workload": part.order.target.name, "id": rule.name(),
                             "verdict": word(*verdict), "premises": premises})
                     );
                 }
@@ -192,11 +193,12 @@ impl Sweep {
                 for (probe, count) in &part.tally.probes {
                     println!(
                         "{}",
-                        json!({"kind": "probe", "workload": part.order.target.card().name, "id": probe.name(),
+                        json!({"kind": "probe", "workload": part.order.target.name, "id": probe.name(),
                             "count": count})
                     );
                 }
             }
+            parts.iter().filter_map(unproved).for_each(|line| println!("{line}"));
             let runs: u64 = parts.iter().map(|part| part.tally.runs).sum();
             let failed: u64 = parts.iter().flat_map(|part| part.tally.failures.values()).map(|f| f.1).sum();
             let vacuous = parts.iter().filter(|p| p.tally.verdict(&p.order) == Verdict::Vacuous).count();
@@ -213,6 +215,16 @@ impl Sweep {
     }
 }
 
+/// What a part of a sweep was to show and did not.
+fn unproved(part: &Part) -> Option<serde_json::Value> {
+    let faults: Vec<&str> = part.tally.never_struck(&part.order).iter().map(|fault| fault.name()).collect();
+    let rules: Vec<&str> =
+        part.tally.not_put_to_the_test(&part.order).iter().map(|rule| rule.name()).collect();
+    let name = part.order.target.name;
+    (!faults.is_empty() || !rules.is_empty())
+        .then(|| json!({"kind": "unproved", "workload": name, "faults": faults, "rules": rules}))
+}
+
 fn follow(bar: &ProgressBar, failed: &AtomicU64, what: Option<String>) {
     if let Some(what) = what {
         let failed = failed.fetch_add(1, Ordering::Relaxed) + 1;
@@ -225,7 +237,7 @@ fn table(part: &Part) {
     let Part { order, tally, seconds } = part;
     println!(
         "{}: {} runs in {seconds:.1} s, {:.0} seeds/s on {} threads; {} events, {:.0} s of simulated time",
-        order.target.card().name,
+        order.target.name,
         tally.runs,
         tally.runs as f64 / seconds,
         order.jobs,
@@ -258,6 +270,11 @@ fn table(part: &Part) {
     if !never.is_empty() {
         let names: Vec<&str> = never.iter().map(|fault| fault.name()).collect();
         println!("  nothing was proved: {} never struck; run more seeds", names.join(", "));
+    }
+    let untested = tally.not_put_to_the_test(order);
+    if !untested.is_empty() {
+        let names: Vec<&str> = untested.iter().map(|rule| rule.name()).collect();
+        println!("  nothing was proved: {} was never put to the test; run more seeds", names.join(", "));
     }
     let verdict = tally.verdict(order);
     println!("  {}: {}", word(verdict), meaning(verdict));

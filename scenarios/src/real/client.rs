@@ -31,7 +31,7 @@ const REOPEN: Duration = Duration::from_millis(100);
 
 /// What all clients of a run have in common.
 #[derive(Clone, Debug)]
-pub struct Ensemble {
+pub struct Common {
     /// The connect string.
     pub address: String,
     /// The session timeout that they ask for.
@@ -47,7 +47,7 @@ pub struct RealClient {
 }
 
 struct Part {
-    ensemble: Ensemble,
+    common: Common,
     scribe: Scribe,
     rng: Mutex<Xoshiro256PlusPlus>,
     session: Mutex<Option<Recorded<Client>>>,
@@ -55,7 +55,7 @@ struct Part {
 
 impl RealClient {
     /// The client of that number.
-    pub fn new(ensemble: Ensemble, tape: &Arc<Tape>, number: u8, seed: u64) -> Self {
+    pub fn new(common: Common, tape: &Arc<Tape>, number: u8, seed: u64) -> Self {
         // Every client has a stream of its own, since nothing decides in which order they draw.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         (0..number).for_each(|_| rng.jump());
@@ -66,7 +66,7 @@ impl RealClient {
         });
         let scribe = Scribe::new(tape, number);
         RealClient {
-            part: Arc::new(Part { ensemble, scribe, rng: Mutex::new(rng), session: Mutex::new(None) }),
+            part: Arc::new(Part { common, scribe, rng: Mutex::new(rng), session: Mutex::new(None) }),
         }
     }
 
@@ -98,7 +98,7 @@ impl RealClient {
     }
 
     fn healed(&self) -> bool {
-        self.part.ensemble.healed.load(SeqCst)
+        self.part.common.healed.load(SeqCst)
     }
 }
 
@@ -116,7 +116,7 @@ impl client::Client for RealClient {
             return Ok(session);
         }
         self.close().await;
-        let Ensemble { address, timeout, .. } = &self.part.ensemble;
+        let Common { address, timeout, .. } = &self.part.common;
         match Client::open(address, Options { session_timeout: *timeout }).await {
             Ok(session) => {
                 let session = Recorded::new(session, self.part.scribe.clone());

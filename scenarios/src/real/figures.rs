@@ -1,33 +1,64 @@
-//! What a run did, counted from its history: how many requests went into what.
+//! What a run did, counted from its history: for each verb of its recipe, how the calls ended and what they cost.
 
 use std::collections::BTreeMap;
-use zk_checker::history::{FaultKind, History, OpId, Request, Verb, What};
+use zk_checker::history::{Event, FaultKind, History, OpId, Outcome, Request, Verb, What, Who};
 
-/// Requests and the like, as the clients saw them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Calls, requests and notifications, as the clients saw them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// Acquires that were granted.
-    pub grants: u32,
-    /// Requests of acquires that were granted.
-    pub acquiring: u32,
-    /// Requests of holders, who watch their own znodes.
-    pub holding: u32,
-    /// Releases that were called; a guard that is dropped leaves it to clean-up.
-    pub releases: u32,
-    /// Their requests.
-    pub releasing: u32,
-    /// Requests of acquires that came to nothing: not free, over the limit, dropped.
-    pub in_vain: u32,
+    /// For each verb that was called, in the order of the recipes.
+    pub verbs: Vec<(Verb, Calls)>,
+    /// Requests outside of operations, such as those of holders, who watch their own znodes.
+    pub between: u32,
+    /// Notifications that came while their client was in no operation.
+    pub notices_between: u32,
     /// Requests of clean-up duties.
     pub cleanup: u32,
-    /// Notifications.
-    pub notices: u32,
     /// Sessions that were opened.
     pub sessions: u32,
     /// Connections that were lost.
     pub disconnects: u32,
-    /// Operations that were dropped.
+    /// Operations that were to be dropped, whether or not they had ended by then.
     pub dropped: u32,
+    /// Servers that were killed.
+    pub kills: u32,
+}
+
+/// The calls of one verb.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    /// How many there were.
+    pub calls: u32,
+    /// How many ended as asked.
+    pub done: u32,
+    /// How many certainly came to nothing: not free, over the limit, refused.
+    pub refused: u32,
+    /// How many may or may not have been done.
+    pub unknown: u32,
+    /// How many were dropped.
+    pub cancelled: u32,
+    /// The requests of those that ended as asked.
+    pub requests: u32,
+    /// The requests of all others.
+    pub in_vain: u32,
+    /// Notifications that came while one of them was under way: where a client is in several operations at once, in the
+    /// one that it began last.
+    pub notices: u32,
+}
+
+impl Calls {
+    /// Requests for each call that ended as asked.
+    pub fn requests_each(&self) -> f64 {
+        f64::from(self.requests) / f64::from(self.done.max(1))
+    }
+}
+
+/// One operation.
+struct Operation {
+    verb: Verb,
+    ended: Option<Outcome>,
+    requests: u32,
+    notices: u32,
 }
 
 impl Figures {
@@ -35,45 +66,93 @@ impl Figures {
     pub fn of(history: &History) -> Figures {
         use zk_checker::history::SessionState::{Connected, Suspended};
         let mut figures = Figures::default();
-        let mut verbs: BTreeMap<OpId, Verb> = BTreeMap::new();
-        let mut sends: BTreeMap<OpId, u32> = BTreeMap::new();
-        let mut granted: BTreeMap<OpId, ()> = BTreeMap::new();
-        let mut sessions = 0;
+        let mut operations: BTreeMap<OpId, Operation> = BTreeMap::new();
+        // Of each client: the operations that it is in, the one that it began last at the end.
+        let mut present: BTreeMap<u8, Vec<OpId>> = BTreeMap::new();
         for event in &history.events {
-            match event.what {
-                What::Call { verb, .. } => _ = verbs.insert(event.op, verb),
-                What::Believe { .. } => _ = granted.insert(event.op, ()),
+            let Event { op, who: Who::Client(client), what, .. } = *event else {
+                match event.what {
+                    What::Fault { kind: FaultKind::Cancel, .. } => figures.dropped += 1,
+                    What::Fault { kind: FaultKind::ServerCrash | FaultKind::LeaderCrash, .. } => {
+                        figures.kills += 1;
+                    }
+                    _ => {}
+                }
+                continue;
+            };
+            match what {
+                What::Call { verb, .. } => {
+                    operations.insert(op, Operation { verb, ended: None, requests: 0, notices: 0 });
+                    present.entry(client).or_default().push(op);
+                }
+                What::Return { outcome } => {
+                    present.entry(client).or_default().retain(|of| *of != op);
+                    if let Some(operation) = operations.get_mut(&op) {
+                        operation.ended = Some(outcome);
+                    }
+                }
                 What::Send { cleanup: true, .. } => figures.cleanup += 1,
                 What::Send { kind: Request::CloseSession, .. } => {}
-                What::Send { .. } if event.op == OpId(0) => figures.holding += 1,
-                What::Send { .. } => *sends.entry(event.op).or_default() += 1,
-                What::Notice { .. } => figures.notices += 1,
-                What::State { session, state: Connected, .. } => sessions = sessions.max(session.0),
+                What::Send { .. } => match operations.get_mut(&op) {
+                    Some(operation) => operation.requests += 1,
+                    None => figures.between += 1,
+                },
+                What::Notice { .. } => {
+                    let last = present.get(&client).and_then(|present| present.last());
+                    match last.and_then(|op| operations.get_mut(op)) {
+                        Some(operation) => operation.notices += 1,
+                        None => figures.notices_between += 1,
+                    }
+                }
+                What::State { session, state: Connected, .. } => {
+                    figures.sessions = figures.sessions.max(u32::from(session.0));
+                }
                 What::State { state: Suspended, .. } => figures.disconnects += 1,
-                What::Fault { kind: FaultKind::Cancel, .. } => figures.dropped += 1,
                 _ => {}
             }
         }
-        figures.grants = granted.len() as u32;
-        figures.sessions = u32::from(sessions);
-        for (op, verb) in verbs {
-            let sent = sends.get(&op).copied().unwrap_or(0);
-            match verb {
-                Verb::Release => {
-                    figures.releases += 1;
-                    figures.releasing += sent;
-                }
-                _ if granted.contains_key(&op) => figures.acquiring += sent,
-                _ => figures.in_vain += sent,
-            }
-        }
+        figures.verbs = by_verb(operations.values());
         figures
+    }
+
+    /// Calls that ended as asked, of all verbs.
+    pub fn done(&self) -> u32 {
+        self.verbs.iter().map(|(_, calls)| calls.done).sum()
+    }
+
+    /// All notifications.
+    pub fn notices(&self) -> u32 {
+        self.notices_between + self.verbs.iter().map(|(_, calls)| calls.notices).sum::<u32>()
     }
 }
 
-/// So much for each, or zero.
-pub fn each(total: u32, number: u32) -> f64 {
-    f64::from(total) / f64::from(number.max(1))
+fn by_verb<'a>(operations: impl Iterator<Item = &'a Operation>) -> Vec<(Verb, Calls)> {
+    let mut verbs: BTreeMap<usize, (Verb, Calls)> = BTreeMap::new();
+    for operation in operations {
+        let place = operation.verb as usize;
+        let (_, calls) = verbs.entry(place).or_insert((operation.verb, Calls::default()));
+        calls.calls += 1;
+        calls.notices += operation.notices;
+        match operation.ended {
+            Some(Outcome::Done) => {
+                calls.done += 1;
+                calls.requests += operation.requests;
+                continue;
+            }
+            Some(Outcome::Refused) => calls.refused += 1,
+            Some(Outcome::Cancelled) => calls.cancelled += 1,
+            // The run ended before it did, or so it seemed.
+            Some(Outcome::Unknown) | None => calls.unknown += 1,
+        }
+        calls.in_vain += operation.requests;
+    }
+    verbs.into_values().collect()
+}
+
+/// What a verb is called.
+pub fn word(verb: Verb) -> String {
+    let word = serde_json::to_value(verb).ok();
+    word.and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_else(|| format!("{verb:?}"))
 }
 
 #[cfg(test)]
@@ -81,22 +160,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_are_counted_by_what_they_were_for() {
+    fn requests_and_notifications_are_counted_by_what_they_were_for() {
         let history = zk_checker::text::parse(
             "run client
              lock /lock
              0.000 a acquire#1 call /lock
              0.001 a #1 send r1 create /lock/1-
              0.001 a #1 send r2 children /lock
+             0.003 a #1 return done
              0.003 a #1 believe /lock s1 token 0x3
-             0.004 a release#2 call /lock
-             0.004 a #2 send r3 delete /lock/1-0
-             0.005 b acquire#3 call /lock
-             0.005 b #3 send r4 create /lock/2-",
+             0.003 b acquire#2 call /lock
+             0.003 b #2 send r3 create /lock/2-
+             0.003 a send r4 children /lock/1-0
+             0.004 a release#3 call /lock
+             0.004 a #3 send r5 delete /lock/1-0
+             0.005 b notice s2 deleted /lock/1-0
+             0.005 a #3 return done
+             0.006 a notice s1 deleted /lock/1-0
+             0.006 b #2 return refused
+             0.006 b #2 send r6 delete /lock/2-1 cleanup",
         );
         let figures = Figures::of(&history.expect("the text is a history"));
-        let wanted =
-            Figures { grants: 1, acquiring: 2, releases: 1, releasing: 1, in_vain: 1, ..Figures::default() };
+        let acquire =
+            Calls { calls: 2, done: 1, refused: 1, requests: 2, in_vain: 1, notices: 1, ..Calls::default() };
+        let release = Calls { calls: 1, done: 1, requests: 1, ..Calls::default() };
+        let wanted = Figures {
+            verbs: vec![(Verb::Acquire, acquire), (Verb::Release, release)],
+            between: 1,
+            notices_between: 1,
+            cleanup: 1,
+            ..Figures::default()
+        };
         assert_eq!(figures, wanted);
+        assert_eq!((figures.done(), figures.notices()), (2, 2));
     }
 }

@@ -2,20 +2,27 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`server`] | starts one standalone server, hurts it, stops it and removes its folder |
+//! | [`server`] | starts one server, hurts it, stops it and removes its folder |
+//! | [`ensemble`] | starts several, which agree |
+//! | [`kills`] | kills the servers of a run in turn, and starts them again |
 //! | [`run`] | one run: clients in this process, a last look at what is left, the verdict |
 //! | [`client`] | one client of a run |
 //! | [`figures`] | what a run did, counted |
 //! | [`tape`] | where a run in real time is written down |
+//! | `tree` | what there is below a znode |
 //! | `install` | finds the installed ZooKeeper and Java |
 //! | `reaper` | sees to it that no server outlives this process, however that ends |
 
 pub mod client;
+pub mod ensemble;
 pub mod figures;
 mod install;
+pub mod kills;
 mod reaper;
 pub mod run;
 pub mod server;
 pub mod tape;
+mod tree;
 
+pub use self::ensemble::{Ensemble, EnsembleOptions};
 pub use self::server::{Server, ServerOptions, StartError};

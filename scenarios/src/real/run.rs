@@ -1,29 +1,29 @@
-//! One run of a workload on a real server: seeded clients in this process, a last look at what is left, the verdict.
+//! One run of a workload on real servers: seeded clients in this process, a last look at what is left, the verdict.
 //!
 //! 1. Prepare: a directory of our own, and how long a round trip takes.
-//! 2. Work: every client goes round after round, and now and then drops an operation, until the time is over.
-//! 3. Heal: nothing more is dropped; everybody finishes the round.
+//! 2. Work: every client goes round after round, and now and then drops an operation, until the time is over. Meanwhile
+//!    servers are killed and started again, if that is asked for.
+//! 3. Heal: all servers serve, nothing more is dropped; everybody finishes the round.
 //! 4. Wait until all duties are discharged.
-//! 5. Look, in a fresh session, what is left of the line while the clients' sessions still live.
+//! 5. Look, in a fresh session, what is left of the objects while the clients' sessions still live.
 //! 6. Close the sessions, tidy up, judge.
 
-use super::client::{Ensemble, RealClient, sleep};
+use super::client::{Common, RealClient, sleep};
+use super::kills::{Doomed, kill_in_turn};
 use super::tape::Tape;
-use crate::broken::WatchAll;
+use super::tree::tree;
 use crate::journal::Journal;
-use crate::recorded::Recorded;
-use crate::run::{Target, lock_object};
-use crate::workloads::lock::{self, DIRECTORY, Exclusive, Pace};
-use futures_util::future::{join_all, try_join_all};
-use std::sync::Arc;
+use crate::target::{Part, Setting, Target};
+use crate::workloads::Pace;
+use futures_util::future::join_all;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::timeout;
-use zk_checker::history::{Header, History, Mode, Names, ObjectId, OpId, What, Who};
-use zk_checker::{Report, RuleId, RuleSet};
-use zk_recipes::Lock;
+use zk_checker::history::{Header, History, Mode, Names, Object, ObjectId, OpId, What, Who};
+use zk_checker::{Report, RuleSet};
 use zk_recipes::client::{Client, Options};
-use zk_recipes::zk::{CreateMode, Error, SessionId, ZooKeeper, path};
+use zk_recipes::zk::{CreateMode, Error, SessionId, ZooKeeper};
 
 /// How long the clients may take to finish, and their duties to be discharged, each.
 const FINISH_LIMIT: Duration = Duration::from_secs(60);
@@ -37,32 +37,30 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(2);
 /// How often whoever watches is told.
 const TELL: Duration = Duration::from_millis(100);
 
+/// How many rounds there are at the most for a recipe that wants objects of its own in each: all are declared before.
+const MOST_ROUNDS: u32 = 500;
+
 /// How many round trips are measured.
 const MEASURED: u32 = 20;
-
-/// What takes how long: a server near by answers in about a millisecond, and works in the meantime.
-pub const PACE: Pace = Pace {
-    think: Duration::from_millis(1),
-    work: Duration::from_millis(1),
-    write: Duration::from_millis(1),
-    limit: Duration::from_millis(20),
-};
 
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct Order {
     /// The workload.
-    pub target: Target,
+    pub target: &'static Target,
     /// How many clients.
     pub clients: u8,
     /// What they draw from.
     pub seed: u64,
     /// How long to go on.
     pub length: Duration,
-    /// The server's connect string, maybe with a path at its end.
+    /// The servers' connect string, maybe with a path at its end.
     pub address: String,
-    /// Whether others may use that server: then everything happens in a directory of its own, which goes in the end.
-    pub shared: bool,
+    /// How many servers there are of our own. `None` if others may use them: then everything happens in a directory of
+    /// its own, which goes in the end.
+    pub servers: Option<u8>,
+    /// Those of them that are to be killed and started again, if any are.
+    pub doomed: Option<Doomed>,
     /// The server's tick.
     pub tick: Duration,
     /// The session timeout to ask for.
@@ -95,6 +93,9 @@ pub enum RunError {
     /// Not every broken recipe breaks without the simulation's faults.
     #[error("{0} breaks under faults that only a simulation makes; `cargo sim run {0}` shows it")]
     NotReal(&'static str),
+    /// Not every workload is judged by what clients see.
+    #[error("{0} is judged by what only a simulation shows; `cargo sim run {0}` runs it there")]
+    Simulated(&'static str),
     /// Nobody is there, or it is no ZooKeeper server.
     #[error("no ZooKeeper server answers at {0}")]
     Unreachable(String),
@@ -116,70 +117,106 @@ pub enum RunError {
 /// One sentence each.
 pub fn run(order: &Order, tell: &dyn Fn(u64)) -> Result<Outcome, RunError> {
     let runtime = tokio::runtime::Runtime::new().map_err(RunError::Runtime)?;
-    match order.target {
-        Target::Lock => runtime.block_on(drive::<Lock<Recorded<Client>>>(order, tell)),
-        Target::LockWatchAll => runtime.block_on(drive::<WatchAll<Recorded<Client>>>(order, tell)),
-        other => Err(RunError::NotReal(other.card().name)),
+    match order.target.real {
+        Some(part) => runtime.block_on(drive(order, part, tell)),
+        None if order.target.is_broken() => Err(RunError::NotReal(order.target.name)),
+        None => Err(RunError::Simulated(order.target.name)),
     }
 }
 
-async fn drive<L: Exclusive<Recorded<Client>>>(
-    order: &Order,
-    tell: &dyn Fn(u64),
-) -> Result<Outcome, RunError> {
+async fn drive(order: &Order, part: Part<RealClient>, tell: &dyn Fn(u64)) -> Result<Outcome, RunError> {
     let own = Own::prepare(order).await.map_err(|error| match error {
         Error::Unreachable => RunError::Unreachable(order.address.clone()),
         error => RunError::Refused(order.address.clone(), error),
     })?;
-    let worked = work::<L>(order, &own, tell).await;
+    let worked = work(order, part, &own, tell).await;
     own.tidy().await;
     worked
 }
 
+/// How far the clients are. All of them make the same rounds, since there are recipes that want everybody in each.
+#[derive(Default)]
+struct Rounds {
+    far: Mutex<Far>,
+}
+
+#[derive(Default)]
+struct Far {
+    begun: u32,
+    last: Option<u32>,
+}
+
+impl Rounds {
+    /// Whether a client still has to make that round.
+    fn begin(&self, round: u32) -> bool {
+        let mut far = self.far.lock().unwrap_or_else(PoisonError::into_inner);
+        far.begun = far.begun.max(round);
+        far.last.is_none_or(|last| round <= last)
+    }
+
+    /// The time is over: what one has begun the others make, too.
+    fn end(&self) {
+        let mut far = self.far.lock().unwrap_or_else(PoisonError::into_inner);
+        far.last = Some(far.begun);
+    }
+}
+
 /// Steps 2 to 6.
-async fn work<L: Exclusive<Recorded<Client>>>(
+async fn work(
     order: &Order,
+    part: Part<RealClient>,
     own: &Own,
     tell: &dyn Fn(u64),
 ) -> Result<Outcome, RunError> {
     let tape = Tape::new(own.journal(order));
     let healed = Arc::new(AtomicBool::new(false));
-    let ensemble = Ensemble { address: own.address.clone(), timeout: order.timeout, healed: healed.clone() };
+    let common = Common { address: own.address.clone(), timeout: order.timeout, healed: healed.clone() };
     let clients: Vec<RealClient> =
-        (0..order.clients).map(|n| RealClient::new(ensemble.clone(), &tape, n, order.seed)).collect();
+        (0..order.clients).map(|n| RealClient::new(common.clone(), &tape, n, order.seed)).collect();
     let rounds = Arc::new(AtomicU64::new(0));
+    let far = Arc::new(Rounds::default());
+    let setting = order.setting();
     let parts = clients.iter().map(|client| {
-        let (client, over, rounds) = (client.clone(), healed.clone(), rounds.clone());
+        let (client, far, rounds) = (client.clone(), far.clone(), rounds.clone());
         tokio::spawn(async move {
-            for round in 0.. {
-                let done = |_| _ = rounds.fetch_add(1, SeqCst);
-                lock::client::<_, L>(client.clone(), round..round + 1, PACE, done).await;
-                if over.load(SeqCst) {
-                    return;
-                }
+            for round in (0..setting.rounds).take_while(|round| far.begin(*round)) {
+                let rounds = rounds.clone();
+                let done = Box::new(move |_| _ = rounds.fetch_add(1, SeqCst));
+                part(client.clone(), setting, round..round + 1, done).await;
             }
         })
     });
     let parts: Vec<_> = parts.collect();
+    let over = Arc::new(AtomicBool::new(false));
+    let doomed = order.doomed.clone();
+    let kills = doomed.map(|doomed| tokio::spawn(kill_in_turn(doomed, tape.clone(), over.clone())));
     let begun = own.zk.now();
     let is_over = || own.zk.now().since(begun) >= order.length || order.stop.load(SeqCst);
     while !is_over() && !parts.iter().any(|part| part.is_finished()) {
         sleep(TELL.min(order.length)).await;
         tell(rounds.load(SeqCst));
     }
+    over.store(true, SeqCst);
+    let mut unfinished = None;
+    if let Some(kills) = kills
+        && !kills.await.is_ok_and(|killed| killed.is_ok())
+    {
+        unfinished = Some("a server that was killed does not come back");
+    }
     tape.write(|journal, at| journal.note(at, Who::World, OpId(0), What::Heal));
     healed.store(true, SeqCst);
+    far.end();
     let stoppers: Vec<_> = parts.iter().map(|part| part.abort_handle()).collect();
     let finished = timeout(FINISH_LIMIT, join_all(parts)).await;
     let worked = own.zk.now().since(begun);
     stoppers.iter().for_each(|part| part.abort());
     let panicked = finished.iter().flatten().position(|part| part.is_err());
-    let mut unfinished = finished.is_err().then_some("the clients did not finish their rounds");
+    unfinished = unfinished.or(finished.is_err().then_some("the clients did not finish their rounds"));
     if unfinished.is_none() {
         let discharged = join_all(clients.iter().map(RealClient::discharged));
         if timeout(FINISH_LIMIT, discharged).await.is_err() {
             unfinished = Some("the clients' duties were not discharged");
-        } else if look(own, &tape, &clients).await.is_err() {
+        } else if look(order, own, &tape, &clients).await.is_err() {
             unfinished = Some("what is left could not be looked at");
         }
     }
@@ -191,35 +228,50 @@ async fn work<L: Exclusive<Recorded<Client>>>(
     if let Some(client) = panicked {
         return Err(RunError::Panicked(client));
     }
-    let rules = RuleSet::all().requiring(RuleId::Mx1).requiring(RuleId::Mx13);
+    let required = order.target.required_on_real.iter();
+    let rules = required.fold(RuleSet::all(), |rules, rule| rules.requiring(*rule));
     let report = zk_checker::judge(&history, &rules);
     Ok(Outcome { report, history, rounds: rounds.load(SeqCst), worked, unfinished })
 }
 
-/// Step 5: whatever stands in line now has been left behind.
-async fn look(own: &Own, tape: &Tape, clients: &[RealClient]) -> Result<(), Error> {
+/// Step 5: whatever is below an object now has been left behind.
+async fn look(order: &Order, own: &Own, tape: &Tape, clients: &[RealClient]) -> Result<(), Error> {
     let zk = Client::open(&own.address, own.options.clone()).await?;
-    zk.sync(DIRECTORY).await?;
-    let names = match zk.children(DIRECTORY).await {
-        Ok(list) => list.names,
-        Err(Error::NoNode) => Vec::new(),
-        Err(error) => return Err(error),
-    };
-    let left = names.iter().map(|name| path::join(DIRECTORY, name)).map(|path| {
-        let stat = zk.exists(&path);
-        async move { Ok::<_, Error>(stat.await?.map(|stat| (path, stat.ephemeral_owner))) }
-    });
-    let left = try_join_all(left).await?;
+    let (names, objects) = order.objects();
+    let mut left = Vec::new();
+    for (number, object) in (0..).zip(&objects) {
+        let directory = names.text(object.path);
+        zk.sync(directory).await?;
+        left.extend(
+            tree(&zk, directory).await?.into_iter().map(|(path, stat)| (ObjectId(number), path, stat)),
+        );
+    }
     tape.write(|journal, at| {
-        for (path, owner) in left.into_iter().flatten() {
+        for (object, path, stat) in left {
+            let owner = stat.ephemeral_owner;
             let known = clients.iter().any(|client| client.session() == Some(owner));
             let owner = journal.session(if known { owner } else { SessionId(0) });
-            let what = What::Left { object: ObjectId(0), path: journal.sym(&path), owner };
+            let what = What::Left { object, path: journal.sym(&path), owner };
             journal.note(at, Who::World, OpId(0), what);
         }
         journal.quiesce(at);
     });
     zk.close(CLOSE_LIMIT).await
+}
+
+impl Order {
+    fn setting(&self) -> Setting {
+        let setting =
+            |rounds| Setting { clients: self.clients, rounds, timeout: self.timeout, pace: Pace::REAL };
+        let declared = |rounds| (self.target.objects)(&mut Names::default(), &setting(rounds)).len();
+        setting(if declared(1) == declared(2) { u32::MAX } else { MOST_ROUNDS })
+    }
+
+    fn objects(&self) -> (Names, Vec<Object>) {
+        let mut names = Names::default();
+        let objects = (self.target.objects)(&mut names, &self.setting());
+        (names, objects)
+    }
 }
 
 /// What is ours on the server.
@@ -245,15 +297,18 @@ impl Own {
             options: Options { session_timeout: order.timeout },
             round_trip: Duration::ZERO,
         };
-        if order.shared {
+        if order.servers.is_none() {
             // Containers, so that the server removes them if we cannot.
             let folder = format!("/zksim-{}", own.zk.guid());
             own.zk.create(&folder, b"", CreateMode::Container).await?;
             own.address.push_str(&folder);
             own.folder = Some(folder);
         }
-        for level in own.levels() {
-            own.zk.create(&level, b"", CreateMode::Container).await?;
+        for level in own.levels(order) {
+            match own.zk.create(&level, b"", CreateMode::Container).await {
+                Ok(_) | Err(Error::NodeExists) => {}
+                Err(error) => return Err(error),
+            }
         }
         for _ in 0..MEASURED {
             let sent = own.zk.now();
@@ -263,11 +318,17 @@ impl Own {
         Ok(own)
     }
 
-    /// The levels of the lock's directory, from the top.
-    fn levels(&self) -> Vec<String> {
-        let ends = DIRECTORY.match_indices('/').map(|(at, _)| at).skip(1).chain([DIRECTORY.len()]);
+    /// Everything above the objects, from the top. What an object's own znode means is its recipe's affair.
+    fn levels(&self, order: &Order) -> Vec<String> {
         let folder = self.folder.as_deref().unwrap_or_default();
-        ends.map(|end| format!("{folder}{}", &DIRECTORY[..end])).collect()
+        let (names, objects) = order.objects();
+        let mut levels = Vec::new();
+        for object in &objects {
+            let path = names.text(object.path);
+            let ends = path.match_indices('/').map(|(at, _)| at).skip(1);
+            levels.extend(ends.map(|end| format!("{folder}{}", &path[..end])));
+        }
+        levels
     }
 
     fn journal(&self, order: &Order) -> Journal {
@@ -284,17 +345,18 @@ impl Own {
             sync_limit: zk_checker::history::SYNC_LIMIT,
             source: order.source.clone(),
         };
-        let mut names = Names::default();
-        let object = lock_object(&mut names, order.timeout);
-        Journal::new(header, names, vec![object])
+        let (names, objects) = order.objects();
+        Journal::new(header, names, objects)
     }
 
     /// Takes everything away and closes. What cannot be taken away the server removes by itself in a while.
     async fn tidy(&self) {
         if let Some(folder) = &self.folder {
-            for level in self.levels().iter().rev().chain([folder]) {
-                let _ = timeout(CLOSE_LIMIT, self.zk.delete(level, None)).await;
-            }
+            let below = timeout(CLOSE_LIMIT, tree(&self.zk, folder)).await;
+            let below = below.ok().and_then(Result::ok).unwrap_or_default();
+            let deepest_first = below.iter().rev().map(|(path, _)| path);
+            let deletes = deepest_first.chain([folder]).map(|path| self.zk.delete(path, None));
+            let _ = timeout(CLOSE_LIMIT, join_all(deletes)).await;
         }
         let _ = self.zk.close(CLOSE_LIMIT).await;
     }

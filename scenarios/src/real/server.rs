@@ -1,4 +1,5 @@
-//! One standalone Apache ZooKeeper server of our own, on 127.0.0.1 and in a folder that goes with it.
+//! One Apache ZooKeeper server of our own, on 127.0.0.1 and in a folder that goes with it: a standalone one, or a member of
+//! an [`Ensemble`](super::Ensemble).
 //!
 //! 1. Find: the jars and Java.
 //! 2. Settle: a fresh temporary folder, a reaper beside it in case we go first, a free port, a configuration.
@@ -11,6 +12,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -31,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 const WORD_LIMIT: Duration = Duration::from_secs(2);
 
 /// How many free ports are tried: somebody else may take one between our look and the server's.
-const PORTS_TRIED: usize = 3;
+pub(super) const PORTS_TRIED: usize = 3;
 
 /// What kind of server to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +88,29 @@ impl StartError {
     pub fn is_not_installed(&self) -> bool {
         matches!(self, Self::NoZooKeeper | Self::NoJava(_))
     }
+
+    /// Whether somebody else was quicker to take a port that we had found free.
+    pub(super) fn is_port_taken(&self) -> bool {
+        matches!(self, Self::Died(last) if last.contains("Address already in use"))
+    }
+}
+
+/// Which member of an ensemble a server is.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    /// Its number, from 1.
+    pub id: usize,
+    /// The ports on which members speak to each other, of all of them.
+    pub peers: Arc<[Peer]>,
+}
+
+/// Where one member listens to the others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Peer {
+    /// As leader, to its followers.
+    pub quorum: u16,
+    /// For votes.
+    pub election: u16,
 }
 
 /// A running server. Dropping it stops the process and removes its folder; if this process ends without that, by
@@ -122,8 +147,8 @@ impl Server {
         loop {
             tried += 1;
             let port = choose_port(options.port)?;
-            match Self::start_on(port, &options, properties) {
-                Err(StartError::Died(last)) if last.contains("Address already in use") => {
+            match Self::start_on(port, options.tick, properties) {
+                Err(error) if error.is_port_taken() => {
                     if options.port.is_some() || tried == PORTS_TRIED {
                         return Err(StartError::PortInUse(port));
                     }
@@ -133,17 +158,27 @@ impl Server {
         }
     }
 
-    fn start_on(port: u16, options: &ServerOptions, properties: &[&str]) -> Result<Server, StartError> {
+    fn start_on(port: u16, tick: Duration, properties: &[&str]) -> Result<Server, StartError> {
+        let mut server = Self::begin(port, tick, None, properties)?;
+        server.wait_until_it_serves()?;
+        Ok(server)
+    }
+
+    /// Steps 2 and 3. A member of an ensemble serves only when enough others have begun as well.
+    pub(super) fn begin(
+        port: u16,
+        tick: Duration,
+        member: Option<&Member>,
+        properties: &[&str],
+    ) -> Result<Server, StartError> {
         let mut reaper = Reaper::start().map_err(io("start a shell"))?;
         let folder =
             tempfile::Builder::new().prefix("zk-server-").tempdir().map_err(io("make a temporary folder"))?;
         reaper.folder(folder.path()).map_err(io("watch over the server's folder"))?;
-        write_configuration(&folder, port, options)?;
+        write_configuration(&folder, port, tick, member)?;
         let properties: Vec<String> = properties.iter().map(|property| format!("-D{property}")).collect();
         let process = launch(&folder, &mut reaper, &properties)?;
-        let mut server = Server { process, folder, reaper, port, properties };
-        server.wait_until_it_serves()?;
-        Ok(server)
+        Ok(Server { process, folder, reaper, port, properties })
     }
 
     /// Where it listens, as a client's connect string.
@@ -205,7 +240,8 @@ impl Server {
         self.wait_until_it_serves()
     }
 
-    fn wait_until_it_serves(&mut self) -> Result<(), StartError> {
+    /// Step 4. A member serves when it has a leader, or is one that enough others follow.
+    pub(super) fn wait_until_it_serves(&mut self) -> Result<(), StartError> {
         for _ in 0..START_LIMIT.as_millis() / PAUSE.as_millis() {
             match self.process.try_wait().map_err(io("look after the server"))?.map(|status| status.code()) {
                 None => {}
@@ -239,14 +275,19 @@ impl Server {
         if status.success() { Ok(()) } else { Err(std::io::Error::other(format!("kill -s {name} failed"))) }
     }
 
+    /// Asks the process to end; says whether it could be asked.
+    pub(super) fn ask_to_stop(&self) -> bool {
+        // A paused server does not hear a request to end until it goes on.
+        self.signal("TERM").is_ok() && self.signal("CONT").is_ok()
+    }
+
     /// Asks the process to end, then makes it.
     fn stop(&mut self) {
         let ends = |process: &mut Child| matches!(process.try_wait(), Ok(Some(_)));
         if ends(&mut self.process) {
             return;
         }
-        // A paused server does not hear a request to end until it goes on.
-        if self.signal("TERM").is_ok() && self.signal("CONT").is_ok() {
+        if self.ask_to_stop() {
             for _ in 0..STOP_LIMIT.as_millis() / PAUSE.as_millis() {
                 if ends(&mut self.process) {
                     return;
@@ -269,23 +310,41 @@ const CONFIGURATION: &str = "zoo.cfg";
 const LOG: &str = "server.log";
 
 fn choose_port(wanted: Option<u16>) -> Result<u16, StartError> {
+    let listener = listen(wanted)?;
+    Ok(listener.local_addr().map_err(io("find a free port"))?.port())
+}
+
+/// Holds a port until it is dropped: the one that is wanted, or any that is free.
+pub(super) fn listen(wanted: Option<u16>) -> Result<TcpListener, StartError> {
     match TcpListener::bind((Ipv4Addr::LOCALHOST, wanted.unwrap_or(0))) {
-        Ok(listener) => Ok(listener.local_addr().map_err(io("find a free port"))?.port()),
+        Ok(listener) => Ok(listener),
         Err(e) if e.kind() == ErrorKind::AddrInUse => Err(StartError::PortInUse(wanted.unwrap_or(0))),
         Err(source) => Err(StartError::Io { doing: "listen on 127.0.0.1", source }),
     }
 }
 
-fn write_configuration(folder: &TempDir, port: u16, options: &ServerOptions) -> Result<(), StartError> {
+fn write_configuration(
+    folder: &TempDir,
+    port: u16,
+    tick: Duration,
+    member: Option<&Member>,
+) -> Result<(), StartError> {
     let data = folder.path().join("data");
-    let text = format!(
+    let mut text = format!(
         "tickTime={tick}\ninitLimit=10\nsyncLimit=5\ndataDir={data}\nclientPort={port}\n\
          clientPortAddress=127.0.0.1\nmaxClientCnxns=0\nadmin.enableServer=false\n4lw.commands.whitelist=*\n",
-        tick = options.tick.as_millis().max(1),
+        tick = tick.as_millis().max(1),
         data = data.display(),
     );
-    std::fs::create_dir(&data)
-        .and_then(|()| std::fs::write(folder.path().join(CONFIGURATION), text))
+    std::fs::create_dir(&data).map_err(io("make the server's folder for data"))?;
+    if let Some(Member { id, peers }) = member {
+        text.push_str("standaloneEnabled=false\nreconfigEnabled=false\n");
+        for (number, Peer { quorum, election }) in (1..).zip(peers.iter()) {
+            text.push_str(&format!("server.{number}=127.0.0.1:{quorum}:{election}\n"));
+        }
+        std::fs::write(data.join("myid"), id.to_string()).map_err(io("write the server's number"))?;
+    }
+    std::fs::write(folder.path().join(CONFIGURATION), text)
         // Releases that log through logback look for this; without it they tell everything.
         .and_then(|()| std::fs::write(folder.path().join("logback.xml"), LOGBACK))
         .map_err(io("write the server's configuration"))
@@ -333,7 +392,7 @@ fn launch(folder: &TempDir, reaper: &mut Reaper, properties: &[String]) -> Resul
     }
 }
 
-fn io(doing: &'static str) -> impl FnOnce(std::io::Error) -> StartError {
+pub(super) fn io(doing: &'static str) -> impl FnOnce(std::io::Error) -> StartError {
     move |source| StartError::Io { doing, source }
 }
 

@@ -4,14 +4,66 @@
 //! resource in between, release. Whoever is told to stop stops, except that a write which has left for the resource
 //! arrives there: it is the resource that refuses it, by its token. A client whose session ends opens another.
 
+use super::Pace;
+use super::holding::{Belief, Held};
+use super::operation::{Call, Ended, attempt, nothing, operation};
+use super::rounds::{Round, rounds};
 use crate::client::Client;
-use futures_util::future::{Either, select};
+use crate::plan::Plan;
+use crate::target::{Done, Setting, Target};
+use futures_util::FutureExt;
+use sim_zk::fault::Fault;
 use std::future::Future;
-use std::pin::pin;
+use std::ops::Range;
 use std::time::Duration;
-use zk_checker::history::{ObjectId, OpId, Outcome, Verb, Why};
+use zk_checker::RuleId;
+use zk_checker::history::{Kind, Names, Object, ObjectId, Verb};
 use zk_recipes::zk::{Error, ZooKeeper};
-use zk_recipes::{Lock, LockGuard, LockOptions, Released, Stop};
+use zk_recipes::{Lock, LockGuard, LockOptions};
+
+/// The lock under load.
+pub static TARGET: Target = Target {
+    name: "lock",
+    about: "clients take an exclusive lock in turn and write to the resource behind it",
+    caught_by: None,
+    faults: &Fault::ALL,
+    plan: Plan::drawn,
+    objects,
+    sim: |c, setting, rounds, done| client::<_, Lock<_>>(c, setting, rounds, done).boxed(),
+    real: Some(|c, setting, rounds, done| client::<_, Lock<_>>(c, setting, rounds, done).boxed()),
+    required: &[
+        RuleId::Mx1,
+        RuleId::Mx2,
+        RuleId::Mx3,
+        RuleId::Mx4,
+        RuleId::Mx5,
+        RuleId::Mx6,
+        RuleId::Mx7,
+        RuleId::Mx8,
+        RuleId::Mx9,
+        RuleId::Mx10,
+        RuleId::Mx11,
+        RuleId::Mx12,
+        RuleId::Mx13,
+        RuleId::Mx14,
+    ],
+    required_on_real: &[RuleId::Mx1, RuleId::Mx13],
+};
+
+/// The lock's directory.
+pub const DIRECTORY: &str = "/locks/a";
+
+/// The lock, among the objects of its run.
+pub const LOCK: ObjectId = ObjectId(0);
+
+/// The lock, as it is declared to the checker.
+pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
+    vec![Object {
+        margin: setting.margin_us(),
+        fenced: true,
+        ..Object::plain(Kind::Lock, names.intern(DIRECTORY))
+    }]
+}
 
 /// Something that is used like a lock: the lock itself, or one that is broken on purpose.
 pub trait Exclusive<Z: ZooKeeper>: Clone + Send + Sync + 'static {
@@ -29,18 +81,6 @@ pub trait Exclusive<Z: ZooKeeper>: Clone + Send + Sync + 'static {
 
     /// Takes the lock if it is free.
     fn try_acquire(&self) -> impl Future<Output = Result<Option<Self::Guard>, Error>> + Send;
-}
-
-/// A lock that is held.
-pub trait Held: Send + Sync + 'static {
-    /// The fencing token.
-    fn token(&self) -> i64;
-
-    /// Resolves when the holder must stop.
-    fn lost(&self) -> impl Future<Output = Stop> + Send;
-
-    /// Gives it back.
-    fn release(self) -> impl Future<Output = Result<Released, Error>> + Send;
 }
 
 impl<Z: ZooKeeper> Exclusive<Z> for Lock<Z> {
@@ -63,175 +103,46 @@ impl<Z: ZooKeeper> Exclusive<Z> for Lock<Z> {
     }
 }
 
-impl<Z: ZooKeeper> Held for LockGuard<Z> {
-    fn token(&self) -> i64 {
-        LockGuard::token(self)
-    }
-
-    fn lost(&self) -> impl Future<Output = Stop> + Send {
-        LockGuard::lost(self)
-    }
-
-    fn release(self) -> impl Future<Output = Result<Released, Error>> + Send {
-        LockGuard::release(self)
-    }
-}
-
-/// How long things take. Real ensembles on a busy machine want other figures than simulated ones.
-#[derive(Clone, Copy, Debug)]
-pub struct Pace {
-    /// Between two rounds, at the least.
-    pub think: Duration,
-    /// Between two writes of a holder, at the least.
-    pub work: Duration,
-    /// A write's way to the resource.
-    pub write: Duration,
-    /// The time limit of an impatient acquire.
-    pub limit: Duration,
-}
-
-impl Pace {
-    /// For the simulation: a hold is some hundred milliseconds, a session several seconds.
-    pub const SIMULATED: Pace = Pace {
-        think: Duration::from_millis(10),
-        work: Duration::from_millis(30),
-        write: Duration::from_millis(5),
-        limit: Duration::from_millis(400),
-    };
-}
-
-/// The lock's directory.
-pub const DIRECTORY: &str = "/locks/a";
-
-/// One client's part: so many rounds, the first of which is number `round`; `done` is told after each.
+/// One client's part.
 pub async fn client<C: Client, L: Exclusive<C::Zk>>(
     client: C,
-    rounds: std::ops::Range<u32>,
-    pace: Pace,
-    done: impl Fn(u32) + Send,
+    setting: Setting,
+    numbers: Range<u32>,
+    done: Done,
 ) {
-    let mut session: Option<C::Zk> = None;
-    for round in rounds {
-        client.sleep(pace.think * client.choose(8)).await;
-        loop {
-            let away = session.as_ref().is_some_and(|zk| !zk.status().is_connected());
-            if away
-                && client.choose(4) == 3
-                && let Some(zk) = session.take()
-            {
-                // Given up while it lives: it ends when it expires.
-                let _ = zk.close(Duration::ZERO).await;
-            }
-            let zk = match &session {
-                Some(zk) if zk.status().over().is_none() => zk.clone(),
-                _ => match client.open().await {
-                    Ok(zk) => session.insert(zk).clone(),
-                    // Nothing was held and nothing was asked for: try again.
-                    Err(_) => continue,
-                },
-            };
-            let lock = L::on(&zk, DIRECTORY).expect("the directory is a good path");
-            if attempt(&client, &zk, &lock, pace).await || zk.status().over().is_none() {
-                break;
-            }
-        }
-        done(round + 1);
-    }
+    let (client, pace) = (&client, setting.pace);
+    let round = |zk: C::Zk, _| async move {
+        let lock = L::on(&zk, DIRECTORY).expect("the directory is a good path");
+        take_turn(client, &zk, &lock, pace).await
+    };
+    rounds(client, pace, numbers, done, round).await;
 }
 
-/// One acquire with what follows. Whether it came to an end with this session.
-async fn attempt<C: Client, L: Exclusive<C::Zk>>(client: &C, zk: &C::Zk, lock: &L, pace: Pace) -> bool {
-    let object = ObjectId(0);
-    let me = client.number();
-    let (verb, limit) = match client.choose(8) {
-        6 => (Verb::Acquire, pace.limit),
-        7 => (Verb::TryAcquire, Duration::ZERO),
-        _ => (Verb::Acquire, Duration::ZERO),
+/// One acquire with what follows.
+async fn take_turn<C: Client, L: Exclusive<C::Zk>>(client: &C, zk: &C::Zk, lock: &L, pace: Pace) -> Round {
+    let call = match client.choose(8) {
+        6 => Call::new(LOCK, Verb::Acquire).within(pace.limit),
+        7 => Call::new(LOCK, Verb::TryAcquire),
+        _ => Call::new(LOCK, Verb::Acquire),
     };
-    let op = client.journal(|j, at| j.call(at, me, object, verb, limit.as_micros() as u32));
-    client.set_op(op.0);
-    let acquiring = async {
-        match verb {
+    let acquiring = || async {
+        match call.verb {
             Verb::TryAcquire => lock.try_acquire().await,
-            _ if limit.is_zero() => lock.acquire().await.map(Some),
-            _ => lock.acquire_within(limit).await.map(Some),
+            _ if call.limit.is_zero() => lock.acquire().await.map(Some),
+            _ => lock.acquire_within(call.limit).await.map(Some),
         }
     };
-    let guard = match unless_cancelled(client, acquiring).await {
-        Some(Ok(Some(guard))) => guard,
-        ended => {
-            let outcome = match &ended {
-                None => Outcome::Cancelled,
-                Some(Err(e)) if e.is_outcome_unknown() => Outcome::Unknown,
-                _ => Outcome::Refused,
-            };
-            client.journal(|j, at| j.returned(at, me, op, outcome));
-            client.set_op(0);
-            return !matches!(ended, Some(Err(e)) if e.is_session_over());
-        }
+    let (op, guard) = match attempt(client, call, nothing, acquiring).await {
+        (op, Ended::Done(Some(guard))) => (op, guard),
+        (_, ended) if ended.is_session_over() => return Round::Again,
+        _ => return Round::Over,
     };
-    let (token, session) = (guard.token(), zk.session());
-    client.journal(|j, at| {
-        j.returned(at, me, op, Outcome::Done);
-        j.believe(at, me, op, object, session, token);
-    });
-    client.set_op(0);
-    hold(client, &guard, op, token, pace).await;
+    Belief::begin(client, zk.session(), &guard, LOCK, op).write_for_a_while(pace).await;
     if client.choose(8) == 7 {
         // Now and then the guard is simply dropped: its duty releases.
         drop(guard);
-        return true;
+        return Round::Over;
     }
-    let releasing = client.journal(|j, at| j.call(at, me, object, Verb::Release, 0));
-    client.set_op(releasing.0);
-    let outcome = match unless_cancelled(client, guard.release()).await {
-        None => Outcome::Cancelled,
-        Some(Ok(_)) => Outcome::Done,
-        Some(Err(e)) if e.is_outcome_unknown() => Outcome::Unknown,
-        Some(Err(_)) => Outcome::Refused,
-    };
-    client.journal(|j, at| j.returned(at, me, releasing, outcome));
-    client.set_op(0);
-    true
-}
-
-/// Holds for a while and writes to the resource, until the time is over or the guard says stop.
-async fn hold<C: Client>(client: &C, guard: &impl Held, op: OpId, token: i64, pace: Pace) {
-    let me = client.number();
-    let mut why = Why::Released;
-    for _ in 0..1 + client.choose(3) {
-        if let Some(stop) = unless_lost(guard, client.sleep(pace.work * (1 + client.choose(4)))).await {
-            why = stop;
-            break;
-        }
-        // On its way to the resource a write can no longer be called back, whatever its sender believes by then.
-        let mut arriving = pin!(client.sleep(pace.write));
-        let stop = unless_lost(guard, arriving.as_mut()).await;
-        if let Some(stop) = stop {
-            client.journal(|j, at| j.unbelieve(at, me, op, stop));
-            arriving.await;
-        }
-        client.journal(|j, at| j.resource(at, me, op, ObjectId(0), token));
-        if stop.is_some() {
-            return;
-        }
-    }
-    client.journal(|j, at| j.unbelieve(at, me, op, why));
-}
-
-/// Waits for `work`, or until the holder must stop: then says why.
-async fn unless_lost(guard: &impl Held, work: impl Future<Output = ()>) -> Option<Why> {
-    match select(pin!(guard.lost()), pin!(work)).await {
-        Either::Left((Stop::Suspect { .. }, _)) => Some(Why::Suspect),
-        Either::Left((Stop::Lost(_), _)) => Some(Why::Lost),
-        Either::Right(_) => None,
-    }
-}
-
-/// The output, or `None` if the caller was asked to drop the future first.
-async fn unless_cancelled<C: Client, T>(client: &C, work: impl Future<Output = T>) -> Option<T> {
-    match select(pin!(client.cancelled()), pin!(work)).await {
-        Either::Left(_) => None,
-        Either::Right((output, _)) => Some(output),
-    }
+    let _ = operation(client, Call::new(LOCK, Verb::Release), nothing, || guard.release()).await;
+    Round::Over
 }

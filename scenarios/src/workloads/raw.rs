@@ -6,11 +6,47 @@
 //! differ.
 
 use crate::client::Client;
+use crate::plan::Plan;
+use crate::target::{Done, Setting, Target};
 use futures_util::FutureExt;
 use futures_util::future::{Either, join_all, select};
+use sim_zk::fault::Fault;
+use std::ops::Range;
 use std::pin::pin;
 use std::time::Duration;
+use zk_checker::RuleId;
 use zk_recipes::zk::{CreateMode, Op, ZooKeeper};
+
+/// ZooKeeper itself under load.
+pub static TARGET: Target = Target {
+    name: "raw",
+    about: "clients do whatever comes to their mind to a few znodes: what ZooKeeper itself promises",
+    caught_by: None,
+    faults: &Fault::ALL,
+    plan: |seed| Plan { rounds: 20, ..Plan::drawn(seed) },
+    // Without a recipe there is no object to judge.
+    objects: |_, _| Vec::new(),
+    sim: |c, setting, rounds, done| client(c, setting, rounds, done).boxed(),
+    // What servers did is judged by what servers tell.
+    real: None,
+    required: &[
+        RuleId::Zk1,
+        RuleId::Zk2,
+        RuleId::Zk3,
+        RuleId::Zk4,
+        RuleId::Zk5,
+        RuleId::Zk6,
+        RuleId::Zk7,
+        RuleId::Zk8,
+        RuleId::Zk9,
+        RuleId::Zk10,
+        RuleId::Zk11,
+        RuleId::Zk12,
+        RuleId::Zk13,
+        RuleId::Zk14,
+    ],
+    required_on_real: &[],
+};
 
 /// What it is played on.
 const NAMES: [&str; 5] = ["/a", "/b", "/a/c", "/b/c", "/a/d"];
@@ -18,8 +54,8 @@ const NAMES: [&str; 5] = ["/a", "/b", "/a/c", "/b/c", "/a/d"];
 /// How long a client waits for a watch, at the most.
 const WAIT: Duration = Duration::from_millis(500);
 
-/// One client's part: so many rounds, the first of which is number `round`; `done` is told after each.
-pub async fn client<C: Client>(client: C, rounds: std::ops::Range<u32>, done: impl Fn(u32) + Send) {
+/// One client's part.
+pub async fn client<C: Client>(client: C, _: Setting, rounds: Range<u32>, done: Done) {
     let mut session: Option<C::Zk> = None;
     let mut watches = Vec::new();
     let mut tree = None;

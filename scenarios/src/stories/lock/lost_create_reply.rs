@@ -1,6 +1,6 @@
 //! The reply to a create is lost on its way back, although the znode was created.
 
-use crate::stage::{Script, Stage, Story};
+use crate::stage::{Script, Stage, Story, lock};
 use zk_checker::history::{FaultKind, What};
 use zk_checker::{RuleId, Verdict};
 
@@ -9,6 +9,8 @@ pub(super) const STORY: Story = Story {
     title: "a create whose reply was lost is found again, not made twice",
     about: "The connection breaks after the server has applied the create. The client comes back, settles what is still \
             under way by a write, and finds its znode by the guid in the name.",
+    objects: lock::objects,
+    servers: 1,
     script,
     point: |told| {
         let in_line = |what: &What| matches!(what, What::Created { owner, .. } if owner.0 != 0);

@@ -1,6 +1,6 @@
 //! One client holds, another waits, and the lock is handed over.
 
-use crate::stage::{Script, Stage, Story};
+use crate::stage::{Script, Stage, Story, lock};
 use zk_checker::history::What;
 use zk_checker::{RuleId, Verdict};
 
@@ -8,6 +8,8 @@ pub(super) const STORY: Story = Story {
     name: "calm-hand-over",
     title: "the lock passes from one holder to the next with one notification",
     about: "Nothing goes wrong. The waiter watches the znode just ahead, is told once, looks once, and holds.",
+    objects: lock::objects,
+    servers: 1,
     script,
     point: |told| {
         vec![

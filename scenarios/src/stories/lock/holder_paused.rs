@@ -1,6 +1,6 @@
 //! The holder's process stands still for longer than its session lives.
 
-use crate::stage::{Script, Stage, Story};
+use crate::stage::{Script, Stage, Story, lock};
 use zk_checker::history::{FaultKind, What};
 use zk_checker::{RuleId, Verdict};
 
@@ -10,6 +10,8 @@ pub(super) const STORY: Story = Story {
     about: "The holder's process stops past its session, the session ends, the next in line holds. Nobody can keep a \
             stopped process from believing; when it goes on it learns by its own clock, and the resource refuses its \
             token.",
+    objects: lock::objects,
+    servers: 1,
     script,
     point: |told| {
         let refused = |what: &What| matches!(what, What::Resource { accepted: false, .. });

@@ -1,6 +1,6 @@
 //! A waiter in the middle of the line dies.
 
-use crate::stage::{Script, Stage, Story};
+use crate::stage::{Script, Stage, Story, lock};
 use zk_checker::history::{FaultKind, What};
 use zk_checker::{RuleId, Verdict};
 
@@ -9,6 +9,8 @@ pub(super) const STORY: Story = Story {
     title: "when a waiter in the middle dies, the one behind looks again and waits on",
     about: "Three stand in line and the second dies. Its znode goes with its session, the third is told, sees that the \
             first still holds, and watches it instead: an event alone grants nothing.",
+    objects: lock::objects,
+    servers: 1,
     script,
     point: |told| {
         vec![

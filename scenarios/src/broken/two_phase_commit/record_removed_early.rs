@@ -1,0 +1,29 @@
+//! Two-phase commit in which the first site that has learned the decision removes the record.
+//!
+//! A slower one finds nothing there, and waits for ever or decides otherwise.
+//!
+//! Caught by TC-11 (the record stays) within 20 seeds; the harm is TC-5 (all decide in the end).
+
+use super::{Bend, Bent, Of, calm, target};
+use zk_recipes::two_phase_commit::Voted;
+use zk_recipes::zk::{Error, ZooKeeper};
+
+target!(
+    Bent<_, RemovesAtOnce>,
+    "two-phase-commit-record-removed-early",
+    "two-phase commit in which the first site that knows the decision removes the record",
+    Tc11,
+    &[],
+    |_| calm(1)
+);
+
+/// The wrong step.
+struct RemovesAtOnce;
+
+impl Bend for RemovesAtOnce {
+    async fn finish<Z: ZooKeeper>(voted: Of<Z, Voted<Z>>) -> Result<(), Error> {
+        let removing = voted.zk.delete(&voted.decision(), None);
+        let _ = removing.await;
+        voted.inner.finish().await
+    }
+}

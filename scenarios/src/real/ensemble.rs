@@ -1,0 +1,119 @@
+//! Apache ZooKeeper servers of our own that make up an ensemble, or a single one.
+//!
+//! 1. Find free ports: one for clients and two for the other members, each.
+//! 2. Begin: every member with a process and a folder of its own, and a reaper for both, as [`Server`] has them.
+//! 3. Wait until all of them serve: then one leads, and the others follow.
+//! 4. Stop when dropped: all are asked before the first is waited for.
+
+use super::server::{Member, PORTS_TRIED, Peer, Server, ServerOptions, StartError, io, listen};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What kind of ensemble to start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnsembleOptions {
+    /// How many servers. A single one is a standalone server: it has nobody to agree with.
+    pub servers: u8,
+    /// The client port of the first server, the next ones for the others; or any that are free.
+    pub port: Option<u16>,
+    /// The length of a tick. Sessions last 2 to 20 ticks.
+    pub tick: Duration,
+}
+
+/// A running ensemble. Dropping it stops all servers and removes their folders; if this process ends without that, by
+/// whatever means, they go as well.
+///
+/// Its functions block: call them outside of async code.
+#[derive(Debug)]
+pub struct Ensemble {
+    servers: Vec<Server>,
+}
+
+impl Ensemble {
+    /// Starts an ensemble and waits until every server serves.
+    ///
+    /// # Errors
+    ///
+    /// One sentence each, as [`Server::start`]. Whatever was started by then is gone again.
+    pub fn start(options: &EnsembleOptions) -> Result<Ensemble, StartError> {
+        let EnsembleOptions { servers, port, tick } = *options;
+        if servers <= 1 {
+            return Ok(Ensemble { servers: vec![Server::start(ServerOptions { port, tick })?] });
+        }
+        let mut tried = 1;
+        loop {
+            match Self::start_once(options) {
+                Err(error) if error.is_port_taken() && tried < PORTS_TRIED => tried += 1,
+                other => return other,
+            }
+        }
+    }
+
+    fn start_once(options: &EnsembleOptions) -> Result<Ensemble, StartError> {
+        let (ports, peers) = ports(options)?;
+        let mut servers = Vec::new();
+        for (id, port) in (1..).zip(ports) {
+            let member = Member { id, peers: peers.clone() };
+            servers.push(Server::begin(port, options.tick, Some(&member), &[])?);
+        }
+        // From here on dropping it stops all of them.
+        let mut ensemble = Ensemble { servers };
+        for server in &mut ensemble.servers {
+            server.wait_until_it_serves()?;
+        }
+        Ok(ensemble)
+    }
+
+    /// Where its servers listen, as a client's connect string.
+    pub fn address(&self) -> String {
+        let addresses: Vec<String> = self.servers.iter().map(Server::address).collect();
+        addresses.join(",")
+    }
+
+    /// Its servers.
+    pub fn servers(&self) -> &[Server] {
+        &self.servers
+    }
+
+    /// Its servers, to be hurt.
+    pub fn servers_mut(&mut self) -> &mut [Server] {
+        &mut self.servers
+    }
+
+    /// Which server leads, if one does; a single one leads nobody.
+    pub fn leader(&self) -> Option<usize> {
+        let leads = |server: &Server| server.ask("srvr").is_ok_and(|answer| answer.contains("Mode: leader"));
+        self.servers.iter().position(leads)
+    }
+}
+
+impl Drop for Ensemble {
+    fn drop(&mut self) {
+        if self.servers.len() > 1 {
+            self.servers.iter().for_each(|server| _ = server.ask_to_stop());
+        }
+    }
+}
+
+/// Step 1: the ports for clients, and those for members. All are held until all are found, so that no two are the same.
+fn ports(options: &EnsembleOptions) -> Result<(Vec<u16>, Arc<[Peer]>), StartError> {
+    let count = u16::from(options.servers);
+    let number = |held: &TcpListener| Ok(held.local_addr().map_err(io("find a free port"))?.port());
+    let for_clients: Vec<TcpListener> = (0..count)
+        .map(|n| match options.port {
+            // Past the last port there is none to be had.
+            Some(port) => listen(Some(port.checked_add(n).ok_or(StartError::PortInUse(u16::MAX))?)),
+            None => listen(None),
+        })
+        .collect::<Result<_, _>>()?;
+    let for_members: Vec<(TcpListener, TcpListener)> =
+        (0..count).map(|_| Ok((listen(None)?, listen(None)?))).collect::<Result<_, StartError>>()?;
+    let peer = |(quorum, election): &(TcpListener, TcpListener)| {
+        Ok(Peer { quorum: number(quorum)?, election: number(election)? })
+    };
+    Ok((
+        for_clients.iter().map(number).collect::<Result<_, StartError>>()?,
+        for_members.iter().map(peer).collect::<Result<_, StartError>>()?,
+    ))
+}

@@ -1,0 +1,95 @@
+//! What a client of a story holds: the words of every recipe that grants something.
+
+use super::Actor;
+use crate::journal::Journal;
+use crate::workloads::holding::{Held, use_resource, why};
+use crate::workloads::operation::{Call, Ended};
+use std::future::Future;
+use zk_checker::history::{ObjectId, OpId, Verb, Why};
+use zk_recipes::zk::{Error, ZooKeeper};
+use zk_recipes::{Released, Stop};
+
+/// Something held by a client of a story.
+pub struct Holding<H> {
+    /// What the recipe gave.
+    pub guard: H,
+    object: ObjectId,
+    /// The operation that was granted.
+    pub(super) op: OpId,
+    believes: bool,
+}
+
+impl Actor {
+    /// From here on it acts as holder of what operation `op` was granted.
+    pub fn believes<H: Held>(&self, object: ObjectId, op: OpId, guard: H) -> Holding<H> {
+        let (session, token) = (self.zk.session(), guard.token());
+        self.journal(|j, at| j.believe(at, self.number(), op, object, session, token));
+        Holding { guard, object, op, believes: true }
+    }
+
+    fn stops_believing<H>(&self, holding: &mut Holding<H>, why: Why) {
+        if std::mem::take(&mut holding.believes) {
+            self.journal(|j, at| j.unbelieve(at, self.number(), holding.op, why));
+        }
+    }
+
+    /// Acts as holder until the guard says that it must stop.
+    pub fn acts_until_told_to_stop<H: Held>(
+        &self,
+        mut holding: Holding<H>,
+    ) -> impl Future<Output = (Holding<H>, Stop)> + Send + use<H> {
+        let actor = self.clone();
+        let acting = self.process.process.spawn(async move {
+            let stop = holding.guard.lost().await;
+            actor.stops_believing(&mut holding, why(stop));
+            (holding, stop)
+        });
+        async move { acting.await.expect("its process lives") }
+    }
+
+    /// Writes to the resource behind what it holds, and says whether it took the token.
+    pub fn writes<H: Held>(&self, holding: &Holding<H>) -> bool {
+        use_resource(&self.process, holding.object, holding.op, holding.guard.token())
+    }
+
+    /// Gives it back, however that ends.
+    pub async fn releases<H: Held>(&self, holding: Holding<H>) {
+        let _ = self.begins_to_release(holding).await;
+    }
+
+    /// Begins to give it back: from now on it does not act as holder.
+    pub fn begins_to_release<H: Held>(
+        &self,
+        mut holding: Holding<H>,
+    ) -> impl Future<Output = Ended<Released>> + Send + use<H> {
+        self.stops_believing(&mut holding, Why::Released);
+        let call = Call::new(holding.object, Verb::Release);
+        self.does(call, move |_| holding.guard.release())
+    }
+
+    /// Begins to turn what it holds into something else, by an operation of its own. From then on it does not act as the
+    /// one, and not as the other before the answer has come.
+    pub fn begins_to_turn<H: Held, R: Held, F, T>(
+        &self,
+        holding: Holding<H>,
+        verb: Verb,
+        turn: T,
+    ) -> impl Future<Output = Option<Holding<R>>> + Send + use<H, R, F, T>
+    where
+        F: Future<Output = Result<R, Error>> + Send + 'static,
+        T: FnOnce(H) -> F + Send + 'static,
+    {
+        let Holding { guard, object, op, believes } = holding;
+        let client = self.number();
+        let stops = move |journal: &mut Journal, at, _| {
+            if believes {
+                journal.unbelieve(at, client, op, Why::Released);
+            }
+        };
+        let turn = move |_| turn(guard);
+        let doing = self.does_and_then(Call::new(object, verb), stops, turn, move |actor, op, guard| {
+            actor.believes(object, op, guard)
+        });
+        async move { doing.await.done() }
+    }
+}

@@ -1,0 +1,10 @@
+//! Stories of the election.
+
+mod calm_take_over;
+mod leader_expires;
+mod relic;
+
+use crate::stage::Story;
+
+/// All of them.
+pub(super) const ALL: &[&Story] = &[&calm_take_over::STORY, &leader_expires::STORY, &relic::STORY];

@@ -1,0 +1,10 @@
+//! Stories of groups.
+
+mod calm_group;
+mod former_session;
+mod member_expires;
+
+use crate::stage::Story;
+
+/// All of them.
+pub(super) const ALL: &[&Story] = &[&calm_group::STORY, &former_session::STORY, &member_expires::STORY];

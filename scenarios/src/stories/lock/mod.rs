@@ -1,0 +1,12 @@
+//! Stories of the lock.
+
+mod calm_hand_over;
+mod holder_paused;
+mod lost_create_reply;
+mod waiter_dies;
+
+use crate::stage::Story;
+
+/// All of them.
+pub(super) const ALL: &[&Story] =
+    &[&calm_hand_over::STORY, &lost_create_reply::STORY, &holder_paused::STORY, &waiter_dies::STORY];

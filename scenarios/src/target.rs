@@ -1,0 +1,153 @@
+//! Something that can be run by name: a workload, or a recipe that is broken on purpose, as a plain description.
+
+use crate::broken;
+use crate::client::SimProcess;
+use crate::plan::Plan;
+use crate::real::client::RealClient;
+use crate::workloads::{self, Pace};
+use futures_util::future::BoxFuture;
+use sim_zk::fault::Fault;
+use std::fmt;
+use std::ops::Range;
+use std::time::Duration;
+use zk_checker::RuleId;
+use zk_checker::history::{Names, Object};
+
+/// A workload of a recipe, right or wrong. Two of the same name are the same.
+pub struct Target {
+    /// What to call it.
+    pub name: &'static str,
+    /// One line.
+    pub about: &'static str,
+    /// For a broken recipe, the rule that must catch it.
+    pub caught_by: Option<RuleId>,
+    /// The kinds of fault that its plans draw from. For a broken recipe only those that trigger it, so that nothing else
+    /// hides its own; for a workload all.
+    pub faults: &'static [Fault],
+    /// The plan that a seed draws for it.
+    pub plan: fn(u64) -> Plan,
+    /// What it works on, as it is declared to the checker; [`ObjectId`](zk_checker::history::ObjectId)s count from 0 in
+    /// this order.
+    pub objects: fn(&mut Names, &Setting) -> Vec<Object>,
+    /// One client's part in the simulation.
+    pub sim: Part<SimProcess>,
+    /// The same on a real server. A broken recipe that needs the simulation's faults has none.
+    pub real: Option<Part<RealClient>>,
+    /// Rules that a sweep must put to the test, or it has proved nothing.
+    pub required: &'static [RuleId],
+    /// The same of a run on a real server, where less is seen.
+    pub required_on_real: &'static [RuleId],
+}
+
+/// What one client does: the rounds of those numbers, and after each it says how many are done.
+pub type Part<C> = fn(C, Setting, Range<u32>, Done) -> BoxFuture<'static, ()>;
+
+/// Is told how many rounds are done.
+pub type Done = Box<dyn Fn(u32) + Send>;
+
+/// What a workload knows of its run.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// How many clients there are.
+    pub clients: u8,
+    /// How many rounds each of them makes. On a real server nobody knows that before the time is over; all make as many.
+    pub rounds: u32,
+    /// The session timeout that they ask for.
+    pub timeout: Duration,
+    /// How long things take.
+    pub pace: Pace,
+}
+
+impl Setting {
+    /// Of a simulated run.
+    pub fn simulated(plan: &Plan) -> Setting {
+        Setting {
+            clients: plan.clients,
+            rounds: plan.rounds,
+            timeout: Duration::from_millis(plan.timeout_ms),
+            pace: Pace::SIMULATED,
+        }
+    }
+
+    /// A holder's margin before the end of its session, in microseconds.
+    pub fn margin_us(&self) -> u64 {
+        self.timeout.as_micros() as u64 / 10
+    }
+}
+
+impl Target {
+    /// Every target: workloads first.
+    pub fn all() -> impl Iterator<Item = &'static Target> {
+        Target::workloads().chain(Target::broken())
+    }
+
+    /// The workloads of the library's recipes.
+    pub fn workloads() -> impl Iterator<Item = &'static Target> {
+        workloads::ALL.iter().copied()
+    }
+
+    /// The recipes that are broken on purpose.
+    pub fn broken() -> impl Iterator<Item = &'static Target> {
+        broken::ALL.iter().copied()
+    }
+
+    /// The target of that name.
+    pub fn from_name(name: &str) -> Option<&'static Target> {
+        Target::all().find(|target| target.name == name)
+    }
+
+    /// The plan that a seed draws for it.
+    pub fn plan(&self, seed: u64) -> Plan {
+        (self.plan)(seed)
+    }
+
+    /// Whether it is broken on purpose.
+    pub fn is_broken(&self) -> bool {
+        self.caught_by.is_some()
+    }
+}
+
+impl PartialEq for Target {
+    fn eq(&self, other: &Target) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Target {}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Target({})", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stories;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_name_is_given_once() {
+        let names = || Target::all().map(|target| target.name).chain(stories::all().map(|story| story.name));
+        assert_eq!(names().collect::<BTreeSet<_>>().len(), names().count());
+    }
+
+    #[test]
+    fn what_is_broken_stands_among_the_broken_and_nothing_else_does() {
+        assert!(Target::workloads().all(|target| !target.is_broken()));
+        assert!(Target::broken().all(Target::is_broken));
+    }
+
+    #[test]
+    fn a_target_draws_no_other_faults_than_it_names_and_its_plans_make_sense() {
+        for target in Target::all() {
+            for seed in 0..50 {
+                let plan = target.plan(seed);
+                assert_eq!(plan.check(), Ok(()), "{target:?} seed {seed}");
+                let named = |name: &String| target.faults.iter().any(|fault| fault.name() == name);
+                assert!(plan.rates.keys().all(named), "{target:?} seed {seed}: {plan}");
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Acting as holder, from the grant to the moment at which one stops.
+
+use super::Pace;
+use crate::client::Client;
+use futures_util::future::{Either, select};
+use std::future::Future;
+use std::pin::pin;
+use zk_checker::history::{ObjectId, OpId, Why};
+use zk_recipes::zk::{Error, SessionId};
+use zk_recipes::{LockGuard, Released, Stop};
+
+/// Something that is held until it is given back or lost.
+pub trait Held: Send + Sync + 'static {
+    /// The fencing token.
+    fn token(&self) -> i64;
+
+    /// Resolves when the holder must stop.
+    fn lost(&self) -> impl Future<Output = Stop> + Send;
+
+    /// Gives it back.
+    fn release(self) -> impl Future<Output = Result<Released, Error>> + Send;
+}
+
+impl<Z: zk_recipes::zk::ZooKeeper> Held for LockGuard<Z> {
+    fn token(&self) -> i64 {
+        LockGuard::token(self)
+    }
+
+    fn lost(&self) -> impl Future<Output = Stop> + Send {
+        LockGuard::lost(self)
+    }
+
+    fn release(self) -> impl Future<Output = Result<Released, Error>> + Send {
+        LockGuard::release(self)
+    }
+}
+
+/// A client's belief that it holds something: from [`begin`](Belief::begin) to [`end`](Belief::end).
+#[must_use = "a belief that began has to end"]
+pub struct Belief<'a, C, H> {
+    client: &'a C,
+    held: &'a H,
+    object: ObjectId,
+    op: OpId,
+}
+
+impl<'a, C: Client, H: Held> Belief<'a, C, H> {
+    /// From here on the client acts as holder of what operation `op` was granted in that session.
+    pub fn begin(client: &'a C, session: SessionId, held: &'a H, object: ObjectId, op: OpId) -> Self {
+        let token = held.token();
+        client.journal(|j, at| j.believe(at, client.number(), op, object, session, token));
+        Belief { client, held, object, op }
+    }
+
+    /// It no longer does.
+    pub fn end(self, why: Why) {
+        self.client.journal(|j, at| j.unbelieve(at, self.client.number(), self.op, why));
+    }
+
+    /// Waits for `work`, or until the holder must stop: then says why.
+    pub async fn unless_lost(&self, work: impl Future<Output = ()>) -> Option<Why> {
+        match select(pin!(self.held.lost()), pin!(work)).await {
+            Either::Left((stop, _)) => Some(why(stop)),
+            Either::Right(_) => None,
+        }
+    }
+
+    /// Asks the resource behind the object to do something; says whether it did.
+    pub fn use_resource(&self) -> bool {
+        use_resource(self.client, self.object, self.op, self.held.token())
+    }
+
+    /// Holds for a while and writes to the resource in between, until the time is over or the holder must stop.
+    pub async fn write_for_a_while(self, pace: Pace) {
+        let client = self.client;
+        for _ in 0..1 + client.choose(3) {
+            if let Some(why) = self.unless_lost(client.sleep(pace.work * (1 + client.choose(4)))).await {
+                return self.end(why);
+            }
+            // On its way to the resource a write can no longer be called back, whatever its sender believes by then.
+            let mut arriving = pin!(client.sleep(pace.write));
+            if let Some(why) = self.unless_lost(arriving.as_mut()).await {
+                let (object, op, token) = (self.object, self.op, self.held.token());
+                self.end(why);
+                arriving.await;
+                use_resource(client, object, op, token);
+                return;
+            }
+            self.use_resource();
+        }
+        self.end(Why::Released);
+    }
+}
+
+/// Why a holder that was told to stop no longer believes.
+pub fn why(stop: Stop) -> Why {
+    match stop {
+        Stop::Suspect { .. } => Why::Suspect,
+        Stop::Lost(_) => Why::Lost,
+    }
+}
+
+/// Asks the resource behind an object to do something in the name of a hold, whatever has become of that.
+pub fn use_resource<C: Client>(client: &C, object: ObjectId, op: OpId, token: i64) -> bool {
+    client.journal(|j, at| j.resource(at, client.number(), op, object, token))
+}

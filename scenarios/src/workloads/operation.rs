@@ -1,0 +1,176 @@
+//! One operation of a recipe, written into the journal from its call to its return.
+
+use crate::client::Client;
+use crate::journal::Journal;
+use futures_util::future::{Either, select};
+use std::future::Future;
+use std::pin::pin;
+use std::time::Duration;
+use zk_checker::history::{ObjectId, OpId, Outcome, Verb};
+use zk_recipes::zk::Error;
+
+/// What is called.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    /// On what.
+    pub object: ObjectId,
+    /// Which operation.
+    pub verb: Verb,
+    /// The caller's own time limit, or zero: none.
+    pub limit: Duration,
+}
+
+impl Call {
+    /// A call without a time limit.
+    pub fn new(object: ObjectId, verb: Verb) -> Call {
+        Call { object, verb, limit: Duration::ZERO }
+    }
+
+    /// The same with a time limit.
+    #[must_use]
+    pub fn within(self, limit: Duration) -> Call {
+        Call { limit, ..self }
+    }
+}
+
+/// How an operation ended.
+#[derive(Debug)]
+#[must_use]
+pub enum Ended<T> {
+    /// As asked, with what the recipe gave.
+    Done(T),
+    /// With an error.
+    Failed(Error),
+    /// The caller dropped it.
+    Cancelled,
+}
+
+impl<T> Ended<T> {
+    /// What the recipe gave, if it did.
+    pub fn done(self) -> Option<T> {
+        match self {
+            Ended::Done(value) => Some(value),
+            Ended::Failed(_) | Ended::Cancelled => None,
+        }
+    }
+
+    /// What to do after it has failed, or was dropped: only the end of the session is a reason to begin again.
+    pub fn is_session_over(&self) -> bool {
+        matches!(self, Ended::Failed(error) if error.is_session_over())
+    }
+
+    fn outcome(&self) -> Outcome {
+        match self {
+            Ended::Done(_) => Outcome::Done,
+            Ended::Failed(error) if error.is_outcome_unknown() => Outcome::Unknown,
+            Ended::Failed(_) => Outcome::Refused,
+            Ended::Cancelled => Outcome::Cancelled,
+        }
+    }
+}
+
+/// For an operation to which nothing is given that the checker should know.
+pub fn nothing(_: &mut Journal, _: u64, _: OpId) {}
+
+/// Makes an operation: call, work, return.
+///
+/// 1. The journal hears of the call, and by `given`, right behind it, of what the caller gives.
+/// 2. `work` begins: what it sends from here on belongs to the operation.
+/// 3. It is dropped if the client is told to.
+/// 4. The journal hears how it ended.
+pub async fn operation<C: Client, T, F: Future<Output = Result<T, Error>>>(
+    client: &C,
+    call: Call,
+    given: impl FnOnce(&mut Journal, u64, OpId),
+    work: impl FnOnce() -> F,
+) -> (OpId, Ended<T>) {
+    observed_operation(client, call, given, work, |_, _, _, _: &T| {}).await
+}
+
+/// As [`operation`], and `observed` writes down what the recipe gave, right before the journal hears that it ended.
+pub async fn observed_operation<C: Client, T, F: Future<Output = Result<T, Error>>>(
+    client: &C,
+    call: Call,
+    given: impl FnOnce(&mut Journal, u64, OpId),
+    work: impl FnOnce() -> F,
+    observed: impl FnOnce(&mut Journal, u64, OpId, &T),
+) -> (OpId, Ended<T>) {
+    let op = begin(client, call, given);
+    let ended = ended(unless_cancelled(client, work).await);
+    if let Ended::Done(value) = &ended {
+        client.journal(|journal, at| observed(journal, at, op, value));
+    }
+    end(client, op, ended.outcome());
+    (op, ended)
+}
+
+/// As [`observed_operation`], and the caller drops it when it has waited for so long.
+pub async fn patient_operation<C: Client, T, F: Future<Output = Result<T, Error>>>(
+    client: &C,
+    call: Call,
+    patience: Duration,
+    work: impl FnOnce() -> F,
+    observed: impl FnOnce(&mut Journal, u64, OpId, &T),
+) -> (OpId, Ended<T>) {
+    let op = begin(client, call, nothing);
+    let patient = || async {
+        match select(pin!(work()), pin!(client.sleep(patience))).await {
+            Either::Left((output, _)) => Some(output),
+            Either::Right(_) => None,
+        }
+    };
+    let ended = ended(unless_cancelled(client, patient).await.flatten());
+    if let Ended::Done(value) = &ended {
+        client.journal(|journal, at| observed(journal, at, op, value));
+    }
+    end(client, op, ended.outcome());
+    (op, ended)
+}
+
+/// As [`operation`], for one that may come back with nothing at once, such as an acquire of what is not free: then it was
+/// refused.
+pub async fn attempt<C: Client, T, F: Future<Output = Result<Option<T>, Error>>>(
+    client: &C,
+    call: Call,
+    given: impl FnOnce(&mut Journal, u64, OpId),
+    work: impl FnOnce() -> F,
+) -> (OpId, Ended<Option<T>>) {
+    let op = begin(client, call, given);
+    let ended = ended(unless_cancelled(client, work).await);
+    let outcome = if matches!(ended, Ended::Done(None)) { Outcome::Refused } else { ended.outcome() };
+    end(client, op, outcome);
+    (op, ended)
+}
+
+fn begin<C: Client>(client: &C, call: Call, given: impl FnOnce(&mut Journal, u64, OpId)) -> OpId {
+    let limit = u32::try_from(call.limit.as_micros()).unwrap_or(u32::MAX);
+    let op = client.journal(|journal, at| {
+        let op = journal.call(at, client.number(), call.object, call.verb, limit);
+        given(journal, at, op);
+        op
+    });
+    client.set_op(op.0);
+    op
+}
+
+fn end<C: Client>(client: &C, op: OpId, outcome: Outcome) {
+    client.journal(|journal, at| journal.returned(at, client.number(), op, outcome));
+    client.set_op(0);
+}
+
+fn ended<T>(output: Option<Result<T, Error>>) -> Ended<T> {
+    match output {
+        Some(Ok(value)) => Ended::Done(value),
+        Some(Err(error)) => Ended::Failed(error),
+        None => Ended::Cancelled,
+    }
+}
+
+/// The output, or `None` if the caller was asked to drop the future first. Then it is gone when this returns.
+async fn unless_cancelled<C: Client, F: Future>(client: &C, work: impl FnOnce() -> F) -> Option<F::Output> {
+    let cancelled = client.cancelled();
+    match select(pin!(cancelled), pin!(work())).await {
+        Either::Left(_) => None,
+        Either::Right((output, _)) => Some(output),
+    }
+}

@@ -1,0 +1,34 @@
+//! How long things take that are no part of a recipe.
+
+use std::time::Duration;
+
+/// How long things take. Real ensembles on a busy machine want other figures than simulated ones.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// Between two rounds, at the least.
+    pub think: Duration,
+    /// Between two writes of a holder, at the least.
+    pub work: Duration,
+    /// A write's way to the resource.
+    pub write: Duration,
+    /// The time limit of an impatient operation.
+    pub limit: Duration,
+}
+
+impl Pace {
+    /// For the simulation: a hold is some hundred milliseconds, a session several seconds.
+    pub const SIMULATED: Pace = Pace {
+        think: Duration::from_millis(10),
+        work: Duration::from_millis(30),
+        write: Duration::from_millis(5),
+        limit: Duration::from_millis(400),
+    };
+
+    /// For a real server near by: it answers in about a millisecond, and works in the meantime.
+    pub const REAL: Pace = Pace {
+        think: Duration::from_millis(1),
+        work: Duration::from_millis(1),
+        write: Duration::from_millis(1),
+        limit: Duration::from_millis(20),
+    };
+}

@@ -1,0 +1,75 @@
+//! Round after round, in a session that is opened again when it is over.
+
+use super::Pace;
+use crate::client::Client;
+use std::future::Future;
+use std::ops::Range;
+use std::time::Duration;
+use zk_recipes::zk::ZooKeeper;
+
+/// How a round went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Round {
+    /// It came to its end, whatever that was.
+    Over,
+    /// It could not be made, because its session ended: it is made again in another one.
+    Again,
+}
+
+/// Makes the rounds of those numbers: thinks for a while, sees to it that there is a session, and makes the round, until it
+/// comes to its end; then `done` hears how many are done.
+pub async fn rounds<C: Client, F: Future<Output = Round> + Send>(
+    client: &C,
+    pace: Pace,
+    rounds: Range<u32>,
+    done: impl Fn(u32) + Send,
+    mut make: impl FnMut(C::Zk, u32) -> F + Send,
+) {
+    let mut sessions = Sessions::default();
+    for round in rounds {
+        client.sleep(pace.think * client.choose(8)).await;
+        loop {
+            let zk = sessions.live(client).await;
+            if make(zk.clone(), round).await == Round::Over || zk.status().over().is_none() {
+                break;
+            }
+        }
+        done(round + 1);
+    }
+}
+
+/// The session of one client, one after the other.
+pub struct Sessions<Z> {
+    present: Option<Z>,
+}
+
+impl<Z> Default for Sessions<Z> {
+    fn default() -> Self {
+        Sessions { present: None }
+    }
+}
+
+impl<Z: ZooKeeper> Sessions<Z> {
+    /// A session that is not over, as far as one knows. Now and then one that is suspended is given up for another.
+    pub async fn live<C: Client<Zk = Z>>(&mut self, client: &C) -> Z {
+        loop {
+            let away = self.present.as_ref().is_some_and(|zk| !zk.status().is_connected());
+            if away
+                && client.choose(4) == 3
+                && let Some(zk) = self.present.take()
+            {
+                // Given up while it lives: it ends when it expires.
+                let _ = zk.close(Duration::ZERO).await;
+            }
+            match &self.present {
+                Some(zk) if zk.status().over().is_none() => return zk.clone(),
+                _ => {
+                    // If none can be had nothing was held and nothing was asked for: try again.
+                    if let Ok(zk) = client.open().await {
+                        return self.present.insert(zk).clone();
+                    }
+                }
+            }
+        }
+    }
+}

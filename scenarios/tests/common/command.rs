@@ -1,0 +1,85 @@
+//! The command `zksim real`, as it is called, and what it leaves behind.
+
+#![allow(dead_code, reason = "every test file uses a part of it")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// The command, with a folder of its own to work in and another for its temporary files.
+pub struct Sim {
+    pub folder: TempDir,
+    pub temporary: TempDir,
+}
+
+impl Sim {
+    pub fn new() -> Sim {
+        Sim { folder: tempfile::tempdir().unwrap(), temporary: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zksim"));
+        command.arg("real").args(arguments).current_dir(&self.folder).env("TMPDIR", self.temporary.path());
+        command
+    }
+
+    pub fn real(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        std::fs::read_dir(&self.temporary).unwrap().next().is_none()
+    }
+
+    /// Nothing runs any more with our temporary folder in its command line, and that folder is empty.
+    pub fn left_nothing(&self) {
+        let left: Vec<_> = std::fs::read_dir(&self.temporary).unwrap().flatten().collect();
+        assert!(left.is_empty(), "{left:?} is left");
+        assert_eq!(processes_with(self.temporary.path()), Vec::<String>::new());
+    }
+}
+
+/// The command lines of processes that name a path, where the system lists them as files.
+pub fn processes_with(path: &Path) -> Vec<String> {
+    let path = path.to_str().unwrap();
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines
+        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+        .filter(|line| line.contains(path))
+        .collect()
+}
+
+pub fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+/// Exit status 3, and one sentence.
+pub fn refused(output: &Output) -> &str {
+    let told = std::str::from_utf8(&output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    assert_eq!(stdout(output), "");
+    told.strip_prefix("error: ")
+        .and_then(|told| told.strip_suffix('\n'))
+        .filter(|told| !told.contains('\n'))
+        .expect(told)
+}
+
+/// Sends a signal to a child of ours that was not waited for.
+pub fn signal(name: &str, process: u32) {
+    let kill = format!("kill -s {name} {process}");
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+}
+
+/// Looks again and again for ten seconds.
+pub fn wait_until(reached: impl Fn() -> bool) {
+    for _ in 0..1000 {
+        if reached() {
+            return;
+        }
+        #[expect(clippy::disallowed_methods, reason = "nobody tells what becomes of other processes")]
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("it does not come to that");
+}
