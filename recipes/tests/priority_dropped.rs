@@ -147,7 +147,9 @@ async fn lives(stage: Stage, client: Client, tally: Arc<Mutex<Tally>>) {
             match dropping(drops, &stage, &client, lock.read(priority)).await {
                 None => None,
                 Some(Ok(held)) => {
-                    let _ = held.run(works).await;
+                    if held.run(works).await == Err(Interrupt::Revoked) {
+                        tally.lock().unwrap().revoked += 1;
+                    }
                     drop(held);
                     continue;
                 }
@@ -157,7 +159,7 @@ async fn lives(stage: Stage, client: Client, tally: Arc<Mutex<Tally>>) {
         match failed {
             None => tally.lock().unwrap().given_up += 1,
             // Made to go by somebody more urgent, before it was known that it held.
-            Some(e) if e.is_removed() => {}
+            Some(e) if e.is_removed() || e.is_revoked() => tally.lock().unwrap().revoked += 1,
             Some(e) => {
                 assert!(e.is_session_over(), "a call fails with nothing else: {e}");
                 return;
