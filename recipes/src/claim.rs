@@ -11,9 +11,9 @@
 
 use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop};
 use crate::parents::Parents;
-use crate::race::{connected, first, reconnected};
-use crate::zk::duty::settle;
-use crate::zk::{Armed, CreateMode, Duty, Error, Reserved, Stat, ZooKeeper, path};
+use crate::race::{again, connected, first, reconnected};
+use crate::settled;
+use crate::zk::{Armed, CreateMode, Duty, Error, Reserved, ZooKeeper, path};
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -155,7 +155,7 @@ pub(crate) async fn claim<Z: ZooKeeper>(
             // The reply may be lost after the create was applied.
             Err(Error::ConnectionLoss) => {
                 reconnected(zk, status).await?;
-                match settled(zk, path).await? {
+                match settled::stat(zk, path).await? {
                     Some(stat) if stat.ephemeral_owner == zk.session() => stat.czxid,
                     stat => {
                         armed.done();
@@ -210,34 +210,6 @@ async fn wait_for<Z: ZooKeeper>(zk: &Z, terms: Terms, path: &str) -> Result<(), 
         Err(Error::NoNode) => Ok(()),
         Err(Error::ConnectionLoss) => reconnected(zk, status).await.map(drop),
         Err(e) => Err(e),
-    }
-}
-
-/// What stands there, behind everything of this session that is still on its way.
-async fn settled<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Option<Stat>, Error> {
-    loop {
-        let status = connected(zk).await?;
-        let (settled, stat) = (settle(zk, path), zk.exists(path));
-        if let Err(e @ (Error::ConnectionLoss | Error::SessionOver(_))) = settled.await {
-            again(zk, status, e).await?;
-            continue;
-        }
-        match stat.await {
-            Ok(stat) => return Ok(stat),
-            Err(e) => again(zk, status, e).await?,
-        }
-    }
-}
-
-/// A read that was caught by a disconnect is asked again; any other error ends the attempt.
-pub(crate) async fn again<Z: ZooKeeper>(
-    zk: &Z,
-    status: crate::zk::Status,
-    error: Error,
-) -> Result<(), Error> {
-    match error {
-        Error::ConnectionLoss => reconnected(zk, status).await.map(drop),
-        error => Err(error),
     }
 }
 
@@ -319,7 +291,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
                 Err(Error::BadVersion) => {}
                 Err(Error::ConnectionLoss) => {
                     // Written once more if it was not, or if somebody has written since.
-                    stat = settled(zk, path).await?;
+                    stat = settled::stat(zk, path).await?;
                     let written = stat
                         .is_some_and(|now| now.czxid == self.czxid && now.version == version.wrapping_add(1));
                     if written && self.holds(data).await? {
@@ -377,7 +349,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
                 Err(Error::ConnectionLoss) => {
                     // Whether it is gone shows behind a write.
                     if reconnected(&self.zk, status).await.is_ok() {
-                        match settled(&self.zk, self.path()).await {
+                        match settled::stat(&self.zk, self.path()).await {
                             Ok(stat) if stat.is_none_or(|stat| stat.czxid != self.czxid) => {
                                 self.is_released();
                                 return Ok(Released::Clean);
@@ -406,7 +378,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
         let status = connected(zk).await?;
         let found = match *tried {
             // A delete may still be on its way, and the next owner behind it.
-            true => settled(zk, path).await,
+            true => settled::stat(zk, path).await,
             false => zk.exists(path).await,
         };
         let version = match found {

@@ -11,9 +11,9 @@
 //! ZooKeeper's recipes page says that configuration needs no more than the API. What that leaves to the caller: reading
 //! and watching by two requests loses what is written in between, and values written one by one are seen torn.
 
-use crate::claim::again;
 use crate::parents::Parents;
-use crate::race::{connected, reconnected};
+use crate::race::{again, connected, reconnected};
+use crate::settled;
 use crate::zk::duty::settle;
 use crate::zk::{CreateMode, Data, Error, Op, OpResult, Stat, ZooKeeper, path};
 use std::collections::BTreeMap;
@@ -189,7 +189,7 @@ impl<Z: ZooKeeper> Config<Z> {
                 Err(Error::NoNode | Error::NodeExists | Error::BadVersion) => return Err(Error::Conflict),
                 Err(Error::ConnectionLoss) => {
                     reconnected(&self.zk, status).await?;
-                    match self.settled().await? {
+                    match settled::data(&self.zk, &self.path).await? {
                         None if expected.is_none() => {}
                         Some(found) if is_same(&found.stat) && found.stat.version == next => {
                             return match ours(&found) {
@@ -215,23 +215,6 @@ impl<Z: ZooKeeper> Config<Z> {
     /// The directory around the znode is missing: makes it, or says that it must be there.
     async fn make_directory(&self) -> Result<(), Error> {
         self.options.parents.make_for(&self.zk, &self.path)?.done().await
-    }
-
-    /// What stands there, behind everything of this session that is still on its way.
-    async fn settled(&self) -> Result<Option<Data>, Error> {
-        loop {
-            let status = connected(&self.zk).await?;
-            let (settled, found) = (settle(&self.zk, &self.path), self.zk.get(&self.path));
-            if let Err(e @ (Error::ConnectionLoss | Error::SessionOver(_))) = settled.await {
-                again(&self.zk, status, e).await?;
-                continue;
-            }
-            match found.await {
-                Ok(found) => return Ok(Some(found)),
-                Err(Error::NoNode) => return Ok(None),
-                Err(e) => again(&self.zk, status, e).await?,
-            }
-        }
     }
 
     /// Writes, whatever stands there.
@@ -260,7 +243,7 @@ impl<Z: ZooKeeper> Config<Z> {
                 Err(Error::NodeExists) => {}
                 Err(Error::ConnectionLoss) => {
                     reconnected(&self.zk, status).await?;
-                    return match self.settled().await? {
+                    return match settled::data(&self.zk, &self.path).await? {
                         Some(found) if found.data == data => Ok(Versioned::new(found.data, &found.stat)),
                         _ => Err(Error::ConnectionLoss),
                     };

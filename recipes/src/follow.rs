@@ -5,8 +5,7 @@
 //! 2. If there is none, look for its creation and arm a watch, by one request. Say once that it is missing.
 //! 3. Any notification: read again.
 
-use crate::claim::again;
-use crate::race::connected;
+use crate::race::{again, connected};
 use crate::zk::{Data, Error, Stat, ZooKeeper};
 
 /// A value, and which writing of which incarnation it is.

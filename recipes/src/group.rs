@@ -7,11 +7,11 @@
 //!    there is no directory nobody is a member: watch for its creation.
 //! 4. Any notification: list again.
 
-use crate::claim::{Claimed, Claims, Terms, again, claim};
+use crate::claim::{Claimed, Claims, Terms, claim};
 use crate::hold::{HoldState, LostReason, OnSuspect, Released, Stop};
 use crate::names::znode;
 use crate::parents::Parents;
-use crate::race::{connected, first, within};
+use crate::race::{again, connected, first, within};
 use crate::zk::{Error, Listing, Stat, Status, ZooKeeper, path};
 use futures_util::future::Either;
 use std::future::Future;

@@ -34,6 +34,7 @@ mod parents;
 mod race;
 mod receipt;
 mod revoke;
+mod settled;
 
 pub mod barrier;
 pub mod config;

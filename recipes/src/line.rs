@@ -11,9 +11,9 @@
 
 use crate::naming::{Marks, Role};
 use crate::parents::Parents;
-use crate::race::{connected, reconnected, while_connected};
+use crate::race::{again, connected, reconnected, while_connected};
 use crate::zk::duty::settle;
-use crate::zk::{Armed, CreateMode, Duty, Error, Guid, Stat, Status, ZooKeeper, path};
+use crate::zk::{Armed, CreateMode, Duty, Error, Guid, Stat, ZooKeeper, path};
 use std::future::Future;
 
 /// One who stands in a line.
@@ -405,13 +405,5 @@ impl Line {
             number,
         };
         Ok(ranked.into_iter().map(contender).collect())
-    }
-}
-
-/// A read that was caught by a disconnect is asked again; any other error ends the attempt.
-async fn again<Z: ZooKeeper>(zk: &Z, status: Status, error: Error) -> Result<(), Error> {
-    match error {
-        Error::ConnectionLoss => reconnected(zk, status).await.map(drop),
-        error => Err(error),
     }
 }

@@ -11,11 +11,12 @@
 //! znode exists" is not success, a lost reply is not failure, and a name may have gone to somebody else by the time it is
 //! given back.
 
-use crate::claim::{Claimed, Claims, Terms, again, claim};
+use crate::claim::{Claimed, Claims, Terms, claim};
 use crate::hold::{HoldState, LostReason, OnSuspect, Released, Stop};
 use crate::naming::number;
 use crate::parents::Parents;
-use crate::race::{connected, reconnected, within};
+use crate::race::{again, connected, reconnected, within};
+use crate::settled;
 use crate::zk::duty::settle;
 use crate::zk::{CreateMode, Data, Error, Guid, ZooKeeper, path};
 use std::future::Future;
@@ -208,7 +209,7 @@ impl<Z: ZooKeeper> Names<Z> {
                 Err(Error::NodeExists) => self.wait_for(&own.path).await?,
                 Err(Error::ConnectionLoss) => {
                     reconnected(&self.zk, status).await?;
-                    match own.settled().await? {
+                    match settled::data(&self.zk, own.path()).await? {
                         Some(found) if own.is_ours(&found) => return Ok(own),
                         Some(_) => self.wait_for(&own.path).await?,
                         None => {}
@@ -226,7 +227,7 @@ impl<Z: ZooKeeper> Names<Z> {
     /// As [`resolve`](Self::resolve).
     pub async fn registered(&self, name: &str, guid: Guid) -> Result<Option<PermanentName<Z>>, Error> {
         let own = PermanentName { zk: self.zk.clone(), path: znode(&self.directory, name)?, guid };
-        let found = own.settled().await?;
+        let found = settled::data(&self.zk, own.path()).await?;
         Ok(found.is_some_and(|found| own.is_ours(&found)).then_some(own))
     }
 
@@ -506,20 +507,6 @@ impl<Z: ZooKeeper> PermanentName<Z> {
         found.data.starts_with(format!("{}\n", self.guid).as_bytes())
     }
 
-    /// What stands there, behind everything of this session that is still on its way.
-    async fn settled(&self) -> Result<Option<Data>, Error> {
-        loop {
-            let status = connected(&self.zk).await?;
-            let (settled, found) = (settle(&self.zk, &self.path), self.zk.get(&self.path));
-            let settled = settled.await.map(drop).or_else(answered);
-            match settled.and(found.await) {
-                Ok(found) => return Ok(Some(found)),
-                Err(Error::NoNode) => return Ok(None),
-                Err(e) => again(&self.zk, status, e).await?,
-            }
-        }
-    }
-
     /// Replaces what is registered.
     ///
     /// # Errors
@@ -531,7 +518,8 @@ impl<Z: ZooKeeper> PermanentName<Z> {
         path::validate_size(&self.path, &content)?;
         loop {
             let status = connected(&self.zk).await?;
-            let Some(found) = self.settled().await?.filter(|found| self.is_ours(found)) else {
+            let Some(found) = settled::data(&self.zk, &self.path).await?.filter(|found| self.is_ours(found))
+            else {
                 return Err(Error::Removed(self.path.clone()));
             };
             if found.data == content {
@@ -558,7 +546,8 @@ impl<Z: ZooKeeper> PermanentName<Z> {
         let mut tried = false;
         loop {
             let status = connected(&self.zk).await?;
-            let Some(found) = self.settled().await?.filter(|found| self.is_ours(found)) else {
+            let Some(found) = settled::data(&self.zk, &self.path).await?.filter(|found| self.is_ours(found))
+            else {
                 return Ok(tried);
             };
             match self.zk.delete(&self.path, Some(found.stat.version)).await {

@@ -59,3 +59,11 @@ pub(crate) async fn reconnected<Z: ZooKeeper>(zk: &Z, before: Status) -> Result<
     }
     connected(zk).await
 }
+
+/// A read that was caught by a disconnect is asked again, as soon as requests can leave; any other error ends the attempt.
+pub(crate) async fn again<Z: ZooKeeper>(zk: &Z, status: Status, error: Error) -> Result<(), Error> {
+    match error {
+        Error::ConnectionLoss => reconnected(zk, status).await.map(drop),
+        error => Err(error),
+    }
+}

@@ -8,8 +8,8 @@ use super::open::Opened;
 use super::roster::{Roster, name_of};
 use super::{DoubleBarrier, Inside, Reuse};
 use crate::hold::{Grant, Hold, OnSuspect};
-use crate::race::{connected, first, reconnected};
-use crate::zk::{Armed, Error, Guid, Op, Status, ZooKeeper};
+use crate::race::{again, connected, first};
+use crate::zk::{Armed, Error, Guid, Op, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::{Either, Shared};
 
@@ -272,13 +272,5 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             Err(Error::Multi { index: 1, .. }) => self.removed(),
             Err(e) => Err(e),
         }
-    }
-}
-
-/// A request that was caught by a disconnect is asked again; any other error ends the attempt.
-pub(super) async fn again<Z: ZooKeeper>(zk: &Z, status: Status, error: Error) -> Result<Status, Error> {
-    match error {
-        Error::ConnectionLoss => reconnected(zk, status).await,
-        error => Err(error),
     }
 }

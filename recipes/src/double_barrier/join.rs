@@ -1,10 +1,10 @@
 //! Joining a generation: steps 1 and 2 of entering a double barrier.
 
-use super::enter::{Entering, again};
+use super::enter::Entering;
 use super::roster::Roster;
 use super::{DoubleBarrier, Reuse};
 use crate::parents::Parents;
-use crate::race::{connected, reconnected};
+use crate::race::{again, connected, reconnected};
 use crate::zk::duty::settle;
 use crate::zk::{CreateMode, Data, Duty, Error, Op, OpResult, ZooKeeper, path};
 
@@ -43,7 +43,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                 Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => true,
                 Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => false,
                 Ok(_) => false,
-                Err(e) => again(zk, status, e).await.map(|_| false)?,
+                Err(e) => again(zk, status, e).await.map(|()| false)?,
             };
         }
     }
@@ -112,7 +112,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                 Err(Error::Multi { index: 1, cause }) if *cause == Error::NoNode => {
                     match zk.create(&directory, &[], CreateMode::Container).await {
                         Ok(_) | Err(Error::NodeExists | Error::NoNode) => {}
-                        Err(e) => drop(again(zk, status, e).await?),
+                        Err(e) => again(zk, status, e).await?,
                     }
                 }
                 // The reply may be lost after we were registered, so look before registering again.

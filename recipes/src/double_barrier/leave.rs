@@ -9,8 +9,8 @@
 use super::roster::{Roster, name_of};
 use super::{Inside, Leave};
 use crate::hold::Hold;
-use crate::race::{connected, reconnected};
-use crate::zk::{Armed, Error, EventKind, Op, Status, ZooKeeper, path};
+use crate::race::{again, connected};
+use crate::zk::{Armed, Error, EventKind, Op, ZooKeeper, path};
 use futures_util::FutureExt;
 use futures_util::future::Shared;
 
@@ -64,16 +64,8 @@ impl<Z: ZooKeeper> Leaving<Z> {
                 Ok(list) => return Ok(Roster::of(list.names)),
                 // Taken away, since it had been left empty.
                 Err(Error::NoNode) => return Ok(Roster::default()),
-                Err(e) => self.again(status, e).await?,
+                Err(e) => again(&self.zk, status, e).await?,
             }
-        }
-    }
-
-    /// A request that was caught by a disconnect is asked again; any other error ends the attempt.
-    async fn again(&self, status: Status, error: Error) -> Result<(), Error> {
-        match error {
-            Error::ConnectionLoss => reconnected(&self.zk, status).await.map(drop),
-            error => Err(error),
         }
     }
 
@@ -83,7 +75,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
         match self.zk.children_watch(&path::join(&self.directory, name)).await {
             Ok((_, watch)) => watch.await.map(drop),
             Err(Error::NoNode) => Ok(()),
-            Err(e) => self.again(status, e).await,
+            Err(e) => again(&self.zk, status, e).await,
         }
     }
 
@@ -110,7 +102,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
                 }
                 // Done before, and the answer was lost; or somebody else did it.
                 Err(Error::Multi { index: 1, cause }) if *cause == Error::NoNode => break,
-                Err(e) => self.again(status, e).await?,
+                Err(e) => again(&self.zk, status, e).await?,
             }
         }
         self.gone();
@@ -129,7 +121,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
                         Ok((_, watch)) => watch.shared(),
                         Err(Error::NoNode) => return Ok(()),
                         Err(e) => {
-                            self.again(status, e).await?;
+                            again(&self.zk, status, e).await?;
                             continue;
                         }
                     }
@@ -163,7 +155,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
                 Ok(_) => break,
                 // One of them is gone already, by an answer that was lost or by somebody else's doing.
                 Err(Error::Multi { index, cause }) if *cause == Error::NoNode => drop(ops.remove(index)),
-                Err(e) => self.again(status, e).await?,
+                Err(e) => again(&self.zk, status, e).await?,
             }
         }
         self.gone();
@@ -202,7 +194,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
                 self.gone();
                 Ok(())
             }
-            Err(e) => self.again(status, e).await,
+            Err(e) => again(&self.zk, status, e).await,
         }
     }
 
@@ -217,12 +209,12 @@ impl<Z: ZooKeeper> Leaving<Z> {
             Ok(_) => self.gone(),
             // The lowest, or we, are gone: the next list says which.
             Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => return Ok(()),
-            Err(e) => return self.again(status, e).await,
+            Err(e) => return again(&self.zk, status, e).await,
         }
         match watching.await {
             Ok((_, watch)) => watch.await.map(drop),
             Err(Error::NoNode) => Ok(()),
-            Err(e) => self.again(status, e).await,
+            Err(e) => again(&self.zk, status, e).await,
         }
     }
 

@@ -1,9 +1,9 @@
 //! Opening a generation: step 3 of entering a double barrier.
 
-use super::enter::{Entering, again};
+use super::enter::Entering;
 use super::roster::{Roster, name_of};
 use super::{MEMBER_OVERHEAD_BYTES, Reuse};
-use crate::race::{connected, reconnected};
+use crate::race::{again, connected, reconnected};
 use crate::zk::{CreateMode, Duty, Error, Op, OpResult, ZooKeeper, path};
 
 /// What step 3 came to.

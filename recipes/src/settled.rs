@@ -1,0 +1,40 @@
+//! What stands somewhere, behind everything of this session that is still on its way: a write that changes nothing goes
+//! ahead of the read, so what it shows is final as far as this session is concerned.
+
+use crate::race::{again, connected};
+use crate::zk::duty::settle;
+use crate::zk::{Data, Error, Stat, ZooKeeper};
+use std::future::Future;
+
+/// The stat of a znode, or `None`.
+pub(crate) async fn stat<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Option<Stat>, Error> {
+    behind(zk, path, || zk.exists(path)).await
+}
+
+/// The data of a znode, or `None`.
+pub(crate) async fn data<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Option<Data>, Error> {
+    match behind(zk, path, || zk.get(path)).await {
+        Ok(found) => Ok(Some(found)),
+        Err(Error::NoNode) => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+async fn behind<Z: ZooKeeper, T, F: Future<Output = Result<T, Error>>>(
+    zk: &Z,
+    path: &str,
+    read: impl Fn() -> F,
+) -> Result<T, Error> {
+    loop {
+        let status = connected(zk).await?;
+        let (settled, found) = (settle(zk, path), read());
+        if let Err(e @ (Error::ConnectionLoss | Error::SessionOver(_))) = settled.await {
+            again(zk, status, e).await?;
+            continue;
+        }
+        match found.await {
+            Ok(found) => return Ok(found),
+            Err(e) => again(zk, status, e).await?,
+        }
+    }
+}
