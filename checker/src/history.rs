@@ -56,7 +56,7 @@ pub struct ObjectId(pub u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Who {
     /// The client process of that number (its name: [`Header::clients`]).
-    Client(u8),
+    Client(u16),
     /// The server of that number.
     Server(u8),
     /// The world: faults, and what the harness itself does.
@@ -413,12 +413,12 @@ pub enum What {
     /// A client process died.
     Crash {
         /// Which.
-        client: u8,
+        client: u16,
     },
     /// A client process began, or began again.
     Start {
         /// Which.
-        client: u8,
+        client: u16,
     },
     /// No fault strikes from here on.
     Heal,

@@ -22,7 +22,7 @@ pub(crate) struct Scene<'a> {
 
 /// The names of things, for the texts of findings.
 impl Scene<'_> {
-    pub(crate) fn client(&self, number: u8) -> String {
+    pub(crate) fn client(&self, number: u16) -> String {
         crate::words::client(self.tables.header, number)
     }
 

@@ -60,7 +60,7 @@ pub(crate) struct View {
     pub(crate) calm_since: u64,
     pub(crate) quiet: bool,
     /// Contenders that a client is about to delete as a third party: which, and which client.
-    strangers: Vec<(u32, u8)>,
+    strangers: Vec<(u32, u16)>,
     /// Foreign deletes announced and not yet seen.
     pub(crate) foreign_due: u32,
     /// Whether something happened that can excuse an overlap: expiry, pause, foreign delete.
@@ -151,7 +151,7 @@ impl View {
         self.ops.get(id.0 as usize).unwrap_or(&UNBORN)
     }
 
-    pub(crate) fn client(&self, number: u8) -> &Client {
+    pub(crate) fn client(&self, number: u16) -> &Client {
         static NEW: Client = Client::NEW;
         self.clients.get(usize::from(number)).unwrap_or(&NEW)
     }

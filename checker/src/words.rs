@@ -93,7 +93,7 @@ words! {
 }
 
 /// A client by its name, or `client:3` where the name would be taken for something else.
-pub(crate) fn client(header: &Header, number: u8) -> String {
+pub(crate) fn client(header: &Header, number: u16) -> String {
     match header.clients.get(usize::from(number)) {
         Some(name) if is_plain(name) && header.clients.iter().filter(|other| *other == name).count() == 1 => {
             name.clone()
@@ -133,11 +133,11 @@ pub(crate) fn victim_of(header: &Header, word: &str) -> Option<Victim> {
 }
 
 /// Reads what [`client`] writes.
-pub(crate) fn client_of(header: &Header, word: &str) -> Option<u8> {
+pub(crate) fn client_of(header: &Header, word: &str) -> Option<u16> {
     if let Some(number) = word.strip_prefix("client:") {
         return number.parse().ok();
     }
-    header.clients.iter().position(|name| name == word).and_then(|at| u8::try_from(at).ok())
+    header.clients.iter().position(|name| name == word).and_then(|at| u16::try_from(at).ok())
 }
 
 /// Reads what [`who`] writes.

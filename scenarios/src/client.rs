@@ -15,7 +15,7 @@ pub trait Client: Clone + Send + Sync + 'static {
     type Zk: ZooKeeper;
 
     /// Its number in the journal.
-    fn number(&self) -> u8;
+    fn number(&self) -> u16;
 
     /// Opens a session; ready when it is connected.
     fn open(&self) -> impl Future<Output = Result<Self::Zk, Error>> + Send;
@@ -50,8 +50,8 @@ pub struct SimProcess {
 impl Client for SimProcess {
     type Zk = SimClient;
 
-    fn number(&self) -> u8 {
-        self.process.id()
+    fn number(&self) -> u16 {
+        self.process.id().into()
     }
 
     fn open(&self) -> impl Future<Output = Result<SimClient, Error>> + Send {

@@ -31,7 +31,7 @@ pub struct Journal {
     ops: u32,
     reqs: u32,
     /// Who believes, with which operation.
-    beliefs: Vec<(u8, OpId)>,
+    beliefs: Vec<(u16, OpId)>,
     /// The largest token that each object's resource has seen.
     largest: Vec<u64>,
     /// What a script says it is about to do, and before which event.
@@ -81,7 +81,7 @@ impl Journal {
     }
 
     /// The clients' names, by number.
-    pub fn name_client(&mut self, client: u8, name: &str) {
+    pub fn name_client(&mut self, client: u16, name: &str) {
         let clients = &mut self.history.header.clients;
         if clients.len() <= usize::from(client) {
             clients.resize(usize::from(client) + 1, String::new());
@@ -166,7 +166,7 @@ impl Journal {
     // ── the workload ──
 
     /// A client begins an operation; `limit` in microseconds, or zero.
-    pub fn call(&mut self, at: u64, client: u8, object: ObjectId, verb: Verb, limit: u32) -> OpId {
+    pub fn call(&mut self, at: u64, client: u16, object: ObjectId, verb: Verb, limit: u32) -> OpId {
         self.ops += 1;
         let op = OpId(self.ops);
         self.write(at, Who::Client(client), op, What::Call { object, verb, limit });
@@ -174,12 +174,12 @@ impl Journal {
     }
 
     /// The operation is over.
-    pub fn returned(&mut self, at: u64, client: u8, op: OpId, outcome: Outcome) {
+    pub fn returned(&mut self, at: u64, client: u16, op: OpId, outcome: Outcome) {
         self.write(at, Who::Client(client), op, What::Return { outcome });
     }
 
     /// What the caller gave to the operation.
-    pub fn given(&mut self, at: u64, client: u8, op: OpId, text: &str, number: u64) {
+    pub fn given(&mut self, at: u64, client: u16, op: OpId, text: &str, number: u64) {
         let text = self.sym(text);
         self.write(at, Who::Client(client), op, What::Given { text, number });
     }
@@ -189,7 +189,7 @@ impl Journal {
     pub fn observed(
         &mut self,
         at: u64,
-        client: u8,
+        client: u16,
         op: OpId,
         object: ObjectId,
         seen: Seen,
@@ -204,7 +204,7 @@ impl Journal {
     pub fn believe(
         &mut self,
         at: u64,
-        client: u8,
+        client: u16,
         op: OpId,
         object: ObjectId,
         session: SessionId,
@@ -216,13 +216,13 @@ impl Journal {
     }
 
     /// It no longer does.
-    pub fn unbelieve(&mut self, at: u64, client: u8, op: OpId, why: Why) {
+    pub fn unbelieve(&mut self, at: u64, client: u16, op: OpId, why: Why) {
         self.beliefs.retain(|belief| *belief != (client, op));
         self.write(at, Who::Client(client), op, What::Unbelieve { why });
     }
 
     /// The resource behind an object is asked to do something; it refuses tokens smaller than the largest it has seen.
-    pub fn resource(&mut self, at: u64, client: u8, op: OpId, object: ObjectId, token: i64) -> bool {
+    pub fn resource(&mut self, at: u64, client: u16, op: OpId, object: ObjectId, token: i64) -> bool {
         let token = token as u64;
         let largest = &mut self.largest[usize::from(object.0)];
         let accepted = token >= *largest || !self.history.objects[usize::from(object.0)].fenced;
@@ -252,7 +252,7 @@ impl Journal {
         ReqId(self.reqs)
     }
 
-    fn crashed(&mut self, at: u64, process: u8) {
+    fn crashed(&mut self, at: u64, process: u16) {
         let open: Vec<OpId> =
             self.beliefs.iter().filter(|(client, _)| *client == process).map(|(_, op)| *op).collect();
         for op in open {

@@ -138,7 +138,7 @@ async fn supervised(sim: Sim, number: u8, setting: Setting, part: Part<SimProces
             name = format!("{name}{life}");
         }
         let process = sim.process(&name);
-        sim.witness::<Journal, _>(|journal, _| journal.name_client(process.id(), &name));
+        sim.witness::<Journal, _>(|journal, _| journal.name_client(process.id().into(), &name));
         let client = SimProcess { sim: sim.clone(), process: process.clone(), timeout: setting.timeout };
         let next = round.load(Ordering::Relaxed);
         let told = round.clone();

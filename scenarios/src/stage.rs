@@ -144,7 +144,7 @@ impl Stage {
     /// A client with a session.
     pub async fn client(&self, name: &str) -> Actor {
         let process = self.sim.process(name);
-        self.sim.witness::<Journal, _>(|journal, _| journal.name_client(process.id(), name));
+        self.sim.witness::<Journal, _>(|journal, _| journal.name_client(process.id().into(), name));
         let process = SimProcess { sim: self.sim.clone(), process, timeout: TIMEOUT };
         let zk = process.open().await.expect("a calm network opens a session");
         Actor { process, zk }
@@ -221,7 +221,7 @@ impl Actor {
     }
 
     /// Its number in the journal.
-    pub fn number(&self) -> u8 {
+    pub fn number(&self) -> u16 {
         self.process.number()
     }
 

@@ -24,7 +24,7 @@ struct Printer<'a> {
     /// What was asked, by the number of the request.
     requests: Vec<Option<(Request, Sym)>>,
     /// Whose a session is, by its number.
-    sessions: Vec<Option<u8>>,
+    sessions: Vec<Option<u16>>,
     out: String,
 }
 
@@ -165,7 +165,7 @@ impl Printer<'_> {
         self.requests.get(req.0 as usize).copied().flatten()
     }
 
-    fn owns(&mut self, session: Session, client: u8) {
+    fn owns(&mut self, session: Session, client: u16) {
         let at = usize::from(session.0);
         if self.sessions.len() <= at {
             self.sessions.resize(at + 1, None);
@@ -180,7 +180,7 @@ impl Printer<'_> {
         }
     }
 
-    fn client(&self, client: u8) -> String {
+    fn client(&self, client: u16) -> String {
         match self.history.header.clients.get(usize::from(client)) {
             Some(name) if !name.is_empty() => name.clone(),
             _ => format!("c{client}"),

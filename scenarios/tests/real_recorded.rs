@@ -37,7 +37,7 @@ impl Site for Real {
         let zk = Client::open(&way.address(), SESSION).await.expect("the server accepts a session");
         self.ways.lock().expect("no case panics within").insert(zk.session(), way);
         let client = self.number.fetch_add(1, SeqCst) % 250;
-        Recorded::new(zk, Scribe::new(&self.tape, client as u8))
+        Recorded::new(zk, Scribe::new(&self.tape, client as u16))
     }
 
     async fn cut(&self, zk: &Recorded<Client>) {

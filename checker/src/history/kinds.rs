@@ -343,7 +343,7 @@ pub enum Victim {
     /// A client process.
     Process {
         /// Its number.
-        client: u8,
+        client: u16,
     },
     /// A server.
     Server {

@@ -176,7 +176,7 @@ impl Wakes {
             What::Send { .. } | What::Return { .. } if event.op != OpId(0) => Some(view.op(event.op).client),
             What::Ceased => {
                 for client in 0..view.clients.len() {
-                    self.look_client(scene, client as u8, &tells, sink);
+                    self.look_client(scene, client as u16, &tells, sink);
                 }
                 None
             }
@@ -190,7 +190,7 @@ impl Wakes {
     fn look_client(
         &mut self,
         scene: &Scene<'_>,
-        client: u8,
+        client: u16,
         tells: &impl Fn(ObjectId, &Watch) -> bool,
         sink: &mut Sink,
     ) {

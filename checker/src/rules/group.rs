@@ -36,7 +36,7 @@ struct Life {
 struct Member {
     id: OpId,
     object: ObjectId,
-    client: u8,
+    client: u16,
     name: Option<Sym>,
     session: Session,
     since: Moment,
@@ -170,7 +170,7 @@ impl Group {
         self.members.push(Member { id, object, client, name, session, since, is_over, is_released, told });
     }
 
-    fn ends(&mut self, client: u8, object: ObjectId, is_released: bool) {
+    fn ends(&mut self, client: u16, object: ObjectId, is_released: bool) {
         let mine =
             |member: &&mut Member| (member.client, member.object) == (client, object) && !member.is_over;
         for member in self.members.iter_mut().filter(mine).filter(|member| member.since.came()) {
@@ -226,7 +226,7 @@ impl Group {
     }
 
     /// A client is told that a znode is gone.
-    fn gone(&mut self, scene: &Scene<'_>, client: u8, path: Sym) {
+    fn gone(&mut self, scene: &Scene<'_>, client: u16, path: Sym) {
         let is_sim = scene.view.is_sim();
         for member in self.members.iter_mut().filter(|member| member.client == client && !member.is_over) {
             let own = self.lives.iter().rfind(|life| life.op == member.id);

@@ -22,7 +22,7 @@ struct Doing {
     id: OpId,
     object: ObjectId,
     verb: Verb,
-    client: u8,
+    client: u16,
     /// The name that was asked for.
     name: Option<Sym>,
     number: u64,
@@ -95,7 +95,7 @@ impl Names {
         })
     }
 
-    fn called(&mut self, event: &Event, client: u8, object: ObjectId, verb: Verb) {
+    fn called(&mut self, event: &Event, client: u16, object: ObjectId, verb: Verb) {
         let (name, number, seen, lost, heard) = (None, 0, None, None, false);
         let (is_over, partner) = (false, None);
         let id = event.op;

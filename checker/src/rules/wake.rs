@@ -137,7 +137,7 @@ impl Wake {
         }
     }
 
-    fn look_client(&mut self, scene: &Scene<'_>, client: u8, sink: &mut Sink) {
+    fn look_client(&mut self, scene: &Scene<'_>, client: u16, sink: &mut Sink) {
         for op in &scene.view.client(client).open {
             self.look(scene, *op, sink);
         }
@@ -239,7 +239,7 @@ impl Rule for Wake {
             | What::Crash { client } => self.look_client(scene, client, sink),
             What::Ceased => {
                 for client in 0..scene.view.clients.len() {
-                    self.look_client(scene, client as u8, sink);
+                    self.look_client(scene, client as u16, sink);
                 }
             }
             _ if event.op != OpId(0) => self.look(scene, event.op, sink),

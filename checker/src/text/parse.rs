@@ -322,7 +322,7 @@ impl Reader {
         at.map(ObjectId).ok_or_else(|| format!("{:?} is not declared", word.text))
     }
 
-    fn client(&mut self, rest: &mut Words<'_>) -> Read<u8> {
+    fn client(&mut self, rest: &mut Words<'_>) -> Read<u16> {
         let name = rest.next("a client")?;
         words::client_of(&self.history.header, &name).ok_or_else(|| format!("{name:?} is no client"))
     }

@@ -119,13 +119,13 @@ impl View {
     }
 
     /// Whether a client waits for an object, or holds it.
-    fn is_party(&self, client: u8, object: ObjectId) -> bool {
+    fn is_party(&self, client: u16, object: ObjectId) -> bool {
         let client = self.client(client);
         client.open.iter().chain(&client.holds).any(|op| self.op(*op).object == object)
     }
 
     /// A client sends a delete of somebody else's in the name of no operation: as a third party.
-    pub(super) fn strange_delete(&mut self, client: u8, path: Sym) {
+    pub(super) fn strange_delete(&mut self, client: u16, path: Sym) {
         if self.foreign_due == 0 {
             return;
         }
@@ -222,7 +222,7 @@ impl View {
 
     /// The client of a session, if that is the present session of a process that runs: others' znodes and watches go
     /// with their sessions.
-    pub(crate) fn present_client(&self, session: Session) -> Option<u8> {
+    pub(crate) fn present_client(&self, session: Session) -> Option<u16> {
         let number = self.session(session).client?;
         let client = self.client(number);
         let is = !client.is_dead() && client.session == session && !self.session(session).is_over();

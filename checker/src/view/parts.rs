@@ -50,7 +50,7 @@ pub(crate) enum Hold {
 pub(crate) struct Op {
     pub(crate) phase: Phase,
     pub(crate) verb: Verb,
-    pub(crate) client: u8,
+    pub(crate) client: u16,
     pub(crate) object: ObjectId,
     pub(crate) called: Moment,
     pub(crate) limit: u32,
@@ -168,7 +168,7 @@ impl Op {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Req {
     pub(crate) op: OpId,
-    pub(crate) client: u8,
+    pub(crate) client: u16,
     pub(crate) session: Session,
     pub(crate) kind: Request,
     pub(crate) path: Sym,
@@ -207,7 +207,7 @@ impl Req {
 /// A session, as the servers and as its client know it.
 #[derive(Clone, Debug)]
 pub(crate) struct SessionView {
-    pub(crate) client: Option<u8>,
+    pub(crate) client: Option<u16>,
     /// In microseconds, or zero if not known.
     pub(crate) timeout: u64,
     pub(crate) connected: Moment,

@@ -153,7 +153,7 @@ impl View {
     }
 
     /// A pause is over: what had to be done meanwhile must be done now.
-    pub(super) fn resume(&mut self, tables: Tables<'_>, client: u8, begin: Moment) {
+    pub(super) fn resume(&mut self, tables: Tables<'_>, client: u16, begin: Moment) {
         let (now, settle) = (self.now, self.settle);
         for at in 0..self.believers.len() {
             let id = self.believers[at];

@@ -421,7 +421,7 @@ impl View {
         }
     }
 
-    fn own_delete(&mut self, client: u8, path: Sym) {
+    fn own_delete(&mut self, client: u16, path: Sym) {
         if let Some(number) = self.contender_of(path) {
             let op = self.contenders[number as usize].op;
             if self.op(op).hold == Hold::Believed && self.op(op).own == number && self.op(op).client == client
@@ -498,7 +498,7 @@ impl View {
     }
 
     /// A client is told that a znode is not there.
-    pub(super) fn znode_gone(&mut self, client: u8, path: Sym) {
+    pub(super) fn znode_gone(&mut self, client: u16, path: Sym) {
         if let Some(number) = self.contender_of(path) {
             let id = self.contenders[number as usize].op;
             let op = self.op(id);
@@ -517,7 +517,7 @@ impl View {
         }
     }
 
-    pub(super) fn client_mut(&mut self, number: u8) -> &mut Client {
+    pub(super) fn client_mut(&mut self, number: u16) -> &mut Client {
         let at = usize::from(number);
         if self.clients.len() <= at {
             self.clients.resize(at + 1, Client::NEW);

@@ -72,7 +72,7 @@ impl View {
         }
     }
 
-    fn disturb_client(&mut self, client: u8) {
+    fn disturb_client(&mut self, client: u16) {
         for op in &mut self.ops {
             op.calm &= op.client != client || op.phase != Phase::Open;
         }
@@ -129,7 +129,7 @@ impl View {
         }
     }
 
-    pub(super) fn crash(&mut self, number: u8) {
+    pub(super) fn crash(&mut self, number: u16) {
         let now = self.now;
         self.calm_since = self.calm_since.max(now.at);
         let client = self.client_mut(number);

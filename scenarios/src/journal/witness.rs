@@ -178,7 +178,7 @@ impl Journal {
 
     /// What a client's library does and learns.
     fn of_client(&mut self, at: u64, happening: &Happening<'_>, paths: &Paths) {
-        let (client, none) = (Who::Client, OpId(0));
+        let (client, none) = (|process: u8| Who::Client(process.into()), OpId(0));
         match *happening {
             Happening::Sent { process, req, op, kind, path, watch, cleanup } => {
                 let path = self.path(path, paths);
@@ -225,8 +225,8 @@ impl Journal {
             Happening::Mended { fault, victim: whom } => {
                 What::Mended { kind: fault_kind(fault), victim: victim(whom) }
             }
-            Happening::Crashed { process } => return self.crashed(at, process),
-            Happening::Began { process } => What::Start { client: process },
+            Happening::Crashed { process } => return self.crashed(at, process.into()),
+            Happening::Began { process } => What::Start { client: process.into() },
             Happening::Healed => What::Heal,
             // The fault that changes the clock is told; nothing is judged by how much.
             Happening::Clock { .. } => return,

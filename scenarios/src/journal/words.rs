@@ -83,7 +83,7 @@ pub(super) fn watch_mode(mode: message::WatchMode) -> WatchMode {
 
 pub(super) fn victim(victim: fault::Victim) -> Victim {
     match victim {
-        fault::Victim::Process(client) => Victim::Process { client },
+        fault::Victim::Process(client) => Victim::Process { client: client.into() },
         fault::Victim::Server(server) => Victim::Server { server },
         fault::Victim::Link(from, to) => Victim::Link { from, to },
     }

@@ -55,11 +55,11 @@ struct Part {
 
 impl RealClient {
     /// The client of that number.
-    pub fn new(common: Common, tape: &Arc<Tape>, number: u8, seed: u64) -> Self {
+    pub fn new(common: Common, tape: &Arc<Tape>, number: u16, seed: u64) -> Self {
         // Every client has a stream of its own, since nothing decides in which order they draw.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         (0..number).for_each(|_| rng.jump());
-        let name = char::from(b'a' + number % 26).to_string();
+        let name = char::from(b'a' + (number % 26) as u8).to_string();
         tape.write(|journal, at| {
             journal.name_client(number, &name);
             journal.note(at, Who::World, OpId(0), What::Start { client: number });
@@ -105,7 +105,7 @@ impl RealClient {
 impl client::Client for RealClient {
     type Zk = Recorded<Client>;
 
-    fn number(&self) -> u8 {
+    fn number(&self) -> u16 {
         self.part.scribe.client()
     }
 

@@ -68,7 +68,7 @@ impl Figures {
         let mut figures = Figures::default();
         let mut operations: BTreeMap<OpId, Operation> = BTreeMap::new();
         // Of each client: the operations that it is in, the one that it began last at the end.
-        let mut present: BTreeMap<u8, Vec<OpId>> = BTreeMap::new();
+        let mut present: BTreeMap<u16, Vec<OpId>> = BTreeMap::new();
         for event in &history.events {
             let Event { op, who: Who::Client(client), what, .. } = *event else {
                 match event.what {

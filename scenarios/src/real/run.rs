@@ -172,7 +172,7 @@ async fn work(
     let healed = Arc::new(AtomicBool::new(false));
     let common = Common { address: own.address.clone(), timeout: order.timeout, healed: healed.clone() };
     let clients: Vec<RealClient> =
-        (0..order.clients).map(|n| RealClient::new(common.clone(), &tape, n, order.seed)).collect();
+        (0..order.clients).map(|n| RealClient::new(common.clone(), &tape, n.into(), order.seed)).collect();
     let rounds = Arc::new(AtomicU64::new(0));
     let far = Arc::new(Rounds::default());
     let setting = order.setting();

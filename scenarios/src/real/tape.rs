@@ -84,7 +84,7 @@ impl Drop for Begun {
 #[derive(Clone)]
 pub struct Scribe {
     tape: Arc<Tape>,
-    client: u8,
+    client: u16,
     op: Arc<AtomicU32>,
     cleanup: bool,
     duties: Arc<Duties>,
@@ -92,7 +92,7 @@ pub struct Scribe {
 
 impl Scribe {
     /// Writes in the name of that client.
-    pub fn new(tape: &Arc<Tape>, client: u8) -> Self {
+    pub fn new(tape: &Arc<Tape>, client: u16) -> Self {
         Scribe {
             tape: tape.clone(),
             client,
@@ -118,7 +118,7 @@ impl Scribe {
     }
 
     /// The number of the client.
-    pub fn client(&self) -> u8 {
+    pub fn client(&self) -> u16 {
         self.client
     }
 

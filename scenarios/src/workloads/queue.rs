@@ -364,7 +364,7 @@ impl<C: Client> Part<C> {
     }
 }
 
-fn observe(journal: &mut Journal, at: u64, me: u8, op: OpId, object: ObjectId, item: &Item) {
+fn observe(journal: &mut Journal, at: u64, me: u16, op: OpId, object: ObjectId, item: &Item) {
     let text = String::from_utf8_lossy(&item.data);
     journal.observed(at, me, op, object, Seen::Item, &text, item.czxid.cast_unsigned());
 }

@@ -222,8 +222,8 @@ fn seat<C: Client>(client: &C, clients: u8) -> u64 {
     let name = client.journal(|journal, _| {
         journal.history().header.clients.get(usize::from(number)).and_then(|name| name.bytes().next())
     });
-    let letter = name.filter(u8::is_ascii_lowercase).map_or(number, |letter| letter - b'a');
-    u64::from(letter % clients)
+    let letter = name.filter(u8::is_ascii_lowercase).map_or(number, |letter| u16::from(letter - b'a'));
+    u64::from(letter % u16::from(clients))
 }
 
 /// A site's part in one round.

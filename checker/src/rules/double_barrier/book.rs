@@ -19,7 +19,7 @@ pub(super) enum Id {
 pub(super) struct Part {
     pub(super) enter: OpId,
     pub(super) object: ObjectId,
-    pub(super) client: u8,
+    pub(super) client: u16,
     pub(super) session: Session,
     pub(super) id: Id,
     pub(super) called: Moment,
@@ -243,7 +243,7 @@ impl Book {
         }
     }
 
-    fn crashed(&mut self, scene: &Scene<'_>, client: u8) {
+    fn crashed(&mut self, scene: &Scene<'_>, client: u16) {
         let now = scene.view.now;
         for part in self.parts.iter_mut().filter(|part| part.client == client) {
             if part.done_with().is_some() {

@@ -117,7 +117,7 @@ impl Leaks {
 }
 
 /// Whether a client enters, is inside or leaves.
-fn takes_part(book: &Book, object: ObjectId, client: u8) -> bool {
+fn takes_part(book: &Book, object: ObjectId, client: u16) -> bool {
     let of = |part: &&Part| part.object == object && part.client == client;
     book.parts.iter().filter(of).any(|part| part.is_entering() || part.is_inside() || part.is_leaving())
 }

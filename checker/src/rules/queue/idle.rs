@@ -28,7 +28,7 @@ pub(crate) struct Idle {
     stuck: BTreeMap<ObjectId, Moment>,
     captures: BTreeMap<ObjectId, Capture>,
     /// Who has which claimed item in hand.
-    held: BTreeMap<Sym, u8>,
+    held: BTreeMap<Sym, u16>,
 }
 
 #[derive(Clone, Copy)]
@@ -301,7 +301,7 @@ impl Idle {
     }
 
     /// In a capture: each change of the queue is told to one.
-    fn noticed(&mut self, scene: &Scene<'_>, client: u8, path: Sym, sink: &mut Sink) {
+    fn noticed(&mut self, scene: &Scene<'_>, client: u16, path: Sym, sink: &mut Sink) {
         let of = |waiting: &&Waiting| scene.view.op(waiting.op).client == client;
         let Some(waiting) = self.open.iter().find(of) else { return };
         let object = scene.view.op(waiting.op).object;
@@ -377,7 +377,7 @@ impl Idle {
         }
     }
 
-    fn holds(&self, client: u8, text: Sym) -> bool {
+    fn holds(&self, client: u16, text: Sym) -> bool {
         self.held.get(&text) == Some(&client)
     }
 

@@ -441,7 +441,7 @@ impl Items {
     }
 
     /// A client dies with what it has in hand.
-    fn crash(&mut self, scene: &Scene<'_>, client: u8) {
+    fn crash(&mut self, scene: &Scene<'_>, client: u16) {
         for (at, item) in self.stock.items.iter().enumerate() {
             let mine = scene.view.op(item.taker).client == client && item.taker != OpId(0);
             let came_out = self.fates.get(&item.text).is_some_and(|fate| fate.seen.is_some());

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Default)]
 pub(super) struct Woken {
     /// For which parties a client process has spoken.
-    parties: BTreeMap<u8, BTreeSet<u64>>,
+    parties: BTreeMap<u16, BTreeSet<u64>>,
     /// Each change once: a session that registers its watch again at a server that lags is told of it a second time.
     told: BTreeMap<Session, BTreeSet<(u32, Sym)>>,
     /// How often an ephemeral of a site has come or gone.
