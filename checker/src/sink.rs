@@ -222,6 +222,22 @@ impl Sink {
         self.metrics.reached[probe as usize] += 1;
     }
 
+    /// Whether enough broken promises of a rule were told: then this one more is counted here, and needs no words.
+    pub(crate) fn is_enough(&mut self, rule: RuleId, object: ObjectId) -> bool {
+        let enough = self.kept[rule as usize] >= KEPT;
+        if enough && self.on.has(rule) {
+            self.count(rule, Verdict::Fail, Some(object));
+        }
+        enough
+    }
+
+    fn count(&mut self, rule: RuleId, verdict: Verdict, object: Option<ObjectId>) {
+        let cell = self.cell(rule, object);
+        cell.premises = cell.premises.max(1);
+        cell.findings += 1;
+        cell.verdict = cell.verdict.join(verdict);
+    }
+
     pub(crate) fn find(
         &mut self,
         found: Found,
@@ -234,14 +250,11 @@ impl Sink {
         if !self.on.has(rule) {
             return;
         }
-        let cell = self.cell(rule, object);
-        cell.premises = cell.premises.max(1);
-        cell.findings += 1;
-        cell.verdict = cell.verdict.join(verdict);
-        self.kept[rule as usize] += 1;
-        if self.kept[rule as usize] > KEPT {
+        self.count(rule, verdict, object);
+        if self.kept[rule as usize] >= KEPT {
             return;
         }
+        self.kept[rule as usize] += 1;
         let mut witnesses: Vec<usize> =
             seen.iter().filter(|seen| **seen != u32::MAX).map(|seen| *seen as usize).collect();
         witnesses.push(at as usize);

@@ -19,7 +19,7 @@ pub(crate) use parts::{
 pub(crate) use servers::ServerView;
 pub(crate) use stop::StopWhy;
 pub(crate) use update::Taken;
-pub(crate) use watches::{Watch, is_told};
+pub(crate) use watches::{Watch, Watches, is_told};
 
 use crate::history::{Event, Mode, ObjectId, OpId, ReqId, Session, Sym, Tables};
 
@@ -44,9 +44,9 @@ pub(crate) struct View {
     pub(crate) contenders: Vec<Contender>,
     /// By symbol: the number of the contender of that path plus one.
     contender_at: Vec<u32>,
-    /// Holds that are believed now.
-    pub(crate) believers: Vec<OpId>,
-    pub(crate) watches: Vec<Watch>,
+    /// Nobody who believes has to stop before that.
+    pub(crate) first_stop: u64,
+    pub(crate) watches: Watches,
     pub(crate) servers: Vec<ServerView>,
     /// By connection: whose it is.
     conns: Vec<Session>,
@@ -108,8 +108,8 @@ impl View {
             lines: Vec::with_capacity(tables.objects.len()),
             contenders: Vec::with_capacity(16),
             contender_at: Vec::with_capacity(64),
-            believers: Vec::with_capacity(4),
-            watches: Vec::with_capacity(8),
+            first_stop: NEVER,
+            watches: Watches::default(),
             servers: Vec::with_capacity(5),
             conns: Vec::with_capacity(16),
             oracle: Oracle::default(),

@@ -372,7 +372,7 @@ fn what() -> impl Strategy<Value = What> {
     let mode = one_of(&[WatchMode::OneShot, WatchMode::Persistent, WatchMode::Recursive]);
     let victim = || {
         prop_oneof![
-            (0..4u8).prop_map(|client| Victim::Process { client }),
+            (0..4u16).prop_map(|client| Victim::Process { client }),
             (0..4u8).prop_map(|server| Victim::Server { server }),
             (0..4u8, 0..4u8).prop_map(|(from, to)| Victim::Link { from, to }),
         ]
@@ -472,8 +472,8 @@ fn what() -> impl Strategy<Value = What> {
         (session(), zxid()).prop_map(|(session, zxid)| What::Ended { session, zxid }),
         (fault(), victim(), zxid()).prop_map(|(kind, victim, lasts)| What::Fault { kind, victim, lasts }),
         (fault(), victim()).prop_map(|(kind, victim)| What::Mended { kind, victim }),
-        (0..4u8).prop_map(|client| What::Crash { client }),
-        (0..4u8).prop_map(|client| What::Start { client }),
+        (0..4u16).prop_map(|client| What::Crash { client }),
+        (0..4u16).prop_map(|client| What::Start { client }),
         Just(What::Heal),
         Just(What::Quiesce),
         Just(What::Stopped),
@@ -483,7 +483,7 @@ fn what() -> impl Strategy<Value = What> {
 }
 
 fn who() -> impl Strategy<Value = Who> {
-    prop_oneof![(0..4u8).prop_map(Who::Client), (0..2u8).prop_map(Who::Server), Just(Who::World)]
+    prop_oneof![(0..4u16).prop_map(Who::Client), (0..2u8).prop_map(Who::Server), Just(Who::World)]
 }
 
 prop_compose! {

@@ -467,6 +467,7 @@ impl Rule for Barriers {
         | hears::Ceased
         | hears::Sleep
         | hears::Quiesce;
+    const ABOUT: &'static [Kind] = &[Kind::Barrier];
 
     fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
         if self.waiters.is_empty() {
@@ -498,9 +499,6 @@ impl Rule for Barriers {
     }
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
-        if !scene.tables.objects.iter().any(|object| object.kind == Kind::Barrier) {
-            return;
-        }
         self.is_hostile |= matches!(event.what, What::Fault { .. });
         match event.what {
             What::Call { object, verb, .. } if is_wait(verb) => {

@@ -2,7 +2,7 @@
 
 use super::in_time::had_to_stop;
 use super::{Kinds, Rule, hears};
-use crate::history::{Event, ObjectId, OpId, Outcome, Verb, What};
+use crate::history::{Event, ObjectId, OpId, Outcome, Verb, What, Who};
 use crate::sink::{Found, Scene, Sink, Story, ms};
 use crate::verdict::{RuleId, Verdict};
 use crate::view::{Hold, Moment, View, conflict};
@@ -86,6 +86,9 @@ impl Guarded {
         let pair = Overlap { first, second, since };
         let new = view.op(now);
         if new.granted == new.believed && view.justify(now).is_err() {
+            if Self::is_enough(scene, pair, sink) {
+                return;
+            }
             let story = Self::story(scene, pair)
                 .not_excused(format!("{} had no right to be granted it", scene.client(new.client)));
             return Self::fail(scene, pair, sink, story);
@@ -139,12 +142,20 @@ impl Guarded {
         [scene.view.op(pair.first).believed.index, pair.since.index]
     }
 
+    fn is_enough(scene: &Scene<'_>, pair: Overlap, sink: &mut Sink) -> bool {
+        let object = scene.view.op(pair.first).object;
+        sink.is_enough(scene.rule(Self::ID, object), object)
+    }
+
     fn fail(scene: &Scene<'_>, pair: Overlap, sink: &mut Sink, story: Story) {
         let object = scene.view.op(pair.first).object;
         sink.fail(scene.rule(Self::ID, object), scene, object, &Self::seen(scene, pair), story);
     }
 
     fn kept(scene: &Scene<'_>, pair: Overlap, sink: &mut Sink) {
+        if Self::is_enough(scene, pair, sink) {
+            return;
+        }
         let first = scene.view.op(pair.first);
         let (_, why, index) = first.stop.instant();
         let story = Self::story(scene, pair)
@@ -158,6 +169,9 @@ impl Guarded {
     }
 
     fn unexplained(scene: &Scene<'_>, pair: Overlap, sink: &mut Sink) {
+        if Self::is_enough(scene, pair, sink) {
+            return;
+        }
         let client = scene.party(pair.first);
         let story = Self::story(scene, pair)
             .not_excused(format!("{client} was not standing still, and no stranger had deleted its znode"));
@@ -229,9 +243,9 @@ impl Rule for Guarded {
         if let What::Believe { object, .. } = event.what {
             sink.premise(scene.rule(Self::ID, object), object);
             let share = view.op(event.op).share;
-            for first in &view.believers {
+            for first in &view.line(object).believers {
                 let other = view.op(*first);
-                if *first != event.op && other.object == object && conflict(share, other.share) {
+                if *first != event.op && conflict(share, other.share) {
                     self.judge(scene, *first, event.op, sink);
                 }
             }
@@ -257,7 +271,8 @@ impl Rule for Guarded {
 /// Families with one name for both forms of exclusion have beliefs judged by the other form.
 #[derive(Default)]
 pub(crate) struct Raw {
-    cores: Vec<Core>,
+    /// By object. One that is over goes when the next one begins.
+    cores: Vec<Vec<Core>>,
     /// Returned just now: a belief may follow.
     returned: Option<(OpId, Moment)>,
 }
@@ -265,22 +280,38 @@ pub(crate) struct Raw {
 #[derive(Clone, Copy)]
 struct Core {
     op: OpId,
-    object: ObjectId,
     since: Moment,
     believed: bool,
 }
 
+impl Core {
+    fn lasts(&self, view: &View) -> bool {
+        let op = view.op(self.op);
+        if self.believed { op.hold == Hold::Believed } else { !view.client(op.client).is_dead() }
+    }
+}
+
 impl Raw {
+    fn of(&mut self, object: ObjectId) -> &mut Vec<Core> {
+        let at = usize::from(object.0);
+        if self.cores.len() <= at {
+            self.cores.resize(at + 1, Vec::new());
+        }
+        &mut self.cores[at]
+    }
+
     fn begin(&mut self, scene: &Scene<'_>, op: OpId, since: Moment, believed: bool, sink: &mut Sink) {
         let view = scene.view;
         let (object, share) = (view.op(op).object, view.op(op).share);
         let rule = scene.rule(RuleId::Mx3, object);
         let by_belief = rule != RuleId::Mx3;
+        let cores = self.of(object);
+        cores.retain(|core| core.op != op && core.lasts(view));
         if !view.excusable {
             sink.premise(rule, object);
-            for held in self.cores.iter().filter(|core| core.object == object) {
+            for held in &*cores {
                 let harmless = !conflict(share, view.op(held.op).share);
-                if harmless || by_belief && believed && held.believed {
+                if harmless || by_belief && believed && held.believed || sink.is_enough(rule, object) {
                     continue;
                 }
                 let story = Story::new(format!(
@@ -295,7 +326,7 @@ impl Raw {
                 sink.find(found, scene, Some(object), &[held.since.index], story);
             }
         }
-        self.cores.push(Core { op, object, since, believed });
+        cores.push(Core { op, since, believed });
     }
 
     /// No belief followed the return: it alone counts.
@@ -309,7 +340,7 @@ impl Raw {
 impl Rule for Raw {
     const ID: RuleId = RuleId::Mx3;
     const ALSO: &'static [RuleId] = &[RuleId::Rw1, RuleId::Le1];
-    const HEARS: Kinds = hears::Believe | hears::Unbelieve | hears::Call | hears::Return | hears::Crash;
+    const HEARS: Kinds = hears::Believe | hears::Call | hears::Return;
 
     fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
         self.settle(scene, sink);
@@ -323,29 +354,18 @@ impl Rule for Raw {
         }
         self.settle(scene, sink);
         match event.what {
-            What::Believe { .. } => {
-                self.cores.retain(|core| core.op != event.op);
-                self.begin(scene, event.op, now, true, sink);
-            }
+            What::Believe { .. } => self.begin(scene, event.op, now, true, sink),
             What::Return { outcome: Outcome::Done } => {
                 let op = view.op(event.op);
                 if op.is_acquire() && op.hold == Hold::None {
                     self.returned = Some((event.op, now));
                 }
             }
-            _ => {
-                let releases = match event.what {
-                    What::Call { object, verb: Verb::Release, .. } => Some((event.who, object)),
-                    _ => None,
-                };
-                self.cores.retain(|core| {
-                    let op = view.op(core.op);
-                    let who = crate::history::Who::Client(op.client);
-                    let alive = !view.client(op.client).is_dead();
-                    let on = if core.believed { op.hold == Hold::Believed } else { alive };
-                    on && (core.believed || releases != Some((who, core.object)))
-                });
+            What::Call { object, verb: Verb::Release, .. } => {
+                let is_own = |core: &Core| Who::Client(view.op(core.op).client) == event.who;
+                self.of(object).retain(|core| core.believed || !is_own(core));
             }
+            _ => {}
         }
     }
 

@@ -366,6 +366,7 @@ impl Rule for Config {
         | hears::Data
         | hears::Served
         | hears::Quiesce;
+    const ABOUT: &'static [Kind] = &[Kind::Config];
 
     fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
         self.wakes.pass_time(scene, |_, watch| watch.table == Table::Data, sink);
@@ -376,12 +377,6 @@ impl Rule for Config {
             if is_config(scene, object) {
                 self.ops.push(Doing::new(event.op, object, verb));
             }
-            return;
-        }
-        if self.ops.is_empty()
-            && self.writes.is_empty()
-            && !scene.tables.objects.iter().any(|o| o.kind == Kind::Config)
-        {
             return;
         }
         match event.what {

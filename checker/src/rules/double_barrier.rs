@@ -66,6 +66,7 @@ impl Rule for DoubleBarriers {
         | hears::Ceased
         | hears::Left
         | hears::Quiesce;
+    const ABOUT: &'static [Kind] = &[Kind::DoubleBarrier];
 
     fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
         if self.book.parts.is_empty() {
@@ -80,9 +81,6 @@ impl Rule for DoubleBarriers {
     }
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
-        if !scene.tables.objects.iter().any(|object| object.kind == Kind::DoubleBarrier) {
-            return;
-        }
         self.book.update(scene, event);
         let book = &self.book;
         match event.what {

@@ -74,7 +74,7 @@ impl Wakes {
         }
         let path = scene.tables.objects[usize::from(op.object.0)].path;
         let mut promised = 0;
-        for watch in view.watches.iter().filter(|watch| watch.session == number && watch.path == path) {
+        for watch in view.watches.of(number).iter().filter(|watch| watch.path == path) {
             if watch.armed && tells(op.object, watch) {
                 return Source::Adequate;
             }

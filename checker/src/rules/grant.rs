@@ -26,6 +26,9 @@ impl Rule for Justified {
         let rule = scene.rule(Self::ID, op.object);
         sink.premise(rule, op.object);
         let Err(why) = scene.view.justify(event.op) else { return };
+        if sink.is_enough(rule, op.object) {
+            return;
+        }
         let who = scene.client(op.client);
         let list = match op.list {
             Some(list) => {
@@ -156,6 +159,9 @@ impl Rule for Token {
             return;
         }
         if let Some(own) = own.filter(|own| own.czxid != op.token && !downgraded) {
+            if sink.is_enough(rule, op.object) {
+                return;
+            }
             let story = Story::new(told()).because(format!("its znode is {}", scene.place(op.own)));
             return sink.fail(rule, scene, op.object, &[own.created], story);
         }
@@ -163,6 +169,9 @@ impl Rule for Token {
             return;
         }
         if let Some(last) = self.0.take(scene, event.op, op.token) {
+            if sink.is_enough(rule, op.object) {
+                return;
+            }
             let before = scene.party(last.op);
             let story = Story::new(told()).because(format!(
                 "{before} had been granted it at e{} with token {:#x}",
@@ -244,6 +253,9 @@ impl Rule for Order {
         };
         if let Some(number) = ahead.iter().find(waits) {
             let Some(passed) = view.contender(*number) else { return };
+            if sink.is_enough(rule, object) {
+                return;
+            }
             let story = Story::new(told()).because(format!(
                 "{} stands ahead with {}, and waits",
                 scene.party(passed.op),

@@ -397,20 +397,15 @@ impl Rule for Group {
         | hears::Created
         | hears::Deleted
         | hears::Quiesce;
+    const ABOUT: &'static [Kind] = &[Kind::Group];
 
     fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        if groups(scene).next().is_none() {
-            return;
-        }
         let there = &self.there;
         self.wakes.pass_time(scene, |object, watch| Self::tells(there, scene, object, watch), sink);
         self.who_is_out(scene, sink);
     }
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
-        if groups(scene).next().is_none() {
-            return;
-        }
         let view = scene.view;
         let member = self.members.iter().rposition(|member| member.id == event.op);
         let watcher = self.watchers.iter().rposition(|watcher| watcher.id == event.op);

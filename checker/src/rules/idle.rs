@@ -32,7 +32,7 @@ pub(super) fn source(
         return Source::Busy;
     }
     let mut promised = 0;
-    for watch in view.watches.iter().filter(|watch| watch.session == session && is_adequate(watch)) {
+    for watch in view.watches.of(session).iter().filter(|watch| is_adequate(watch)) {
         if watch.armed {
             return Source::Adequate;
         }

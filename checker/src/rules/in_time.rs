@@ -5,6 +5,7 @@ use crate::history::{Event, OpId, What};
 use crate::sink::{Found, Scene, Sink, Story};
 use crate::verdict::{RuleId, Verdict};
 use crate::view::{Hold, Moment, Phase, StopWhy, View};
+use std::collections::BTreeSet;
 
 /// Why a holder had to stop, as one says it.
 pub(super) fn had_to_stop(why: StopWhy) -> &'static str {
@@ -23,7 +24,7 @@ pub(super) fn had_to_stop(why: StopWhy) -> &'static str {
 #[derive(Default)]
 pub(crate) struct InTime {
     /// Beliefs that were found too long, by the event of their begin.
-    told: Vec<u32>,
+    told: BTreeSet<u32>,
     /// Holders whose znodes have gone, and since when nothing is there to tell them.
     untold: Vec<(OpId, Moment)>,
 }
@@ -45,7 +46,7 @@ impl InTime {
             if scene.at <= since.at.saturating_add(view.settle) || told.contains(&op.believed.index) {
                 return true;
             }
-            told.push(op.believed.index);
+            told.insert(op.believed.index);
             let gone = view.contender(op.own).map_or(*since, |own| own.deleted);
             let who = scene.client(op.client);
             let story = Story::new(format!(
@@ -84,16 +85,19 @@ impl Rule for InTime {
 
     fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
         let view = scene.view;
-        for id in &view.believers {
+        if scene.at <= view.first_stop {
+            return self.untold(scene, sink);
+        }
+        for id in view.lines.iter().flat_map(|line| &line.believers) {
             let op = view.op(*id);
             let acts = !view.client(op.client).is_paused() && !view.is_downgrading(*id);
             if scene.at <= view.last_belief(*id) || !acts {
                 continue;
             }
-            if self.told.contains(&op.believed.index) {
+            let rule = scene.rule(Self::ID, op.object);
+            if !self.told.insert(op.believed.index) || sink.is_enough(rule, op.object) {
                 continue;
             }
-            self.told.push(op.believed.index);
             let (at, why, index) = op.stop.instant();
             let stop = Moment { at, index };
             let story = Story::new(format!(
@@ -105,7 +109,6 @@ impl Rule for InTime {
             ))
             .because(format!("{} it had to stop: {}", scene.when(stop), had_to_stop(why)))
             .not_excused("it was not standing still");
-            let rule = scene.rule(Self::ID, op.object);
             sink.fail(rule, scene, op.object, &[op.believed.index, index], story);
         }
         self.untold(scene, sink);

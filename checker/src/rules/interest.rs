@@ -147,7 +147,8 @@ impl EndOfInterest {
             return;
         }
         sink.premise(scene.rule(Self::ID, op.object), op.object);
-        if view.contender(op.own).is_some_and(Contender::is_alive) {
+        let rule = scene.rule(Self::ID, op.object);
+        if view.contender(op.own).is_some_and(Contender::is_alive) && !sink.is_enough(rule, op.object) {
             let story = Story::new(format!(
                 "{} was told at {} that its release is done, and {} is still there",
                 scene.client(op.client),
@@ -155,13 +156,8 @@ impl EndOfInterest {
                 scene.place(op.own)
             ))
             .because("nobody has deleted it");
-            sink.fail(
-                scene.rule(Self::ID, op.object),
-                scene,
-                op.object,
-                &[op.granted.index, view.op(release).called.index],
-                story,
-            );
+            let seen = [op.granted.index, view.op(release).called.index];
+            sink.fail(rule, scene, op.object, &seen, story);
         }
     }
 

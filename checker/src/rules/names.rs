@@ -376,6 +376,7 @@ impl Rule for Names {
         | hears::Data
         | hears::Deleted
         | hears::Quiesce;
+    const ABOUT: &'static [Kind] = &[Kind::Names];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
         let view = scene.view;
@@ -384,9 +385,6 @@ impl Rule for Names {
             if kind == Some(Kind::Names) {
                 self.called(event, view.op(event.op).client, object, verb);
             }
-            return;
-        }
-        if !scene.tables.objects.iter().any(|object| object.kind == Kind::Names) {
             return;
         }
         let doing = self.position(event.op);

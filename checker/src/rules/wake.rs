@@ -55,7 +55,7 @@ impl Wake {
             return Source::Nothing;
         }
         let mut promised = 0;
-        for watch in view.watches.iter().filter(|watch| watch.session == own.owner) {
+        for watch in view.watches.of(own.owner) {
             let ahead = view.contender_of(watch.path).and_then(|number| view.contender(number));
             let ahead = ahead.filter(|ahead| ahead.object == op.object && ahead.stands_before(own));
             let on_dir =

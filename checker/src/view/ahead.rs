@@ -55,7 +55,7 @@ impl View {
     /// The first that stood ahead in the state of a zxid.
     pub(crate) fn ahead_at(&self, own: &Contender, zxid: u64) -> Option<u32> {
         let line = self.line(own.object);
-        let from = if line.gone_before_first > zxid { 0 } else { line.first };
+        let from = line.first_after(zxid);
         if line.is_plain {
             let ahead = line.contenders.get(from..own.place as usize)?;
             return ahead.iter().copied().find(|number| self.contenders[*number as usize].is_in(zxid));
@@ -234,14 +234,14 @@ impl View {
         // Watches that a lost connection took are registered again, and tell then.
         let connected = if session.connected.came() { session.connected.at } else { 0 };
         let again = |lost: u64| self.now.at <= connected.max(lost) + 2 * self.timeout_of(op.session);
-        let watched = self.watches.iter().any(|watch| {
+        let watched = self.watches.of(op.session).iter().any(|watch| {
             let lost = if watch.lost_at == super::NEVER { 0 } else { watch.lost_at };
             let tells = match watch.armed {
                 true => self.server(watch.server).may_come_to(own.gone),
                 false => watch.registered && again(lost),
             };
             let on_own = watch.path == own.path && super::is_told(watch.table, Notify::Deleted);
-            watch.session == op.session && on_own && tells
+            on_own && tells
         });
         // The answer to a downgrade tells, too.
         watched || self.is_downgrading(id) || self.asks_about(op.session, own.path) || op.in_flight > 0

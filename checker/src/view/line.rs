@@ -105,7 +105,7 @@ impl View {
             if contender.is_alive() {
                 break;
             }
-            line.gone_before_first = line.gone_before_first.max(contender.gone);
+            line.gone.push(line.gone.last().copied().unwrap_or_default().max(contender.gone));
             line.first += 1;
         }
         if self.line(object).is_plain {

@@ -266,8 +266,10 @@ pub(crate) struct Client {
     pub(crate) last_pause: (Moment, Moment),
     /// Its latest session.
     pub(crate) session: Session,
-    /// Acquires that it waits for.
+    /// Operations that it waits for, without releases.
     pub(crate) open: Vec<OpId>,
+    /// Releases that it waits for.
+    pub(crate) releases: Vec<OpId>,
     /// Holds that are believed or suspended.
     pub(crate) holds: Vec<OpId>,
     /// The latest hold, which a release gives back.
@@ -283,6 +285,7 @@ impl Client {
         last_pause: (Moment::NEVER, Moment::NEVER),
         session: Session(0),
         open: Vec::new(),
+        releases: Vec::new(),
         holds: Vec::new(),
         last_hold: OpId(0),
         drifts: Moment::NEVER,
@@ -373,16 +376,20 @@ pub(crate) struct Line {
     pub(crate) contenders: Vec<u32>,
     /// The place of the first that lives.
     pub(crate) first: usize,
-    /// The largest zxid at which one before `first` went.
-    pub(crate) gone_before_first: u64,
+    /// Of those before `first`: the largest zxid at which one went, up to and with each of them.
+    pub(crate) gone: Vec<u64>,
     /// Acquires that wait.
     pub(crate) waiting: Vec<OpId>,
+    /// Holds that are believed now.
+    pub(crate) believers: Vec<OpId>,
     /// Holds that are believed or suspended.
     pub(crate) held: u32,
     /// Since when nobody held while somebody waited.
     pub(crate) unheld_since: u64,
     /// When a writer last waited or held.
     pub(crate) last_writer: u64,
+    /// Operations whose clients died before they were over.
+    pub(crate) deaths: u32,
 }
 
 impl Line {
@@ -392,12 +399,19 @@ impl Line {
             is_plain: true,
             contenders: Vec::with_capacity(16),
             first: 0,
-            gone_before_first: 0,
+            gone: Vec::new(),
             waiting: Vec::with_capacity(8),
+            believers: Vec::with_capacity(4),
+            deaths: 0,
             held: 0,
             unheld_since: 0,
             last_writer: 0,
         }
+    }
+
+    /// The place of the first that went after a zxid, or lives.
+    pub(crate) fn first_after(&self, zxid: u64) -> usize {
+        self.gone.partition_point(|gone| *gone <= zxid)
     }
 }
 

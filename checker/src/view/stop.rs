@@ -73,6 +73,29 @@ impl View {
     pub(super) fn must_stop(&mut self, id: OpId, why: StopWhy) {
         let now = self.now;
         self.ops[id.0 as usize].stop.no_later(now.at, why, now.index);
+        self.no_stop_before(id);
+    }
+
+    /// The instant of a hold may have become an earlier one.
+    fn no_stop_before(&mut self, id: OpId) {
+        let op = self.op(id);
+        if op.hold == Hold::Believed {
+            self.first_stop = self.first_stop.min(op.stop.instant().0);
+        }
+    }
+
+    /// The earliest instant may have become a later one, or none.
+    fn look_for_first_stop(&mut self) {
+        let believers = self.lines.iter().flat_map(|line| &line.believers);
+        let first = believers.map(|id| self.op(*id).stop.instant().0).min();
+        self.first_stop = first.unwrap_or(NEVER);
+    }
+
+    /// The holds of a session that are believed now.
+    fn believed_in(&self, session: Session) -> Vec<OpId> {
+        let Some(client) = self.session(session).client else { return Vec::new() };
+        let holds = self.client(client).holds.iter().copied();
+        holds.filter(|id| self.op(*id).hold == Hold::Believed && self.op(*id).session == session).collect()
     }
 
     /// A belief begins.
@@ -93,6 +116,7 @@ impl View {
             (stop.deadline, stop.deadline_index) = (deadline, session.suspended.index);
         }
         self.ops[id.0 as usize].stop = stop;
+        self.no_stop_before(id);
     }
 
     /// How long a holder of that session may go on without an answer.
@@ -106,13 +130,8 @@ impl View {
 
     pub(super) fn session_suspended(&mut self, tables: Tables<'_>, session: Session) {
         let now = self.now;
-        for at in 0..self.believers.len() {
-            let id = self.believers[at];
-            let op = self.op(id);
-            if op.session != session {
-                continue;
-            }
-            let object = &tables.objects[usize::from(op.object.0)];
+        for id in self.believed_in(session) {
+            let object = &tables.objects[usize::from(self.op(id).object.0)];
             let deadline = now.at + self.patience(object, session);
             let stop = &mut self.ops[id.0 as usize].stop;
             if object.on_suspect == OnSuspect::Stop {
@@ -121,33 +140,30 @@ impl View {
             if deadline < stop.deadline {
                 (stop.deadline, stop.deadline_index) = (deadline, now.index);
             }
+            self.no_stop_before(id);
         }
     }
 
     pub(super) fn session_connected(&mut self, session: Session) {
         let now = self.now;
-        for id in &self.believers {
-            let op = &mut self.ops[id.0 as usize];
-            if op.session == session {
-                let stop = &mut op.stop;
-                if stop.deadline <= now.at {
-                    stop.no_later(stop.deadline, StopWhy::Deadline, stop.deadline_index);
-                }
-                stop.deadline = NEVER;
+        for id in self.believed_in(session) {
+            let stop = &mut self.ops[id.0 as usize].stop;
+            if stop.deadline <= now.at {
+                stop.no_later(stop.deadline, StopWhy::Deadline, stop.deadline_index);
             }
+            stop.deadline = NEVER;
         }
+        self.look_for_first_stop();
     }
 
     pub(super) fn session_over(&mut self, session: Session) {
-        for at in 0..self.believers.len() {
-            let id = self.believers[at];
-            if self.op(id).session == session {
-                self.must_stop(id, StopWhy::SessionOver);
-            }
+        for id in self.believed_in(session) {
+            self.must_stop(id, StopWhy::SessionOver);
         }
-        for at in 0..self.ops.len() {
-            if self.ops[at].hold == Hold::Suspended && self.ops[at].session == session {
-                self.end_hold(OpId(at as u32), Why::Lost);
+        let Some(client) = self.session(session).client else { return };
+        for id in self.client(client).holds.clone() {
+            if self.op(id).hold == Hold::Suspended && self.op(id).session == session {
+                self.end_hold(id, Why::Lost);
             }
         }
     }
@@ -155,10 +171,9 @@ impl View {
     /// A pause is over: what had to be done meanwhile must be done now.
     pub(super) fn resume(&mut self, tables: Tables<'_>, client: u16, begin: Moment) {
         let (now, settle) = (self.now, self.settle);
-        for at in 0..self.believers.len() {
-            let id = self.believers[at];
+        for id in self.client(client).holds.clone() {
             let op = self.op(id);
-            if op.client != client {
+            if op.hold != Hold::Believed {
                 continue;
             }
             let object = &tables.objects[usize::from(op.object.0)];
@@ -189,6 +204,7 @@ impl View {
             stop.moved |=
                 stop.at == now.at && (was < now.at.saturating_sub(settle) || silent_too_long || expired);
         }
+        self.look_for_first_stop();
     }
 
     /// The hold is over: told, or concluded from a release or a death.
@@ -201,7 +217,11 @@ impl View {
         op.hold = if stays { Hold::Suspended } else { Hold::Over };
         if was == Hold::Believed {
             op.unbelieved = now;
-            self.believers.retain(|other| *other != id);
+            let had_to_stop = op.stop.instant().0 != NEVER;
+            self.lines[usize::from(object.0)].believers.retain(|other| *other != id);
+            if had_to_stop {
+                self.look_for_first_stop();
+            }
         }
         if !stays && matches!(was, Hold::Believed | Hold::Suspended) {
             self.client_mut(client).holds.retain(|other| *other != id);

@@ -229,6 +229,7 @@ impl View {
                     self.end_hold(hold, Why::Released);
                 }
             }
+            self.client_mut(client).releases.push(id);
             return Ok(());
         }
         self.client_mut(client).open.push(id);
@@ -302,7 +303,10 @@ impl View {
         op.phase = Phase::Over(outcome);
         op.over = now;
         let (verb, partner) = (op.verb, op.partner);
-        if verb != Verb::Release {
+        if verb == Verb::Release {
+            let client = self.op(id).client;
+            self.client_mut(client).releases.retain(|other| *other != id);
+        } else {
             self.leave(id);
         }
         if verb == Verb::Downgrade && partner != OpId(0) {
@@ -342,7 +346,7 @@ impl View {
         if !op.granted.came() {
             op.granted = now;
         }
-        self.believers.push(id);
+        self.lines[usize::from(object.0)].believers.push(id);
         if before == Hold::None {
             let line = &mut self.lines[usize::from(object.0)];
             line.waiting.retain(|other| *other != id);

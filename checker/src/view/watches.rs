@@ -38,6 +38,38 @@ pub(crate) struct Armed {
     pub(crate) mode: WatchMode,
 }
 
+/// All watches, each session's together.
+#[derive(Debug, Default)]
+pub(crate) struct Watches {
+    /// By session.
+    of: Vec<Vec<Watch>>,
+}
+
+impl Watches {
+    /// Those of a session, in the order in which they were armed first.
+    pub(crate) fn of(&self, session: Session) -> &[Watch] {
+        self.of.get(usize::from(session.0)).map_or(&[], Vec::as_slice)
+    }
+
+    /// All of them, session by session.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Watch> {
+        self.of.iter().flatten()
+    }
+
+    fn of_mut(&mut self, session: Session) -> &mut Vec<Watch> {
+        let at = usize::from(session.0);
+        if self.of.len() <= at {
+            self.of.resize(at + 1, Vec::new());
+        }
+        &mut self.of[at]
+    }
+}
+
+/// Neither a server nor its client knows of what is neither armed nor registered.
+fn forget_gone(watches: &mut Vec<Watch>) {
+    watches.retain(|watch| watch.armed || watch.registered);
+}
+
 impl Watch {
     fn is_on(&self, conn: Conn) -> bool {
         conn.is_none() || self.conn.is_none() || self.conn == conn
@@ -63,8 +95,8 @@ impl View {
         if self.has_left(session, conn) {
             return;
         }
-        let same = |w: &&mut Watch| w.session == session && w.path == path && w.table == table;
-        if let Some(watch) = self.watches.iter_mut().find(same) {
+        let watches = self.watches.of_mut(session);
+        if let Some(watch) = watches.iter_mut().find(|w| w.path == path && w.table == table) {
             let op = if op == OpId(0) { watch.op } else { op };
             let (armed, registered, lost_at, armed_index) = (true, true, NEVER, index);
             *watch = Watch {
@@ -82,7 +114,7 @@ impl View {
             };
             return;
         }
-        self.watches.push(Watch {
+        watches.push(Watch {
             session,
             table,
             path,
@@ -101,8 +133,8 @@ impl View {
         if self.has_left(session, conn) {
             return;
         }
-        for watch in &mut self.watches {
-            let told = watch.session == session && watch.path == path && is_told(watch.table, kind);
+        for watch in self.watches.of_mut(session) {
+            let told = watch.path == path && is_told(watch.table, kind);
             if told && watch.is_on(conn) && watch.mode.is_one_shot() {
                 watch.armed = false;
             }
@@ -112,29 +144,24 @@ impl View {
 
     pub(super) fn disarm(&mut self, session: Session, table: Table, path: Sym, conn: Conn) {
         let at = self.now.at;
-        for watch in &mut self.watches {
-            let is = watch.session == session && watch.path == path && watch.table == table;
-            if is && watch.is_on(conn) {
+        let watches = self.watches.of_mut(session);
+        for watch in watches.iter_mut().filter(|watch| watch.path == path && watch.table == table) {
+            if watch.is_on(conn) {
                 watch.lose(at);
             }
         }
-        self.watches.retain(|watch| watch.armed || watch.registered);
+        forget_gone(watches);
     }
 
     /// A notification reaches its client. Gives the operation that waits for it, if that is known.
     pub(super) fn notice(&mut self, session: Session, kind: Notify, path: Sym) -> OpId {
         let mut op = OpId(0);
-        let mut loose = false;
-        for watch in &mut self.watches {
-            if watch.session == session && watch.path == path && is_told(watch.table, kind) {
-                op = watch.op;
-                watch.registered = watch.armed;
-                loose |= !watch.armed;
-            }
+        let watches = self.watches.of_mut(session);
+        for watch in watches.iter_mut().filter(|w| w.path == path && is_told(w.table, kind)) {
+            op = watch.op;
+            watch.registered = watch.armed;
         }
-        if loose {
-            self.watches.retain(|watch| watch.armed || watch.registered);
-        }
+        forget_gone(watches);
         let session = self.session_mut(session);
         session.undelivered = session.undelivered.saturating_sub(1);
         op
@@ -142,25 +169,24 @@ impl View {
 
     /// The client asks that its watches on a path be taken away.
     pub(super) fn unregister(&mut self, session: Session, path: Sym) {
-        for watch in &mut self.watches {
-            if watch.session == session && watch.path == path {
-                watch.registered = false;
-            }
-        }
-        self.watches.retain(|watch| watch.armed || watch.registered);
+        let watches = self.watches.of_mut(session);
+        watches.iter_mut().filter(|watch| watch.path == path).for_each(|watch| watch.registered = false);
+        forget_gone(watches);
     }
 
     pub(super) fn forget_watches(&mut self, session: Session) {
-        self.watches.retain(|watch| watch.session != session);
+        *self.watches.of_mut(session) = Vec::new();
     }
 
     /// A server's connections close, and with them go their watches.
     pub(super) fn lose_watches_of(&mut self, server: u8) {
         let at = self.now.at;
-        for watch in self.watches.iter_mut().filter(|watch| watch.armed && watch.server == server) {
-            watch.lose(at);
+        for watches in &mut self.watches.of {
+            for watch in watches.iter_mut().filter(|watch| watch.armed && watch.server == server) {
+                watch.lose(at);
+            }
+            forget_gone(watches);
         }
-        self.watches.retain(|watch| watch.armed || watch.registered);
     }
 
     /// The client is on another connection, or on none.
@@ -181,12 +207,13 @@ impl View {
         if conn.is_none() {
             return;
         }
-        for watch in self.watches.iter_mut().filter(|watch| watch.session == session && watch.armed) {
+        let watches = self.watches.of_mut(session);
+        for watch in watches.iter_mut().filter(|watch| watch.armed) {
             if !connected || !watch.is_on(conn) {
                 watch.lose(now);
             }
         }
-        self.watches.retain(|watch| watch.armed || watch.registered);
+        forget_gone(watches);
     }
 
     /// The number of a server; a client is none.

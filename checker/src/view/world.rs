@@ -1,6 +1,6 @@
 //! What happens to clients: notifications, the states of their sessions, faults.
 
-use super::{Hold, Moment, Phase, View};
+use super::{Moment, Phase, View};
 use crate::history::{
     Conn, FaultKind, Notify, OpId, Session, SessionState, Sym, Tables, Verb, Victim, Who, Why,
 };
@@ -73,8 +73,9 @@ impl View {
     }
 
     fn disturb_client(&mut self, client: u16) {
-        for op in &mut self.ops {
-            op.calm &= op.client != client || op.phase != Phase::Open;
+        let Some(client) = self.clients.get(usize::from(client)) else { return };
+        for id in client.open.iter().chain(&client.releases) {
+            self.ops[id.0 as usize].calm = false;
         }
     }
 
@@ -89,7 +90,7 @@ impl View {
         self.calm_since = self.calm_since.max(now.at.saturating_add(lasts));
         let Victim::Process { client } = victim else {
             // Whatever is under way may pass there.
-            self.ops.iter_mut().filter(|op| op.phase == Phase::Open).for_each(|op| op.calm = false);
+            (0..self.clients.len()).for_each(|client| self.disturb_client(client as u16));
             return self.trouble(kind, victim, lasts, true);
         };
         self.disturb_client(client);
@@ -135,21 +136,17 @@ impl View {
         let client = self.client_mut(number);
         client.died = now;
         client.paused = Moment::NEVER;
-        for at in 0..self.ops.len() {
-            if self.ops[at].client != number {
-                continue;
+        let releases = std::mem::take(&mut client.releases);
+        let (open, holds) = (client.open.clone(), client.holds.clone());
+        for id in open.into_iter().chain(releases) {
+            if self.op(id).verb != Verb::Release {
+                self.leave(id);
             }
-            let id = OpId(at as u32);
-            if self.ops[at].phase == Phase::Open {
-                if self.ops[at].verb != Verb::Release {
-                    self.leave(id);
-                }
-                self.ops[at].phase = Phase::Dead;
-                self.ops[at].over = now;
-            }
-            if matches!(self.ops[at].hold, Hold::Believed | Hold::Suspended) {
-                self.end_hold(id, Why::Crashed);
-            }
+            let op = &mut self.ops[id.0 as usize];
+            (op.phase, op.over) = (Phase::Dead, now);
+            let object = op.object;
+            self.lines[usize::from(object.0)].deaths += 1;
         }
+        holds.into_iter().for_each(|id| self.end_hold(id, Why::Crashed));
     }
 }

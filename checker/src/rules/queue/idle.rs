@@ -96,7 +96,7 @@ impl Idle {
         let root = scene.tables.objects[usize::from(op.object.0)].path;
         let mut promised = 0;
         let (mut on_root, mut on_claims) = (false, false);
-        for watch in view.watches.iter().filter(|watch| watch.session == waiting.session) {
+        for watch in view.watches.of(waiting.session) {
             let is_root = watch.path == root && watch.table == Table::Child;
             let is_claims = self.is_of_claims(scene, op.object, watch.path);
             let ahead = self.is_ahead(scene, waiting, watch.path);
@@ -262,7 +262,7 @@ impl Idle {
         let object = self.herds[at].object;
         let root = scene.tables.objects[usize::from(object.0)].path;
         let waits = |waiting: &Waiting| waiting.session == session && view.op(waiting.op).object == object;
-        let armed = view.watches.iter().find(|watch| watch.session == session && watch.path == path);
+        let armed = view.watches.of(session).iter().find(|watch| watch.path == path);
         let is_open = |op: OpId| op == OpId(0) || view.op(op).phase == Phase::Open;
         if half == 0 || path != root || !self.open.iter().any(waits) || !armed.is_none_or(|w| is_open(w.op)) {
             return;
@@ -454,6 +454,7 @@ impl Rule for Idle {
         | hears::Crash
         | hears::Ceased
         | hears::Quiesce;
+    const ABOUT: &'static [Kind] = &[Kind::Queue, Kind::PriorityQueue];
 
     fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
         if !self.doubts.is_empty() && scene.at > self.due {
@@ -465,10 +466,6 @@ impl Rule for Idle {
     }
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
-        if !scene.tables.objects.iter().any(|object| matches!(object.kind, Kind::Queue | Kind::PriorityQueue))
-        {
-            return;
-        }
         match event.what {
             What::Call { object, .. } if is_queue(scene.tables, object) => self.called(scene, event.op),
             What::Given { text, .. } => {

@@ -470,12 +470,9 @@ impl Rule for Items {
         | hears::Crash
         | hears::Quiesce
         | hears::Left;
+    const ABOUT: &'static [Kind] = &[Kind::Queue, Kind::PriorityQueue];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
-        if !scene.tables.objects.iter().any(|object| matches!(object.kind, Kind::Queue | Kind::PriorityQueue))
-        {
-            return;
-        }
         match event.what {
             What::Created { .. } | What::Data { .. } | What::Deleted { .. } | What::Given { .. } => {
                 if let What::Given { text, .. } = event.what {

@@ -253,6 +253,7 @@ impl Rule for TwoPhaseCommit {
         | hears::Crash
         | hears::Heal
         | hears::Quiesce;
+    const ABOUT: &'static [Kind] = &[Kind::TwoPhaseCommit];
 
     fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
         if !self.any || !scene.view.healed {

@@ -25,6 +25,48 @@ struct Armed {
     index: u32,
 }
 
+/// The tables of all servers.
+#[derive(Default)]
+struct Armory {
+    /// By path: what is armed there, in that order.
+    at: Vec<Vec<Armed>>,
+    /// Those of them that look at everything below, too.
+    recursive: Vec<Armed>,
+    count: usize,
+}
+
+impl Armory {
+    fn at(&self, path: Sym) -> &[Armed] {
+        self.at.get(path.0 as usize).map_or(&[], Vec::as_slice)
+    }
+
+    fn has(&self, conn: Conn, table: Table, path: Sym) -> bool {
+        self.at(path).iter().any(|watch| watch.conn == conn && watch.table == table)
+    }
+
+    fn push(&mut self, watch: Armed) {
+        slot(&mut self.at, watch.path.0 as usize).push(watch);
+        self.count += 1;
+        if watch.mode == WatchMode::Recursive {
+            self.recursive.push(watch);
+        }
+    }
+
+    fn retain(&mut self, path: Sym, keep: impl Fn(&Armed) -> bool) {
+        let Some(here) = self.at.get_mut(path.0 as usize) else { return };
+        let before = here.len();
+        here.retain(&keep);
+        self.count -= before - here.len();
+        self.recursive.retain(|watch| watch.path != path || keep(watch));
+    }
+
+    fn forget(&mut self, server: u8) {
+        for path in 0..self.at.len() {
+            self.retain(Sym(path as u32), |watch| watch.server != server);
+        }
+    }
+}
+
 /// A notification that a server must queue.
 #[derive(Clone, Copy)]
 struct Due {
@@ -62,8 +104,7 @@ struct Arming {
 /// ZK-6 and ZK-14.
 #[derive(Default)]
 pub(crate) struct Watches {
-    armed: Vec<Armed>,
-    recursive: u32,
+    armed: Armory,
     due: Vec<Due>,
     early: Vec<Early>,
     arming: Vec<Arming>,
@@ -88,16 +129,11 @@ impl Watches {
         sink.premise_of_all(rule(armed.mode));
         self.arming.retain(|w| (w.conn, w.table, w.path) != (armed.conn, armed.table, armed.path));
         self.remove(armed.conn, armed.table, armed.path);
-        self.recursive += u32::from(armed.mode == WatchMode::Recursive);
         self.armed.push(armed);
     }
 
     fn remove(&mut self, conn: Conn, table: Table, path: Sym) {
-        let is = |w: &Armed| w.conn == conn && w.table == table && w.path == path;
-        if let Some(at) = self.armed.iter().position(is) {
-            let gone = self.armed.remove(at);
-            self.recursive -= u32::from(gone.mode == WatchMode::Recursive);
-        }
+        self.armed.retain(path, |watch| watch.conn != conn || watch.table != table);
     }
 
     fn disarm(&mut self, conn: Conn, table: Table, path: Sym) {
@@ -111,7 +147,7 @@ impl Watches {
     /// A server does to its tree what the effect says.
     fn effect(&mut self, scene: &Scene<'_>, server: u8, effect: Effect, zxid: u64) {
         let Some(kind) = effect.kind else { return };
-        if self.armed.is_empty() {
+        if self.armed.count == 0 {
             return;
         }
         self.trigger(scene, (server, zxid), Table::Data, effect.path, kind);
@@ -125,32 +161,27 @@ impl Watches {
 
     fn trigger(&mut self, scene: &Scene<'_>, at: (u8, u64), table: Table, path: Sym, kind: Notify) {
         let (server, zxid) = at;
-        let text = if self.recursive > 0 { scene.tables.names.get(path).unwrap_or_default() } else { "" };
-        let (mut number, recursive) = (0, self.recursive > 0);
+        let listens = |watch: &Armed| watch.server == server && watch.table == table;
+        let mut told: Vec<Armed> = self.armed.at(path).iter().filter(|w| listens(w)).copied().collect();
+        if told.is_empty() && self.armed.recursive.is_empty() {
+            return;
+        }
+        if kind == Notify::ChildrenChanged {
+            told.retain(|watch| watch.mode != WatchMode::Recursive);
+        } else if !self.armed.recursive.is_empty() {
+            let text = scene.tables.names.get(path).unwrap_or_default();
+            let is_above = |watch: &Armed| {
+                let above = scene.tables.names.get(watch.path).unwrap_or_default();
+                let rest = text.strip_prefix(above.trim_end_matches('/'));
+                watch.path != path && rest.is_some_and(|rest| rest.starts_with('/'))
+            };
+            let above = self.armed.recursive.iter().filter(|watch| listens(watch) && is_above(watch));
+            told.extend(above);
+            told.sort_by_key(|watch| watch.index);
+        }
         // One notification a connection and step, however many of its watches match.
         let mut step: Vec<Conn> = Vec::new();
-        while let Some(watch) = self.armed.get(number).copied() {
-            number += 1;
-            let here = watch.path == path;
-            if watch.server != server || watch.table != table || !(here || recursive) {
-                continue;
-            }
-            match watch.mode {
-                WatchMode::Recursive => {
-                    let above = scene.tables.names.get(watch.path).unwrap_or_default();
-                    let rest = text.strip_prefix(above.trim_end_matches('/'));
-                    let below = here || rest.is_some_and(|rest| rest.starts_with('/'));
-                    if !below || kind == Notify::ChildrenChanged {
-                        continue;
-                    }
-                }
-                _ if !here => continue,
-                WatchMode::Persistent => {}
-                WatchMode::OneShot => {
-                    number -= 1;
-                    self.armed.remove(number);
-                }
-            }
+        for watch in told {
             if step.contains(&watch.conn) {
                 continue;
             }
@@ -166,6 +197,7 @@ impl Watches {
                 filtered: false,
             });
         }
+        self.armed.retain(path, |watch| !listens(watch) || !watch.mode.is_one_shot());
     }
 
     /// A deletion is told by two tables, and once.
@@ -295,8 +327,7 @@ impl Watches {
         if !watch || !arms {
             return;
         }
-        let is = |w: &Armed| w.conn == conn && w.table == table && w.path == path;
-        if !self.armed.iter().any(is) {
+        if !self.armed.has(conn, table, path) {
             self.arming.push(Arming { conn, table, path, index: scene.index });
         }
     }
@@ -333,9 +364,8 @@ impl Watches {
     }
 
     fn ceased(&mut self, number: u8) {
-        self.armed.retain(|watch| watch.server != number);
+        self.armed.forget(number);
         self.due.retain(|due| due.server != number);
-        self.recursive = self.armed.iter().filter(|w| w.mode == WatchMode::Recursive).count() as u32;
     }
 }
 
@@ -395,7 +425,7 @@ impl Rule for Watches {
                 let effect = Effect { path, parent: None, kind: Some(Notify::DataChanged) };
                 self.effect(scene, number, effect, zxid);
             }
-            What::Applied { zxid } if !self.armed.is_empty() => {
+            What::Applied { zxid } if self.armed.count > 0 => {
                 let Some(at) = view.oracle.number_of(zxid) else { return };
                 for effect in view.oracle.effects_of(at) {
                     self.effect(scene, number, *effect, zxid);
