@@ -33,6 +33,7 @@ mod verdict;
 mod rules;
 mod sink;
 mod view;
+mod window;
 mod words;
 
 pub use judge::{Judge, RuleSet, judge, judge_stored};

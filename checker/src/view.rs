@@ -14,7 +14,8 @@ pub(crate) use ahead::{HandOver, Unjust};
 pub(crate) use line::{Room, is_child, is_place, room_of_directory};
 pub(crate) use oracle::{Effect, Odd, Oracle, is_unjudged};
 pub(crate) use parts::{
-    Client, Contender, Hold, Line, List, Moment, NEVER, NOBODY, Op, Phase, Req, SessionView, Txn, conflict,
+    At, Client, Contender, Hold, Line, List, Moment, NEVER, NOBODY, Op, Phase, Place, Req, SessionView, Txn,
+    conflict,
 };
 pub(crate) use servers::ServerView;
 pub(crate) use stop::StopWhy;
@@ -22,6 +23,7 @@ pub(crate) use update::Taken;
 pub(crate) use watches::{Watch, Watches, is_told};
 
 use crate::history::{Event, Mode, ObjectId, OpId, ReqId, Session, Sym, Tables};
+use crate::window::Window;
 
 /// What is known after the events so far. Tables are indexed by the dense numbers of the history.
 #[derive(Debug)]
@@ -34,16 +36,16 @@ pub(crate) struct View {
     pub(crate) round_trip: u64,
     /// The event in hand, or the last one.
     pub(crate) now: Moment,
-    pub(crate) ops: Vec<Op>,
-    pub(crate) requests: Vec<Req>,
+    pub(crate) ops: Window<Op>,
+    pub(crate) requests: Window<Req>,
     pub(crate) sessions: Vec<SessionView>,
     pub(crate) clients: Vec<Client>,
     /// One line a declared object.
     pub(crate) lines: Vec<Line>,
     /// Every znode ever made by an acquire, in the order of creation.
-    pub(crate) contenders: Vec<Contender>,
+    pub(crate) contenders: Window<Contender>,
     /// By symbol: the number of the contender of that path plus one.
-    contender_at: Vec<u32>,
+    contender_at: Window<At>,
     /// Nobody who believes has to stop before that.
     pub(crate) first_stop: u64,
     pub(crate) watches: Watches,
@@ -101,13 +103,13 @@ impl View {
             election: header.election.min(LONGEST),
             round_trip: header.round_trip.min(LONGEST),
             now: Moment { at: 0, index: 0 },
-            ops: Vec::with_capacity(32),
-            requests: Vec::with_capacity(128),
+            ops: Window::default(),
+            requests: Window::default(),
             sessions: Vec::with_capacity(8),
             clients: Vec::with_capacity(8),
             lines: Vec::with_capacity(tables.objects.len()),
-            contenders: Vec::with_capacity(16),
-            contender_at: Vec::with_capacity(64),
+            contenders: Window::default(),
+            contender_at: Window::default(),
             first_stop: NEVER,
             watches: Watches::default(),
             servers: Vec::with_capacity(5),
@@ -147,8 +149,7 @@ impl View {
 
     /// An operation. Numbers that were never called give an unborn one.
     pub(crate) fn op(&self, id: OpId) -> &Op {
-        static UNBORN: Op = Op::UNBORN;
-        self.ops.get(id.0 as usize).unwrap_or(&UNBORN)
+        self.ops.at(id.0 as usize)
     }
 
     pub(crate) fn client(&self, number: u16) -> &Client {
@@ -175,7 +176,8 @@ impl View {
 
     /// The number of the contender of a path.
     pub(crate) fn contender_of(&self, path: Sym) -> Option<u32> {
-        self.contender_at.get(path.0 as usize).filter(|number| **number != 0).map(|number| number - 1)
+        let number = self.contender_at.at(path.0 as usize).number;
+        self.contender(number).map(|_| number)
     }
 
     /// How long the session may be silent, in microseconds.

@@ -264,7 +264,7 @@ impl Barriers {
             return stands.is_some_and(|life| life.created.index < wait.called.index);
         }
         // By calls alone: raised before, and nobody has called for its removal since, nor can it have gone by itself.
-        let of = |verb| view.ops.iter().filter(move |op| op.object == wait.object && op.verb == verb);
+        let of = |verb| view.ops.from(0).filter(move |op| op.object == wait.object && op.verb == verb);
         let was_raised = |raise: &&crate::view::Op| {
             let lives = view.client(raise.client);
             raise.phase == Phase::Over(Outcome::Done)
@@ -320,7 +320,7 @@ impl Barriers {
 
     /// By calls alone: since when nobody may have raised it.
     fn lowered_since(scene: &Scene<'_>, object: ObjectId) -> Option<u64> {
-        let of = |verb| scene.view.ops.iter().filter(move |op| op.object == object && op.verb == verb);
+        let of = |verb| scene.view.ops.from(0).filter(move |op| op.object == object && op.verb == verb);
         let raised = of(Verb::Raise).map(|raise| match raise.phase {
             Phase::Over(Outcome::Done | Outcome::Refused) => raise.over.index,
             _ => u32::MAX,
@@ -599,7 +599,7 @@ impl Rule for Barriers {
             What::Quiesce if scene.view.is_sim() => {
                 for (at, object) in scene.tables.objects.iter().enumerate() {
                     let id = ObjectId(at as u16);
-                    let used = scene.view.ops.iter().any(|op| op.object == id && is_wait(op.verb));
+                    let used = scene.view.ops.from(0).any(|op| op.object == id && is_wait(op.verb));
                     if object.kind == Kind::Barrier && used {
                         sink.premise(RuleId::Ba4, id);
                     }

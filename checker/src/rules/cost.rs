@@ -292,7 +292,7 @@ impl Cost {
                 }
             }
             Request::CloseSession => {
-                for op in view.ops.iter().filter(|op| op.is_acquire() && Who::Client(op.client) == event.who)
+                for op in view.ops.from(0).filter(|op| op.is_acquire() && Who::Client(op.client) == event.who)
                 {
                     self.capture(op.object).deletes += 1;
                 }

@@ -57,8 +57,8 @@ fn record_of(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
 impl Acknowledged {
     /// The candidate of an epoch.
     fn candidate<'a>(scene: &Scene<'a>, object: ObjectId, epoch: u64) -> Option<&'a Contender> {
-        let all = scene.view.line(object).contenders.iter();
-        all.filter_map(|number| scene.view.contender(*number)).find(|candidate| candidate.czxid == epoch)
+        let all = scene.view.line(object).from(0);
+        all.filter_map(|number| scene.view.contender(number)).find(|candidate| candidate.czxid == epoch)
     }
 
     /// Somebody writes that it leads.
@@ -177,7 +177,7 @@ impl Acknowledged {
         let record = self.records.iter().find(|record| record.object == object && record.epoch == epoch);
         let list = op.list.filter(|list| view.is_sim() && list.zxid != 0);
         let lowest = |zxid: u64| {
-            let all = view.line(object).contenders.iter().filter_map(|number| view.contender(*number));
+            let all = view.line(object).from(0).filter_map(|number| view.contender(number));
             all.filter(|candidate| candidate.is_in(zxid)).map(|candidate| candidate.stamp).min()
         };
         let wrong = if let Some(before) = before.filter(|before| before.epoch > epoch) {
@@ -332,10 +332,9 @@ impl Rule for OneCandidate {
             return;
         }
         let line = view.line(new.object);
-        let before =
-            line.contenders.iter().rev().filter_map(|number| Some((*number, view.contender(*number)?)));
+        let before = line.from(0).filter_map(|number| Some((number, view.contender(number)?)));
         let Some((number, before)) =
-            before.into_iter().find(|(_, before)| before.op == new.op && before.czxid != new.czxid)
+            before.filter(|(_, before)| before.op == new.op && before.czxid != new.czxid).last()
         else {
             return;
         };

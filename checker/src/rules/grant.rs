@@ -241,25 +241,25 @@ impl Rule for Order {
             return;
         }
         let line = view.line(object);
-        let to = if line.is_plain { own.place as usize } else { line.contenders.len() };
-        let ahead = line.contenders.get(line.first..to).unwrap_or_default();
-        let waits = |number: &&u32| {
-            view.contender(**number).filter(|ahead| ahead.stands_before(own)).is_some_and(|ahead| {
+        let is_ahead =
+            |number: &u32| !line.is_plain || view.contenders.at(*number as usize).place < own.place;
+        let waits = |number: &u32| {
+            view.contender(*number).filter(|ahead| ahead.stands_before(own)).is_some_and(|ahead| {
                 let other = view.op(ahead.op);
                 let client = view.client(other.client);
                 let withdrew = client.is_dead() || view.session(ahead.creator).is_over();
                 ahead.op != event.op && ahead.is_alive() && other.is_waiting() && !withdrew
             })
         };
-        if let Some(number) = ahead.iter().find(waits) {
-            let Some(passed) = view.contender(*number) else { return };
+        if let Some(number) = line.standing().take_while(is_ahead).find(waits) {
+            let Some(passed) = view.contender(number) else { return };
             if sink.is_enough(rule, object) {
                 return;
             }
             let story = Story::new(told()).because(format!(
                 "{} stands ahead with {}, and waits",
                 scene.party(passed.op),
-                scene.place(*number)
+                scene.place(number)
             ));
             sink.fail(rule, scene, object, &[passed.created], story);
         }

@@ -71,10 +71,10 @@ impl Rule for Leaks {
                 {
                     let object = ObjectId(at as u16);
                     sink.premise(Self::ID, object);
-                    for number in &line.contenders[line.first..] {
-                        let alive = view.contender(*number).filter(|contender| contender.is_alive());
+                    for number in line.standing() {
+                        let alive = view.contender(number).filter(|contender| contender.is_alive());
                         if alive.is_some_and(|contender| scene.view.is_leaked(contender)) {
-                            Self::znode(scene, *number, sink);
+                            Self::znode(scene, number, sink);
                         }
                     }
                     Self::watches(scene, object, sink);

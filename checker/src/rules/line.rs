@@ -27,9 +27,9 @@ impl Rule for OneZnode {
             return;
         }
         let line = view.line(new.object);
-        let mut others = line.contenders.iter().filter_map(|number| {
-            let other = view.contender(*number)?;
-            (other.op == new.op && other.is_alive() && other.czxid != new.czxid).then_some((*number, other))
+        let mut others = line.from(0).filter_map(|number| {
+            let other = view.contender(number)?;
+            (other.op == new.op && other.is_alive() && other.czxid != new.czxid).then_some((number, other))
         });
         let Some((number, other)) = others.next() else { return };
         let story = Story::new(format!(

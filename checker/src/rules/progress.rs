@@ -91,9 +91,9 @@ impl Rule for Progress {
                 ms(scene.at - since),
                 ms(bound)
             ));
-            if let Some(number) = line.contenders.get(line.first) {
-                let of = view.contender(*number).map_or("?".to_owned(), |first| scene.party(first.op));
-                story = story.because(format!("{} of {of} stands first in line", scene.place(*number)));
+            if let Some(number) = line.first() {
+                let of = view.contender(number).map_or("?".to_owned(), |first| scene.party(first.op));
+                story = story.because(format!("{} of {of} stands first in line", scene.place(number)));
             }
             sink.fail(scene.rule(Self::ID, object), scene, object, &[first.called.index], story);
         }

@@ -94,7 +94,7 @@ impl Wake {
                 other.is_alive() && other.is_held == (room == Room::Held) && other.stands_before(own)
             })
         };
-        line.kind != Kind::PriorityLock || line.contenders[line.first..].iter().any(blocks)
+        line.kind != Kind::PriorityLock || line.standing().any(|number| blocks(&number))
     }
 
     /// Whether it is a reader that no writer stands before.

@@ -41,7 +41,7 @@ impl View {
     /// The first that stands ahead now.
     pub(crate) fn ahead_now(&self, own: &Contender) -> Option<u32> {
         let line = self.line(own.object);
-        let first = line.contenders.get(line.first).copied();
+        let first = line.first();
         if line.is_plain {
             return first.filter(|first| self.contenders[*first as usize].place < own.place);
         }
@@ -49,7 +49,7 @@ impl View {
             let other = &self.contenders[*number as usize];
             other.is_alive() && other.op != own.op && other.stands_before(own)
         };
-        line.contenders[line.first..].iter().copied().find(blocks)
+        line.standing().find(blocks)
     }
 
     /// The first that stood ahead in the state of a zxid.
@@ -57,14 +57,15 @@ impl View {
         let line = self.line(own.object);
         let from = line.first_after(zxid);
         if line.is_plain {
-            let ahead = line.contenders.get(from..own.place as usize)?;
-            return ahead.iter().copied().find(|number| self.contenders[*number as usize].is_in(zxid));
+            let others = line.from(from).map(|number| (number, &self.contenders[number as usize]));
+            let mut ahead = others.take_while(|(_, other)| other.place < own.place);
+            return ahead.find(|(_, other)| other.is_in(zxid)).map(|(number, _)| number);
         }
         let blocks = |number: &u32| {
             let other = &self.contenders[*number as usize];
             other.is_in(zxid) && other.op != own.op && other.stands_before(own)
         };
-        line.contenders[from..].iter().copied().find(blocks)
+        line.from(from).find(blocks)
     }
 
     /// Whom the deletion of a contender lets proceed, and whom it may wake.
@@ -96,7 +97,7 @@ impl View {
         };
         // One writer behind a reader may watch it, and any number of readers behind a writer.
         let may_be_many = line.kind == Kind::PriorityLock || waiter.share == Share::Shared;
-        may_be_many && !line.contenders[line.first..].iter().any(|n| is_nearer(&self.contenders[*n as usize]))
+        may_be_many && !line.standing().any(|number| is_nearer(&self.contenders[number as usize]))
     }
 
     /// A hold of a priority lock is made: from the lists that its operation has by now.
@@ -186,17 +187,16 @@ impl View {
         if !stood.is_in(line.zxid) {
             return Err(Unjust::NotInList(op.node));
         }
-        let others = &self.line(op.object).contenders;
-        for number in others {
-            let other = &self.contenders[*number as usize];
+        for number in self.line(op.object).from(0) {
+            let other = &self.contenders[number as usize];
             if !other.is_held || other.op == id || !super::conflict(other.share, own.share) {
                 continue;
             }
             if other.is_in(held.zxid) {
-                return Err(Unjust::Ahead(*number));
+                return Err(Unjust::Ahead(number));
             }
             if other.czxid > held.zxid && other.czxid < own.czxid {
-                return Err(Unjust::Since(*number));
+                return Err(Unjust::Since(number));
             }
         }
         Ok(())
@@ -208,7 +208,7 @@ impl View {
         let list = self.hand_overs.iter().find(|made| made.op == id)?.line?;
         let stood = self.contender(op.node)?;
         let line = self.line(op.object);
-        let first = line.contenders.iter().copied().find(|number| {
+        let first = line.from(0).find(|number| {
             let other = &self.contenders[*number as usize];
             !other.is_held && other.op != id && other.is_in(list.zxid) && other.stands_before(stood)
         });
@@ -263,9 +263,7 @@ impl View {
 
     /// Whether a request about a znode is on its way.
     pub(crate) fn asks_about(&self, session: Session, path: crate::history::Sym) -> bool {
-        let recent = self.requests.iter().rev();
-        recent
-            .filter(|req| req.is_sent() && !req.answered)
-            .any(|req| req.session == session && req.path == path)
+        let open = self.requests.from(0).filter(|req| req.is_sent() && !req.answered);
+        open.into_iter().any(|req| req.session == session && req.path == path)
     }
 }

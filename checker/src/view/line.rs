@@ -1,6 +1,6 @@
 //! Who stands in line: znodes that come and go.
 
-use super::{Contender, Moment, NEVER, NOBODY, Req, View};
+use super::{At, Contender, Moment, NEVER, NOBODY, Place, Req, View};
 use crate::history::{Event, Kind, ObjectId, OpId, Session, Share, Sym, Tables, Verb};
 
 impl View {
@@ -25,12 +25,12 @@ impl View {
         let replaced = if verb == Verb::Downgrade { self.contender(self.op(op.partner).own) } else { None };
         let stamp = replaced.map_or(czxid, |replaced| replaced.stamp);
         let creator = if self.txn.zxid == czxid { self.txn.session } else { owner };
-        let number = self.contenders.len() as u32;
+        let number = self.contenders.end() as u32;
         let line = &mut self.lines[usize::from(object.0)];
-        let place = line.contenders.len();
+        let place = line.contenders.end();
         let share = verb.asks_for().unwrap_or(Share::Shared);
         line.is_plain &= share == Share::Exclusive && kind != Kind::PriorityLock;
-        line.contenders.push(number);
+        line.contenders.push(Place { number, gone: NEVER });
         let alone = line.first == place;
         self.contenders.push(Contender {
             path,
@@ -53,11 +53,7 @@ impl View {
             is_held,
             asked: Moment::NEVER,
         });
-        let sym = path.0 as usize;
-        if self.contender_at.len() <= sym {
-            self.contender_at.resize(sym + 1, 0);
-        }
-        self.contender_at[sym] = number + 1;
+        *self.contender_at.slot(path.0 as usize) = At { number, is_gone: false };
         self.touched = number;
         let alone = alone || self.ahead_now(&self.contenders[number as usize]).is_none();
         let op = &mut self.ops[event.op.0 as usize];
@@ -97,19 +93,21 @@ impl View {
         contender.by_op = by_op;
         let (object, place, op) = (contender.object, contender.place as usize, contender.op);
         self.ops[op.0 as usize].live -= 1;
+        self.contender_at.slot(path.0 as usize).is_gone = true;
         self.touched = number;
         let line = &mut self.lines[usize::from(object.0)];
         let was_first = place == line.first;
-        while let Some(number) = line.contenders.get(line.first) {
-            let contender = &self.contenders[*number as usize];
+        while let Some(place) = line.contenders.get_mut(line.first) {
+            let contender = &self.contenders[place.number as usize];
             if contender.is_alive() {
                 break;
             }
-            line.gone.push(line.gone.last().copied().unwrap_or_default().max(contender.gone));
+            line.gone = line.gone.max(contender.gone);
+            place.gone = line.gone;
             line.first += 1;
         }
         if self.line(object).is_plain {
-            let first = self.line(object).contenders.get(self.line(object).first).copied();
+            let first = self.line(object).first();
             let first = first.map(|first| self.contenders[first as usize].op);
             self.enabled = u32::from(was_first && first.is_some_and(|first| self.op(first).is_waiting()));
             self.concerned = 1;
@@ -206,7 +204,7 @@ impl View {
         }
         let mine = || {
             let line = self.line(op.object);
-            line.contenders.iter().copied().filter(|number| {
+            line.from(0).filter(|number| {
                 let contender = &self.contenders[*number as usize];
                 contender.op == id && contender.is_held == held
             })
@@ -216,7 +214,7 @@ impl View {
         find(&|c| c.czxid == token)
             .or_else(|| find(&|c| c.is_alive() && c.owner == session))
             .or_else(|| find(&Contender::is_alive))
-            .or_else(|| mine().next_back())
+            .or_else(|| mine().last())
             .unwrap_or(NOBODY)
     }
 

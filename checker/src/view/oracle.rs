@@ -5,6 +5,8 @@
 
 use crate::digest::{self, Digest, Stat};
 use crate::history::{Event, Notify, Session, Sym, Tables, What, Who};
+use crate::window::{Aged, Window};
+use std::collections::VecDeque;
 
 /// A znode after a transaction.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,6 +66,16 @@ struct Node {
     /// The digest of its name, once it is known.
     name: u64,
     versions: Vec<Version>,
+    /// It is gone, and no server shows it any more.
+    is_past: bool,
+}
+
+impl Aged for Node {
+    const BLANK: &'static Node = &Node { parent: 0, name: 0, versions: Vec::new(), is_past: false };
+
+    fn is_done(&self) -> bool {
+        self.is_past || self.versions.is_empty()
+    }
 }
 
 /// What a transaction did to one znode.
@@ -93,12 +105,23 @@ pub(crate) enum Odd {
     HasChildren,
 }
 
+/// How many transactions are remembered, and ephemerals of a session, also if no server is behind.
+const REMEMBERED: usize = 1024;
+
 /// The tree, and the order of transactions.
 #[derive(Debug, Default)]
 pub(crate) struct Oracle {
-    nodes: Vec<Node>,
-    pub(crate) commits: Vec<Commit>,
-    effects: Vec<Effect>,
+    nodes: Window<Node>,
+    /// Those that a server may still come to, and some before them.
+    commits: VecDeque<Commit>,
+    /// The number of the first of them.
+    first: u32,
+    /// What they did.
+    effects: VecDeque<Effect>,
+    /// The number of the first effect of them.
+    first_effect: u32,
+    /// Deletions that a server may not have applied, or that nobody has looked at since.
+    dying: VecDeque<(u64, Sym)>,
     /// By server: the number of the last transaction that it applied, plus one; zero if that is not known.
     at: Vec<u32>,
     /// By session: its ephemerals, also those that are gone.
@@ -120,10 +143,11 @@ impl Oracle {
         self.is_unknown = false;
         match event.what {
             What::Txn { zxid, .. } => {
-                self.is_unknown = self.commits.last().is_some_and(|last| last.zxid >= zxid);
-                let effects = self.effects.len() as u32;
-                self.commits.push(Commit { zxid, effects });
+                self.is_unknown = self.commits.back().is_some_and(|last| last.zxid >= zxid);
+                let effects = self.first_effect + self.effects.len() as u32;
+                self.commits.push_back(Commit { zxid, effects });
                 self.apply(event.who, zxid);
+                self.forget();
             }
             What::Applied { zxid } => self.apply(event.who, zxid),
             What::Created { zxid, path, owner } => self.create(tables, path, zxid, owner),
@@ -140,7 +164,7 @@ impl Oracle {
                 self.change(path, zxid, |node| node.aversion = node.aversion.wrapping_add(1));
             }
             What::Data { length, digest } => {
-                let last = self.effects.last().map(|effect| effect.path);
+                let last = self.effects.back().map(|effect| effect.path);
                 let last = last.and_then(|path| self.nodes.get_mut(path.0 as usize)?.versions.last_mut());
                 if let Some(node) = last {
                     (node.length, node.data) = (length, digest);
@@ -181,20 +205,66 @@ impl Oracle {
             Some(at) => self.commits.len() - 1 - at,
             None => self.commits.binary_search_by_key(&zxid, |commit| commit.zxid).ok()?,
         };
-        Some(at as u32)
+        Some(self.first + at as u32)
+    }
+
+    /// The zxid of the transaction of that number.
+    pub(crate) fn zxid_of(&self, number: u32) -> Option<u64> {
+        self.commit(number).map(|commit| commit.zxid)
+    }
+
+    /// The number of the first transaction after a zxid.
+    pub(crate) fn number_after(&self, zxid: u64) -> u32 {
+        self.first + self.commits.partition_point(|commit| commit.zxid <= zxid) as u32
+    }
+
+    /// The number of the transaction before the latest one.
+    pub(crate) fn latest_but_one(&self) -> Option<u32> {
+        (self.first + self.commits.len() as u32).checked_sub(2)
+    }
+
+    fn commit(&self, number: u32) -> Option<&Commit> {
+        self.commits.get(number.checked_sub(self.first)? as usize)
+    }
+
+    /// The zxid of the last transaction that all servers have applied: none shows an older state.
+    fn oldest(&self) -> u64 {
+        // A server that was away may come back with any state.
+        let oldest = self.at.iter().copied().min().unwrap_or(0).checked_sub(1);
+        oldest.and_then(|at| self.zxid_of(at)).unwrap_or(0)
+    }
+
+    /// Forgets what all servers have left behind.
+    fn forget(&mut self) {
+        if self.commits.len() < 2 * REMEMBERED {
+            return;
+        }
+        let oldest = self.oldest();
+        let past =
+            self.commits.partition_point(|commit| commit.zxid < oldest).min(self.commits.len() - REMEMBERED);
+        self.commits.drain(..past);
+        self.first += past as u32;
+        let from = self.commits.front().map_or(self.first_effect, |first| first.effects);
+        self.effects.drain(..(from - self.first_effect) as usize);
+        self.first_effect = from;
+        while let Some((_, path)) = self.dying.pop_front_if(|(zxid, _)| *zxid <= oldest) {
+            let Some(node) = self.nodes.get_mut(path.0 as usize) else { continue };
+            node.is_past = node.versions.last().is_some_and(|last| !last.alive && last.zxid <= oldest);
+        }
     }
 
     /// What the transaction of that number did.
-    pub(crate) fn effects_of(&self, number: u32) -> &[Effect] {
-        let at = number as usize;
-        let Some(commit) = self.commits.get(at) else { return &[] };
-        let end = self.commits.get(at + 1).map_or(self.effects.len(), |next| next.effects as usize);
-        &self.effects[commit.effects as usize..end]
+    pub(crate) fn effects_of(&self, number: u32) -> impl ExactSizeIterator<Item = &Effect> {
+        let place = |commit: &Commit| (commit.effects - self.first_effect) as usize;
+        let from = self.commit(number).map_or(self.effects.len(), place);
+        let end = self.commit(number + 1).map_or(self.effects.len(), place);
+        self.effects.range(from..end)
     }
 
     /// How many effects the latest transaction has had so far.
     pub(crate) fn effects_so_far(&self) -> usize {
-        self.commits.last().map_or(0, |last| self.effects.len() - last.effects as usize)
+        let effects = self.first_effect as usize + self.effects.len();
+        self.commits.back().map_or(0, |last| effects - last.effects as usize)
     }
 
     /// The znode in the state of a transaction; none if it was not there, or nobody told of it.
@@ -228,18 +298,14 @@ impl Oracle {
 
     /// The parent of a path, if it has a symbol.
     pub(crate) fn parent_of(&mut self, tables: Tables<'_>, path: Sym) -> Option<Sym> {
-        let at = path.0 as usize;
-        if self.nodes.len() <= at {
-            self.nodes.resize(at + 1, Node::default());
-        }
-        if self.nodes[at].parent == 0 {
+        let node = self.nodes.slot(path.0 as usize);
+        if node.parent == 0 {
             let text = tables.names.get(path)?;
             let (parent, name) = text.rsplit_once('/')?;
             let parent = tables.names.find(if parent.is_empty() { "/" } else { parent })?;
-            self.nodes[at].parent = parent.0 + 1;
-            self.nodes[at].name = digest::name(name);
+            (node.parent, node.name) = (parent.0 + 1, digest::name(name));
         }
-        Some(Sym(self.nodes[at].parent - 1))
+        Some(Sym(node.parent - 1))
     }
 
     /// The parent of a path that was created or deleted.
@@ -248,7 +314,7 @@ impl Oracle {
     }
 
     fn effect(&mut self, path: Sym, parent: Option<Sym>, kind: Option<Notify>) {
-        self.effects.push(Effect { path, parent, kind });
+        self.effects.push_back(Effect { path, parent, kind });
     }
 
     fn latest(&self, path: Sym) -> Option<&Version> {
@@ -256,14 +322,13 @@ impl Oracle {
     }
 
     fn push(&mut self, path: Sym, version: Version) {
-        let at = path.0 as usize;
-        if self.nodes.len() <= at {
-            self.nodes.resize(at + 1, Node::default());
+        let oldest = self.oldest();
+        if !version.alive {
+            self.dying.push_back((version.zxid, path));
         }
-        // A server that was away may come back with any state.
-        let oldest = self.at.iter().copied().min().unwrap_or(0).checked_sub(1);
-        let oldest = oldest.and_then(|at| self.commits.get(at as usize)).map_or(0, |commit| commit.zxid);
-        let versions = &mut self.nodes[at].versions;
+        let node = self.nodes.slot(path.0 as usize);
+        node.is_past = false;
+        let versions = &mut node.versions;
         match versions.last_mut() {
             Some(last) if last.zxid == version.zxid => *last = version,
             _ => versions.push(version),
@@ -313,7 +378,12 @@ impl Oracle {
                 self.ephemerals.resize(at + 1, Vec::new());
             }
             self.living[at] += 1;
-            self.ephemerals[at].push(path);
+            let nodes = &self.nodes;
+            let all = &mut self.ephemerals[at];
+            if all.len() >= REMEMBERED && all.len().is_multiple_of(REMEMBERED) {
+                all.retain(|path| nodes.at(path.0 as usize).versions.last().is_some_and(|last| last.alive));
+            }
+            all.push(path);
         }
         let name = self.nodes[path.0 as usize].name;
         if let Some(parent) = parent.filter(|_| number.is_some()) {

@@ -2,6 +2,7 @@
 
 use super::stop::Stop;
 use crate::history::{Conn, Kind, ObjectId, OpId, Outcome, Request, Session, Share, Sym, Verb, Why};
+use crate::window::{Aged, Window};
 
 /// A time that does not come.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -100,6 +101,16 @@ pub(crate) struct Op {
     pub(crate) stop: Stop,
 }
 
+impl Aged for Op {
+    const BLANK: &'static Op = &Op { client: u16::MAX, ..Op::UNBORN };
+
+    fn is_done(&self) -> bool {
+        let over = matches!(self.phase, Phase::Over(_) | Phase::Dead);
+        let holds = matches!(self.hold, Hold::Believed | Hold::Suspended);
+        over && !holds && self.live == 0 && self.in_flight == 0 && !self.is_of_transaction()
+    }
+}
+
 /// A list that was served.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct List {
@@ -144,6 +155,11 @@ impl Op {
         end_told: false,
         stop: Stop::NEVER,
     };
+
+    /// Whether it belongs to a transaction: whatever was done for one is looked at until its end.
+    fn is_of_transaction(&self) -> bool {
+        matches!(self.verb, Verb::Begin | Verb::Vote | Verb::Decide | Verb::Finish)
+    }
 
     pub(crate) fn is_acquire(&self) -> bool {
         self.phase != Phase::Unborn && (self.verb.asks_for().is_some() || self.verb == Verb::Downgrade)
@@ -201,6 +217,14 @@ impl Req {
 
     pub(crate) fn is_sent(&self) -> bool {
         self.sent.came()
+    }
+}
+
+impl Aged for Req {
+    const BLANK: &'static Req = &Req::NONE;
+
+    fn is_done(&self) -> bool {
+        self.answered
     }
 }
 
@@ -360,24 +384,83 @@ impl Contender {
     }
 }
 
+impl Aged for Contender {
+    const BLANK: &'static Contender = &Contender {
+        path: Sym(u32::MAX),
+        object: ObjectId(0),
+        op: OpId(0),
+        owner: Session(0),
+        creator: Session(0),
+        czxid: 0,
+        created: u32::MAX,
+        place: 0,
+        gone: 0,
+        deleted: Moment::NEVER,
+        by: Session(0),
+        by_stranger: false,
+        by_force: false,
+        by_op: OpId(0),
+        stamp: 0,
+        priority: 0,
+        share: Share::Exclusive,
+        is_held: false,
+        asked: Moment::NEVER,
+    };
+
+    fn is_done(&self) -> bool {
+        !self.is_alive()
+    }
+}
+
+/// Which contender has a path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct At {
+    pub(crate) number: u32,
+    pub(crate) is_gone: bool,
+}
+
+impl Aged for At {
+    const BLANK: &'static At = &At { number: NOBODY, is_gone: true };
+
+    fn is_done(&self) -> bool {
+        self.is_gone
+    }
+}
+
+/// A place in line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) number: u32,
+    /// Once nobody lives up to and with this place: the largest zxid at which one of them went.
+    pub(crate) gone: u64,
+}
+
+impl Aged for Place {
+    const BLANK: &'static Place = &Place { number: NOBODY, gone: 0 };
+
+    fn is_done(&self) -> bool {
+        self.gone != NEVER
+    }
+}
+
 /// Whether two holds exclude each other.
 pub(crate) fn conflict(one: Share, other: Share) -> bool {
     one == Share::Exclusive || other == Share::Exclusive
 }
 
 /// The line in front of one object.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Line {
     /// What kind of object it stands in front of.
     pub(crate) kind: Kind,
     /// Everybody excludes everybody, and stands in the order of creation.
     pub(crate) is_plain: bool,
     /// Contenders by czxid.
-    pub(crate) contenders: Vec<u32>,
+    pub(crate) contenders: Window<Place>,
     /// The place of the first that lives.
     pub(crate) first: usize,
-    /// Of those before `first`: the largest zxid at which one went, up to and with each of them.
-    pub(crate) gone: Vec<u64>,
+    /// The largest zxid at which one before that went.
+    pub(crate) gone: u64,
     /// Acquires that wait.
     pub(crate) waiting: Vec<OpId>,
     /// Holds that are believed now.
@@ -397,9 +480,9 @@ impl Line {
         Line {
             kind,
             is_plain: true,
-            contenders: Vec::with_capacity(16),
+            contenders: Window::default(),
             first: 0,
-            gone: Vec::new(),
+            gone: 0,
             waiting: Vec::with_capacity(8),
             believers: Vec::with_capacity(4),
             deaths: 0,
@@ -411,7 +494,30 @@ impl Line {
 
     /// The place of the first that went after a zxid, or lives.
     pub(crate) fn first_after(&self, zxid: u64) -> usize {
-        self.gone.partition_point(|gone| *gone <= zxid)
+        let (mut from, mut to) = (self.contenders.base().min(self.first), self.first);
+        while from < to {
+            let middle = usize::midpoint(from, to);
+            match self.contenders.at(middle).gone <= zxid {
+                true => from = middle + 1,
+                false => to = middle,
+            }
+        }
+        from
+    }
+
+    /// Who stands at a place, and behind it.
+    pub(crate) fn from(&self, place: usize) -> impl Iterator<Item = u32> {
+        self.contenders.from(place).map(|place| place.number)
+    }
+
+    /// Who stands in line, from the first that lives on; some of them are gone.
+    pub(crate) fn standing(&self) -> impl Iterator<Item = u32> {
+        self.from(self.first)
+    }
+
+    /// The first that lives.
+    pub(crate) fn first(&self) -> Option<u32> {
+        self.contenders.get(self.first).map(|place| place.number)
     }
 }
 

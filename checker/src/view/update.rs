@@ -203,13 +203,10 @@ impl View {
         known(tables, object)?;
         let (now, id) = (self.now, event.op);
         let at = id.0 as usize;
-        if id == OpId(0) || at > self.ops.len() + FAR {
+        if id == OpId(0) || at > self.ops.end() + FAR {
             return Err(format!("operation #{} is out of range", id.0));
         }
-        if at >= self.ops.len() {
-            self.ops.resize(at + 1, Op::UNBORN);
-        }
-        if self.ops[at].phase != Phase::Unborn {
+        if self.ops.forgot(at) || self.ops[at].phase != Phase::Unborn {
             return Err(format!("operation #{} is called a second time", id.0));
         }
         let session = self.client(client).session;
@@ -292,6 +289,9 @@ impl View {
     }
 
     fn finish(&mut self, id: OpId, outcome: Outcome) -> Result<Taken, String> {
+        if self.ops.forgot(id.0 as usize) && outcome == Outcome::Done {
+            return Err(format!("#{} returns a second time", id.0));
+        }
         match self.op(id).phase {
             Phase::Open => {}
             Phase::Dead if outcome != Outcome::Done => return Ok(Taken::Known),
@@ -382,13 +382,10 @@ impl View {
 
     fn send(&mut self, id: ReqId, mut req: Req) -> Result<(), String> {
         let at = id.0 as usize;
-        if id == ReqId(0) || at > self.requests.len() + FAR {
+        if id == ReqId(0) || at > self.requests.end() + FAR {
             return Err(format!("request r{} is out of range", id.0));
         }
-        if at >= self.requests.len() {
-            self.requests.resize(at + 1, Req::NONE);
-        }
-        if self.requests[at].is_sent() {
+        if self.requests.forgot(at) || self.requests[at].is_sent() {
             return Err(format!("request r{} is sent a second time", id.0));
         }
         if !req.cleanup && self.op(req.op).phase != Phase::Unborn {
@@ -437,6 +434,9 @@ impl View {
 
     /// A request is over, one way or the other.
     fn answer(&mut self, id: ReqId) -> Result<Req, String> {
+        if self.requests.forgot(id.0 as usize) {
+            return Err(format!("a second answer to r{}", id.0));
+        }
         let Some(req) = self.requests.get_mut(id.0 as usize).filter(|req| req.is_sent()) else {
             return Err(format!("an answer to r{}, which was never sent", id.0));
         };

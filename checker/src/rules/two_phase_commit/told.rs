@@ -183,7 +183,7 @@ impl Told {
         let is_excused = yes.count() < size(scene, object)
             || self.votes.values().any(|(_, word)| *word == Word::Abort)
             || self.early.is_some_and(|early| early.index < last.index)
-            || scene.view.ops.iter().any(impatient);
+            || scene.view.ops.from(0).any(impatient);
         (!is_excused).then_some(last)
     }
 

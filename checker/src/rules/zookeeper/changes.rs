@@ -107,8 +107,7 @@ impl Rule for Whole {
         let zxid = match event.what {
             What::Txn { zxid, kind, code, .. } => {
                 // The new one has no effects yet: those before it are the old one's.
-                let last = oracle.commits.len().checked_sub(2);
-                let effects = last.map_or(0, |last| oracle.effects_of(last as u32).len());
+                let effects = oracle.latest_but_one().map_or(0, |last| oracle.effects_of(last).len());
                 self.close(scene, effects, sink);
                 self.latest = Some((zxid, kind, code, scene.index));
                 return sink.premise_of_all(Self::ID);

@@ -5,6 +5,7 @@ use super::{party, server, slot, told};
 use crate::history::{Code, Conn, Event, ReqId, Request, Session, SessionState, What};
 use crate::sink::{Scene, Sink, Story};
 use crate::verdict::RuleId;
+use crate::window::Window;
 
 /// Whether a request takes a place in the order of transactions.
 pub(super) fn is_write(kind: Request) -> bool {
@@ -39,7 +40,7 @@ impl Rule for OneOrder {
         }
         let (from, to) = oracle.skipped;
         if from < to {
-            let first = oracle.commits[from as usize].zxid;
+            let first = oracle.zxid_of(from).unwrap_or_default();
             let story = Story::new(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
                 .because(format!("it has not applied {first:#x}, which was committed before"));
             sink.fail_all(Self::ID, scene, &[], story);
@@ -57,7 +58,7 @@ pub(crate) struct Linearizable {
     largest: u64,
     told_at: u32,
     /// By request: the largest zxid that anybody had been told when it was sent, and by which event.
-    floor: Vec<(u64, u32)>,
+    floor: Window<(u64, u32)>,
 }
 
 impl Rule for Linearizable {
@@ -70,12 +71,12 @@ impl Rule for Linearizable {
         }
         match event.what {
             What::Send { req, kind, .. } if is_write(kind) => {
-                *slot(&mut self.floor, req.0 as usize) = (self.largest, self.told_at);
+                *self.floor.slot(req.0 as usize) = (self.largest, self.told_at);
             }
             What::Reply { req, zxid, .. } => {
                 let Some(zxid) = told(zxid) else { return };
                 let write = scene.view.request(req).is_some_and(|req| is_write(req.kind));
-                let (floor, seen) = self.floor.get(req.0 as usize).copied().unwrap_or_default();
+                let (floor, seen) = *self.floor.at(req.0 as usize);
                 if write && floor != 0 {
                     sink.premise_of_all(Self::ID);
                     if zxid <= floor {
@@ -233,7 +234,7 @@ impl Rule for OneImage {
 #[derive(Default)]
 pub(crate) struct Durable {
     /// By the number of the transaction: who was told of it.
-    acknowledged: Vec<u32>,
+    acknowledged: Window<u32>,
 }
 
 impl Rule for Durable {
@@ -251,7 +252,7 @@ impl Rule for Durable {
                 let Some(zxid) = told(zxid).filter(|_| write) else { return };
                 sink.premise_of_all(Self::ID);
                 match view.oracle.number_of(zxid) {
-                    Some(number) => *slot(&mut self.acknowledged, number as usize) = scene.index,
+                    Some(number) => *self.acknowledged.slot(number as usize) = scene.index,
                     None => {
                         let story =
                             Story::new(format!("the write r{} was answered at {}", req.0, now(scene)))
@@ -268,11 +269,11 @@ impl Rule for Durable {
             What::Serving => {
                 let number = server(event.who);
                 let applied = view.server(number).applied;
-                let from = view.oracle.commits.partition_point(|commit| commit.zxid <= applied);
+                let from = view.oracle.number_after(applied);
                 let since = view.server(number).serving_since;
                 let known = view.server(number).applied_is_known && applied != 0;
                 if known && since == scene.at {
-                    self.lost(scene, from as u32, self.acknowledged.len() as u32, number, sink);
+                    self.lost(scene, from, self.acknowledged.end() as u32, number, sink);
                 }
             }
             _ => {}
@@ -282,11 +283,9 @@ impl Rule for Durable {
 
 impl Durable {
     fn lost(&self, scene: &Scene<'_>, from: u32, to: u32, server: u8, sink: &mut Sink) {
-        let range = self.acknowledged.get(from as usize..(to as usize).min(self.acknowledged.len()));
-        let lost = range.and_then(|range| range.iter().position(|told| *told != 0));
-        let Some(lost) = lost.map(|at| from as usize + at) else { return };
-        let told = self.acknowledged[lost];
-        let zxid = scene.view.oracle.commits.get(lost).map_or(0, |commit| commit.zxid);
+        let Some(lost) = (from..to).find(|number| self.acknowledged[*number as usize] != 0) else { return };
+        let told = self.acknowledged[lost as usize];
+        let zxid = scene.view.oracle.zxid_of(lost).unwrap_or_default();
         let story = Story::new(format!("server {server} goes on at {} without zxid {zxid:#x}", now(scene)))
             .because(format!("e{told}: that write had been acknowledged"));
         sink.fail_all(RuleId::Zk10, scene, &[told], story);

@@ -9,6 +9,7 @@ use crate::history::{
 use crate::report::Probe;
 use crate::sink::{Scene, Sink};
 use crate::view::NEVER;
+use crate::window::Window;
 use std::collections::VecDeque;
 
 /// A write that a client has sent.
@@ -48,11 +49,11 @@ pub(crate) struct Probes {
     of_client: Vec<Vec<Session>>,
     /// The largest zxid of an acknowledged write; by request: that when it was sent.
     acknowledged: u64,
-    floor: Vec<u64>,
+    floor: Window<u64>,
     /// Queued notifications by connection: their zxids.
     queues: Vec<VecDeque<u64>>,
     /// By request: whether it was applied.
-    applied: Vec<bool>,
+    applied: Window<bool>,
     /// The read in hand.
     read: (ReqId, u64),
 }
@@ -80,7 +81,7 @@ impl Probes {
     }
 
     fn send(&mut self, scene: &Scene<'_>, id: ReqId, kind: Request) {
-        *slot(&mut self.floor, id.0 as usize) = self.acknowledged;
+        *self.floor.slot(id.0 as usize) = self.acknowledged;
         let Some(req) = scene.view.request(id).filter(|_| is_write(kind)) else { return };
         let (conn, kind) = (req.conn, Some(kind));
         self.told(req.session).writes.push_back(Write { req: id, kind, conn, ..Write::default() });
@@ -102,12 +103,12 @@ impl Probes {
         if write.lost && write.read_since {
             sink.reach(Probe::WriteAfterReads);
         }
-        *slot(&mut self.applied, write.req.0 as usize) = true;
+        *self.applied.slot(write.req.0 as usize) = true;
     }
 
     fn lost(&mut self, scene: &Scene<'_>, id: ReqId, sink: &mut Sink) {
         let Some(req) = scene.view.request(id) else { return };
-        if self.applied.get(id.0 as usize).is_some_and(|applied| *applied) {
+        if self.applied[id.0 as usize] {
             sink.reach(Probe::AppliedWithoutReply);
         }
         let of = self.told(req.session);
@@ -135,7 +136,7 @@ impl Probes {
     fn found(&mut self, scene: &Scene<'_>, read: Request, code: Code, path: Sym, sink: &mut Sink) {
         let (id, zxid) = self.read;
         let oracle = &scene.view.oracle;
-        let floor = self.floor.get(id.0 as usize).copied().unwrap_or(0);
+        let floor = self.floor[id.0 as usize];
         if zxid < floor && oracle.last_change(path, floor) > zxid {
             sink.reach(Probe::StaleRead);
         }

@@ -12,6 +12,7 @@ use crate::history::{
 use crate::sink::{Scene, Sink, Story};
 use crate::verdict::RuleId;
 use crate::view::{Effect, is_unjudged};
+use crate::window::Window;
 use std::collections::VecDeque;
 
 /// A watch in a server's table.
@@ -29,7 +30,7 @@ struct Armed {
 #[derive(Default)]
 struct Armory {
     /// By path: what is armed there, in that order.
-    at: Vec<Vec<Armed>>,
+    at: Window<Vec<Armed>>,
     /// Those of them that look at everything below, too.
     recursive: Vec<Armed>,
     count: usize,
@@ -37,7 +38,7 @@ struct Armory {
 
 impl Armory {
     fn at(&self, path: Sym) -> &[Armed] {
-        self.at.get(path.0 as usize).map_or(&[], Vec::as_slice)
+        self.at.at(path.0 as usize)
     }
 
     fn has(&self, conn: Conn, table: Table, path: Sym) -> bool {
@@ -45,7 +46,7 @@ impl Armory {
     }
 
     fn push(&mut self, watch: Armed) {
-        slot(&mut self.at, watch.path.0 as usize).push(watch);
+        self.at.slot(watch.path.0 as usize).push(watch);
         self.count += 1;
         if watch.mode == WatchMode::Recursive {
             self.recursive.push(watch);
@@ -61,8 +62,9 @@ impl Armory {
     }
 
     fn forget(&mut self, server: u8) {
-        for path in 0..self.at.len() {
-            self.retain(Sym(path as u32), |watch| watch.server != server);
+        let paths: Vec<Sym> = self.at.from(0).flatten().map(|watch| watch.path).collect();
+        for path in paths {
+            self.retain(path, |watch| watch.server != server);
         }
     }
 }

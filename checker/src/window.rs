@@ -1,0 +1,197 @@
+//! Tables by dense numbers that are given out one after the other and are done with in about that order: what is alive is
+//! kept, and the last few thousand of the others, for what is said about them.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::{Index, IndexMut};
+
+/// How many entries are kept whether they are done with or not.
+const KEPT: usize = 4096;
+
+/// Something that a [`Window`] may forget at some time.
+pub(crate) trait Aged: Clone + 'static {
+    /// What stands for one that is not there.
+    const BLANK: &'static Self;
+
+    /// Nothing comes of it any more.
+    fn is_done(&self) -> bool;
+}
+
+/// A table that forgets.
+#[derive(Debug)]
+pub(crate) struct Window<T> {
+    /// The number of the first of `recent`.
+    base: usize,
+    recent: VecDeque<T>,
+    /// Those from before that are not done with.
+    old: BTreeMap<usize, T>,
+    /// How many have left `recent` since `old` was looked through.
+    aged: usize,
+}
+
+impl<T> Default for Window<T> {
+    fn default() -> Window<T> {
+        Window { base: 0, recent: VecDeque::new(), old: BTreeMap::new(), aged: 0 }
+    }
+}
+
+impl<T: Aged> Window<T> {
+    /// The number after the last one.
+    pub(crate) fn end(&self) -> usize {
+        self.base + self.recent.len()
+    }
+
+    /// The first number of which everything is kept.
+    pub(crate) fn base(&self) -> usize {
+        self.base
+    }
+
+    /// Whether nothing was ever in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.end() == 0
+    }
+
+    /// Whether a number was given out and forgotten.
+    pub(crate) fn forgot(&self, at: usize) -> bool {
+        at < self.base && !self.old.contains_key(&at)
+    }
+
+    /// The entry of a number, if it has one that was not forgotten.
+    pub(crate) fn get(&self, at: usize) -> Option<&T> {
+        match at.checked_sub(self.base) {
+            Some(at) => self.recent.get(at),
+            None => self.old.get(&at),
+        }
+    }
+
+    /// The entry of a number; a blank if it was forgotten or never was.
+    pub(crate) fn at(&self, at: usize) -> &T {
+        self.get(at).unwrap_or(T::BLANK)
+    }
+
+    /// The same as [`Window::get`], to be changed.
+    pub(crate) fn get_mut(&mut self, at: usize) -> Option<&mut T> {
+        match at.checked_sub(self.base) {
+            Some(at) => self.recent.get_mut(at),
+            None => self.old.get_mut(&at),
+        }
+    }
+
+    /// The entry of a number, made if need be, and with it all before it.
+    pub(crate) fn slot(&mut self, at: usize) -> &mut T {
+        while self.end() <= at {
+            self.push(T::BLANK.clone());
+        }
+        match at.checked_sub(self.base) {
+            Some(at) => &mut self.recent[at],
+            None => self.old.entry(at).or_insert_with(|| T::BLANK.clone()),
+        }
+    }
+
+    /// One more.
+    pub(crate) fn push(&mut self, entry: T) {
+        self.recent.push_back(entry);
+        if self.recent.len() <= KEPT {
+            return;
+        }
+        if let Some(first) = self.recent.pop_front() {
+            if !first.is_done() {
+                self.old.insert(self.base, first);
+            }
+            self.base += 1;
+        }
+        self.aged += 1;
+        if self.aged > self.old.len() + KEPT {
+            self.aged = 0;
+            self.old.retain(|_, entry| !entry.is_done());
+        }
+    }
+
+    /// All that are kept from a number on, in their order.
+    pub(crate) fn from(&self, at: usize) -> impl Iterator<Item = &T> {
+        let old = self.old.range(at..).map(|(_, entry)| entry);
+        old.chain(self.recent.range(at.saturating_sub(self.base).min(self.recent.len())..))
+    }
+}
+
+/// Numbers and marks of which only the latest are of use.
+macro_rules! passing {
+    ($($of:ty = $blank:expr),+) => {$(
+        impl Aged for $of {
+            const BLANK: &'static $of = &$blank;
+
+            fn is_done(&self) -> bool {
+                true
+            }
+        }
+    )+};
+}
+
+passing!(u32 = 0, u64 = 0, bool = false, (u64, u32) = (0, 0));
+
+impl<T: Clone + 'static> Aged for Vec<T> {
+    const BLANK: &'static Vec<T> = &Vec::new();
+
+    fn is_done(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl<T: Aged> Index<usize> for Window<T> {
+    type Output = T;
+
+    fn index(&self, at: usize) -> &T {
+        self.at(at)
+    }
+}
+
+impl<T: Aged> IndexMut<usize> for Window<T> {
+    fn index_mut(&mut self, at: usize) -> &mut T {
+        self.slot(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq)]
+    struct Number(usize, bool);
+
+    impl Aged for Number {
+        const BLANK: &'static Number = &Number(0, false);
+
+        fn is_done(&self) -> bool {
+            self.1
+        }
+    }
+
+    #[test]
+    fn what_is_alive_is_kept_and_the_latest_of_the_others() {
+        let mut window = Window::default();
+        for number in 0..100_000 {
+            window.push(Number(number, number % 10_000 != 0));
+        }
+        assert_eq!(window.end(), 100_000);
+        assert_eq!(window.get(20_000), Some(&Number(20_000, false)));
+        assert_eq!(window.get(20_001), None);
+        assert_eq!(window.get(99_999), Some(&Number(99_999, true)));
+        assert_eq!(window.from(0).count(), 10 + KEPT);
+        assert!(window.from(50_000).map(|number| number.0).is_sorted());
+        for number in (0..100_000).step_by(10_000) {
+            window.get_mut(number).expect("it is alive").1 = true;
+        }
+        for number in 100_000..200_000 {
+            window.push(Number(number, true));
+        }
+        assert_eq!(window.from(0).count(), KEPT);
+    }
+
+    #[test]
+    fn a_number_from_long_ago_can_come_back() {
+        let mut window: Window<Number> = Window::default();
+        window.slot(10_000).1 = true;
+        assert_eq!(window.get(0), Some(&Number(0, false)), "nobody said that it is done with");
+        window.slot(3).0 = 7;
+        assert_eq!(window.get(3), Some(&Number(7, false)));
+    }
+}
