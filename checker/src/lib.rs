@@ -24,7 +24,10 @@
 pub mod digest;
 pub mod history;
 pub mod jsonl;
+pub mod monitor;
+pub mod search;
 pub mod text;
+pub mod verify;
 
 mod judge;
 mod report;
