@@ -29,6 +29,7 @@ pub mod search;
 pub mod text;
 pub mod verify;
 
+mod black_box;
 mod judge;
 mod report;
 mod verdict;
@@ -38,6 +39,7 @@ mod sink;
 mod view;
 mod words;
 
+pub use black_box::{BlackBox, Seen};
 pub use judge::{Judge, RuleSet, judge, judge_stored};
 pub use report::{Finding, Metrics, Probe, Report, Row};
 pub use verdict::{Layer, RuleId, Verdict};
