@@ -33,8 +33,18 @@ pub trait Object {
         vec![asked]
     }
 
+    /// The same about values of other names.
+    fn renamed(action: Self::Action) -> Self::Action {
+        action
+    }
+
     /// The states after it; none if it cannot be. An open operation may be answered anything.
     fn step(state: &Self::State, process: u32, action: Self::Action, is_open: bool) -> Vec<Self::State>;
+}
+
+/// Another name for a value, or a process: far from the others, in the same order.
+pub fn renamed(value: u32) -> u32 {
+    value * 400_000_009 + 5
 }
 
 /// Who holds: process, depth, and whether alone. The largest tokens: of all, and of exclusive holds.
@@ -156,6 +166,13 @@ impl Object for FifoQueue {
         }
     }
 
+    fn renamed(action: Queue) -> Queue {
+        match action {
+            Queue::Put(item) => Queue::Put(renamed(item)),
+            Queue::Take(item) => Queue::Take(item.map(renamed)),
+        }
+    }
+
     fn step(state: &Vec<u32>, _: u32, action: Queue, is_open: bool) -> Vec<Vec<u32>> {
         let mut state = state.clone();
         match action {
@@ -206,6 +223,13 @@ impl Object for PriorityQueue {
         }
     }
 
+    fn renamed(action: Urgent) -> Urgent {
+        match action {
+            Urgent::Put { item, urgency } => Urgent::Put { item: renamed(item), urgency },
+            Urgent::Take(item) => Urgent::Take(item.map(renamed)),
+        }
+    }
+
     fn step(state: &Vec<u32>, _: u32, action: Urgent, is_open: bool) -> Vec<Vec<u32>> {
         let without = |item: u32| state.iter().copied().filter(|other| *other != item).collect::<Vec<_>>();
         let may_go = |item: &u32| state.iter().all(|other| urgency(*item) <= urgency(*other));
@@ -249,6 +273,13 @@ impl Object for Cell {
         match asked {
             Register::Write(_) => vec![asked],
             Register::Read(_) => (0..=made).map(Some).chain([None]).map(Register::Read).collect(),
+        }
+    }
+
+    fn renamed(action: Register) -> Register {
+        match action {
+            Register::Write(value) => Register::Write(renamed(value)),
+            Register::Read(value) => Register::Read(value.map(renamed)),
         }
     }
 
