@@ -1,5 +1,6 @@
 //! The judge: a history goes in, event by event, and a report comes out.
 
+use crate::black_box::{self, Collect};
 use crate::history::{Event, History, Tables};
 use crate::report::{Finding, Report};
 use crate::rules::Rules;
@@ -155,12 +156,19 @@ impl Judge {
     }
 
     /// Nothing follows.
-    pub fn finish(mut self, tables: Tables<'_>) -> Report {
+    pub fn finish(self, tables: Tables<'_>) -> Report {
+        self.finish_with(tables, None)
+    }
+
+    /// The same, with what clients saw.
+    fn finish_with(mut self, tables: Tables<'_>, seen: Option<Collect>) -> Report {
+        let mut black_boxes = Vec::new();
         if !self.broken && self.events > 0 {
             let index = self.events - 1;
             let scene = Scene { view: &self.view, tables, index, at: self.view.now.at };
             self.rules.finish(&self.on, &scene, &mut self.sink);
             self.sink.premise_of_all(RuleId::W);
+            black_boxes = seen.map_or(black_boxes, |seen| black_box::judge(seen, &scene, &mut self.sink));
         }
         let rows = self.sink.rows(tables.objects, |rule| self.on.has(rule));
         let is_vacuous = |rule: &RuleId| {
@@ -170,29 +178,36 @@ impl Judge {
         let unproved = required.filter(is_vacuous).collect();
         self.sink.metrics.events = self.events as usize;
         let (findings, metrics) = self.sink.into_findings();
-        Report { rows, findings, metrics, unproved, unknown: self.cut }
+        Report { rows, findings, metrics, unproved, unknown: self.cut, black_boxes }
     }
 }
 
-/// Judges a stored history.
+/// Judges a stored history: with a [`Judge`], and then what clients saw of each object, which needs to know how a call ended
+/// before it ended.
 pub fn judge(history: &History, rules: &RuleSet) -> Report {
-    let tables = history.tables();
-    let mut judge = Judge::new(tables, rules);
-    for event in &history.events {
-        judge.push(tables, event);
-    }
-    judge.finish(tables)
+    let (judge, seen) = told(history, rules);
+    judge.finish_with(history.tables(), Some(seen))
 }
 
 /// Judges what was read from a file: one that was cut off is never judged Pass.
 pub fn judge_stored(stored: &crate::jsonl::Stored, rules: &RuleSet) -> Report {
-    let tables = stored.history.tables();
-    let mut judge = Judge::new(tables, rules);
-    for event in &stored.history.events {
-        judge.push(tables, event);
-    }
+    let (mut judge, seen) = told(&stored.history, rules);
     if let Some(cut) = &stored.cut {
         judge.cut(cut.to_string());
     }
-    judge.finish(tables)
+    judge.finish_with(stored.history.tables(), Some(seen))
+}
+
+/// A judge that has been told everything.
+fn told(history: &History, rules: &RuleSet) -> (Judge, Collect) {
+    let tables = history.tables();
+    let (mut judge, mut seen) = (Judge::new(tables, rules), Collect::new(rules));
+    for event in &history.events {
+        let index = judge.events;
+        judge.push(tables, event);
+        if !judge.broken {
+            seen.event(&judge.view, tables, index, event);
+        }
+    }
+    (judge, seen)
 }

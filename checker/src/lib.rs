@@ -24,8 +24,12 @@
 pub mod digest;
 pub mod history;
 pub mod jsonl;
+pub mod monitor;
+pub mod search;
 pub mod text;
+pub mod verify;
 
+mod black_box;
 mod judge;
 mod report;
 mod verdict;
@@ -36,6 +40,7 @@ mod view;
 mod window;
 mod words;
 
+pub use black_box::{BlackBox, Seen};
 pub use judge::{Judge, RuleSet, judge, judge_stored};
 pub use report::{Finding, Metrics, Probe, Report, Row};
 pub use verdict::{Layer, RuleId, Verdict};

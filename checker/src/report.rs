@@ -1,5 +1,6 @@
 //! What a judge says in the end.
 
+use crate::black_box::BlackBox;
 use crate::history::ObjectId;
 use crate::verdict::{Layer, RuleId, Verdict};
 use std::fmt;
@@ -153,6 +154,8 @@ pub struct Report {
     pub unproved: Vec<RuleId>,
     /// Why evidence is missing, if it is: the history was cut off, or ended too early.
     pub unknown: Option<String>,
+    /// What clients saw of each object that has a [monitor](crate::monitor), and its verdict. Only of whole histories.
+    pub black_boxes: Vec<BlackBox>,
 }
 
 impl Report {

@@ -275,6 +275,13 @@ impl Sink {
         });
     }
 
+    /// Whether something was found about an object that was not kept.
+    pub(crate) fn has_more(&self, object: ObjectId) -> bool {
+        let cells = self.cells.get(usize::from(object.0) + 1);
+        let found = |(cell, kept): (&Cell, &u32)| cell.findings > 0 && *kept >= KEPT;
+        cells.is_some_and(|cells| cells.iter().zip(&self.kept).any(found))
+    }
+
     /// The findings so far, as they came.
     pub(crate) fn findings(&self) -> &[Finding] {
         &self.findings

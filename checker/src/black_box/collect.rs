@@ -1,0 +1,317 @@
+//! Gathers what clients saw of each object while a history is judged.
+
+use super::{BlackBox, Seen, rule_of};
+use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Share, Tables, Verb, What, Who};
+use crate::judge::RuleSet;
+use crate::monitor::{Locking, Operations, Queue, Urgent};
+use crate::verdict::RuleId;
+use crate::view::{Hold, View};
+use std::collections::BTreeMap;
+
+/// What was done: by whom, what, and at which events it was called and returned.
+type Told<A> = Vec<(u32, A, u32, Option<u32>)>;
+
+/// What is gathered so far.
+pub(crate) struct Collect {
+    on: RuleSet,
+    /// By object; none for kinds that are judged otherwise.
+    objects: Vec<Option<Gathered>>,
+    /// Holds now: what of which object, since which place in its list, and whether a belief was told.
+    held: Vec<Held>,
+    /// An acquire that returned just now: a belief may follow.
+    returned: Option<(OpId, u32)>,
+    requests: bool,
+}
+
+struct Gathered {
+    object: ObjectId,
+    rule: RuleId,
+    is_fifo: bool,
+    holds: Told<Locking>,
+    puts: Vec<Put>,
+    gets: Vec<Got>,
+    /// By client.
+    hands: BTreeMap<u8, Hand>,
+}
+
+struct Held {
+    object: ObjectId,
+    op: OpId,
+    share: Share,
+    process: u32,
+    believed: bool,
+}
+
+struct Put {
+    op: OpId,
+    item: u32,
+    urgency: u32,
+    called: u32,
+    returned: Option<u32>,
+    refused: bool,
+}
+
+/// An item that was handed out.
+struct Got {
+    client: u8,
+    item: u32,
+    called: u32,
+    /// Since when it may have been taken.
+    since: u32,
+    seen: u32,
+}
+
+/// What a consumer may have in hand.
+#[derive(Clone, Copy)]
+struct Hand {
+    /// Its first call.
+    first: u32,
+    /// Since when it may have been taken.
+    since: u32,
+    /// Calls that have not returned.
+    open: u32,
+    /// It asked for two things at once: nothing is known of its hand.
+    is_two: bool,
+    /// What its last call did is in doubt.
+    in_doubt: bool,
+}
+
+fn gets(verb: Verb) -> bool {
+    verb == Verb::Take
+}
+
+impl Collect {
+    pub(crate) fn new(on: &RuleSet) -> Collect {
+        Collect { on: on.clone(), objects: Vec::new(), held: Vec::new(), returned: None, requests: false }
+    }
+
+    /// Takes in an event; the view shows what is after it.
+    pub(crate) fn event(&mut self, view: &View, tables: Tables<'_>, index: u32, event: &Event) {
+        for at in self.objects.len()..tables.objects.len() {
+            self.declare(ObjectId(at as u16), view, tables);
+        }
+        if let Some((op, at)) = self.returned.take()
+            && !(matches!(event.what, What::Believe { .. }) && event.op == op)
+        {
+            self.begin(view, op, at, false);
+        }
+        match event.what {
+            What::Believe { .. } => {
+                self.end(index, |held| held.op == event.op);
+                self.begin(view, event.op, index, true);
+            }
+            What::Unbelieve { .. } | What::Crash { .. } => self.end_holds(view, index, None),
+            What::Call { object, verb, .. } => {
+                let release = (verb == Verb::Release).then_some((event.who, object));
+                self.end_holds(view, index, release);
+                if gets(verb) {
+                    self.asked(view.op(event.op).client, object, index);
+                }
+            }
+            What::Return { outcome } => self.over(view, index, event.op, outcome),
+            What::Given { text, number } => {
+                let op = view.op(event.op);
+                let (item, called) = (text.0, op.called.index);
+                if let Some(Some(gathered)) = self.objects.get_mut(usize::from(op.object.0))
+                    && op.verb == Verb::Put
+                    && op.called.came()
+                {
+                    let urgency = u32::try_from(number).unwrap_or(u32::MAX);
+                    let (returned, refused) = (None, false);
+                    gathered.puts.push(Put { op: event.op, item, urgency, called, returned, refused });
+                }
+            }
+            What::Send { cleanup: false, .. } => {
+                self.requests = true;
+                self.sent(view, event.op);
+            }
+            What::Observed { object, text, .. } => self.observed(view, index, event.op, object, text.0),
+            _ => {}
+        }
+        if matches!(event.what, What::Crash { .. }) {
+            self.died(event);
+        }
+    }
+
+    fn declare(&mut self, object: ObjectId, view: &View, tables: Tables<'_>) {
+        let declared = &tables.objects[usize::from(object.0)];
+        let queues = [Kind::Queue, Kind::PriorityQueue].contains(&declared.kind);
+        // What was claimed may come again, in no order.
+        let is_judged = !queues || !declared.manner.at_least_once;
+        let is_judged = is_judged && (declared.kind != Kind::PriorityQueue || declared.manner.strict);
+        // A second opinion needs all of the first one.
+        let others: &[RuleId] = match view.is_sim() && queues {
+            true => &[RuleId::Qu1, RuleId::Qu2, RuleId::Qu3],
+            false => &[],
+        };
+        let is_judged = is_judged && others.iter().all(|rule| self.on.has(*rule));
+        let rule = rule_of(declared.kind, view.is_sim()).filter(|rule| is_judged && self.on.has(*rule));
+        self.objects.push(rule.map(|rule| Gathered {
+            object,
+            rule,
+            is_fifo: declared.kind == Kind::Queue,
+            holds: Vec::new(),
+            puts: Vec::new(),
+            gets: Vec::new(),
+            hands: BTreeMap::new(),
+        }));
+    }
+
+    fn gathered(&mut self, object: ObjectId) -> Option<&mut Gathered> {
+        self.objects.get_mut(usize::from(object.0))?.as_mut()
+    }
+
+    /// A hold begins.
+    fn begin(&mut self, view: &View, op: OpId, at: u32, believed: bool) {
+        let (object, share) = (view.op(op).object, view.op(op).share);
+        let Some(gathered) = self.gathered(object) else { return };
+        // Each hold is one's own: a client that asks twice waits for itself.
+        let process = gathered.holds.len() as u32;
+        gathered.holds.push((process, Locking::Acquire { share, token: 0 }, at, Some(at)));
+        self.held.push(Held { object, op, share, process, believed });
+    }
+
+    /// Holds end.
+    fn end(&mut self, at: u32, ends: impl Fn(&Held) -> bool) {
+        let Collect { held, objects, .. } = self;
+        held.retain(|held| {
+            if !ends(held) {
+                return true;
+            }
+            if let Some(Some(gathered)) = objects.get_mut(usize::from(held.object.0)) {
+                gathered.holds.push((held.process, Locking::Release, at, Some(at)));
+            }
+            false
+        });
+    }
+
+    /// What is not believed any more, or not in that way, has ended. Where no belief was told, the call of a release and
+    /// the death of the client are ends.
+    fn end_holds(&mut self, view: &View, at: u32, release: Option<(Who, ObjectId)>) {
+        self.end(at, |held| {
+            let op = view.op(held.op);
+            if held.believed {
+                return op.hold != Hold::Believed || op.share != held.share;
+            }
+            release == Some((Who::Client(op.client), held.object)) || view.client(op.client).is_dead()
+        });
+    }
+
+    fn over(&mut self, view: &View, index: u32, id: OpId, outcome: Outcome) {
+        let op = view.op(id);
+        if op.is_acquire() && outcome == Outcome::Done && op.hold == Hold::None && !view.is_sim() {
+            self.returned = Some((id, index));
+        }
+        let Some(gathered) = self.gathered(op.object) else { return };
+        if gets(op.verb) {
+            if let Some(hand) = gathered.hands.get_mut(&op.client) {
+                hand.open = hand.open.saturating_sub(1);
+                hand.in_doubt = outcome != Outcome::Done;
+            }
+        } else if op.verb == Verb::Put {
+            for put in gathered.puts.iter_mut().rev().take_while(|put| put.called >= op.called.index) {
+                if put.op == id {
+                    put.returned = (outcome == Outcome::Done).then_some(index);
+                    put.refused = outcome == Outcome::Refused;
+                }
+            }
+        }
+    }
+
+    /// A consumer asks for an item.
+    fn asked(&mut self, client: u8, object: ObjectId, index: u32) {
+        let Some(gathered) = self.gathered(object) else { return };
+        let new = Hand { first: index, since: index, open: 0, is_two: false, in_doubt: false };
+        let hand = gathered.hands.entry(client).or_insert(new);
+        hand.is_two |= hand.open > 0;
+        hand.open += 1;
+    }
+
+    /// A consumer that asks the servers has nothing in hand, unless its last call came to no good end.
+    fn sent(&mut self, view: &View, id: OpId) {
+        let op = view.op(id);
+        if !gets(op.verb) || !op.called.came() {
+            return;
+        }
+        let (called, client) = (op.called.index, op.client);
+        let hand = self.gathered(op.object).and_then(|gathered| gathered.hands.get_mut(&client));
+        if let Some(hand) = hand.filter(|hand| !hand.in_doubt) {
+            hand.since = called;
+        }
+    }
+
+    fn observed(&mut self, view: &View, index: u32, id: OpId, object: ObjectId, item: u32) {
+        let op = view.op(id);
+        let (called, client) = (op.called.index, op.client);
+        if !gets(op.verb) || !op.called.came() || op.object != object {
+            return;
+        }
+        let Some(gathered) = self.gathered(object) else { return };
+        let Some(hand) = gathered.hands.get(&client) else { return };
+        let since = if hand.is_two { hand.first } else { hand.since.min(called) };
+        gathered.gets.push(Got { client, item, called, since, seen: index });
+    }
+
+    /// Whoever comes after it has nothing in hand.
+    fn died(&mut self, event: &Event) {
+        let What::Crash { client } = event.what else { return };
+        for gathered in self.objects.iter_mut().flatten() {
+            gathered.hands.remove(&client);
+        }
+    }
+
+    /// All objects of which clients saw something.
+    pub(super) fn finish(mut self, view: &View) -> Vec<BlackBox> {
+        if let Some((op, at)) = self.returned.take() {
+            self.begin(view, op, at, false);
+        }
+        let requests = self.requests;
+        let seen = self.objects.into_iter().flatten().map(|gathered| gathered.finish(requests));
+        seen.filter(|black_box| !black_box.events.is_empty()).collect()
+    }
+}
+
+impl Gathered {
+    fn finish(mut self, requests: bool) -> BlackBox {
+        let (object, rule) = (self.object, self.rule);
+        let make = |seen: Seen, events| {
+            let judged = seen.judge();
+            BlackBox { object, rule, verdict: judged.verdict, seen, judged, events }
+        };
+        if !self.holds.is_empty() {
+            let (seen, events) = told(&self.holds);
+            return make(Seen::Holds(seen), events);
+        }
+        self.gets.sort_by_key(|got| (got.item, got.seen));
+        let came_out = |item: u32| self.gets.binary_search_by_key(&item, |got| got.item).is_ok();
+        let puts = self.puts.iter().filter(|put| !put.refused && came_out(put.item));
+        // Who puts is somebody else than who takes.
+        let puts = puts.map(|put| (u32::MAX, put, put.called, put.returned));
+        let gets = self.gets.iter().map(|got| {
+            let called = if requests { got.since } else { got.called };
+            (u32::from(got.client), Some(got.item), called, Some(got.seen))
+        });
+        if self.is_fifo {
+            let puts = puts.map(|(who, put, called, end)| (who, Queue::Put(put.item), called, end));
+            let gets = gets.map(|(who, item, called, end)| (who, Queue::Take(item), called, end));
+            let (seen, events) = told(&puts.chain(gets).collect());
+            make(Seen::Fifo(seen), events)
+        } else {
+            let put = |put: &Put| Urgent::Put { item: put.item, urgency: put.urgency };
+            let puts = puts.map(|(who, item, called, end)| (who, put(item), called, end));
+            let gets = gets.map(|(who, item, called, end)| (who, Urgent::Take(item), called, end));
+            let (seen, events) = told(&puts.chain(gets).collect());
+            make(Seen::MostUrgent(seen), events)
+        }
+    }
+}
+
+/// The operations, and the event at each of their positions.
+fn told<A: Copy>(told: &Told<A>) -> (Operations<A>, Vec<u32>) {
+    let mut events: Vec<u32> =
+        told.iter().flat_map(|(.., called, end)| [Some(*called), *end]).flatten().collect();
+    events.sort_unstable();
+    let timed =
+        told.iter().map(|(who, action, called, end)| (*who, *action, u64::from(*called), end.map(u64::from)));
+    (Operations::of_times(timed), events)
+}

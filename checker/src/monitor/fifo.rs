@@ -1,0 +1,299 @@
+//! Queues, first in first out: four patterns are all that can be wrong.
+//!
+//! An item comes out that had not been put; it comes out twice; a later one comes out while an earlier one is there; the
+//! queue is said to be empty while it certainly is not (Henzinger, Sezgin, Vafeiadis: Aspect-oriented linearizability
+//! proofs, CONCUR 2013). One pass over calls and returns finds all of them.
+//!
+//! Takes of which it is not known what they took are resolved first: the items that were put and never came out go to them
+//! in order, the one put first to the take called first. No other choice is ever better: both who may not be passed and
+//! when the queue cannot be empty only depend on how many of the first items may have gone by when.
+
+use super::breach::in_order;
+use super::stays::{Free, Stay, chain};
+use super::values::{Ids, dense};
+use super::{Breach, Certificate, Judged, Monitor, Number, Operation, Operations, PENDING, Step, Wrong};
+use crate::verdict::Verdict;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What is asked of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queue {
+    /// To put an item. No item is put twice.
+    Put(u32),
+    /// To take the next one: that one, or none because the queue was empty. What a take has taken that has not returned is
+    /// not known.
+    Take(Option<u32>),
+}
+
+/// Judges queues, first in first out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fifo;
+
+/// What is known of one item.
+#[derive(Clone, Copy)]
+struct Item {
+    put: Number,
+    put_called: u32,
+    put_returned: u32,
+    take: Number,
+    take_called: u32,
+    take_returned: u32,
+}
+
+impl Item {
+    const NONE: Item = Item {
+        put: Number::NONE,
+        put_called: PENDING,
+        put_returned: PENDING,
+        take: Number::NONE,
+        take_called: PENDING,
+        take_returned: PENDING,
+    };
+
+    fn is_taken(&self) -> bool {
+        self.take != Number::NONE
+    }
+}
+
+fn item_of(operation: &Operation<Queue>) -> Option<u32> {
+    match operation.action {
+        Queue::Put(item) => Some(item),
+        Queue::Take(item) => item.filter(|_| operation.is_done()),
+    }
+}
+
+/// The takes of which it is not known what they took, each with the item that it is best to have taken.
+fn resolved(history: &Operations<Queue>, items: usize, ids: &Ids) -> Vec<(Number, u32)> {
+    let is_open = |(_, operation): &(Number, &Operation<Queue>)| {
+        operation.is_pending() && matches!(operation.action, Queue::Take(_))
+    };
+    let open: Vec<Number> = history.iter().filter(is_open).map(|(number, _)| number).collect();
+    if open.is_empty() {
+        return Vec::new();
+    }
+    let mut came_out = vec![false; items];
+    for (number, operation) in history.iter().filter(|(_, operation)| operation.is_done()) {
+        if let Queue::Take(Some(item)) = operation.action {
+            came_out[ids.of(number, item)] = true;
+        }
+    }
+    let mut missing = history.steps().filter_map(|step| match step {
+        Step::Return(number) => match history[number].action {
+            Queue::Put(item) => Some(ids.of(number, item)).filter(|id| !came_out[*id]),
+            Queue::Take(_) => None,
+        },
+        _ => None,
+    });
+    open.into_iter().map_while(|take| Some((take, missing.next()? as u32))).collect()
+}
+
+/// One pass over a history.
+struct Pass {
+    items: Vec<Item>,
+    /// Items in the order in which their puts returned; those before `head` have been taken.
+    line: Vec<u32>,
+    head: usize,
+    /// How many items are certainly inside.
+    inside: u32,
+    /// The queue may have been empty in the gap just before this position.
+    last_free: u32,
+    breaches: Vec<Breach>,
+}
+
+impl Pass {
+    /// `None` if an item is put twice.
+    fn over(history: &Operations<Queue>) -> Option<Pass> {
+        let (items, ids) = dense(history, item_of);
+        let resolved = resolved(history, items, &ids);
+        let mut resolved = resolved.into_iter().peekable();
+        let mut pass = Pass {
+            items: vec![Item::NONE; items],
+            line: Vec::with_capacity(items),
+            head: 0,
+            inside: 0,
+            last_free: 0,
+            breaches: Vec::new(),
+        };
+        for (at, step) in history.steps().enumerate() {
+            let at = at as u32;
+            if pass.inside == 0 {
+                pass.last_free = at;
+            }
+            let (Step::Call(number) | Step::Return(number)) = step else { continue };
+            let operation = &history[number];
+            match (step, operation.action) {
+                (Step::Call(_), Queue::Put(item)) => {
+                    let item = &mut pass.items[ids.of(number, item)];
+                    if item.put != Number::NONE {
+                        return None;
+                    }
+                    (item.put, item.put_called) = (number, at);
+                }
+                (Step::Call(_), Queue::Take(item)) => {
+                    let known = item.filter(|_| operation.is_done()).map(|item| ids.of(number, item));
+                    let guess = || resolved.next_if(|(take, _)| *take == number).map(|(_, id)| id as usize);
+                    if let Some(id) = known.or_else(guess) {
+                        pass.take_called(id, number, operation, history);
+                    }
+                }
+                (_, Queue::Put(item)) => {
+                    let id = ids.of(number, item);
+                    pass.items[id].put_returned = at;
+                    pass.line.push(id as u32);
+                    pass.inside += u32::from(!pass.items[id].is_taken());
+                }
+                (_, Queue::Take(Some(item))) => pass.took(ids.of(number, item), number, at),
+                (_, Queue::Take(None)) => {
+                    if pass.last_free <= operation.called {
+                        pass.breaches.push(Breach { at, wrong: Wrong::NotEmpty { take: number } });
+                    }
+                }
+            }
+        }
+        Some(pass)
+    }
+
+    fn take_called(
+        &mut self,
+        id: usize,
+        take: Number,
+        operation: &Operation<Queue>,
+        history: &Operations<Queue>,
+    ) {
+        let item = &mut self.items[id];
+        if item.is_taken() {
+            let at = operation.returned.max(history[item.take].returned);
+            self.breaches.push(Breach { at, wrong: Wrong::Twice { first: item.take, second: take } });
+            return;
+        }
+        (item.take, item.take_called, item.take_returned) = (take, operation.called, operation.returned);
+        self.inside -= u32::from(item.put_returned != PENDING);
+    }
+
+    fn took(&mut self, id: usize, take: Number, at: u32) {
+        let put_called = self.items[id].put_called;
+        if put_called == PENDING {
+            self.breaches.push(Breach { at, wrong: Wrong::Invented { get: take } });
+            return;
+        }
+        while self.line.get(self.head).is_some_and(|first| self.items[*first as usize].is_taken()) {
+            self.head += 1;
+        }
+        if let Some(first) = self.line.get(self.head).map(|first| &self.items[*first as usize])
+            && first.put_returned < put_called
+        {
+            self.breaches.push(Breach { at, wrong: Wrong::Passed { put: first.put, take } });
+        }
+    }
+}
+
+impl Monitor for Fifo {
+    type Action = Queue;
+
+    fn judge(&self, history: &Operations<Queue>) -> Judged {
+        match Pass::over(history) {
+            Some(pass) => Judged::of(history, pass.breaches),
+            None => Judged::unknown("an item is put twice"),
+        }
+    }
+
+    fn certify(&self, history: &Operations<Queue>, judged: &Judged) -> Certificate {
+        let Some(Pass { items, .. }) = Pass::over(history) else { return Certificate::Nothing };
+        match (judged.verdict, judged.breaches.first()) {
+            (Verdict::Fail, Some(breach)) => Certificate::Breach {
+                breach: *breach,
+                chain: match breach.wrong {
+                    Wrong::NotEmpty { take } => {
+                        let stays = items.iter().filter(|item| item.put_returned != PENDING);
+                        let stays = stays.map(|item| Stay {
+                            put: item.put,
+                            from: item.put_returned,
+                            to: item.take_called,
+                        });
+                        chain(stays.collect(), history[take].called..history[take].returned)
+                    }
+                    _ => Vec::new(),
+                },
+            },
+            (Verdict::Pass, _) => order(history, &items),
+            _ => Certificate::Nothing,
+        }
+    }
+}
+
+/// What goes first within one gap: takes of what came before it, items that come and go in it, empty answers, puts of
+/// what stays.
+const LEAVES: u8 = 0;
+const PASSES: u8 = 1;
+const FINDS_NONE: u8 = 2;
+const STAYS: u8 = 3;
+
+/// An order of effects of a history without a breach.
+fn order(history: &Operations<Queue>, items: &[Item]) -> Certificate {
+    // A put that never returned and was never taken need not have happened.
+    let took_part = items.iter().filter(|item| item.put_returned != PENDING || item.is_taken());
+    let line = in_line(took_part.filter(|item| item.put != Number::NONE).copied().collect());
+    let mut gaps = vec![(0, PENDING); line.len()];
+    let mut latest = PENDING;
+    for (item, gap) in line.iter().zip(&mut gaps).rev() {
+        latest = latest.min(item.put_returned);
+        gap.0 = latest - 1;
+    }
+    let mut earliest = 0;
+    for (item, gap) in line.iter().zip(&mut gaps).filter(|(item, _)| item.is_taken()) {
+        earliest = earliest.max(item.take_called).max(gap.0);
+        gap.1 = earliest;
+    }
+    let mut effects = Vec::with_capacity(history.len());
+    for (place, (item, (put, take))) in line.iter().zip(&gaps).enumerate() {
+        let (arrives, leaves) = if put == take { (PASSES, PASSES) } else { (STAYS, LEAVES) };
+        effects.push((*put, (arrives, place, false), item.put));
+        if item.is_taken() {
+            effects.push((*take, (leaves, place, true), item.take));
+        }
+    }
+    let free = Free::between(history.positions(), gaps.iter().copied());
+    let empty = history.iter().filter(|(_, operation)| operation.is_done());
+    let empty = empty.filter(|(_, operation)| operation.action == Queue::Take(None));
+    effects.extend(
+        empty.map(|(number, operation)| (free.from(operation.called), (FINDS_NONE, 0, false), number)),
+    );
+    in_order(effects)
+}
+
+/// Items in an order in which they may have been put and taken: again and again, of those that may come first by both
+/// their puts and their takes, the one whose take was called first.
+fn in_line(items: Vec<Item>) -> Vec<Item> {
+    let (mut taken, mut left): (Vec<Item>, Vec<Item>) = items.into_iter().partition(Item::is_taken);
+    for item in &mut taken {
+        // It was put before it was taken.
+        item.put_returned = item.put_returned.min(item.take_returned);
+        item.take_called = item.take_called.max(item.put_called);
+    }
+    let sorted = |key: fn(&Item) -> u32| {
+        let mut order: Vec<usize> = (0..taken.len()).collect();
+        order.sort_unstable_by_key(|at| key(&taken[*at]));
+        order
+    };
+    let mut to_come = sorted(|item| item.put_called).into_iter().peekable();
+    let by_put = sorted(|item| item.put_returned);
+    let mut by_put = by_put.iter().copied().peekable();
+    let mut may_come = BinaryHeap::new();
+    let mut placed = vec![false; taken.len()];
+    let mut line = Vec::with_capacity(taken.len() + left.len());
+    while line.len() < taken.len() {
+        while by_put.next_if(|at| placed[*at]).is_some() {}
+        let first_return = by_put.peek().map_or(PENDING, |at| taken[*at].put_returned);
+        while let Some(at) = to_come.next_if(|at| taken[*at].put_called < first_return) {
+            may_come.push(Reverse((taken[at].take_called, at)));
+        }
+        // Its take was called before any other's returned: nobody was passed.
+        let Some(Reverse((_, at))) = may_come.pop() else { break };
+        placed[at] = true;
+        line.push(taken[at]);
+    }
+    left.sort_unstable_by_key(|item| item.put_returned);
+    line.extend(left);
+    line
+}

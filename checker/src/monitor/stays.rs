@@ -1,0 +1,76 @@
+//! Items that certainly stay in a queue for a while, and what they cover together.
+
+use super::{Number, PENDING};
+
+/// An item is certainly there in the gaps from the return of its put to just before the call of its take.
+#[derive(Clone, Copy)]
+pub(super) struct Stay {
+    pub(super) put: Number,
+    /// The first of these gaps.
+    pub(super) from: u32,
+    /// The first gap after them, or [`PENDING`].
+    pub(super) to: u32,
+}
+
+/// Items of which one was there in each gap of a range; each comes before the one before it goes. Empty if there was a gap
+/// with none.
+pub(super) fn chain(mut stays: Vec<Stay>, gaps: std::ops::Range<u32>) -> Vec<Number> {
+    stays.sort_unstable_by_key(|stay| stay.from);
+    let mut stays = stays.into_iter().peekable();
+    let (mut gap, mut links) = (gaps.start, Vec::new());
+    let mut best: Option<Stay> = None;
+    while gap < gaps.end {
+        while let Some(stay) = stays.next_if(|stay| stay.from <= gap) {
+            if best.is_none_or(|best| best.to < stay.to) {
+                best = Some(stay);
+            }
+        }
+        match best {
+            Some(stay) if stay.to > gap => {
+                links.push(stay.put);
+                gap = stay.to;
+            }
+            _ => return Vec::new(),
+        }
+    }
+    links
+}
+
+/// Which gaps some stays leave free.
+pub(super) struct Free {
+    /// By gap: the first free one from there on, or [`PENDING`].
+    next: Vec<u32>,
+}
+
+impl Free {
+    /// Of so many gaps, without those that lie strictly between the two of a pair.
+    pub(super) fn between(gaps: u32, spans: impl Iterator<Item = (u32, u32)>) -> Free {
+        let mut change = vec![0i32; gaps as usize + 2];
+        for (from, to) in spans {
+            let to = to.min(gaps + 1);
+            if from + 1 < to {
+                change[from as usize + 1] += 1;
+                change[to as usize] -= 1;
+            }
+        }
+        let mut open = 0;
+        for change in &mut change {
+            open += *change;
+            *change = open;
+        }
+        let mut next = vec![PENDING; gaps as usize + 1];
+        let mut free = PENDING;
+        for gap in (0..=gaps as usize).rev() {
+            if change[gap] == 0 {
+                free = gap as u32;
+            }
+            next[gap] = free;
+        }
+        Free { next }
+    }
+
+    /// The first free gap from one on.
+    pub(super) fn from(&self, gap: u32) -> u32 {
+        self.next.get(gap as usize).copied().unwrap_or(PENDING)
+    }
+}

@@ -1,0 +1,225 @@
+//! A bounded search for objects that no [monitor](crate::monitor) knows: whether some order of effects explains a history.
+//!
+//! Depth-first with a memory of what was seen (Wing, Gong: Testing and verifying concurrent objects, 1993; Lowe: Testing for
+//! linearizability, 2017). It walks along the calls and returns; only when an operation is about to return that has not
+//! taken effect does it choose which of the open ones does. What it remembers is how far it was, which of the open
+//! operations had taken effect, and the state: where nothing is open that is the state alone, so quiet points cut the search.
+//!
+//! In the worst case the effort is exponential in the number of operations that are open at once. Whoever asks gives a
+//! budget; when it is spent the answer is Unknown, and never Pass.
+
+use crate::monitor::{Certificate, Effect, Number, Operation, Operations, Step};
+use crate::verdict::Verdict;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How an object works, one operation at a time.
+///
+/// ```
+/// use zk_checker::Verdict;
+/// use zk_checker::monitor::{Operation, Operations};
+/// use zk_checker::search::{Model, search};
+///
+/// /// Pushed numbers, or what was popped.
+/// #[derive(Clone, Copy)]
+/// enum Stack {
+///     Push(u32),
+///     Pop(Option<u32>),
+/// }
+///
+/// struct LastIn;
+///
+/// impl Model for LastIn {
+///     type Action = Stack;
+///     type State = Vec<u32>;
+///
+///     fn step(&self, state: &Vec<u32>, operation: &Operation<Stack>) -> Option<Vec<u32>> {
+///         let mut state = state.clone();
+///         match operation.action {
+///             Stack::Push(number) => state.push(number),
+///             Stack::Pop(number) => {
+///                 let popped = state.pop();
+///                 if operation.is_done() && popped != number {
+///                     return None;
+///                 }
+///             }
+///         }
+///         Some(state)
+///     }
+/// }
+///
+/// let mut history = Operations::new();
+/// let one = history.call(0, Stack::Push(1));
+/// history.done(one);
+/// let two = history.call(0, Stack::Push(2));
+/// history.done(two);
+/// let pop = history.call(1, Stack::Pop(None));
+/// history.done_with(pop, Stack::Pop(Some(1)));
+/// assert_eq!(search(&LastIn, &history, 1000).verdict, Verdict::Fail);
+/// ```
+pub trait Model {
+    /// What clients ask, and after the return also what was answered.
+    type Action: Copy;
+    /// What the object remembers.
+    type State: Clone + Ord + Default;
+
+    /// The state after the operation takes effect, or `None` if it cannot, with this answer. One that has not returned may
+    /// be answered anything.
+    fn step(&self, state: &Self::State, operation: &Operation<Self::Action>) -> Option<Self::State>;
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Searched {
+    /// Pass, Fail, Vacuous if there was nothing to judge, or Unknown if the budget was spent.
+    pub verdict: Verdict,
+    /// For a Pass: an order of effects.
+    pub certificate: Certificate,
+    /// For a Fail: the operation whose return no order of effects gets past. For an Unknown: how far it was.
+    pub stuck: Option<Number>,
+    /// How many states were looked at.
+    pub states: u64,
+}
+
+/// How far the search is: all before `position` has been explained.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    position: u32,
+    /// Open operations that have taken effect, in the order of calls.
+    happened: Vec<Number>,
+    /// The number of the state.
+    state: u32,
+}
+
+/// A place that was reached: from which, and by which effect.
+struct Reached {
+    from: usize,
+    effect: Option<Effect>,
+}
+
+/// States by number.
+struct States<S> {
+    numbers: BTreeMap<S, u32>,
+    states: Vec<S>,
+}
+
+impl<S: Clone + Ord> States<S> {
+    fn number(&mut self, state: S) -> u32 {
+        let next = self.states.len() as u32;
+        *self.numbers.entry(state).or_insert_with_key(|state| {
+            self.states.push(state.clone());
+            next
+        })
+    }
+}
+
+/// Searches an order of effects that explains the history of one object, looking at no more states than the budget allows.
+/// Of something that is made of independent parts, search each part: [`Operations::parts`].
+pub fn search<M: Model>(model: &M, history: &Operations<M::Action>, budget: u64) -> Searched {
+    let steps: Vec<Step> = history.steps().collect();
+    let open = Open::of(history);
+    let mut states = States { numbers: BTreeMap::new(), states: Vec::new() };
+    let first = Place { position: 0, happened: Vec::new(), state: states.number(M::State::default()) };
+    let mut seen = BTreeSet::from([first.clone()]);
+    let mut reached = vec![Reached { from: 0, effect: None }];
+    let mut to_do = vec![(first, 0)];
+    let mut furthest = 0;
+    let answer = |verdict, certificate, position: u32, states| {
+        let stuck = match steps.get(position as usize) {
+            Some(Step::Return(number)) if verdict != Verdict::Pass => Some(*number),
+            _ => None,
+        };
+        Searched { verdict, certificate, stuck, states }
+    };
+    if history.iter().next().is_none() {
+        return answer(Verdict::Vacuous, Certificate::Nothing, 0, 0);
+    }
+    while let Some((mut place, at)) = to_do.pop() {
+        // What needs no choice.
+        let due = loop {
+            match steps.get(place.position as usize) {
+                None => {
+                    let order = Certificate::Order(path(&reached, at));
+                    return answer(Verdict::Pass, order, place.position, seen.len() as u64);
+                }
+                Some(Step::Return(number)) => match place.happened.binary_search(number) {
+                    Ok(index) => drop(place.happened.remove(index)),
+                    Err(_) => break *number,
+                },
+                Some(Step::Call(_) | Step::Nothing) => {}
+            }
+            place.position += 1;
+        };
+        furthest = furthest.max(place.position);
+        // Last in, first out: the one that is due is tried first.
+        let others = open.at(place.position).filter(|number| *number != due);
+        for number in others.chain([due]) {
+            let Err(index) = place.happened.binary_search(&number) else { continue };
+            let state = &states.states[place.state as usize];
+            let Some(state) = model.step(state, &history[number]) else { continue };
+            let mut next = Place { state: states.number(state), ..place.clone() };
+            next.happened.insert(index, number);
+            if seen.contains(&next) {
+                continue;
+            }
+            if seen.len() as u64 >= budget {
+                return answer(Verdict::Unknown, Certificate::Nothing, furthest, seen.len() as u64);
+            }
+            seen.insert(next.clone());
+            let effect = Some(Effect { number, gap: place.position - 1 });
+            reached.push(Reached { from: at, effect });
+            to_do.push((next, reached.len() - 1));
+        }
+    }
+    answer(Verdict::Fail, Certificate::Nothing, furthest, seen.len() as u64)
+}
+
+/// Which operations are open where.
+struct Open<'a, A> {
+    history: &'a Operations<A>,
+    /// Those that never return.
+    pending: Vec<Number>,
+    /// By position: below that number all have returned that ever do.
+    first: Vec<u32>,
+}
+
+impl<'a, A: Copy> Open<'a, A> {
+    fn of(history: &'a Operations<A>) -> Open<'a, A> {
+        let pending = history.iter().filter(|(_, operation)| operation.is_pending());
+        let pending = pending.map(|(number, _)| number).collect();
+        let (mut first, mut next) = (Vec::with_capacity(history.positions() as usize), 0u32);
+        for position in 0..history.positions() {
+            let is_past = |number: u32| {
+                let operation = &history[Number(number)];
+                operation.called < position && (operation.is_pending() || operation.returned < position)
+            };
+            while (next as usize) < history.len() && is_past(next) {
+                next += 1;
+            }
+            first.push(next);
+        }
+        Open { history, pending, first }
+    }
+
+    /// Just before a position.
+    fn at(&self, position: u32) -> impl Iterator<Item = Number> {
+        let pending = self.pending.iter().copied().take_while(move |n| self.history[*n].called < position);
+        let others = (self.first[position as usize]..self.history.len() as u32).map(Number);
+        let others = others.take_while(move |number| self.history[*number].called < position);
+        let is_open = move |number: &Number| {
+            let operation = &self.history[*number];
+            operation.is_done() && operation.returned >= position
+        };
+        pending.chain(others.filter(is_open))
+    }
+}
+
+/// The effects on the way to a place.
+fn path(reached: &[Reached], mut at: usize) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    while let Some(effect) = reached[at].effect {
+        effects.push(effect);
+        at = reached[at].from;
+    }
+    effects.reverse();
+    effects
+}
