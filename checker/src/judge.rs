@@ -184,11 +184,12 @@ pub fn judge(history: &History, rules: &RuleSet) -> Report {
     judge.finish(tables)
 }
 
-/// Judges what was read from a file: one that was cut off is never judged Pass.
+/// Judges what was read from a file: one that was cut off is never judged Pass, and one that was damaged accuses nobody.
 pub fn judge_stored(stored: &crate::jsonl::Stored, rules: &RuleSet) -> Report {
     let tables = stored.history.tables();
     let mut judge = Judge::new(tables, rules);
-    for event in &stored.history.events {
+    let damaged = matches!(stored.cut, Some(crate::jsonl::Cut::Damaged(_)));
+    for event in stored.history.events.iter().filter(|_| !damaged) {
         judge.push(tables, event);
     }
     if let Some(cut) = &stored.cut {
