@@ -2,7 +2,7 @@
 //! missing.
 //!
 //! Paths and parties stand there as texts. The last line holds the number of events and a hash of all bytes before it;
-//! a file without a right last line was cut off, and such a history is never judged Pass.
+//! a file without it was cut off, one that it does not fit was damaged, and neither is ever judged Pass.
 
 use crate::history::{Event, Header, History, Names, Object, OpId, Sym, What};
 use crate::words;
@@ -22,11 +22,19 @@ pub struct Stored {
 
 /// Why a stored history is not whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cut(pub String);
+pub enum Cut {
+    /// There is no last line: what is there did happen, and what followed is missing.
+    Short,
+    /// The last line does not fit: what is there may be anything.
+    Damaged(String),
+}
 
 impl fmt::Display for Cut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match self {
+            Cut::Short => f.write_str("the last line is missing"),
+            Cut::Damaged(why) => f.write_str(why),
+        }
     }
 }
 
@@ -95,7 +103,7 @@ pub fn read(mut input: impl BufRead) -> Result<Stored, ReadError> {
     let mut hash = Hash::default();
     let mut number = 0;
     let mut history: Option<History> = None;
-    let mut cut = Some(Cut("the last line is missing".to_owned()));
+    let mut cut = Some(Cut::Short);
     let mut ended = false;
     loop {
         text.clear();
@@ -150,12 +158,12 @@ pub fn read(mut input: impl BufRead) -> Result<Stored, ReadError> {
                         Line::End { count, hash: told } => {
                             ended = true;
                             cut = match () {
-                                () if count != history.events.len() => Some(Cut(format!(
+                                () if count != history.events.len() => Some(Cut::Damaged(format!(
                                     "the last line tells of {count} events, there are {}",
                                     history.events.len()
                                 ))),
                                 () if told != hash.text() => {
-                                    Some(Cut("the hash of the last line does not fit".to_owned()))
+                                    Some(Cut::Damaged("the hash of the last line does not fit".to_owned()))
                                 }
                                 () => None,
                             };

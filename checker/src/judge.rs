@@ -2,6 +2,7 @@
 
 use crate::black_box::{self, Collect};
 use crate::history::{Event, History, Tables};
+use crate::jsonl::Cut;
 use crate::report::{Finding, Report};
 use crate::rules::Rules;
 use crate::sink::{Found, Scene, Sink, Story};
@@ -185,13 +186,15 @@ impl Judge {
 /// Judges a stored history: with a [`Judge`], and then what clients saw of each object, which needs to know how a call ended
 /// before it ended.
 pub fn judge(history: &History, rules: &RuleSet) -> Report {
-    let (judge, seen) = told(history, rules);
+    let (judge, seen) = told(history, &history.events, rules);
     judge.finish_with(history.tables(), Some(seen))
 }
 
-/// Judges what was read from a file: one that was cut off is never judged Pass.
+/// Judges what was read from a file: one that was cut off is never judged Pass, and one that was damaged accuses nobody.
 pub fn judge_stored(stored: &crate::jsonl::Stored, rules: &RuleSet) -> Report {
-    let (mut judge, seen) = told(&stored.history, rules);
+    let damaged = matches!(stored.cut, Some(Cut::Damaged(_)));
+    let events = if damaged { &[] } else { stored.history.events.as_slice() };
+    let (mut judge, seen) = told(&stored.history, events, rules);
     if let Some(cut) = &stored.cut {
         judge.cut(cut.to_string());
     }
@@ -199,10 +202,10 @@ pub fn judge_stored(stored: &crate::jsonl::Stored, rules: &RuleSet) -> Report {
 }
 
 /// A judge that has been told everything.
-fn told(history: &History, rules: &RuleSet) -> (Judge, Collect) {
+fn told(history: &History, events: &[Event], rules: &RuleSet) -> (Judge, Collect) {
     let tables = history.tables();
     let (mut judge, mut seen) = (Judge::new(tables, rules), Collect::new(rules));
-    for event in &history.events {
+    for event in events {
         let index = judge.events;
         judge.push(tables, event);
         if !judge.broken {

@@ -93,6 +93,13 @@ fn ba_5_other_events_open_nothing() {
 }
 
 #[test]
+fn ba_5_the_session_of_another_is_no_event() {
+    let other = "0.013 a state s1 suspended\n";
+    says(&[WAITS, other, LOWERED, PASSES, ENDS].concat(), "BA-5 vacuous, BA-1 pass, first nothing");
+    says(&[WAITS, &other.replace("a state s1", "b state s2")].concat(), "BA-5 pass");
+}
+
+#[test]
 fn ba_2_who_was_let_go_does_not_wait_for_the_next() {
     let again = "
 0.022 b #2 send r4 children /gate watch

@@ -157,6 +157,12 @@ double_barrier /b size 2
 }
 
 #[test]
+fn db_1_who_enters_was_registered() {
+    let unregistered = without(&without(&calm(), "created 0x5"), "deleted 0x8 /b/0/b-member-1");
+    says(&unregistered, "DB-1 fail, first DB-1");
+}
+
+#[test]
 fn db_1_one_participant_counts_once() {
     let twice = "
 run client clients a b

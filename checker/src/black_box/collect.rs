@@ -31,7 +31,7 @@ struct Gathered {
     puts: Vec<Put>,
     gets: Vec<Got>,
     /// By client.
-    hands: BTreeMap<u8, Hand>,
+    hands: BTreeMap<u16, Hand>,
 }
 
 struct Held {
@@ -53,7 +53,7 @@ struct Put {
 
 /// An item that was handed out.
 struct Got {
-    client: u8,
+    client: u16,
     item: u32,
     called: u32,
     /// Since when it may have been taken.
@@ -219,7 +219,7 @@ impl Collect {
     }
 
     /// A consumer asks for an item.
-    fn asked(&mut self, client: u8, object: ObjectId, index: u32) {
+    fn asked(&mut self, client: u16, object: ObjectId, index: u32) {
         let Some(gathered) = self.gathered(object) else { return };
         let new = Hand { first: index, since: index, open: 0, is_two: false, in_doubt: false };
         let hand = gathered.hands.entry(client).or_insert(new);

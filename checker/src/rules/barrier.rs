@@ -88,6 +88,14 @@ enum Last {
 }
 
 impl Waiter {
+    /// The session in which it waits; its client's, as long as nothing else is known.
+    fn session_in(&self, scene: &Scene<'_>) -> Session {
+        match self.session {
+            Session(0) => scene.view.client(scene.view.op(self.op).client).session,
+            session => session,
+        }
+    }
+
     /// Whether it may pass.
     fn is_justified(&self, verb: Verb) -> bool {
         match verb {
@@ -195,9 +203,7 @@ impl Barriers {
         let is_deletion = event == NODE_DELETED;
         let gates = &self.gates;
         for waiter in &mut self.waiters {
-            let is_of = scene.view.op(waiter.op).client;
-            let of =
-                if waiter.session == Session(0) { scene.view.client(is_of).session } else { waiter.session };
+            let of = waiter.session_in(scene);
             let here =
                 path.is_none_or(|path| scene.tables.objects[usize::from(waiter.object.0)].path == path);
             if of != session || !here || waiter.last == Last::Nothing {
@@ -560,8 +566,10 @@ impl Rule for Barriers {
                 self.look_where(scene, sink, |waiter| waiter.session == session);
             }
             What::State { session, .. } => {
-                let waiting: Vec<ObjectId> = self.waiters.iter().map(|waiter| waiter.object).collect();
-                waiting.into_iter().for_each(|object| sink.premise(RuleId::Ba5, object));
+                // Whose session it is, it may take it for an opening; the others do not know of it.
+                let hears = |waiter: &&Waiter| waiter.session_in(scene) == session;
+                let waiting = self.waiters.iter().filter(hears).map(|waiter| waiter.object);
+                waiting.for_each(|object| sink.premise(RuleId::Ba5, object));
                 self.hears(scene, session, None, "a change of its session's state");
                 self.look_where(scene, sink, |waiter| waiter.session == session);
             }

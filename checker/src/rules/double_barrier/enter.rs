@@ -58,6 +58,17 @@ fn together(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
     sink.fail(RuleId::Db1, scene, part.object, &[part.called.index], story);
 }
 
+/// DB-1, by what servers know: whoever enters was registered itself, or there were never enough together.
+fn unregistered(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    let part = &book.parts[at];
+    if book.members.iter().any(|member| member.object == part.object) {
+        let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
+        let story = Story::new(format!("{who} entered at {when}"))
+            .because("it never had a znode there: nobody can have counted it");
+        sink.fail(RuleId::Db1, scene, part.object, &[part.called.index], story);
+    }
+}
+
 /// What it was told of the roster: it is in it, and they are enough.
 fn roster(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
     let part = &book.parts[at];
@@ -108,7 +119,7 @@ fn roster(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
 /// By what servers know: it opened while we were registered.
 fn opening(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
     let part = &book.parts[at];
-    let Some(own) = book.own(at) else { return };
+    let Some(own) = book.own(at) else { return unregistered(book, scene, at, sink) };
     sink.premise(RuleId::Db4, part.object);
     sink.premise(RuleId::Db9, part.object);
     let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
