@@ -173,6 +173,11 @@ impl View {
         self.contenders.get(number as usize)
     }
 
+    /// Whether a session is a third party's: a client that tells of its own acts as faults.
+    pub(crate) fn is_stranger(&self, session: Session) -> bool {
+        self.session(session).client.is_some_and(|client| self.client(client).is_stranger)
+    }
+
     /// The number of the contender of a path.
     pub(crate) fn contender_of(&self, path: Sym) -> Option<u32> {
         self.contender_at.get(path.0 as usize).filter(|number| **number != 0).map(|number| number - 1)

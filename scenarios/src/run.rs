@@ -2,10 +2,13 @@
 
 use crate::client::SimProcess;
 use crate::journal::Journal;
-use crate::plan::Plan;
+use crate::plan::{Plan, Strangers};
+use crate::strangers;
 use crate::target::{Part, Setting, Target};
+use futures_util::future::select;
 use sim_zk::choose::{Chooser, Recording, Replay, Seeded};
 use sim_zk::{Config, End, Finished, Sim};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -100,13 +103,19 @@ pub fn with<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
     let setting = Setting::simulated(plan);
     let mut names = Names::default();
     let objects = (target.objects)(&mut names, &setting);
+    let paths: Vec<String> = objects.iter().map(|object| names.text(object.path).to_owned()).collect();
+    let strangers = plan.strangers.clone();
     let journal = Journal::new(header(&config, setting.timeout), names, objects);
     let root = move |sim: Sim| async move {
         let mut living = Vec::new();
         for number in 0..setting.clients {
             living.push(supervised(sim.clone(), number, setting, target.sim));
         }
-        futures_util::future::join_all(living).await;
+        let all = futures_util::future::join_all(living);
+        match strangers.is_nobody() || paths.is_empty() {
+            true => drop(all.await),
+            false => drop(select(all, pin!(stranger(sim.clone(), setting, strangers, paths))).await),
+        }
         sim.heal();
         sim.quiet().await;
         sim.witness::<Journal, _>(|journal, at| journal.quiesce(at));
@@ -127,6 +136,16 @@ pub fn with<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
         steps: world.steps(),
         sim_us: world.now(),
     }
+}
+
+/// Third parties, for as long as there is somebody to meddle with.
+async fn stranger(sim: Sim, setting: Setting, plan: Strangers, objects: Vec<String>) {
+    let process = sim.process("stranger");
+    sim.witness::<Journal, _>(|journal, _| journal.name_client(process.id(), "stranger"));
+    let part = strangers::meddle(sim, process.clone(), setting.timeout, plan, objects);
+    // If it dies, so be it.
+    let _ = process.spawn(part).await;
+    std::future::pending().await
 }
 
 /// One client's part, begun again as a new process when its process dies.
