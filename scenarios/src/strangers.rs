@@ -67,6 +67,15 @@ const NAMES: [&str; 8] = [
     "state",
 ];
 
+/// Where to meddle: an object of the run.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Its path.
+    pub path: String,
+    /// Whether its znode is a directory: below a barrier nothing is made, since it could not be lowered any more.
+    pub is_directory: bool,
+}
+
 /// One who meddles.
 struct Stranger {
     sim: Sim,
@@ -75,7 +84,7 @@ struct Stranger {
 }
 
 /// A stranger's part: until it has acted as often as it is to, or faults do not strike any more.
-pub async fn meddle(sim: Sim, process: Process, timeout: Duration, plan: Strangers, objects: Vec<String>) {
+pub async fn meddle(sim: Sim, process: Process, timeout: Duration, plan: Strangers, objects: Vec<Place>) {
     let mut left = plan.acts;
     let mut stranger = Stranger { zk: process.open(timeout).await, sim, process };
     while left > 0 {
@@ -96,15 +105,16 @@ pub async fn meddle(sim: Sim, process: Process, timeout: Duration, plan: Strange
 
 impl Stranger {
     /// Looks, and acts if there is something to act on: then it says so.
-    async fn act(&self, act: Act, object: &str) -> Result<bool, Error> {
-        let found = found(&self.zk, object.to_owned(), DEPTH).await?;
-        let is_directory =
-            |path: &&String| path.as_str() == object || found.iter().any(|(_, parent)| parent == *path);
+    async fn act(&self, act: Act, object: &Place) -> Result<bool, Error> {
+        let found = found(&self.zk, object.path.clone(), DEPTH).await?;
+        let is_object = |path: &&String| **path == object.path;
+        let has_children = |path: &&String| found.iter().any(|(_, parent)| parent == *path);
         let all = || found.iter().map(|(path, _)| path);
         let candidates: Vec<&String> = match act {
-            Act::Delete => all().filter(|path| *path != object).collect(),
+            Act::Delete => all().filter(|path| !is_object(path)).collect(),
             Act::Write => all().collect(),
-            Act::Child | Act::Parent => all().filter(is_directory).collect(),
+            Act::Child if !object.is_directory => Vec::new(),
+            Act::Child | Act::Parent => all().filter(|path| is_object(path) || has_children(path)).collect(),
         };
         if candidates.is_empty() {
             return Ok(false);

@@ -302,7 +302,7 @@ impl Names {
         self.lives[number].deleted = Moment { at: scene.at, index: scene.index };
         let life = &self.lives[number];
         // The reaper, or a stranger.
-        if by == Session(0) {
+        if by == Session(0) || scene.view.is_stranger(by) {
             return;
         }
         let doing = self.position(event.op).map(|at| &self.ops[at]);

@@ -54,6 +54,13 @@ impl View {
             }
         }
         self.replay(tables, event);
+        if let What::Created { path, .. } | What::Written { path, .. } | What::Deleted { path, .. } =
+            event.what
+            && self.is_sim()
+            && self.is_by_stranger()
+        {
+            self.foreign.push(path);
+        }
         match event.what {
             What::Call { object, verb, limit } => self.call(tables, event, object, verb, limit)?,
             What::Return { outcome } => return self.finish(event.op, outcome),

@@ -79,6 +79,9 @@ struct Transaction {
     written: written::Written,
     ends: ends::Ends,
     woken: woken::Woken,
+    /// A stranger has had its hands on it: what its znodes say from then on proves nothing, and nobody need decide on
+    /// them.
+    is_meddled_with: bool,
 }
 
 /// The rules about transactions in two phases.
@@ -151,7 +154,9 @@ impl TwoPhaseCommit {
                 let Some(part) = transaction.parts.get(&event.op).cloned() else { return };
                 match seen {
                     Seen::Decision => {
-                        transaction.written.judge(scene, object, &part, word, &transaction.told, sink);
+                        if !transaction.is_meddled_with {
+                            transaction.written.judge(scene, object, &part, word, &transaction.told, sink);
+                        }
                         transaction.told.decision(scene, object, &part, word, disturbed, sink);
                     }
                     Seen::Vote => transaction.told.vote(scene, object, event.op, &part, (number, word), sink),
@@ -170,6 +175,20 @@ impl TwoPhaseCommit {
     }
 
     fn hears_servers(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        if let What::Created { path, .. }
+        | What::Written { path, .. }
+        | What::Deleted { path, .. }
+        | What::Found { path, .. } = event.what
+            && let Some((object, _)) = self.place(scene, path)
+            && let Some(transaction) = self.of(object)
+        {
+            transaction.is_meddled_with |=
+                scene.view.is_by_stranger() && !matches!(event.what, What::Found { .. });
+            if transaction.is_meddled_with {
+                self.touched = None;
+                return;
+            }
+        }
         match event.what {
             What::Created { path, owner, .. } => {
                 self.touched = None;
@@ -259,7 +278,8 @@ impl Rule for TwoPhaseCommit {
             return;
         }
         for (at, transaction) in self.all.iter_mut().enumerate() {
-            if let Some(Transaction { parts, told, written, ends, .. }) = transaction {
+            if let Some(Transaction { parts, told, written, ends, is_meddled_with: false, .. }) = transaction
+            {
                 ends.pass_time(scene, ObjectId(at as u16), parts, told, written, sink);
             }
         }
@@ -302,7 +322,9 @@ impl Rule for TwoPhaseCommit {
             }
             What::Quiesce => {
                 for (at, transaction) in self.all.iter_mut().enumerate() {
-                    if let Some(Transaction { parts, told, written, ends, .. }) = transaction {
+                    if let Some(Transaction { parts, told, written, ends, is_meddled_with: false, .. }) =
+                        transaction
+                    {
                         ends.quiesce(scene, ObjectId(at as u16), parts, told, written, sink);
                     }
                 }
@@ -331,7 +353,9 @@ impl TwoPhaseCommit {
         sink: &mut Sink,
     ) {
         let Some((object, name)) = self.place(scene, path) else { return };
-        let Some(transaction) = self.of(object) else { return };
+        let Some(transaction) = self.of(object).filter(|transaction| !transaction.is_meddled_with) else {
+            return;
+        };
         transaction.woken.fired(scene, object, session, (kind, path, name), zxid, sink);
     }
 }
