@@ -408,6 +408,45 @@ fn znodes_of_participants_deleted_by_strangers_are_told() {
 }
 
 #[test]
+fn all_leave_although_a_stranger_has_taken_ready() {
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        for (how, late) in [(Leave::Keeper, false), (Leave::Keeper, true), (Leave::Chain, false)] {
+            play(move |stage| async move {
+                let all: [Client; 3] = clients(&stage).await;
+                let stranger = stage.client("stranger").await;
+                let inside = all_inside(&stage, &all, how).await;
+                let mut inside: Vec<Option<Place>> = inside.into_iter().map(Some).collect();
+                let taken = || stranger.zk.delete("/step/0/ready", None);
+                if !late {
+                    taken().await.expect("it is there");
+                }
+                let mut leaving = Vec::new();
+                for (number, who) in order.into_iter().enumerate() {
+                    leaving.push(leaves(&all[who], inside[who].take().expect("it leaves once")));
+                    stage.settle().await;
+                    if late && number == 0 {
+                        taken().await.expect("it is there");
+                        stage.settle().await;
+                    }
+                    let is_last = number == 2;
+                    for out in &mut leaving {
+                        let is_out: &mut Leaving = out;
+                        assert!(is_last || is_out.as_mut().now_or_never().is_none(), "{order:?} {how:?}");
+                    }
+                }
+                for out in leaving {
+                    out.await.expect("it is out");
+                }
+                stage.settle().await;
+                for client in &all {
+                    client.has_left_nothing(&stage, "after leaving");
+                }
+            });
+        }
+    }
+}
+
+#[test]
 fn strangers_in_the_directory_do_not_count() {
     play(|stage| async move {
         let [a, b, c] = clients(&stage).await;

@@ -30,6 +30,8 @@ pub(super) struct Entering<'a, Z: ZooKeeper> {
     pub(super) armed: Option<Armed>,
     /// The same for `ready`, if it may be ours.
     pub(super) keeper: Option<Armed>,
+    /// The guid of who opened the generation, once that is known.
+    opener: String,
 }
 
 impl<'a, Z: ZooKeeper> Entering<'a, Z> {
@@ -43,6 +45,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             own_watch: None,
             armed: None,
             keeper: None,
+            opener: String::new(),
         }
     }
 
@@ -55,7 +58,10 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
         loop {
             let is_opener = registered >= self.barrier.options.participants;
             match if is_opener { self.open().await? } else { Opened::TooFew } {
-                Opened::ByUs(roster) => return self.inside(roster, None),
+                Opened::ByUs(roster) => {
+                    self.opener = self.guid.to_string();
+                    return self.inside(roster, None);
+                }
                 Opened::Perhaps => {}
                 Opened::TooFew => {
                     registered = 0;
@@ -199,8 +205,9 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
         if !roster.has(name_of(&self.own())) {
             return self.removed();
         }
+        self.opener = opener;
         // Our own opening, whose answer was lost: we keep `ready`, and need not watch it.
-        let is_ours = opener == self.guid.to_string() && is_ready_there;
+        let is_ours = self.opener == self.guid.to_string() && is_ready_there;
         if is_ours {
             return Ok((roster, None));
         }
@@ -237,6 +244,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             roster,
             hold,
             keeper: self.keeper.take(),
+            opener: std::mem::take(&mut self.opener),
             ready: ready.map(FutureExt::shared),
         })
     }

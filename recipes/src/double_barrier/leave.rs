@@ -32,6 +32,8 @@ pub(super) struct Leaving<Z: ZooKeeper> {
     how: Leave,
     /// Deletes `ready`, if we are the keeper.
     keeper: Option<Armed>,
+    /// The guid of the keeper.
+    opener: String,
     ready_watch: Option<Shared<Z::Watch>>,
     /// Deletes our znode unless it is known to be gone.
     armed: Option<Armed>,
@@ -41,7 +43,7 @@ pub(super) struct Leaving<Z: ZooKeeper> {
 
 impl<Z: ZooKeeper> Leaving<Z> {
     pub(super) fn new(inside: Inside<Z>) -> Self {
-        let Inside { barrier, generation, roster: _, mut hold, keeper, ready } = inside;
+        let Inside { barrier, generation, roster: _, mut hold, keeper, opener, ready } = inside;
         Leaving {
             directory: barrier.directory(generation),
             ready: barrier.ready(generation),
@@ -49,6 +51,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
             how: barrier.options.leave,
             zk: barrier.zk,
             keeper,
+            opener,
             ready_watch: ready,
             armed: hold.take_duty(),
             _hold: hold,
@@ -187,7 +190,8 @@ impl<Z: ZooKeeper> Leaving<Z> {
         }
     }
 
-    /// Step 3, and the end of step 1: the lowest that is left goes last.
+    /// Step 3, and the end of step 1: the keeper goes last, and if it has gone the lowest that is left. While the keeper is
+    /// there it waits for all others, even if somebody else has taken `ready` away: nobody else may wait for all, too.
     async fn without_keeper(&mut self) -> Result<(), Error> {
         let own = name_of(&self.own).to_owned();
         loop {
@@ -196,31 +200,31 @@ impl<Z: ZooKeeper> Leaving<Z> {
             if !is_registered {
                 self.gone();
             }
-            let lowest = members.names().first().cloned();
+            let last = members.of_guid(&self.opener).or(members.names().first()).cloned();
             let others = members.without(&own);
-            match (lowest, others.names().last()) {
+            match (last, others.names().last()) {
                 (None, _) => return Ok(()),
                 (Some(_), None) => match self.go(Then::Look).await? {
                     Some(left) if left.names().is_empty() => return Ok(()),
                     _ => {}
                 },
-                (Some(lowest), Some(highest)) if lowest == own => self.end_of(highest).await?,
-                (Some(lowest), Some(_)) if is_registered => self.go_behind(&lowest).await?,
-                (Some(lowest), Some(_)) => self.end_of(&lowest).await?,
+                (Some(last), Some(highest)) if last == own => self.end_of(highest).await?,
+                (Some(last), Some(_)) if is_registered => self.go_behind(&last).await?,
+                (Some(last), Some(_)) => self.end_of(&last).await?,
             }
         }
     }
 
-    /// Deletes our znode while the lowest is there, and waits for its end.
-    async fn go_behind(&mut self, lowest: &str) -> Result<(), Error> {
+    /// Deletes our znode while the one that goes last is there, and waits for its end.
+    async fn go_behind(&mut self, last: &str) -> Result<(), Error> {
         let status = connected(&self.zk).await?;
-        let lowest = path::join(&self.directory, lowest);
+        let last = path::join(&self.directory, last);
         // One flight.
-        let out = self.zk.multi(vec![Op::Check { path: lowest.clone(), version: None }, self.delete_own()]);
-        let watching = self.zk.children_watch(&lowest);
+        let out = self.zk.multi(vec![Op::Check { path: last.clone(), version: None }, self.delete_own()]);
+        let watching = self.zk.children_watch(&last);
         match out.await {
             Ok(_) => self.gone(),
-            // The lowest, or we, are gone: the next list says which.
+            // The last, or we, are gone: the next list says which.
             Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => return Ok(()),
             Err(e) => return again(&self.zk, status, e).await,
         }
