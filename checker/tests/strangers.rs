@@ -105,6 +105,55 @@ fn an_item_that_a_stranger_writes_into_comes_out_as_what_is_written() {
     differs(&run, "first nothing", "QU-1 fail, first QU-1");
 }
 
+#[test]
+fn a_claim_whose_mark_a_stranger_writes_over_is_not_known_again() {
+    let claimed = "
+0.010 b claim#2 call /q
+0.010 b #2 send r2 multi /q/receipts/r
+0.010 server:0 #2 txn 0x12 s2 multi ok
+0.010 server:0 #2 created 0x12 /q/claims/queue-0000000001 s2
+0.010 server:0 #2 written 0x12 /q/queue-0000000001
+0.010 b #2 reply r2 ok 0x12
+0.010 b #2 return cancelled
+";
+    let written = foreign("0.020", "write", "0x13", "written 0x13 /q/claims/queue-0000000001");
+    let run = [&head("queue /q at_least_once"), &*put(), claimed, &written, END].concat();
+    differs(&run, "QU-9 pass", "QU-9 fail, first QU-9");
+}
+
+const LEADS: &str = "
+0.001 a stand#1 call /e
+0.001 a #1 send r1 create /e/a-
+0.001 a #1 send r2 children /e
+0.002 server:0 #1 txn 0x4 s1 create ok
+0.002 server:0 #1 created 0x4 /e/a-0 s1
+0.003 a #1 reply r1 ok 0x4
+0.003 a #1 reply r2 ok 0x4
+0.003 a #1 return done
+0.003 a #1 believe /e s1 token 0x4
+0.006 a acknowledge#3 call /e
+0.006 a #3 given \"a:80\" 0x4
+0.006 a #3 send r7 multi /e
+0.007 server:0 #3 txn 0x6 s1 multi ok
+0.007 server:0 #3 created 0x6 /e/leader s1
+";
+
+/// The reply was lost: it is put on record once more.
+const AGAIN: &str = "
+0.012 a #3 send r8 multi /e
+0.013 server:0 #3 txn 0x8 s1 multi ok
+0.013 server:0 #3 created 0x8 /e/leader s1
+0.014 a #3 reply r8 ok 0x8
+0.014 a #3 return done
+";
+
+#[test]
+fn a_record_that_a_stranger_deletes_may_be_written_again() {
+    let gone = foreign("0.010", "delete", "0x7", "deleted 0x7 /e/leader by s3");
+    let run = [&head("election /e stop margin 0.4"), LEADS, &gone, AGAIN].concat();
+    differs(&run, "LE-4 pass, first nothing", "LE-4 fail, first LE-4");
+}
+
 /// Somebody waits in line behind somebody else, and watches that one's place; it has a receipt that is older.
 const IN_LINE: &str = "
 0.002 b take#3 call /q

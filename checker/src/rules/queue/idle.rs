@@ -353,6 +353,10 @@ impl Idle {
             if is_open(item.object, claim.owner) || self.holds(client, item.text) {
                 continue;
             }
+            // Its mark was written over: nobody knows it again.
+            if view.is_meddled_with(scene.tables, claim.path) {
+                continue;
+            }
             let story = Story::new(format!(
                 "the claim of {} to item {} is left",
                 scene.client(client),

@@ -66,6 +66,12 @@ impl Items {
         false
     }
 
+    /// Whether a stranger has written that.
+    fn is_foreign_text(&self, scene: &Scene<'_>, text: Sym) -> bool {
+        let text = scene.tables.names.get(text).unwrap_or_default();
+        self.written.contains(&digest::data(Some(text.as_bytes())))
+    }
+
     fn changed(&mut self, scene: &Scene<'_>, event: &Event, change: Change, sink: &mut Sink) {
         match change {
             Change::None | Change::Same => {}
@@ -173,10 +179,7 @@ impl Items {
         if !is_queue(scene.tables, object) || !gets(op.verb) {
             return;
         }
-        if self
-            .written
-            .contains(&digest::data(Some(scene.tables.names.get(text).unwrap_or_default().as_bytes())))
-        {
+        if self.is_foreign_text(scene, text) {
             return;
         }
         sink.premise(RuleId::Qu1, object);
@@ -305,7 +308,9 @@ impl Items {
                     Outcome::Unknown | Outcome::Cancelled => capture.doubtful += given.len() as u32,
                     Outcome::Refused => {}
                 }
-                for text in given {
+                for text in
+                    given.into_iter().filter(|text| !self.is_foreign_text(scene, *text)).collect::<Vec<_>>()
+                {
                     self.confirmed(scene, id, outcome, text, sink);
                 }
             }

@@ -154,9 +154,11 @@ impl TwoPhaseCommit {
                 let Some(part) = transaction.parts.get(&event.op).cloned() else { return };
                 match seen {
                     Seen::Decision => {
-                        if !transaction.is_meddled_with {
-                            transaction.written.judge(scene, object, &part, word, &transaction.told, sink);
+                        // What was decided before may be gone, and something else be decided.
+                        if transaction.is_meddled_with {
+                            return;
                         }
+                        transaction.written.judge(scene, object, &part, word, &transaction.told, sink);
                         transaction.told.decision(scene, object, &part, word, disturbed, sink);
                     }
                     Seen::Vote => transaction.told.vote(scene, object, event.op, &part, (number, word), sink),
