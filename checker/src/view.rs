@@ -65,6 +65,8 @@ pub(crate) struct View {
     strangers: Vec<(u32, u16)>,
     /// Foreign deletes announced and not yet seen.
     pub(crate) foreign_due: u32,
+    /// What strangers have made, written into or deleted, as far as it went through.
+    foreign: Vec<Sym>,
     /// Whether something happened that can excuse an overlap: expiry, pause, foreign delete.
     pub(crate) excusable: bool,
     /// Contender that the event in hand created or deleted.
@@ -123,6 +125,7 @@ impl View {
             quiet: false,
             strangers: Vec::new(),
             foreign_due: 0,
+            foreign: Vec::new(),
             excusable: false,
             touched: NOBODY,
             enabled: 0,
@@ -172,6 +175,25 @@ impl View {
 
     pub(crate) fn contender(&self, number: u32) -> Option<&Contender> {
         self.contenders.get(number as usize)
+    }
+
+    /// Whether a session is a third party's: a client that tells of its own acts as faults.
+    pub(crate) fn is_stranger(&self, session: Session) -> bool {
+        self.session(session).client.is_some_and(|client| self.client(client).is_stranger)
+    }
+
+    /// Whether the change in hand is a stranger's.
+    pub(crate) fn is_by_stranger(&self) -> bool {
+        self.is_stranger(self.txn.session)
+    }
+
+    /// Whether a stranger has had its hands on a path, or on something below it.
+    pub(crate) fn is_meddled_with(&self, tables: Tables<'_>, path: Sym) -> bool {
+        let text = tables.names.get(path).unwrap_or_default();
+        self.foreign.iter().any(|foreign| {
+            let foreign = tables.names.get(*foreign).unwrap_or_default();
+            foreign.strip_prefix(text).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
     }
 
     /// The number of the contender of a path.

@@ -74,6 +74,7 @@ words! {
         RequestLost = "request_lost", ReplyLost = "reply_lost", ReplyLate = "reply_late", Disconnect = "disconnect",
         SessionExpiry = "session_expiry", ClientCrash = "client_crash", ClientPause = "client_pause",
         Cancel = "cancel", ForeignDelete = "foreign_delete",
+        ForeignWrite = "foreign_write", ForeignCreate = "foreign_create",
         ClientMuted = "client_muted",
         ClientDeafened = "client_deafened",
         ClientPartition = "client_partition",

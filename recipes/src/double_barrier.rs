@@ -19,7 +19,7 @@
 //!
 //! 1. Delete our znode while `ready` is there, and wait for the end of `ready`.
 //! 2. Who opened it is the keeper: it waits for the others, one by one from the highest, and goes last, with `ready`.
-//! 3. The keeper has died: the lowest that is left keeps the others instead.
+//! 3. `ready` has gone too early: the keeper keeps the others all the same if it is there, else the lowest that is left.
 //!
 //! After "Double Barriers" of ZooKeeper's recipes page, where participants count the children and watch for `ready` by
 //! themselves: there an entrant that dies between count and `ready` is counted all the same, a `ready` that comes and goes
@@ -259,6 +259,8 @@ pub struct Inside<Z: ZooKeeper> {
     hold: Hold<Z>,
     /// Deletes `ready`, if it is ours: then we are the keeper.
     keeper: Option<Armed>,
+    /// The guid of who opened it.
+    opener: String,
     /// Tells the end of `ready`.
     ready: Option<Shared<Z::Watch>>,
 }

@@ -122,8 +122,8 @@ impl<Z: ZooKeeper> Own<Z> {
     pub(crate) async fn news(&self, alarm: impl Future<Output = ()>) {
         let status = self.zk.status();
         if status.is_connected() && self.needs_reading(status) {
-            // The answer may come too late.
-            first(self.read(status), alarm).await;
+            // The answer may come too late, and later than an event that says the same.
+            first(self.event(), first(self.read(status), alarm)).await;
             return;
         }
         first(self.event(), first(self.zk.changed(status), alarm)).await;

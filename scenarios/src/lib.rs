@@ -13,6 +13,7 @@ pub mod recorded;
 pub mod run;
 pub mod stage;
 pub mod stories;
+pub mod strangers;
 pub mod sweep;
 pub mod target;
 pub mod trace;

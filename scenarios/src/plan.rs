@@ -1,6 +1,7 @@
 //! What is drawn before a run: how many clients and rounds, which faults and how hot. Printed with every failure, and
 //! readable from a file.
 
+use crate::strangers::Act;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,38 @@ pub struct Plan {
     pub faults: u32,
     /// How likely each kind of fault is where it can strike; kinds not named do not.
     pub rates: BTreeMap<String, f64>,
+    /// Third parties that meddle, while faults strike.
+    #[serde(default, skip_serializing_if = "Strangers::is_nobody")]
+    pub strangers: Strangers,
+}
+
+/// What third parties do.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Strangers {
+    /// How often they act at the most.
+    pub acts: u32,
+    /// How likely each kind of act is whenever they look; kinds not named do not happen.
+    pub rates: BTreeMap<String, f64>,
+}
+
+impl Strangers {
+    /// Whether there is none.
+    pub fn is_nobody(&self) -> bool {
+        self.acts == 0 || self.rates.is_empty()
+    }
+
+    /// What is done upon a draw from so many: 0 is the plain one, and nothing.
+    pub fn act(&self, drawn: u32, of: u32) -> Option<Act> {
+        let mut below = 1.0;
+        for (name, rate) in &self.rates {
+            below += rate * f64::from(of);
+            if drawn > 0 && f64::from(drawn) < below {
+                return Act::from_name(name);
+            }
+        }
+        None
+    }
 }
 
 /// What is wrong with a plan.
@@ -36,6 +69,9 @@ pub enum PlanError {
     /// A kind of fault that does not exist.
     #[error("there is no fault called {0:?}; the kinds are {1}")]
     UnknownFault(String, String),
+    /// A kind of act that does not exist.
+    #[error("strangers do nothing called {0:?}; what they do is {1}")]
+    UnknownAct(String, String),
     /// A rate that is no probability.
     #[error("the rate of {0} is {1}; it must lie between 0 and 0.25")]
     Rate(String, f64),
@@ -73,6 +109,7 @@ impl Plan {
             hostile_ms: 30_000,
             faults: 0,
             rates: BTreeMap::new(),
+            strangers: Strangers::default(),
         }
     }
 
@@ -81,6 +118,15 @@ impl Plan {
     pub fn with(mut self, faults: &[Fault], rate: f64) -> Plan {
         self.rates = faults.iter().map(|fault| (fault.name().to_owned(), rate)).collect();
         self.faults = if faults.is_empty() { 0 } else { 3 };
+        self
+    }
+
+    /// The same with strangers who do this at that rate, so many times at the most. They act while faults could strike.
+    #[must_use]
+    pub fn with_strangers(mut self, acts: &[Act], rate: f64, times: u32) -> Plan {
+        let rates = acts.iter().map(|act| (act.name().to_owned(), rate)).collect();
+        self.strangers = Strangers { acts: times, rates };
+        self.faults = self.faults.max(1);
         self
     }
 
@@ -93,6 +139,14 @@ impl Plan {
         for (name, rate) in &self.rates {
             if Fault::from_name(name).is_none() {
                 return Err(PlanError::UnknownFault(name.clone(), Fault::ALL.map(Fault::name).join(", ")));
+            }
+            if !(0.0..=0.25).contains(rate) {
+                return Err(PlanError::Rate(name.clone(), *rate));
+            }
+        }
+        for (name, rate) in &self.strangers.rates {
+            if Act::from_name(name).is_none() {
+                return Err(PlanError::UnknownAct(name.clone(), Act::ALL.map(Act::name).join(", ")));
             }
             if !(0.0..=0.25).contains(rate) {
                 return Err(PlanError::Rate(name.clone(), *rate));
@@ -134,11 +188,30 @@ impl fmt::Display for Plan {
             "{servers}, {} clients, {} rounds, session {} ms",
             self.clients, self.rounds, self.timeout_ms
         )?;
-        if self.faults == 0 || self.rates.is_empty() {
-            return write!(f, ", no faults");
+        match self.faults == 0 || self.rates.is_empty() {
+            true => write!(f, ", no faults")?,
+            false => write!(
+                f,
+                ", at most {} faults within {} ms:{}",
+                self.faults,
+                self.hostile_ms,
+                Listed(&self.rates)
+            )?,
         }
-        write!(f, ", at most {} faults within {} ms:", self.faults, self.hostile_ms)?;
-        for (index, (name, rate)) in self.rates.iter().enumerate() {
+        if !self.strangers.is_nobody() {
+            let Strangers { acts, rates } = &self.strangers;
+            write!(f, "; strangers act {acts} times at most:{}", Listed(rates))?;
+        }
+        Ok(())
+    }
+}
+
+/// Rates, as they are printed.
+struct Listed<'a>(&'a BTreeMap<String, f64>);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (name, rate)) in self.0.iter().enumerate() {
             write!(f, "{} {name} {rate}", if index == 0 { "" } else { "," })?;
         }
         Ok(())

@@ -2,15 +2,21 @@
 
 use crate::client::SimProcess;
 use crate::journal::Journal;
-use crate::plan::Plan;
+use crate::plan::{Plan, Strangers};
+use crate::strangers::{self, Place};
 use crate::target::{Part, Setting, Target};
+use futures_util::future::select;
 use sim_zk::choose::{Chooser, Recording, Replay, Seeded};
-use sim_zk::{Config, End, Finished, Sim};
-use std::sync::Arc;
+use sim_zk::fault::Fault;
+use sim_zk::{Config, End, Finished, Process, Sim};
+use std::collections::BTreeMap;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use zk_checker::history::{FaultKind, Header, History, Mode, Names, What};
+use zk_checker::history::{FaultKind, Header, History, Kind, Mode, Names, Object, What};
 use zk_checker::{Report, RuleSet, Verdict};
+use zk_recipes::zk::Time;
 
 /// What one run came to.
 #[derive(Debug)]
@@ -100,13 +106,23 @@ pub fn with<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
     let setting = Setting::simulated(plan);
     let mut names = Names::default();
     let objects = (target.objects)(&mut names, &setting);
+    let place = |object: &Object| Place {
+        path: names.text(object.path).to_owned(),
+        is_directory: object.kind != Kind::Barrier,
+    };
+    let places: Vec<Place> = objects.iter().map(place).collect();
+    let strangers = plan.strangers.clone();
     let journal = Journal::new(header(&config, setting.timeout), names, objects);
     let root = move |sim: Sim| async move {
-        let mut living = Vec::new();
+        let (mut living, alive) = (Vec::new(), Alive::default());
         for number in 0..setting.clients {
-            living.push(supervised(sim.clone(), number, setting, target.sim));
+            living.push(supervised(sim.clone(), number, setting, target.sim, alive.clone()));
         }
-        futures_util::future::join_all(living).await;
+        let all = futures_util::future::join_all(living);
+        match strangers.is_nobody() || places.is_empty() {
+            true => drop(all.await),
+            false => drop(select(all, pin!(stranger(sim.clone(), setting, strangers, places, alive))).await),
+        }
         sim.heal();
         sim.quiet().await;
         sim.witness::<Journal, _>(|journal, at| journal.quiesce(at));
@@ -129,8 +145,32 @@ pub fn with<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
     }
 }
 
+/// The clients' processes, by the clients' numbers.
+type Alive = Arc<Mutex<BTreeMap<u8, Process>>>;
+
+/// How long whoever waits for what a stranger took away waits for it before it gives up, in simulated time. Who may not be
+/// made to wait is found waiting long before.
+const PATIENCE: Duration = Duration::from_secs(150);
+
+/// Third parties, for as long as there is somebody to meddle with.
+async fn stranger(sim: Sim, setting: Setting, plan: Strangers, objects: Vec<Place>, alive: Alive) {
+    let process = sim.process("stranger");
+    sim.witness::<Journal, _>(|journal, _| journal.name_client(process.id(), "stranger"));
+    let part = strangers::meddle(sim.clone(), process.clone(), setting.timeout, plan, objects);
+    // If it dies, so be it.
+    let _ = process.spawn(part).await;
+    let watch = sim.process("patience");
+    sim.witness::<Journal, _>(|journal, _| journal.name_client(watch.id(), "patience"));
+    sim.sleep(&watch, PATIENCE.saturating_sub(sim.now().since(Time::from_micros(0)))).await;
+    loop {
+        let clients = alive.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        clients.values().for_each(|client| client.inflict(Fault::Cancel, Duration::ZERO));
+        sim.sleep(&watch, setting.timeout).await;
+    }
+}
+
 /// One client's part, begun again as a new process when its process dies.
-async fn supervised(sim: Sim, number: u8, setting: Setting, part: Part<SimProcess>) {
+async fn supervised(sim: Sim, number: u8, setting: Setting, part: Part<SimProcess>, alive: Alive) {
     let round = Arc::new(AtomicU32::new(0));
     for life in 1u32.. {
         let mut name = char::from(b'a' + number % 26).to_string();
@@ -139,6 +179,7 @@ async fn supervised(sim: Sim, number: u8, setting: Setting, part: Part<SimProces
         }
         let process = sim.process(&name);
         sim.witness::<Journal, _>(|journal, _| journal.name_client(process.id().into(), &name));
+        alive.lock().unwrap_or_else(PoisonError::into_inner).insert(number, process.clone());
         let client = SimProcess { sim: sim.clone(), process: process.clone(), timeout: setting.timeout };
         let next = round.load(Ordering::Relaxed);
         let told = round.clone();

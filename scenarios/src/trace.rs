@@ -287,6 +287,8 @@ impl Printer<'_> {
             FaultKind::CommitStall => format!("⚡ {name} does not apply what it commits for {ms} ms"),
             FaultKind::ClockJump => format!("⚡ the wall clock of {name} jumps"),
             FaultKind::ForeignDelete => "⚡ a stranger deletes a znode".to_owned(),
+            FaultKind::ForeignWrite => "⚡ a stranger writes into a znode".to_owned(),
+            FaultKind::ForeignCreate => "⚡ a stranger makes a znode".to_owned(),
         }
     }
 }

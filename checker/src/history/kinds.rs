@@ -304,6 +304,10 @@ pub enum FaultKind {
     Cancel,
     /// A third party deletes a znode.
     ForeignDelete,
+    /// A third party writes into a znode.
+    ForeignWrite,
+    /// A third party makes a znode.
+    ForeignCreate,
     /// What a client sends does not arrive for a while, although it hears its server.
     ClientMuted,
     /// What a server sends does not reach a client for a while, although the server hears it.

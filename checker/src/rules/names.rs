@@ -162,6 +162,9 @@ impl Names {
                     told().because(format!("that znode was made by another registration, of {owner}"));
                 sink.fail(rule, scene, doing.object, &[life.created.index], story);
             }
+            // It was gone before anybody could look which it was.
+            None if czxid == 0
+                && scene.view.is_meddled_with(scene.tables, directory(scene, doing.object)) => {}
             None => {
                 let story = told().because("no znode of that name was made then");
                 sink.fail(rule, scene, doing.object, &[], story);
@@ -302,7 +305,7 @@ impl Names {
         self.lives[number].deleted = Moment { at: scene.at, index: scene.index };
         let life = &self.lives[number];
         // The reaper, or a stranger.
-        if by == Session(0) {
+        if by == Session(0) || scene.view.is_stranger(by) {
             return;
         }
         let doing = self.position(event.op).map(|at| &self.ops[at]);
@@ -360,6 +363,10 @@ impl Names {
             }
         }
     }
+}
+
+fn directory(scene: &Scene<'_>, object: ObjectId) -> Sym {
+    scene.tables.objects[usize::from(object.0)].path
 }
 
 impl Rule for Names {

@@ -77,10 +77,11 @@ impl View {
         let client = self.session(by).client;
         let is_party = client.is_some_and(|client| self.is_party(client, contender.object));
         let was_none = client.is_some_and(|client| self.strangers.contains(&(number, client)));
-        let by_stranger = !is_own && self.foreign_due > 0 && (!is_party || was_none);
+        let announced = self.foreign_due > 0 && (!is_party || was_none);
+        let by_stranger = !is_own && (announced || self.is_stranger(by));
         let by_force = !is_own && !by_stranger && self.may_force(tables, contender, by_op);
         if by_stranger {
-            self.foreign_due -= 1;
+            self.foreign_due = self.foreign_due.saturating_sub(1);
         }
         self.excusable |= by_force;
         let now = self.now;

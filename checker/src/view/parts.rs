@@ -300,6 +300,8 @@ pub(crate) struct Client {
     pub(crate) last_hold: OpId,
     /// When its clock began to run fast or slow, if it ever did.
     pub(crate) drifts: Moment,
+    /// It keeps to no recipe: it has told of an act of its own as of a fault.
+    pub(crate) is_stranger: bool,
 }
 
 impl Client {
@@ -313,6 +315,7 @@ impl Client {
         holds: Vec::new(),
         last_hold: OpId(0),
         drifts: Moment::NEVER,
+        is_stranger: false,
     };
 
     pub(crate) fn is_dead(&self) -> bool {

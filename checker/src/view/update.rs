@@ -54,6 +54,13 @@ impl View {
             }
         }
         self.replay(tables, event);
+        if let What::Created { path, .. } | What::Written { path, .. } | What::Deleted { path, .. } =
+            event.what
+            && self.is_sim()
+            && self.is_by_stranger()
+        {
+            self.foreign.push(path);
+        }
         match event.what {
             What::Call { object, verb, limit } => self.call(tables, event, object, verb, limit)?,
             What::Return { outcome } => return self.finish(event.op, outcome),
@@ -107,6 +114,10 @@ impl View {
             }
             What::Txn { zxid, session, .. } => {
                 self.txn = Txn { zxid, session };
+                if self.is_stranger(session) {
+                    // Whatever is under way may meet what it does.
+                    self.ops.iter_mut().filter(|op| op.phase == Phase::Open).for_each(|op| op.calm = false);
+                }
                 self.applied(View::server_of(event.who), zxid);
                 let op = self.op(event.op);
                 if op.phase != Phase::Unborn && self.session(session).client.is_none() {
@@ -160,7 +171,12 @@ impl View {
                 view.undelivered = 0;
                 self.forget_watches(session);
             }
-            What::Fault { kind, victim, lasts } => self.fault(kind, victim, lasts),
+            What::Fault { kind, victim, lasts } => {
+                if let Who::Client(client) = event.who {
+                    self.client_mut(client).is_stranger = true;
+                }
+                self.fault(kind, victim, lasts);
+            }
             What::Mended { kind, victim } => self.mended(tables, kind, victim),
             What::Crash { client } => self.crash(client),
             What::Start { client } => {

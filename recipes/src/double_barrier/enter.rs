@@ -6,12 +6,13 @@
 
 use super::open::Opened;
 use super::roster::{Roster, name_of};
-use super::{DoubleBarrier, Inside, Reuse};
+use super::{DoubleBarrier, Inside, Leave, Reuse};
 use crate::hold::{Grant, Hold, OnSuspect};
 use crate::race::{again, connected, first};
-use crate::zk::{Armed, Error, Guid, Op, ZooKeeper};
-use futures_util::FutureExt;
+use crate::zk::{Armed, Data, Error, Guid, Op, ZooKeeper};
 use futures_util::future::{Either, Shared};
+use futures_util::{FutureExt, TryFutureExt};
+use std::future::Future;
 
 /// One attempt to enter. What it holds outlives the future that drives it, so that a caller's limit can be settled.
 pub(super) struct Entering<'a, Z: ZooKeeper> {
@@ -29,6 +30,8 @@ pub(super) struct Entering<'a, Z: ZooKeeper> {
     pub(super) armed: Option<Armed>,
     /// The same for `ready`, if it may be ours.
     pub(super) keeper: Option<Armed>,
+    /// The guid of who opened the generation, once that is known.
+    opener: String,
 }
 
 impl<'a, Z: ZooKeeper> Entering<'a, Z> {
@@ -42,6 +45,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             own_watch: None,
             armed: None,
             keeper: None,
+            opener: String::new(),
         }
     }
 
@@ -54,7 +58,10 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
         loop {
             let is_opener = registered >= self.barrier.options.participants;
             match if is_opener { self.open().await? } else { Opened::TooFew } {
-                Opened::ByUs(roster) => return self.inside(roster, None),
+                Opened::ByUs(roster) => {
+                    self.opener = self.guid.to_string();
+                    return self.inside(roster, None);
+                }
                 Opened::Perhaps => {}
                 Opened::TooFew => {
                     registered = 0;
@@ -118,15 +125,16 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
         }
     }
 
-    /// Step 5. The roster, and a watch on `ready` unless we made it or it has gone already; `None` while it is not open.
+    /// Step 5. The roster, and a watch on `ready` unless we made it, it has gone already, or we leave in a chain; `None` while
+    /// it is not open.
     async fn look(&mut self) -> Result<Option<(Roster, Option<Z::Watch>)>, Error> {
         let zk = &self.barrier.zk;
         let directory = self.barrier.directory(self.generation);
         let ready = self.barrier.ready(self.generation);
         loop {
             let status = connected(zk).await?;
-            match zk.get_watch(&ready).await {
-                Ok((found, watch)) => return self.opened(&found.data, Some(watch)).map(Some),
+            match self.read_ready(&ready).await {
+                Ok((found, watch)) => return self.opened(&found.data, true, watch).map(Some),
                 Err(Error::NoNode) => {}
                 Err(e) => {
                     again(zk, status, e).await?;
@@ -135,7 +143,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             }
             // One flight. The generation is read first: if it has moved on by then, and `ready` is not there after it,
             // `ready` has gone with its owner.
-            let (generation, ready) = (zk.get_watch(&self.barrier.path), zk.get_watch(&ready));
+            let (generation, ready) = (zk.get_watch(&self.barrier.path), self.read_ready(&ready));
             let (record, members) = (zk.get(&directory), zk.children(&directory));
             self.next = None;
             match generation.await {
@@ -146,7 +154,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
                 read => self.took(read)?,
             }
             match ready.await {
-                Ok((found, watch)) => return self.opened(&found.data, Some(watch)).map(Some),
+                Ok((found, watch)) => return self.opened(&found.data, true, watch).map(Some),
                 Err(Error::NoNode) if self.next.is_some() => return Ok(None),
                 Err(Error::NoNode) => {}
                 Err(e) => {
@@ -165,7 +173,19 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             if !members.has(name_of(&self.own())) {
                 return self.removed();
             }
-            return self.opened(&record.data, None).map(Some);
+            return self.opened(&record.data, false, None).map(Some);
+        }
+    }
+
+    /// Reads `ready`, with a watch on it if its end will matter to us. In a chain it does not.
+    fn read_ready(
+        &self,
+        ready: &str,
+    ) -> impl Future<Output = Result<(Data, Option<Z::Watch>), Error>> + Send + use<Z> {
+        let zk = &self.barrier.zk;
+        match self.barrier.options.leave {
+            Leave::Keeper => zk.get_watch(ready).map_ok(|(found, watch)| (found, Some(watch))).left_future(),
+            Leave::Chain => zk.get(ready).map_ok(|found| (found, None)).right_future(),
         }
     }
 
@@ -173,6 +193,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
     fn opened(
         &mut self,
         record: &[u8],
+        is_ready_there: bool,
         watch: Option<Z::Watch>,
     ) -> Result<(Roster, Option<Z::Watch>), Error> {
         let Some((opener, roster)) = Roster::read(record) else {
@@ -184,8 +205,9 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
         if !roster.has(name_of(&self.own())) {
             return self.removed();
         }
+        self.opener = opener;
         // Our own opening, whose answer was lost: we keep `ready`, and need not watch it.
-        let is_ours = opener == self.guid.to_string() && watch.is_some();
+        let is_ours = self.opener == self.guid.to_string() && is_ready_there;
         if is_ours {
             return Ok((roster, None));
         }
@@ -222,6 +244,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             roster,
             hold,
             keeper: self.keeper.take(),
+            opener: std::mem::take(&mut self.opener),
             ready: ready.map(FutureExt::shared),
         })
     }

@@ -14,6 +14,15 @@ use crate::zk::{Armed, Error, EventKind, Op, ZooKeeper, path};
 use futures_util::FutureExt;
 use futures_util::future::Shared;
 
+/// What follows when our znode is gone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    /// We are out.
+    Out,
+    /// We look who is left.
+    Look,
+}
+
 /// One who leaves.
 pub(super) struct Leaving<Z: ZooKeeper> {
     zk: Z,
@@ -23,6 +32,8 @@ pub(super) struct Leaving<Z: ZooKeeper> {
     how: Leave,
     /// Deletes `ready`, if we are the keeper.
     keeper: Option<Armed>,
+    /// The guid of the keeper.
+    opener: String,
     ready_watch: Option<Shared<Z::Watch>>,
     /// Deletes our znode unless it is known to be gone.
     armed: Option<Armed>,
@@ -32,7 +43,7 @@ pub(super) struct Leaving<Z: ZooKeeper> {
 
 impl<Z: ZooKeeper> Leaving<Z> {
     pub(super) fn new(inside: Inside<Z>) -> Self {
-        let Inside { barrier, generation, roster: _, mut hold, keeper, ready } = inside;
+        let Inside { barrier, generation, roster: _, mut hold, keeper, opener, ready } = inside;
         Leaving {
             directory: barrier.directory(generation),
             ready: barrier.ready(generation),
@@ -40,6 +51,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
             how: barrier.options.leave,
             zk: barrier.zk,
             keeper,
+            opener,
             ready_watch: ready,
             armed: hold.take_duty(),
             _hold: hold,
@@ -142,17 +154,27 @@ impl<Z: ZooKeeper> Leaving<Z> {
                 None => break,
             }
         }
-        self.go_with_ready().await
+        self.go(Then::Out).await.map(drop)
     }
 
-    /// Deletes our znode and `ready`, together as long as both are there.
-    async fn go_with_ready(&mut self) -> Result<(), Error> {
-        let (own, ready) = (self.delete_own(), Op::Delete { path: self.ready.clone(), version: None });
-        let mut ops = vec![own.clone(), ready.clone()];
+    /// Deletes our znode, and `ready` if we are the keeper: together as long as both are there. With [`Then::Look`] it
+    /// asks in the same flight who is left, and says so if it was told. What is asked behind a deletion does not show what
+    /// was deleted.
+    async fn go(&mut self, then: Then) -> Result<Option<Roster>, Error> {
+        let mut ops = vec![self.delete_own()];
+        if self.keeper.is_some() {
+            ops.push(Op::Delete { path: self.ready.clone(), version: None });
+        }
+        let mut left = None;
         while !ops.is_empty() {
             let status = connected(&self.zk).await?;
-            match self.zk.multi(ops.clone()).await {
-                Ok(_) => break,
+            let going = self.zk.multi(ops.clone());
+            let looking = (then == Then::Look).then(|| self.zk.children(&self.directory));
+            match going.await {
+                Ok(_) => {
+                    left = looking;
+                    break;
+                }
                 // One of them is gone already, by an answer that was lost or by somebody else's doing.
                 Err(Error::Multi { index, cause }) if *cause == Error::NoNode => drop(ops.remove(index)),
                 Err(e) => again(&self.zk, status, e).await?,
@@ -162,10 +184,14 @@ impl<Z: ZooKeeper> Leaving<Z> {
         if let Some(armed) = self.keeper.take() {
             armed.done();
         }
-        Ok(())
+        match left {
+            Some(looking) => Ok(looking.await.ok().map(|list| Roster::of(list.names))),
+            None => Ok(None),
+        }
     }
 
-    /// Step 3, and the end of step 1: the lowest that is left goes last.
+    /// Step 3, and the end of step 1: the keeper goes last, and if it has gone the lowest that is left. While the keeper is
+    /// there it waits for all others, even if somebody else has taken `ready` away: nobody else may wait for all, too.
     async fn without_keeper(&mut self) -> Result<(), Error> {
         let own = name_of(&self.own).to_owned();
         loop {
@@ -174,40 +200,31 @@ impl<Z: ZooKeeper> Leaving<Z> {
             if !is_registered {
                 self.gone();
             }
-            let lowest = members.names().first().cloned();
+            let last = members.of_guid(&self.opener).or(members.names().first()).cloned();
             let others = members.without(&own);
-            match (lowest, others.names().last()) {
+            match (last, others.names().last()) {
                 (None, _) => return Ok(()),
-                (Some(_), None) => self.go().await?,
-                (Some(lowest), Some(highest)) if lowest == own => self.end_of(highest).await?,
-                (Some(lowest), Some(_)) if is_registered => self.go_behind(&lowest).await?,
-                (Some(lowest), Some(_)) => self.end_of(&lowest).await?,
+                (Some(_), None) => match self.go(Then::Look).await? {
+                    Some(left) if left.names().is_empty() => return Ok(()),
+                    _ => {}
+                },
+                (Some(last), Some(highest)) if last == own => self.end_of(highest).await?,
+                (Some(last), Some(_)) if is_registered => self.go_behind(&last).await?,
+                (Some(last), Some(_)) => self.end_of(&last).await?,
             }
         }
     }
 
-    /// Deletes our znode.
-    async fn go(&mut self) -> Result<(), Error> {
+    /// Deletes our znode while the one that goes last is there, and waits for its end.
+    async fn go_behind(&mut self, last: &str) -> Result<(), Error> {
         let status = connected(&self.zk).await?;
-        match self.zk.delete(&self.own, None).await {
-            Ok(()) | Err(Error::NoNode) => {
-                self.gone();
-                Ok(())
-            }
-            Err(e) => again(&self.zk, status, e).await,
-        }
-    }
-
-    /// Deletes our znode while the lowest is there, and waits for its end.
-    async fn go_behind(&mut self, lowest: &str) -> Result<(), Error> {
-        let status = connected(&self.zk).await?;
-        let lowest = path::join(&self.directory, lowest);
+        let last = path::join(&self.directory, last);
         // One flight.
-        let out = self.zk.multi(vec![Op::Check { path: lowest.clone(), version: None }, self.delete_own()]);
-        let watching = self.zk.children_watch(&lowest);
+        let out = self.zk.multi(vec![Op::Check { path: last.clone(), version: None }, self.delete_own()]);
+        let watching = self.zk.children_watch(&last);
         match out.await {
             Ok(_) => self.gone(),
-            // The lowest, or we, are gone: the next list says which.
+            // The last, or we, are gone: the next list says which.
             Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => return Ok(()),
             Err(e) => return again(&self.zk, status, e).await,
         }
@@ -220,8 +237,12 @@ impl<Z: ZooKeeper> Leaving<Z> {
 
     async fn in_chain(&mut self) -> Result<(), Error> {
         let own = name_of(&self.own).to_owned();
+        let mut told = None;
         loop {
-            let members = self.members().await?;
+            let members = match told.take() {
+                Some(members) => members,
+                None => self.members().await?,
+            };
             let is_registered = members.has(&own);
             if !is_registered {
                 self.gone();
@@ -229,12 +250,11 @@ impl<Z: ZooKeeper> Leaving<Z> {
             let lower = members.names().iter().take_while(|name| **name != own).last().cloned();
             match lower.filter(|_| is_registered) {
                 Some(nearest) => self.end_of(&nearest).await?,
-                None if !is_registered => match members.names().last() {
+                None if is_registered => told = self.go(Then::Look).await?,
+                None => match members.names().last() {
                     Some(highest) => self.end_of(highest).await?,
                     None => return Ok(()),
                 },
-                None if self.keeper.is_some() => self.go_with_ready().await?,
-                None => self.go().await?,
             }
         }
     }

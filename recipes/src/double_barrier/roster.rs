@@ -32,6 +32,11 @@ impl Roster {
         self.0.iter().any(|other| other == name)
     }
 
+    /// The member that an attempt of this guid has made.
+    pub(super) fn of_guid(&self, guid: &str) -> Option<&String> {
+        self.0.iter().find(|name| name.contains(guid))
+    }
+
     /// Without one of them.
     pub(super) fn without(mut self, name: &str) -> Roster {
         self.0.retain(|other| other != name);

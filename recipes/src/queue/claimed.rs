@@ -132,11 +132,9 @@ impl<Z: ZooKeeper> Claimed<Z> {
                     reconnected(&self.core.zk, status).await?;
                 }
                 // After a lost answer, not ours any more means done.
-                Err(Error::Multi { cause, .. }) if was_sent && is_gone(&cause) => break,
-                Err(Error::Multi { cause, .. }) if is_gone(&cause) => {
-                    self.armed.done();
-                    return Err(Error::ClaimLost);
-                }
+                Err(Error::Multi { cause, .. }) if was_sent && is_gone(&cause) => return Ok(()),
+                // What is left of the claim, if a stranger has written into the item or taken it, the duty takes away.
+                Err(Error::Multi { cause, .. }) if is_gone(&cause) => return Err(Error::ClaimLost),
                 Err(e) => return Err(e),
             }
         }
@@ -150,7 +148,7 @@ fn is_gone(cause: &Error) -> bool {
 }
 
 /// Nothing happens if somebody else was handed the item since: its version has moved on.
-pub(super) fn gives_back<Z: ZooKeeper>(core: &Core<Z>, name: &str, version: i32) -> Vec<Op> {
+fn gives_back<Z: ZooKeeper>(core: &Core<Z>, name: &str, version: i32) -> Vec<Op> {
     let layout = &core.layout;
     vec![
         Op::Check { path: layout.item(name), version: Some(version) },

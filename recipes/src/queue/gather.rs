@@ -1,6 +1,6 @@
 //! Steps 2 to 4: listing, reading, and taking or claiming.
 
-use super::claimed::{Claimed, gives_back};
+use super::claimed::Claimed;
 use super::consumer::{Consumer, Item};
 use super::{Delivery, Idle, Order};
 use crate::line::Place;
@@ -259,11 +259,13 @@ impl<Z: ZooKeeper> Consumer<Z> {
             let path = self.layout().item(&name);
             ops.push(Op::Set { path, data: data.clone(), version: Some(stat.version) });
             let version = stat.version.wrapping_add(1);
-            // Until it is known that the claim is ours, the version may be another's: its mark tells.
+            // Its mark tells whether the claim is ours: the item's version does not, until it is known what became of
+            // the claim, nor when a stranger has written into the item, or taken it.
+            let claim = self.layout().claim(&name);
             let gives_back = Duty::Marked {
-                path: self.layout().claim(&name),
+                path: claim.clone(),
                 data: guid.clone(),
-                ops: gives_back(&self.core, &name, version),
+                ops: vec![Op::Delete { path: claim, version: None }],
                 connection,
             };
             claims.push(Claimed {
@@ -279,10 +281,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         let tried = self.attempt(&names, 2, ops, place).await;
         match &tried {
             Ok(Tried::Got) => {
-                for mut claim in claims {
-                    claim.armed.narrow(Duty::Multi(gives_back(&self.core, &claim.name, claim.version)));
-                    self.claims.push_back(claim);
-                }
+                self.claims.extend(claims);
             }
             // Nothing was claimed.
             Ok(Tried::Refused | Tried::Stale) => claims.into_iter().for_each(|claim| claim.armed.done()),

@@ -25,7 +25,7 @@ pub use site::{Site, Voted};
 use crate::parents::Parents;
 use crate::race::{connected, reconnected};
 use crate::zk::duty::settle;
-use crate::zk::{CreateMode, Error, Op, ZooKeeper, path};
+use crate::zk::{CreateMode, Error, Op, OpResult, ZooKeeper, path};
 use record::{Contents, Record};
 use std::collections::BTreeSet;
 
@@ -93,7 +93,7 @@ pub struct Transaction {
 ///
 /// # Cost
 ///
-/// Without a coordinator, n sites: two requests to begin, five a site, in three round trips, and one notification a site;
+/// Without a coordinator, n sites: one request to begin, five a site, in three round trips, and one notification a site;
 /// two requests to finish.
 ///
 /// # Examples
@@ -154,19 +154,14 @@ impl TwoPhaseCommit {
         let mut status = connected(zk).await?;
         let mut is_missing = false;
         loop {
-            // One flight: missing levels if there are any, the transaction, which incarnation it is.
+            // One flight: missing levels if there are any, and the transaction.
             let making = is_missing.then(|| Parents::Container.make_for(zk, path)).transpose()?;
             let begun = zk.multi(ops.clone());
-            let stat = zk.exists(path);
             if let Some(making) = making {
                 making.done().await?;
             }
             let czxid = match begun.await {
-                Ok(_) => match stat.await {
-                    Ok(stat) => stat.map(|stat| stat.czxid),
-                    // Begun, that is known. Which incarnation it is can be looked up.
-                    Err(_) => find(zk, path, &contents.guid).await.ok(),
-                },
+                Ok(results) => incarnation(&results)?,
                 Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => {
                     return Err(Error::Taken(path.to_owned()));
                 }
@@ -177,7 +172,7 @@ impl TwoPhaseCommit {
                 }
                 Err(Error::ConnectionLoss) => {
                     reconnected(zk, status).await?;
-                    Some(find(zk, path, &contents.guid).await?)
+                    find(zk, path, &contents.guid).await?
                 }
                 Err(e) => return Err(told(e)),
             };
@@ -250,9 +245,11 @@ fn checked(path: &str, contents: &Contents) -> Result<Vec<Op>, Error> {
         }
     }
     let create = |path: String, data: Vec<u8>| Op::Create { path, data, mode: CreateMode::Persistent };
-    let mut ops = vec![create(path.to_owned(), contents.bytes())];
+    // Its contents are set, not created: the stat of a set tells which incarnation of the path this one is.
+    let mut ops = vec![create(path.to_owned(), Vec::new())];
     ops.extend(sites.iter().map(|site| create(record::site_path(path, site), Vec::new())));
     ops.push(create(record::tally_path(path), Vec::new()));
+    ops.push(Op::Set { path: path.to_owned(), data: contents.bytes(), version: Some(0) });
     let bytes: usize = ops.iter().map(bytes_of).sum();
     if bytes > path::MAX_REQUEST_BYTES {
         return Err(Error::BadInput(format!(
@@ -267,7 +264,9 @@ fn checked(path: &str, contents: &Contents) -> Result<Vec<Op>, Error> {
 
 fn bytes_of(op: &Op) -> usize {
     match op {
-        Op::Create { path, data, .. } => path.len() + data.len() + OP_OVERHEAD_BYTES,
+        Op::Create { path, data, .. } | Op::Set { path, data, .. } => {
+            path.len() + data.len() + OP_OVERHEAD_BYTES
+        }
         _ => OP_OVERHEAD_BYTES,
     }
 }
@@ -277,6 +276,14 @@ fn validate_site(path: &str, site: &str) -> Result<(), Error> {
         return Err(Error::BadInput(format!("{site:?} is no name of a site: it is one component of a path")));
     }
     path::validate(&record::site_path(path, site))
+}
+
+/// Which incarnation of its path a transaction is: it was made by the write that set its contents.
+fn incarnation(results: &[OpResult]) -> Result<i64, Error> {
+    match results.last() {
+        Some(OpResult::Set(stat)) => Ok(stat.mzxid),
+        other => Err(Error::Unexpected(format!("a begin ends in {other:?}"))),
+    }
 }
 
 /// A begin whose reply was lost: its czxid, if it was applied. Behind a write nothing of ours is still on its way.

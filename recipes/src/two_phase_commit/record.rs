@@ -114,8 +114,8 @@ fn decision_path(transaction: &str) -> String {
 pub(super) struct Record<Z> {
     pub zk: Z,
     pub path: String,
-    /// Which incarnation of the path it is, if the answer that tells was not lost.
-    pub czxid: Option<i64>,
+    /// Which incarnation of the path it is.
+    pub czxid: i64,
     pub sites: Vec<String>,
     pub form: Form,
 }
@@ -179,7 +179,7 @@ pub(super) async fn read<Z: ZooKeeper>(
                 let contents = Contents::parse(&data.data)
                     .ok_or_else(|| Error::Mismatch(format!("{path} is no transaction")))?;
                 let Transaction { sites, payload, form } = contents.transaction;
-                let czxid = Some(data.stat.czxid);
+                let czxid = data.stat.czxid;
                 let record = Record { zk: zk.clone(), path: path.to_owned(), czxid, sites, form };
                 let watch = watch.and_then(|(stat, watch)| stat.is_none().then_some(watch));
                 return Ok(Found { record, payload, others: found.collect(), watch });
@@ -218,12 +218,12 @@ impl<Z: ZooKeeper> Record<Z> {
     ///
     /// [`Error::NoTransaction`] if nothing does, [`Error::Mismatch`] if it is another one.
     fn is_this(&self, stat: Option<Stat>) -> Result<(), Error> {
-        match (stat, self.czxid) {
-            (None, _) => Err(Error::NoTransaction(self.path.clone())),
-            (Some(stat), Some(czxid)) if stat.czxid != czxid => {
+        match stat {
+            None => Err(Error::NoTransaction(self.path.clone())),
+            Some(stat) if stat.czxid != self.czxid => {
                 Err(Error::Mismatch(format!("{} was begun anew", self.path)))
             }
-            _ => Ok(()),
+            Some(_) => Ok(()),
         }
     }
 

@@ -395,22 +395,31 @@ impl<Z: ZooKeeper> Voted<Z> {
         let rest = rest.map(|path| Op::Delete { path, version: None }).to_vec();
         // Refused while anybody has not finished.
         let last = zk.arm(Duty::Multi(rest.clone()));
+        let mut own = vec![record.site(site)];
+        if record.form == Form::SiteEphemerals {
+            own.push(record.alive(site));
+        }
+        let mut own: Vec<Op> = own.into_iter().map(|path| Op::Delete { path, version: None }).collect();
         let mut is_again = false;
         loop {
             let status = connected(zk).await?;
             if is_again && !self.is_unfinished().await? {
                 break;
             }
-            let own = zk.delete(&record.site(site), None);
-            let alive = (record.form == Form::SiteEphemerals).then(|| zk.delete(&record.alive(site), None));
+            let going = (!own.is_empty()).then(|| zk.multi(own.clone()));
             let stat = zk.exists(path);
-            let gone = gone(own.await).and(match alive {
-                Some(alive) => gone(alive.await),
-                None => Ok(()),
-            });
+            let gone = match going {
+                Some(going) => going.await,
+                None => Ok(Vec::new()),
+            };
             let left = match gone {
-                Ok(()) => stat.await.map(|stat| stat.map_or(0, |stat| stat.num_children)),
-                Err(e) => Err(e),
+                Ok(_) => stat.await.map(|stat| stat.map_or(0, |stat| stat.num_children)),
+                // Gone already, by an answer that was lost, by an earlier session, or with it: the rest, then.
+                Err(Error::Multi { index, cause }) if *cause == Error::NoNode => {
+                    own.remove(index);
+                    continue;
+                }
+                Err(e) => Err(told(e)),
             };
             let removed = match left {
                 // Decision and tally: nobody else is left.
@@ -444,18 +453,10 @@ impl<Z: ZooKeeper> Voted<Z> {
             // That the read behind it is answered says that it was.
             drop(settled);
             match stat.await {
-                Ok(stat) => return Ok(stat.is_some_and(|stat| Some(stat.czxid) == *czxid)),
+                Ok(stat) => return Ok(stat.is_some_and(|stat| stat.czxid == *czxid)),
                 Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
                 Err(e) => return Err(e),
             }
         }
-    }
-}
-
-/// A delete of what may be gone already.
-fn gone(result: Result<(), Error>) -> Result<(), Error> {
-    match result {
-        Err(Error::NoNode) => Ok(()),
-        other => other,
     }
 }

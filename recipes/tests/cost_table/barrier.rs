@@ -92,9 +92,9 @@ fn double(how: Leave) -> Vec<Row> {
         rows.push(row(DOUBLE, "it has opened", told, cost(1, 1, 1, 2)));
         rows.push(row(DOUBLE, "enter, who opens", opens, cost(4, 4, 1, 0)));
     }
-    let budget = if how == Leave::Keeper { cost(2, 2, 2, 0) } else { cost(7, 5, 3, 0) };
+    let budget = if how == Leave::Keeper { cost(2, 2, 2, 0) } else { cost(7, 4, 2, 0) };
     rows.push(row(DOUBLE, format!("leave{what}, the first of three"), waiter_leaves, budget));
-    let budget = if how == Leave::Keeper { cost(2 + 2 * 2, 6, 2, 0) } else { cost(7, 7, 3, 0) };
+    let budget = if how == Leave::Keeper { cost(2 + 2 * 2, 6, 2, 0) } else { cost(7, 4, 2, 0) };
     rows.push(row(DOUBLE, format!("leave{what}, {of}"), keeper_leaves, budget));
     rows
 }

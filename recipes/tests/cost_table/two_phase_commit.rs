@@ -12,15 +12,14 @@ pub fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     // In the table of budgets a site opens with four requests and three, votes, and learns.
     for (form, name, site, begins) in [
-        (PLAIN, "decentralised", cost(6, 3, 1, 0), cost(2, 1, 0, 0)),
-        (Form::Coordinator, "coordinator", cost(6, 3, 1, 0), cost(2, 1, 0, 0)),
-        (Form::SiteEphemerals, "site ephemerals", cost(7, 4, 1, 0), cost(2, 1, 0, 0)),
+        (PLAIN, "decentralised", cost(6, 3, 1, 0), cost(1, 1, 0, 0)),
+        (Form::Coordinator, "coordinator", cost(6, 3, 1, 0), cost(1, 1, 0, 0)),
+        (Form::SiteEphemerals, "site ephemerals", cost(7, 4, 1, 0), cost(1, 1, 0, 0)),
     ] {
         let (begun, first, finished) = one_of_two(form);
         rows.push(row(TWO_PHASES, format!("{name}: begin"), begun, begins));
         rows.push(row(TWO_PHASES, format!("{name}: a site, from opening to the decision"), first, site));
-        let finish = if form == Form::SiteEphemerals { cost(3, 1, 0, 0) } else { cost(2, 1, 0, 0) };
-        rows.push(row(TWO_PHASES, format!("{name}: finish"), finished, finish));
+        rows.push(row(TWO_PHASES, format!("{name}: finish"), finished, cost(2, 1, 0, 0)));
     }
     for sites in [2, 8, 32] {
         let budget = cost(6 * sites + 1, 0, sites, 0);

@@ -140,6 +140,36 @@ fn an_item_that_a_stranger_deleted_is_passed_over() {
 }
 
 #[test]
+fn of_a_claim_whose_item_a_stranger_took_or_wrote_into_nothing_is_left() {
+    for is_written in [false, true] {
+        for ends in ["is dropped", "gives back", "is done"] {
+            play(move |stage| async move {
+                let (a, b) = (stage.client("a").await, stage.client("b").await);
+                producer(&a, Delivery::AtLeastOnce).put(b"1").await.expect("it is put");
+                let mut consumer = claimer(&b, 1);
+                let claimed = consumer.claim().await.expect("there is one");
+                let item = format!("/q/{}", names_left(&a).await.remove(0));
+                match is_written {
+                    true => drop(a.zk.set(&item, b"2", None).await.expect("it is there")),
+                    false => a.zk.delete(&item, None).await.expect("it is there"),
+                }
+                match ends {
+                    "is dropped" => drop(claimed),
+                    "gives back" => assert_eq!(claimed.give_back().await, Err(Error::ClaimLost)),
+                    _ => assert_eq!(claimed.done().await, Err(Error::ClaimLost)),
+                }
+                stage.settle().await;
+                let left = stage.names("/q/claims");
+                assert_eq!(left, [""; 0], "it {ends}, written: {is_written}");
+                // What a stranger has written is an item all the same.
+                let again = claimer(&a, 1).try_claim().await.expect("the network is calm");
+                assert_eq!(again.is_some(), is_written);
+            });
+        }
+    }
+}
+
+#[test]
 fn foreign_children_are_left_alone() {
     play(|stage| async move {
         let a = stage.client("a").await;

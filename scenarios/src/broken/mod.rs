@@ -83,6 +83,7 @@ mod shared_lock_highest_reader;
 mod shared_lock_later_writer;
 mod shared_lock_literal_names;
 mod shared_lock_lowest_writer;
+mod strangers;
 mod two_phase_commit;
 mod waits_for_nobody;
 mod watch_all;
@@ -166,4 +167,10 @@ pub static ALL: &[&Target] = &[
     &group_exists_is_joined::TARGET,
     &group_stays_silent::TARGET,
     &group_joins_twice::TARGET,
+    &strangers::lock_missing_is_first::TARGET,
+    &strangers::lock_every_child::TARGET,
+    &strangers::election_deaf_when_deposed::TARGET,
+    &strangers::barrier_any_write::TARGET,
+    &strangers::queue_parent_taken_unseen::TARGET,
+    &strangers::queue_blind_to_lost_claims::TARGET,
 ];

@@ -9,6 +9,7 @@
 //! | [`client`] | one client of a run |
 //! | [`figures`] | what a run did, counted |
 //! | [`tape`] | where a run in real time is written down |
+//! | `folder` | a server's folder, which goes with it |
 //! | `tree` | what there is below a znode |
 //! | `install` | finds the installed ZooKeeper and Java |
 //! | `reaper` | sees to it that no server outlives this process, however that ends |
@@ -16,6 +17,7 @@
 pub mod client;
 pub mod ensemble;
 pub mod figures;
+mod folder;
 mod install;
 pub mod kills;
 mod reaper;

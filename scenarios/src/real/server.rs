@@ -15,8 +15,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tempfile::TempDir;
-
+use super::folder::Folder;
 use super::install;
 use super::reaper::{self, Reaper};
 
@@ -121,7 +120,7 @@ pub(super) struct Peer {
 pub struct Server {
     // Dropped in this order, after `drop` has stopped the process: first the folder goes, then the reaper is sent home.
     process: Child,
-    folder: TempDir,
+    folder: Folder,
     reaper: Reaper,
     port: u16,
     properties: Vec<String>,
@@ -172,9 +171,7 @@ impl Server {
         properties: &[&str],
     ) -> Result<Server, StartError> {
         let mut reaper = Reaper::start().map_err(io("start a shell"))?;
-        let folder =
-            tempfile::Builder::new().prefix("zk-server-").tempdir().map_err(io("make a temporary folder"))?;
-        reaper.folder(folder.path()).map_err(io("watch over the server's folder"))?;
+        let folder = Folder::make(&mut reaper).map_err(io("make a temporary folder"))?;
         write_configuration(&folder, port, tick, member)?;
         let properties: Vec<String> = properties.iter().map(|property| format!("-D{property}")).collect();
         let process = launch(&folder, &mut reaper, &properties)?;
@@ -324,7 +321,7 @@ pub(super) fn listen(wanted: Option<u16>) -> Result<TcpListener, StartError> {
 }
 
 fn write_configuration(
-    folder: &TempDir,
+    folder: &Folder,
     port: u16,
     tick: Duration,
     member: Option<&Member>,
@@ -358,7 +355,7 @@ const LOGBACK: &str = r#"<configuration>
 </configuration>
 "#;
 
-fn launch(folder: &TempDir, reaper: &mut Reaper, properties: &[String]) -> Result<Child, StartError> {
+fn launch(folder: &Folder, reaper: &mut Reaper, properties: &[String]) -> Result<Child, StartError> {
     let class_path = install::class_path()?;
     let log = std::fs::File::create(folder.path().join(LOG)).map_err(io("write the server's log"))?;
     let log_too = log.try_clone().map_err(io("write the server's log"))?;

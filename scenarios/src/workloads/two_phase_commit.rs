@@ -293,6 +293,8 @@ impl<C: Client> Part<'_, C> {
             match self.votes::<R>(&mut vote).await {
                 Ended::Done(voted) => break voted,
                 ended if ended.is_session_over() => return Round::Again,
+                // Somebody who has no part in it has had his hands on it: nothing can be decided on it.
+                Ended::Failed(error) if error.is_mismatch() => return Round::Over,
                 // It has been forgotten meanwhile.
                 Ended::Failed(Error::NoTransaction(_)) if self.knows(self.site) => return Round::Over,
                 _ => {}

@@ -168,6 +168,10 @@ fn refused(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
     if !opening.counted.iter().any(|member| book.members[*member].part == at) {
         return;
     }
+    // What a stranger has written over nobody can read.
+    if scene.view.is_meddled_with(scene.tables, opening.path) {
+        return;
+    }
     let story = Story::new(format!(
         "{} was refused at {}, and had been counted",
         scene.client(part.client),

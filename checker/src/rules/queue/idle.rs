@@ -29,6 +29,8 @@ pub(crate) struct Idle {
     captures: BTreeMap<ObjectId, Capture>,
     /// Who has which claimed item in hand.
     held: BTreeMap<Sym, u16>,
+    /// By object: how many places in line strangers have taken away.
+    displaced: BTreeMap<ObjectId, u32>,
 }
 
 #[derive(Clone, Copy)]
@@ -125,9 +127,10 @@ impl Idle {
     /// Whether a znode is the place of another consumer, older than one's own.
     fn is_ahead(&self, scene: &Scene<'_>, waiting: Waiting, path: Sym) -> bool {
         let object = scene.view.op(waiting.op).object;
-        let mine =
-            self.places.values().filter(|place| place.op == waiting.op && place.owner == waiting.session);
-        let own = mine.map(|place| place.czxid).max();
+        let mine = self.places.iter().filter(|(path, place)| {
+            place.op == waiting.op && place.owner == waiting.session && !is_receipt(scene, **path)
+        });
+        let own = mine.map(|(_, place)| place.czxid).max();
         let other = self.places.get(&path).filter(|place| place.object == object && place.op != waiting.op);
         other.is_some_and(|other| own.is_none_or(|own| other.czxid < own)) && !is_receipt(scene, path)
     }
@@ -274,7 +277,9 @@ impl Idle {
         herd.woken.push(session);
         let index = herd.woken.len() as u32;
         sink.metrics.herd_index = sink.metrics.herd_index.max(index);
-        if index > 1 && !herd.told && !scene.tables.objects[usize::from(object.0)].manner.textbook {
+        // Behind a place that a stranger took away two think that they are the first.
+        let allowed = 1 + self.displaced.get(&object).copied().unwrap_or(0);
+        if index > allowed && !herd.told && !scene.tables.objects[usize::from(object.0)].manner.textbook {
             herd.told = true;
             let story =
                 Story::new(format!("the put of zxid {zxid:#x} has woken {index} idle consumers: 1 may be"))
@@ -348,6 +353,10 @@ impl Idle {
             if is_open(item.object, claim.owner) || self.holds(client, item.text) {
                 continue;
             }
+            // Its mark was written over: nobody knows it again.
+            if view.is_meddled_with(scene.tables, claim.path) {
+                continue;
+            }
             let story = Story::new(format!(
                 "the claim of {} to item {} is left",
                 scene.client(client),
@@ -402,7 +411,12 @@ impl Idle {
                     self.places.insert(path, place);
                 }
             }
-            (_, What::Deleted { path, .. }) if self.places.remove(&path).is_some() => {
+            (_, What::Deleted { path, by, .. }) if self.places.contains_key(&path) => {
+                if let Some(place) = self.places.remove(&path)
+                    && scene.view.is_stranger(by)
+                {
+                    *self.displaced.entry(place.object).or_default() += 1;
+                }
                 self.look_all(scene, |_| true, sink);
             }
             _ => {}

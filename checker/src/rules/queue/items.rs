@@ -3,12 +3,13 @@
 use super::order::Batch;
 use super::stock::{Change, Item, Stock};
 use super::{gets, is_queue};
+use crate::digest;
 use crate::history::{Event, FaultKind, Kind, ObjectId, OpId, Outcome, Session, Sym, Verb, What};
 use crate::rules::{Kinds, Rule, hears};
 use crate::sink::{Found, Scene, Sink, Story};
 use crate::verdict::{RuleId, Verdict};
 use crate::view::{NEVER, Phase};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// QU-1, and what else becomes of items.
 ///
@@ -23,10 +24,12 @@ pub(crate) struct Items {
     fates: BTreeMap<Sym, Fate>,
     /// What open operations were given.
     given: BTreeMap<OpId, Vec<Sym>>,
-    /// Items that a client which died had in hand.
+    /// Items that a client which died had in hand, that a stranger took, or that one wrote into.
     died_with: Vec<usize>,
     /// Deletions by a third party that were announced and not seen.
     foreign: u32,
+    /// Digests of what strangers have written: it may come out of a queue in the place of an item.
+    written: BTreeSet<u64>,
     /// In captures, by object.
     captures: BTreeMap<ObjectId, Capture>,
 }
@@ -61,6 +64,12 @@ impl Items {
             return true;
         }
         false
+    }
+
+    /// Whether a stranger has written that.
+    fn is_foreign_text(&self, scene: &Scene<'_>, text: Sym) -> bool {
+        let text = scene.tables.names.get(text).unwrap_or_default();
+        self.written.contains(&digest::data(Some(text.as_bytes())))
     }
 
     fn changed(&mut self, scene: &Scene<'_>, event: &Event, change: Change, sink: &mut Sink) {
@@ -168,6 +177,9 @@ impl Items {
         let What::Observed { object, text, number, .. } = event.what else { return };
         let op = scene.view.op(event.op);
         if !is_queue(scene.tables, object) || !gets(op.verb) {
+            return;
+        }
+        if self.is_foreign_text(scene, text) {
             return;
         }
         sink.premise(RuleId::Qu1, object);
@@ -296,7 +308,9 @@ impl Items {
                     Outcome::Unknown | Outcome::Cancelled => capture.doubtful += given.len() as u32,
                     Outcome::Refused => {}
                 }
-                for text in given {
+                for text in
+                    given.into_iter().filter(|text| !self.is_foreign_text(scene, *text)).collect::<Vec<_>>()
+                {
                     self.confirmed(scene, id, outcome, text, sink);
                 }
             }
@@ -465,6 +479,7 @@ impl Rule for Items {
         | hears::Txn
         | hears::Created
         | hears::Data
+        | hears::Written
         | hears::Deleted
         | hears::Fault
         | hears::Crash
@@ -478,8 +493,20 @@ impl Rule for Items {
                 if let What::Given { text, .. } = event.what {
                     self.given.entry(event.op).or_default().push(text);
                 }
+                if let What::Data { digest, .. } = event.what
+                    && scene.view.is_by_stranger()
+                {
+                    self.written.insert(digest);
+                }
                 let change = self.stock.event(scene, event);
                 self.changed(scene, event, change, sink);
+            }
+            What::Written { path, .. } => {
+                if let Some(at) = self.stock.item_at(path)
+                    && scene.view.is_by_stranger()
+                {
+                    self.died_with.push(at);
+                }
             }
             What::Observed { .. } => {
                 self.batch.judge(scene, &self.stock, sink);

@@ -34,7 +34,11 @@ impl Batch {
             let is_strict = is_fifo || object.manner.strict;
             let known = |other: &&Item| is_strict || is_known(scene, stock, taken, other);
             let waits = |other: &&Item| is_waiting(other, object.manner.at_least_once);
-            let others = || stock.there(item.object).filter(waits);
+            // What a stranger has written into is another's by its version, and passed over.
+            let others = || {
+                let own = |other: &&Item| !scene.view.is_meddled_with(scene.tables, other.path);
+                stock.there(item.object).filter(waits).filter(own)
+            };
             if others().next().is_some() {
                 sink.premise(RuleId::Qu10, item.object);
             }

@@ -101,6 +101,11 @@ impl Stock {
         }
     }
 
+    /// The item whose znode is of that path.
+    pub(super) fn item_at(&self, path: Sym) -> Option<usize> {
+        self.at.get(&path).copied()
+    }
+
     fn put(&mut self, scene: &Scene<'_>, put: OpId, text: Sym, urgency: u64) -> Change {
         let op = scene.view.op(put);
         if op.verb != Verb::Put || !is_queue(scene.tables, op.object) {

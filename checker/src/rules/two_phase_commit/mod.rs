@@ -79,6 +79,9 @@ struct Transaction {
     written: written::Written,
     ends: ends::Ends,
     woken: woken::Woken,
+    /// A stranger has had its hands on it: what its znodes say from then on proves nothing, and nobody need decide on
+    /// them.
+    is_meddled_with: bool,
 }
 
 /// The rules about transactions in two phases.
@@ -151,6 +154,10 @@ impl TwoPhaseCommit {
                 let Some(part) = transaction.parts.get(&event.op).cloned() else { return };
                 match seen {
                     Seen::Decision => {
+                        // What was decided before may be gone, and something else be decided.
+                        if transaction.is_meddled_with {
+                            return;
+                        }
                         transaction.written.judge(scene, object, &part, word, &transaction.told, sink);
                         transaction.told.decision(scene, object, &part, word, disturbed, sink);
                     }
@@ -170,6 +177,20 @@ impl TwoPhaseCommit {
     }
 
     fn hears_servers(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        if let What::Created { path, .. }
+        | What::Written { path, .. }
+        | What::Deleted { path, .. }
+        | What::Found { path, .. } = event.what
+            && let Some((object, _)) = self.place(scene, path)
+            && let Some(transaction) = self.of(object)
+        {
+            transaction.is_meddled_with |=
+                scene.view.is_by_stranger() && !matches!(event.what, What::Found { .. });
+            if transaction.is_meddled_with {
+                self.touched = None;
+                return;
+            }
+        }
         match event.what {
             What::Created { path, owner, .. } => {
                 self.touched = None;
@@ -260,7 +281,8 @@ impl Rule for TwoPhaseCommit {
             return;
         }
         for (at, transaction) in self.all.iter_mut().enumerate() {
-            if let Some(Transaction { parts, told, written, ends, .. }) = transaction {
+            if let Some(Transaction { parts, told, written, ends, is_meddled_with: false, .. }) = transaction
+            {
                 ends.pass_time(scene, ObjectId(at as u16), parts, told, written, sink);
             }
         }
@@ -303,7 +325,9 @@ impl Rule for TwoPhaseCommit {
             }
             What::Quiesce => {
                 for (at, transaction) in self.all.iter_mut().enumerate() {
-                    if let Some(Transaction { parts, told, written, ends, .. }) = transaction {
+                    if let Some(Transaction { parts, told, written, ends, is_meddled_with: false, .. }) =
+                        transaction
+                    {
                         ends.quiesce(scene, ObjectId(at as u16), parts, told, written, sink);
                     }
                 }
@@ -332,7 +356,9 @@ impl TwoPhaseCommit {
         sink: &mut Sink,
     ) {
         let Some((object, name)) = self.place(scene, path) else { return };
-        let Some(transaction) = self.of(object) else { return };
+        let Some(transaction) = self.of(object).filter(|transaction| !transaction.is_meddled_with) else {
+            return;
+        };
         transaction.woken.fired(scene, object, session, (kind, path, name), zxid, sink);
     }
 }

@@ -1,0 +1,33 @@
+//! A barrier whose waiters take any event for its end: somebody writes into it, and they pass while it stands
+//! (apache/curator, GH-1290, is of that class).
+//!
+//! Caught by BA-5 (no other event opens a barrier) when a stranger writes; the harm is BA-1.
+
+use crate::broken::barrier_bend::{Bend, Bent};
+use crate::plan::Plan;
+use crate::strangers::Act;
+use crate::target::Target;
+use crate::workloads::barrier::{client, objects};
+use futures_util::FutureExt;
+use zk_checker::RuleId;
+
+pub(in crate::broken) static TARGET: Target = Target {
+    name: "barrier-any-write",
+    about: "a barrier that opens when somebody writes into it",
+    caught_by: Some(RuleId::Ba5),
+    faults: &[],
+    plan: |_| Plan { rounds: 6, ..Plan::calm() }.with_strangers(&[Act::Write], 0.25, 8),
+    objects,
+    sim: |c, setting, rounds, done| client::<_, Bent<_, AnyEvent>>(c, setting, rounds, done).boxed(),
+    real: None,
+    required: &[],
+    required_on_real: &[],
+};
+
+/// The wrong step.
+#[derive(Clone)]
+struct AnyEvent;
+
+impl Bend for AnyEvent {
+    const ONLY_ITS_END: bool = false;
+}

@@ -1,0 +1,72 @@
+//! Third parties: the recipes take what they do, and recipes that do not are caught, with the harm that it does.
+
+use zk_checker::{RuleId, Verdict};
+use zk_scenarios::code::Recorded;
+use zk_scenarios::plan::Plan;
+use zk_scenarios::run;
+use zk_scenarios::strangers::Act;
+use zk_scenarios::target::Target;
+
+/// All that strangers do, and no fault.
+fn meddling() -> Plan {
+    Plan { servers: 3, rounds: 3, ..Plan::calm() }.with_strangers(&Act::ALL, 0.1, 6)
+}
+
+fn target(name: &str) -> &'static Target {
+    Target::from_name(name).expect("it is there")
+}
+
+#[test]
+fn every_recipe_takes_what_strangers_do() {
+    for target in Target::workloads() {
+        let mut acts = 0;
+        for seed in 0..150 {
+            let run = run::seed(target, &meddling(), seed);
+            assert!(run.verdict() <= Verdict::Inherent, "{} seed {seed}: {}", target.name, run.report);
+            acts += run.faults().count();
+        }
+        assert!(acts > 100, "{}: strangers did {acts} things", target.name);
+    }
+}
+
+#[test]
+fn what_strangers_do_a_run_with_its_choices_does_again() {
+    for seed in 0..30 {
+        let target = target("queue");
+        let run = run::seed(target, &meddling(), seed);
+        let recorded = Recorded::of(target, &meddling(), &run);
+        let (recorded, target) = Recorded::read(&recorded.code()).expect("its own code reads back");
+        assert_eq!(run::replay(target, &recorded.plan, recorded.choices).hash, run.hash, "seed {seed}");
+    }
+}
+
+#[test]
+fn the_harm_that_a_wrong_step_does_shows_in_some_run() {
+    let parents = Plan { rounds: 6, ..Plan::calm() }.with_strangers(&[Act::Parent], 0.25, 6);
+    for (name, plan, harm) in [
+        ("lock-missing-is-first", None, RuleId::Mx2),
+        ("lock-every-child", None, RuleId::Mx8),
+        ("election-deaf-when-deposed", None, RuleId::Le1),
+        ("barrier-any-write", None, RuleId::Ba1),
+        // The number begins at 0 again when the directory is made again: then the resource refuses the wrong one.
+        ("lock-number-as-token", Some(parents), RuleId::Mx1),
+    ] {
+        let target = target(name);
+        let seen = (0..100).any(|seed| {
+            let plan = plan.clone().unwrap_or_else(|| target.plan(seed));
+            run::seed(target, &plan, seed).report.of(harm) == Verdict::Fail
+        });
+        assert!(seen, "{name}: {}", harm.name());
+    }
+}
+
+#[test]
+fn a_plan_that_names_no_strangers_has_none_and_says_so_in_no_word() {
+    let plan = Plan::drawn(7);
+    let written = serde_json::to_string(&plan).expect("a plan can be written");
+    assert!(!written.contains("strangers"));
+    assert_eq!(serde_json::from_str::<Plan>(&written).expect("it reads back"), plan);
+    let odd = Plan::calm().with_strangers(&[Act::Write], 0.5, 1);
+    assert!(odd.check().is_err_and(|error| error.to_string().contains("foreign-write")));
+    assert!(Act::ALL.into_iter().all(|act| Act::from_name(act.name()) == Some(act)));
+}
