@@ -155,12 +155,12 @@ const PATIENCE: Duration = Duration::from_secs(150);
 /// Third parties, for as long as there is somebody to meddle with.
 async fn stranger(sim: Sim, setting: Setting, plan: Strangers, objects: Vec<Place>, alive: Alive) {
     let process = sim.process("stranger");
-    sim.witness::<Journal, _>(|journal, _| journal.name_client(process.id(), "stranger"));
+    sim.witness::<Journal, _>(|journal, _| journal.name_client(process.id().into(), "stranger"));
     let part = strangers::meddle(sim.clone(), process.clone(), setting.timeout, plan, objects);
     // If it dies, so be it.
     let _ = process.spawn(part).await;
     let watch = sim.process("patience");
-    sim.witness::<Journal, _>(|journal, _| journal.name_client(watch.id(), "patience"));
+    sim.witness::<Journal, _>(|journal, _| journal.name_client(watch.id().into(), "patience"));
     sim.sleep(&watch, PATIENCE.saturating_sub(sim.now().since(Time::from_micros(0)))).await;
     loop {
         let clients = alive.lock().unwrap_or_else(PoisonError::into_inner).clone();

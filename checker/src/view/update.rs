@@ -116,7 +116,7 @@ impl View {
                 self.txn = Txn { zxid, session };
                 if self.is_stranger(session) {
                     // Whatever is under way may meet what it does.
-                    self.ops.iter_mut().filter(|op| op.phase == Phase::Open).for_each(|op| op.calm = false);
+                    self.disturb_all();
                 }
                 self.applied(View::server_of(event.who), zxid);
                 let op = self.op(event.op);

@@ -79,6 +79,11 @@ impl View {
         }
     }
 
+    /// Something happened that anybody may have met.
+    pub(super) fn disturb_all(&mut self) {
+        (0..self.clients.len()).for_each(|client| self.disturb_client(client as u16));
+    }
+
     pub(super) fn disturb(&mut self, op: OpId) {
         if self.op(op).phase != Phase::Unborn {
             self.ops[op.0 as usize].calm = false;
@@ -90,7 +95,7 @@ impl View {
         self.calm_since = self.calm_since.max(now.at.saturating_add(lasts));
         let Victim::Process { client } = victim else {
             // Whatever is under way may pass there.
-            (0..self.clients.len()).for_each(|client| self.disturb_client(client as u16));
+            self.disturb_all();
             return self.trouble(kind, victim, lasts, true);
         };
         self.disturb_client(client);
