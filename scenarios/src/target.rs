@@ -88,7 +88,7 @@ impl Target {
 
     /// The recipes that are broken on purpose.
     pub fn broken() -> impl Iterator<Item = &'static Target> {
-        broken::ALL.iter().copied()
+        broken::all()
     }
 
     /// The target of that name.

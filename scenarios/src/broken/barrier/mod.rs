@@ -1,0 +1,13 @@
+//! Barriers that are wrong in one step.
+
+mod any_event;
+mod asks_again;
+pub(super) mod bend;
+mod deaf;
+mod exists_watch;
+
+use crate::target::Target;
+
+/// All of them.
+pub(super) static ALL: &[&Target] =
+    &[&any_event::TARGET, &asks_again::TARGET, &deaf::TARGET, &exists_watch::TARGET];

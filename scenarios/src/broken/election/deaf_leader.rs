@@ -1,0 +1,50 @@
+//! An election whose leader never looks at its candidate again after taking office: when somebody deletes it, the next
+//! candidate leads beside it (CURATOR-49).
+//!
+//! Caught by LE-9 (leadership ends in time) within some runs in which somebody deletes a leader's candidate; the harm is
+//! LE-1.
+
+use super::bend::Bent;
+use crate::broken::session::{Twist, Watch};
+use crate::plan::Plan;
+use crate::target::Target;
+use crate::workloads::election::{client, objects};
+use futures_util::FutureExt;
+use std::future::Future;
+use zk_checker::RuleId;
+use zk_recipes::zk::{Error, Listing, ZooKeeper};
+
+pub(super) static TARGET: Target = Target {
+    name: "election-deaf-leader",
+    about: "an election whose leader is not told when its candidate is deleted",
+    caught_by: Some(RuleId::Le9),
+    faults: &[],
+    plan: |_| Plan { rounds: 6, ..Plan::calm() },
+    objects,
+    sim: |c, setting, rounds, done| client::<_, Bent<_, NeverLooks>>(c, setting, rounds, done).boxed(),
+    real: None,
+    required: &[],
+    required_on_real: &[],
+};
+
+/// The wrong step.
+#[derive(Clone, Default)]
+struct NeverLooks;
+
+impl<Z: ZooKeeper> Twist<Z> for NeverLooks {
+    fn children_watch(
+        &self,
+        zk: &Z,
+        path: &str,
+    ) -> impl Future<Output = Result<(Listing, Watch), Error>> + Send + use<Z> {
+        let (zk, path) = (zk.clone(), path.to_owned());
+        async move {
+            let list = zk.children(&path).await?;
+            if list.stat.ephemeral_owner == zk.session() {
+                // Its own: nothing is armed, and nothing is told.
+                return Ok((list, std::future::pending().boxed()));
+            }
+            zk.children_watch(&path).await.map(|(list, watch)| (list, watch.boxed()))
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! A lock whose znodes are persistent: who dies in line stands there for ever.
+//!
+//! Caught by MX-4 (granted without a right) in the first run: the znode is not of the session that believes; the harm, when
+//! a client dies, is MX-8 (progress).
+
+use crate::broken::session::{LockOver, Twist};
+use crate::plan::Plan;
+use crate::target::Target;
+use crate::workloads::lock::{client, objects};
+use futures_util::FutureExt;
+use zk_checker::RuleId;
+use zk_recipes::zk::{CreateMode, ZooKeeper};
+
+pub(super) static TARGET: Target = Target {
+    name: "lock-persistent",
+    about: "the znodes in line do not go with their sessions",
+    caught_by: Some(RuleId::Mx4),
+    faults: &[],
+    plan: |_| Plan { clients: 1, rounds: 1, ..Plan::calm() },
+    objects,
+    sim: |c, setting, rounds, done| client::<_, LockOver<_, Persistent>>(c, setting, rounds, done).boxed(),
+    // A capture does not show what it takes to name it first.
+    real: None,
+    required: &[],
+    required_on_real: &[],
+};
+
+/// The wrong step.
+#[derive(Clone, Default)]
+struct Persistent;
+
+impl<Z: ZooKeeper> Twist<Z> for Persistent {
+    fn mode(&self, mode: CreateMode) -> CreateMode {
+        match mode {
+            CreateMode::EphemeralSequential => CreateMode::PersistentSequential,
+            mode => mode,
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Queues that are wrong in one step.
+
+mod all_watch;
+pub(super) mod bend;
+mod confirms_blindly;
+mod delete_again;
+mod ephemeral_items;
+mod newest_first;
+mod no_new_watch;
+mod no_node_ignored;
+mod parent_ignored;
+mod put_again;
+
+use crate::target::Target;
+
+/// All of them.
+pub(super) static ALL: &[&Target] = &[
+    &all_watch::TARGET,
+    &confirms_blindly::TARGET,
+    &delete_again::TARGET,
+    &ephemeral_items::TARGET,
+    &newest_first::TARGET,
+    &no_new_watch::TARGET,
+    &no_node_ignored::TARGET,
+    &parent_ignored::TARGET,
+    &put_again::TARGET,
+];

@@ -1,0 +1,13 @@
+//! Shared locks that are wrong in one step.
+
+pub(super) mod bend;
+mod highest_reader;
+mod later_writer;
+mod literal_names;
+mod lowest_writer;
+
+use crate::target::Target;
+
+/// All of them.
+pub(super) static ALL: &[&Target] =
+    &[&later_writer::TARGET, &highest_reader::TARGET, &lowest_writer::TARGET, &literal_names::TARGET];
