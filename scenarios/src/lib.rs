@@ -17,3 +17,4 @@ pub mod sweep;
 pub mod target;
 pub mod trace;
 pub mod workloads;
+pub mod zoo;

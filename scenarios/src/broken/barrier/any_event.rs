@@ -8,6 +8,7 @@ use super::bend::{Bend, Bent};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::barrier::{client, objects};
+use crate::zoo::{Caught, Promise};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -15,7 +16,12 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "barrier-any-event",
     about: "a barrier that any event opens, a lost connection too",
-    caught_by: Some(RuleId::Ba5),
+    caught_by: Some(
+        Caught::by(RuleId::Ba5)
+            .harm(&[RuleId::Ba1])
+            .breaks(Promise::Barriers)
+            .seen("Curator#1290 is of this kind"),
+    ),
     faults: FAULTS,
     plan: |_| Plan { rounds: 4, ..Plan::calm().with(FAULTS, 0.05) },
     objects,

@@ -7,6 +7,7 @@ use super::bend::{Bend, Bent};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::barrier::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -14,7 +15,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "barrier-asks-again",
     about: "a barrier whose waiters ask again after the event, and stay if it was raised again",
-    caught_by: Some(RuleId::Ba2),
+    caught_by: Some(Caught::by(RuleId::Ba2).seen("the recipes page")),
     faults: FAULTS,
     plan: |_| Plan { rounds: 4, ..Plan::calm().with(FAULTS, 0.05) },
     objects,

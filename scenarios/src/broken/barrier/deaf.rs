@@ -6,6 +6,7 @@ use super::bend::{Bend, Bent};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::barrier::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -13,7 +14,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "barrier-deaf",
     about: "a barrier whose waiters do not hear that their session is over",
-    caught_by: Some(RuleId::Ba2),
+    caught_by: Some(Caught::by(RuleId::Ba2).seen("kazoo")),
     faults: FAULTS,
     plan: |_| Plan { rounds: 4, ..Plan::calm().with(FAULTS, 0.05) },
     objects,

@@ -7,6 +7,7 @@ use super::bend::{Bend, Bent};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::barrier::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -14,7 +15,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "barrier-exists-watch",
     about: "a barrier that asks exists with a watch, and leaves it behind when none stands",
-    caught_by: Some(RuleId::Ba4),
+    caught_by: Some(Caught::by(RuleId::Ba4).within(1).seen("CURATOR-654; the recipes page")),
     faults: FAULTS,
     plan: |_| Plan { rounds: 4, ..Plan::calm().with(FAULTS, 0.05) },
     objects,

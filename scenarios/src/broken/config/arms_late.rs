@@ -6,13 +6,14 @@ use super::bend::{Broken, Step};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::config::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "config-arms-late",
     about: "a follower that reads, and then arms its watch by a second request",
-    caught_by: Some(RuleId::Cf5),
+    caught_by: Some(Caught::by(RuleId::Cf5).within(1).harm(&[RuleId::Cf3]).seen("the recipes page")),
     faults: &[],
     plan: |_| Plan { rounds: 4, ..Plan::calm() },
     objects,

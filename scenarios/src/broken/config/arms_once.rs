@@ -6,13 +6,14 @@ use super::bend::{Broken, Step};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::config::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "config-arms-once",
     about: "a follower that does not arm its watch again after a change",
-    caught_by: Some(RuleId::Cf3),
+    caught_by: Some(Caught::by(RuleId::Cf3).within(1).seen("CURATOR-258")),
     faults: &[],
     plan: |_| Plan { rounds: 4, ..Plan::calm() },
     objects,

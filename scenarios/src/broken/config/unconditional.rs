@@ -6,13 +6,14 @@ use super::bend::{Broken, Step};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::config::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "config-unconditional",
     about: "a conditional write without the version that was read",
-    caught_by: Some(RuleId::Cf7),
+    caught_by: Some(Caught::by(RuleId::Cf7).within(5)),
     faults: &[],
     plan: |_| Plan { rounds: 4, ..Plan::calm() },
     objects,

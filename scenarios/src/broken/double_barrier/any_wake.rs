@@ -7,6 +7,7 @@ use super::bend::{Bend, Bent, objects};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::double_barrier::client;
+use crate::zoo::{Caught, Promise};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -14,7 +15,9 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "double-barrier-any-wake",
     about: "a double barrier that any wake-up lets in, a lost connection too",
-    caught_by: Some(RuleId::Db9),
+    caught_by: Some(
+        Caught::by(RuleId::Db9).harm(&[RuleId::Db1]).breaks(Promise::Barriers).seen("Curator#1290"),
+    ),
     faults: FAULTS,
     plan: |_| Plan { clients: 3, rounds: 3, ..Plan::calm().with(FAULTS, 0.05) },
     objects,

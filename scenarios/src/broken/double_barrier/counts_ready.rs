@@ -7,6 +7,7 @@ use super::bend::{Bend, Bent, objects};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::double_barrier::client;
+use crate::zoo::{Caught, Promise};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -14,7 +15,9 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "double-barrier-counts-ready",
     about: "a double barrier that counts ready as a participant, on a path that is used again",
-    caught_by: Some(RuleId::Db3),
+    caught_by: Some(
+        Caught::by(RuleId::Db3).harm(&[RuleId::Db1]).breaks(Promise::Barriers).seen("Netflix/curator#99"),
+    ),
     faults: FAULTS,
     plan: |_| Plan { clients: 2, rounds: 8, ..Plan::calm().with(FAULTS, 0.05) },
     objects,

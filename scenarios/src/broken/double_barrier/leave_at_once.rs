@@ -6,6 +6,7 @@ use super::bend::{Bend, Bent, objects};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::double_barrier::client;
+use crate::zoo::{Caught, Promise};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -13,7 +14,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "double-barrier-leave-at-once",
     about: "a double barrier in which who leaves waits for nobody",
-    caught_by: Some(RuleId::Db2),
+    caught_by: Some(Caught::by(RuleId::Db2).within(1).breaks(Promise::Barriers)),
     faults: FAULTS,
     plan: |_| Plan { clients: 3, rounds: 3, ..Plan::calm().with(FAULTS, 0.05) },
     objects,

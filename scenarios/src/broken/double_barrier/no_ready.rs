@@ -7,6 +7,7 @@ use super::bend::{Bend, Bent, objects};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::double_barrier::client;
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -14,7 +15,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "double-barrier-no-ready",
     about: "a double barrier without ready: everybody counts the children",
-    caught_by: Some(RuleId::Db6),
+    caught_by: Some(Caught::by(RuleId::Db6).seen("ZOOKEEPER-1011")),
     faults: FAULTS,
     plan: |_| Plan { clients: 2, rounds: 6, ..Plan::calm().with(FAULTS, 0.2) },
     objects,

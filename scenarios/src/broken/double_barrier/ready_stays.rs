@@ -7,6 +7,7 @@ use super::bend::{Bend, Bent, objects};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::double_barrier::client;
+use crate::zoo::{Caught, Promise};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -14,7 +15,13 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "double-barrier-ready-stays",
     about: "a double barrier whose ready is never removed, on a path that is used again",
-    caught_by: Some(RuleId::Db4),
+    caught_by: Some(
+        Caught::by(RuleId::Db4)
+            .within(1)
+            .harm(&[RuleId::Db1])
+            .breaks(Promise::Barriers)
+            .seen("the recipes page"),
+    ),
     faults: FAULTS,
     plan: |_| Plan { clients: 3, rounds: 6, ..Plan::calm().with(FAULTS, 0.05) },
     objects,

@@ -8,6 +8,7 @@ use crate::broken::session::Twist;
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::election::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use std::future::Future;
 use zk_checker::RuleId;
@@ -16,7 +17,7 @@ use zk_recipes::zk::{Error, Op, OpResult, ZooKeeper};
 pub(super) static TARGET: Target = Target {
     name: "election-ack-exists",
     about: "an election whose leader takes another's acknowledgement for its own",
-    caught_by: Some(RuleId::Le4),
+    caught_by: Some(Caught::by(RuleId::Le4)),
     faults: &[],
     plan: |_| Plan { clients: 4, rounds: 20, ..Plan::calm() },
     objects,

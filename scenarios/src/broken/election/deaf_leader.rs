@@ -9,6 +9,7 @@ use crate::broken::session::{Twist, Watch};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::election::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use std::future::Future;
 use zk_checker::RuleId;
@@ -17,7 +18,7 @@ use zk_recipes::zk::{Error, Listing, ZooKeeper};
 pub(super) static TARGET: Target = Target {
     name: "election-deaf-leader",
     about: "an election whose leader is not told when its candidate is deleted",
-    caught_by: Some(RuleId::Le9),
+    caught_by: Some(Caught::by(RuleId::Le9).harm(&[RuleId::Le1]).seen("CURATOR-49")),
     faults: &[],
     plan: |_| Plan { rounds: 6, ..Plan::calm() },
     objects,

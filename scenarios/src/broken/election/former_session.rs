@@ -10,6 +10,7 @@ use crate::client::Client;
 use crate::plan::Plan;
 use crate::target::{Done, Setting, Target};
 use crate::workloads::election::{DIRECTORY, client_with, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use sim_zk::fault::Fault;
@@ -21,7 +22,9 @@ use zk_recipes::zk::{CreateMode, Created, Error, Guid, ZooKeeper, path};
 pub(super) static TARGET: Target = Target {
     name: "election-former-session",
     about: "an election in which a candidate of one's former session is taken for one's own",
-    caught_by: Some(RuleId::Le3),
+    caught_by: Some(
+        Caught::by(RuleId::Le3).within(100).harm(&[RuleId::Le1]).seen("CURATOR-696, CURATOR-444"),
+    ),
     faults: FAULTS,
     plan: |_| Plan { faults: 6, ..Plan::calm().with(FAULTS, 0.05) },
     objects,

@@ -8,6 +8,7 @@ use crate::broken::session::{Twist, Twisted, Watch};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::election::{Electing, client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use std::future::Future;
 use std::time::Duration;
@@ -18,7 +19,12 @@ use zk_recipes::{Leadership, Term};
 pub(super) static TARGET: Target = Target {
     name: "election-new-candidate",
     about: "an election in which a candidate whose predecessor is gone makes a new one",
-    caught_by: Some(RuleId::Le6),
+    caught_by: Some(
+        Caught::by(RuleId::Le6)
+            .within(100)
+            .harm(&[RuleId::Le5])
+            .seen("CURATOR-504, CURATOR-644, CURATOR-645"),
+    ),
     faults: &[],
     plan: |_| Plan { clients: 4, rounds: 6, ..Plan::calm() },
     objects,

@@ -8,6 +8,7 @@ use crate::broken::session::Twist;
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::election::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use std::future::Future;
 use zk_checker::RuleId;
@@ -16,7 +17,7 @@ use zk_recipes::zk::{CreateMode, Error, Op, OpResult, ZooKeeper};
 pub(super) static TARGET: Target = Target {
     name: "election-persistent-ack",
     about: "an election whose acknowledgement stays when its leader has gone",
-    caught_by: Some(RuleId::Le4),
+    caught_by: Some(Caught::by(RuleId::Le4).seen("the recipes page")),
     faults: &[],
     plan: |_| Plan::calm(),
     objects,

@@ -8,6 +8,7 @@ use crate::broken::session::Twist;
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::election::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use std::future::Future;
@@ -17,7 +18,7 @@ use zk_recipes::zk::{Error, Op, OpResult, ZooKeeper, path};
 pub(super) static TARGET: Target = Target {
     name: "election-unchecked-ack",
     about: "an election whose acknowledgement is written without a check of one's own candidate",
-    caught_by: Some(RuleId::Le4),
+    caught_by: Some(Caught::by(RuleId::Le4).within(100)),
     faults: FAULTS,
     plan: |_| Plan { rounds: 6, ..Plan::calm().with(FAULTS, 0.05) },
     objects,

@@ -8,6 +8,7 @@ use crate::broken::session::{Twist, Watch};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::election::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use std::future::Future;
 use zk_checker::RuleId;
@@ -16,7 +17,7 @@ use zk_recipes::zk::{Error, Listing, ZooKeeper, path};
 pub(super) static TARGET: Target = Target {
     name: "election-waits-for-ack",
     about: "an election whose candidates wait for the acknowledgement before they watch ahead",
-    caught_by: Some(RuleId::Mx7),
+    caught_by: Some(Caught::by(RuleId::Mx7).within(1).harm(&[RuleId::Le5]).seen("zk-ruby")),
     faults: &[],
     plan: |_| Plan::calm(),
     objects,

@@ -8,6 +8,7 @@ use crate::broken::session::{Twist, Watch};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::election::{client, objects};
+use crate::zoo::{Caught, Promise};
 use futures_util::FutureExt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +18,9 @@ use zk_recipes::zk::{Error, Listing, ZooKeeper, path};
 pub(super) static TARGET: Target = Target {
     name: "election-watch-leader",
     about: "an election whose candidates all watch the leader: its going wakes all of them",
-    caught_by: Some(RuleId::Le7),
+    caught_by: Some(
+        Caught::by(RuleId::Le7).within(1).breaks(Promise::NoHerd).seen("the recipes page warns of it"),
+    ),
     faults: &[],
     plan: |_| Plan { clients: 4, ..Plan::calm() },
     objects,

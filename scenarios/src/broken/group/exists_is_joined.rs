@@ -6,6 +6,7 @@ use super::bend::{Broken, Step};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::group::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -13,7 +14,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "group-exists-is-joined",
     about: "a group that takes \"the znode exists already\" for success",
-    caught_by: Some(RuleId::Gm4),
+    caught_by: Some(Caught::by(RuleId::Gm4).harm(&[RuleId::Gm2]).seen("STORM-1941, bookkeeper#3418")),
     faults: FAULTS,
     plan: |_| Plan { rounds: 8, ..Plan::calm().with(FAULTS, 0.02) },
     objects,

@@ -6,6 +6,7 @@ use super::bend::{Broken, Step};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::group::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -13,7 +14,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "group-joins-twice",
     about: "a group that joins again after a lost reply, and has two znodes",
-    caught_by: Some(RuleId::Gm5),
+    caught_by: Some(Caught::by(RuleId::Gm5).seen("twitter/commons")),
     faults: FAULTS,
     plan: |_| Plan { rounds: 6, ..Plan::calm().with(FAULTS, 0.05) },
     objects,

@@ -6,6 +6,7 @@ use super::bend::{Broken, Step};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::group::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -13,7 +14,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "group-stays-silent",
     about: "a member that neither joins again after its session has ended nor says that it is out",
-    caught_by: Some(RuleId::Gm6),
+    caught_by: Some(Caught::by(RuleId::Gm6).harm(&[RuleId::Gm2]).seen("grizzly#1329, CURATOR-97")),
     faults: FAULTS,
     plan: |_| Plan { rounds: 8, ..Plan::calm().with(FAULTS, 0.02) },
     objects,

@@ -20,8 +20,10 @@ pub trait Bend: Clone + Send + Sync + 'static {
     const GUID: bool = true;
     /// Whether a write goes ahead of the list in which it is looked for.
     const SETTLES: bool = true;
-    /// Whether a waiter watches the znode just ahead, and only that one.
-    const WATCH_NEAREST: bool = true;
+    /// Whether what bears the guid is only taken for one's own if one's own session made it.
+    const OWNED: bool = true;
+    /// What a waiter watches.
+    const WATCHES: Watches = Watches::Nearest;
     /// Whether a waiter is told by a watch; else it looks again and again.
     const IS_TOLD: bool = true;
     /// Whether a waiter that was woken looks again before it holds.
@@ -37,6 +39,17 @@ pub trait Bend: Clone + Send + Sync + 'static {
     fn rank(name: &str) -> Option<&str> {
         number(name)
     }
+}
+
+/// What a waiter watches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Watches {
+    /// The znode just ahead, and only that one.
+    Nearest,
+    /// The first in line.
+    First,
+    /// The directory.
+    Directory,
 }
 
 /// What becomes of a caller's time limit.
@@ -162,7 +175,7 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
             let Some(name) = names.iter().find(|name| name.contains(guid)) else { return Ok(None) };
             let path = path::join(&self.directory, name);
             match zk.exists(&path).await {
-                Ok(Some(stat)) if stat.ephemeral_owner == zk.session() => {
+                Ok(Some(stat)) if stat.ephemeral_owner == zk.session() || !B::OWNED => {
                     return Ok(Some((path, stat.czxid)));
                 }
                 Ok(_) => {}
@@ -198,8 +211,8 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
             if !look.names.iter().any(|name| name == own_name) {
                 return Err(Error::Removed(own.to_owned()));
             }
-            let ahead = look.names.iter().filter(|name| B::rank(name) < B::rank(own_name));
-            let Some(nearest) = ahead.max_by_key(|name| B::rank(name)) else {
+            let ahead = || look.names.iter().filter(|name| B::rank(name) < B::rank(own_name));
+            let Some(nearest) = ahead().max_by_key(|name| B::rank(name)) else {
                 let now = zk.status();
                 if now.is_connected() && now.connection == look.connection {
                     return Ok(true);
@@ -212,11 +225,19 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
             if !B::IS_TOLD {
                 continue;
             }
-            let watched =
-                if B::WATCH_NEAREST { path::join(&self.directory, nearest) } else { self.directory.clone() };
+            let watched = match B::WATCHES {
+                Watches::Nearest => path::join(&self.directory, nearest),
+                Watches::First => {
+                    let first = ahead().min_by_key(|name| B::rank(name)).unwrap_or(nearest);
+                    path::join(&self.directory, first)
+                }
+                Watches::Directory => self.directory.clone(),
+            };
             match zk.children_watch(&watched).await {
                 // Between the list and the watch the one ahead may have gone: the directory's children are in the answer.
-                Ok((listing, watch)) if B::WATCH_NEAREST || listing.names.contains(nearest) => {
+                Ok((listing, watch))
+                    if B::WATCHES != Watches::Directory || listing.names.contains(nearest) =>
+                {
                     match patience {
                         None => drop(watch.await?),
                         Some(patience) => {

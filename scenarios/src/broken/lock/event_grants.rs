@@ -7,6 +7,7 @@ use super::bend::{Bend, Bent};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::lock::{client, objects};
+use crate::zoo::{Caught, Promise};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -14,7 +15,12 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "lock-event-grants",
     about: "any wake-up grants, without a second look",
-    caught_by: Some(RuleId::Mx4),
+    caught_by: Some(
+        Caught::by(RuleId::Mx4)
+            .harm(&[RuleId::Mx3])
+            .breaks(Promise::Exclusion)
+            .seen("Curator#1290 is of this kind"),
+    ),
     faults: FAULTS,
     plan: |_| Plan { clients: 4, ..Plan::calm() }.with(FAULTS, 0.05),
     objects,

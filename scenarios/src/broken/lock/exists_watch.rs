@@ -7,6 +7,7 @@ use crate::broken::session::{LockOver, Twist, Watch};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::lock::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use std::future::Future;
 use zk_checker::RuleId;
@@ -15,7 +16,7 @@ use zk_recipes::zk::{Error, Listing, ZooKeeper};
 pub(super) static TARGET: Target = Target {
     name: "lock-exists-watch",
     about: "a waiter watches by exists, which leaves a watch where nobody is",
-    caught_by: Some(RuleId::Mx11),
+    caught_by: Some(Caught::by(RuleId::Mx11).seen("CURATOR-107, kazoo 9b0a793")),
     faults: &[],
     plan: |_| Plan { clients: 4, ..Plan::calm() },
     objects,

@@ -7,6 +7,7 @@ use super::bend::{Bend, Bent, Habits};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::lock::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -14,7 +15,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "lock-forgets-failed-delete",
     about: "a release forgets the lock although its delete failed",
-    caught_by: Some(RuleId::Mx12),
+    caught_by: Some(Caught::by(RuleId::Mx12).harm(&[RuleId::Mx8]).seen("CURATOR-678, CURATOR-202")),
     faults: FAULTS,
     plan: |_| Plan::calm().with(FAULTS, 0.05),
     objects,

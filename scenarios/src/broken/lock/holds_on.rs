@@ -7,6 +7,7 @@ use super::bend::{Bend, Bent, Habits};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::lock::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -14,7 +15,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "lock-holds-on",
     about: "a holder goes on whatever becomes of its connection and its session",
-    caught_by: Some(RuleId::Mx14),
+    caught_by: Some(Caught::by(RuleId::Mx14).harm(&[RuleId::Mx2]).seen("CURATOR-206, libkv#156")),
     faults: FAULTS,
     plan: |_| Plan::calm().with(FAULTS, 0.1),
     objects,

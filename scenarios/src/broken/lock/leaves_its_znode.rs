@@ -7,6 +7,7 @@ use crate::broken::session::{LockOver, Twist};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::lock::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -15,7 +16,9 @@ use zk_recipes::zk::ZooKeeper;
 pub(super) static TARGET: Target = Target {
     name: "lock-leaves-its-znode",
     about: "whoever gives up leaves its znode in line",
-    caught_by: Some(RuleId::Mx12),
+    caught_by: Some(
+        Caught::by(RuleId::Mx12).harm(&[RuleId::Mx8]).seen("kazoo a96b1e4, zk-ruby#49, aiozk#34"),
+    ),
     faults: FAULTS,
     plan: |_| Plan::calm().with(FAULTS, 0.1),
     objects,

@@ -6,6 +6,7 @@ use super::bend::{Bend, Bent, Limit};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::lock::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -13,7 +14,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "lock-limit-renewed",
     about: "the time limit starts anew at each wake-up",
-    caught_by: Some(RuleId::Mx12),
+    caught_by: Some(Caught::by(RuleId::Mx12).seen("kazoo")),
     faults: FAULTS,
     plan: |_| Plan { clients: 6, ..Plan::calm() }.with(FAULTS, 0.05),
     objects,

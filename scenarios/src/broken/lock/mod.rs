@@ -2,9 +2,11 @@
 //! [twisted session](crate::broken::session) the right lock does something wrong.
 
 pub(super) mod bend;
+mod cloned_guard;
 mod event_grants;
 mod exists_watch;
 mod forgets_failed_delete;
+mod former_session;
 mod holds_on;
 mod leaves_its_znode;
 mod limit_overlooked;
@@ -14,8 +16,10 @@ mod no_settle;
 mod number_as_token;
 mod persistent;
 mod polls;
+mod resource_ignores_tokens;
 mod waits_for_nobody;
 mod watch_all;
+mod watch_first;
 mod whole_names;
 
 use crate::target::Target;
@@ -25,6 +29,7 @@ pub(super) static ALL: &[&Target] = &[
     &no_guid::TARGET,
     &no_settle::TARGET,
     &watch_all::TARGET,
+    &watch_first::TARGET,
     &event_grants::TARGET,
     &waits_for_nobody::TARGET,
     &whole_names::TARGET,
@@ -37,4 +42,7 @@ pub(super) static ALL: &[&Target] = &[
     &leaves_its_znode::TARGET,
     &persistent::TARGET,
     &exists_watch::TARGET,
+    &former_session::TARGET,
+    &resource_ignores_tokens::TARGET,
+    &cloned_guard::TARGET,
 ];

@@ -9,6 +9,7 @@ use super::bend::{Bend, Bent};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::lock::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -16,7 +17,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "lock-no-guid",
     about: "a lock whose znodes bear no guid: after a lost reply it simply creates again",
-    caught_by: Some(RuleId::Mx9),
+    caught_by: Some(Caught::by(RuleId::Mx9).harm(&[RuleId::Mx8]).seen("ZOOKEEPER-1262, zk-ruby#54")),
     faults: FAULTS,
     plan: |_| Plan::calm().with(FAULTS, 0.05),
     objects,

@@ -9,6 +9,7 @@ use super::bend::{Bend, Bent};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::lock::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -16,7 +17,9 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "lock-no-settle",
     about: "a lock that looks for its znode where it may not have arrived yet, and creates again",
-    caught_by: Some(RuleId::Mx9),
+    caught_by: Some(
+        Caught::by(RuleId::Mx9).within(100).harm(&[RuleId::Mx8]).seen("CURATOR-264; the recipes page"),
+    ),
     faults: FAULTS,
     plan: |_| Plan { servers: 3, faults: 6, ..Plan::calm().with(FAULTS, 0.05) },
     objects,

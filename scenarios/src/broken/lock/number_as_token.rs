@@ -8,13 +8,14 @@ use super::bend::{Bend, Bent, Habits};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::lock::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "lock-number-as-token",
     about: "the number at the end of the name is taken for the fencing token",
-    caught_by: Some(RuleId::Mx5),
+    caught_by: Some(Caught::by(RuleId::Mx5).within(1).seen("zk-ruby#34")),
     faults: &[],
     plan: |_| Plan::calm(),
     objects,

@@ -7,6 +7,7 @@ use crate::broken::session::{LockOver, Twist};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::lock::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 use zk_recipes::zk::{CreateMode, ZooKeeper};
@@ -14,7 +15,7 @@ use zk_recipes::zk::{CreateMode, ZooKeeper};
 pub(super) static TARGET: Target = Target {
     name: "lock-persistent",
     about: "the znodes in line do not go with their sessions",
-    caught_by: Some(RuleId::Mx4),
+    caught_by: Some(Caught::by(RuleId::Mx4).within(1).harm(&[RuleId::Mx8])),
     faults: &[],
     plan: |_| Plan { clients: 1, rounds: 1, ..Plan::calm() },
     objects,

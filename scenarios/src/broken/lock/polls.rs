@@ -6,13 +6,14 @@ use super::bend::{Bend, Bent};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::lock::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "lock-polls",
     about: "a waiter looks again and again",
-    caught_by: Some(RuleId::Mx13),
+    caught_by: Some(Caught::by(RuleId::Mx13).within(1)),
     faults: &[],
     plan: |_| Plan::calm(),
     objects,

@@ -7,13 +7,14 @@ use super::bend::{Bend, Bent};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::lock::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "lock-waits-for-nobody",
     about: "the one ahead is gone when it is to be watched, and is waited for all the same",
-    caught_by: Some(RuleId::Mx7),
+    caught_by: Some(Caught::by(RuleId::Mx7).harm(&[RuleId::Mx8]).seen("helix#44, samuel/go-zookeeper#10")),
     faults: &[],
     plan: |_| Plan::calm(),
     objects,

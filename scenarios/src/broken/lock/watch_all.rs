@@ -3,17 +3,20 @@
 //!
 //! Caught by MX-13 (cost) in the first run in which two wait. It does no other harm.
 
-use super::bend::{Bend, Bent};
+use super::bend::{Bend, Bent, Watches};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::lock::{client, objects};
+use crate::zoo::{Caught, Promise};
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "lock-watch-all",
     about: "a lock whose waiters all watch the directory: every release wakes everybody",
-    caught_by: Some(RuleId::Mx13),
+    caught_by: Some(
+        Caught::by(RuleId::Mx13).within(1).breaks(Promise::NoHerd).seen("the recipes page warns of it"),
+    ),
     faults: &[],
     plan: |_| Plan::calm(),
     objects,
@@ -31,5 +34,5 @@ type WatchAll<Z> = Bent<Z, WatchesTheDirectory>;
 struct WatchesTheDirectory;
 
 impl Bend for WatchesTheDirectory {
-    const WATCH_NEAREST: bool = false;
+    const WATCHES: Watches = Watches::Directory;
 }

@@ -7,13 +7,20 @@ use super::bend::{Bend, Bent};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::lock::{client, objects};
+use crate::zoo::{Caught, Promise};
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "lock-whole-names",
     about: "the line is in the order of whole names, so the guid decides",
-    caught_by: Some(RuleId::Mx4),
+    caught_by: Some(
+        Caught::by(RuleId::Mx4)
+            .within(5)
+            .harm(&[RuleId::Mx3])
+            .breaks(Promise::Exclusion)
+            .seen("ZOOKEEPER-2931, ZOOKEEPER-3162"),
+    ),
     faults: &[],
     plan: |_| Plan { clients: 2, rounds: 1, ..Plan::calm() },
     objects,

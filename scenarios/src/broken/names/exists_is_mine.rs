@@ -8,13 +8,14 @@ use crate::broken::claims::{Broken, Step};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::names::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "names-exists-is-mine",
     about: "a name service that takes \"the znode exists already\" for success",
-    caught_by: Some(RuleId::Ns1),
+    caught_by: Some(Caught::by(RuleId::Ns1).within(1).seen("the recipes page")),
     faults: &[],
     plan: |_| Plan { rounds: 4, ..Plan::calm() },
     objects,

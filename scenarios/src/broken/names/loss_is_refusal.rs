@@ -7,6 +7,7 @@ use crate::broken::claims::{Broken, Step};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::names::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -14,7 +15,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "names-loss-is-refusal",
     about: "a name service that takes a lost connection for a refusal",
-    caught_by: Some(RuleId::Ns3),
+    caught_by: Some(Caught::by(RuleId::Ns3)),
     faults: FAULTS,
     plan: |_| Plan { rounds: 4, ..Plan::calm().with(FAULTS, 0.05) },
     objects,

@@ -6,6 +6,7 @@ use crate::broken::claims::{Broken, Step};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::names::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -13,7 +14,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "names-release-by-name",
     about: "a name service that gives a name back by its name alone, whoever has it by then",
-    caught_by: Some(RuleId::Ns4),
+    caught_by: Some(Caught::by(RuleId::Ns4)),
     faults: FAULTS,
     plan: |_| Plan {
         rounds: 40,

@@ -7,6 +7,7 @@ use crate::broken::session::{Twist, Twisted};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::priority_lock::{Guard, Urgent, client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use std::future::Future;
 use std::time::Duration;
@@ -18,7 +19,7 @@ use zk_recipes::{Preempt, Priority, PriorityLock};
 pub(super) static TARGET: Target = Target {
     name: "priority-lock-beside",
     about: "a priority lock whose newcomers look at the line alone and enter beside the holder",
-    caught_by: Some(RuleId::Mx4),
+    caught_by: Some(Caught::by(RuleId::Mx4).within(5).harm(&[RuleId::Mx3])),
     faults: &[],
     plan: |_| Plan::calm(),
     objects,

@@ -6,6 +6,7 @@ use crate::broken::session::{Twist, Twisted};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::priority_lock::{Guard, Urgent, client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use std::future::Future;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use zk_recipes::{Preempt, Priority, PriorityLock};
 pub(super) static TARGET: Target = Target {
     name: "priority-lock-no-gates",
     about: "a priority lock whose grants do not notice that somebody else was granted it meanwhile",
-    caught_by: Some(RuleId::Mx4),
+    caught_by: Some(Caught::by(RuleId::Mx4).harm(&[RuleId::Mx3])),
     faults: &[],
     plan: |_| Plan { clients: 4, rounds: 6, ..Plan::calm() },
     objects,

@@ -6,13 +6,14 @@ use crate::broken::queue::bend::{Bend, Bent, URGENT, urgent};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::queue::client;
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "priority-queue-as-text",
     about: "a priority queue that compares priorities as texts: 10 goes before 9",
-    caught_by: Some(RuleId::Qu10),
+    caught_by: Some(Caught::by(RuleId::Qu10).within(5).harm(&[RuleId::Qu5])),
     faults: &[],
     plan: |_| Plan { rounds: 6, ..Plan::calm() },
     objects: urgent,

@@ -7,13 +7,14 @@ use crate::broken::queue::bend::{Bend, Bent, URGENT, urgent};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::queue::client;
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "priority-queue-old-list",
     about: "a priority queue whose consumers go by a list of an earlier call",
-    caught_by: Some(RuleId::Qu5),
+    caught_by: Some(Caught::by(RuleId::Qu5)),
     faults: &[],
     plan: |_| Plan { rounds: 6, ..Plan::calm() },
     objects: urgent,

@@ -7,13 +7,14 @@ use crate::broken::queue::bend::{Bend, Bent, URGENT, urgent};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::queue::client;
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "priority-queue-page",
     about: "a priority queue with names as on ZooKeeper's recipes page: queue-YY and the number",
-    caught_by: Some(RuleId::Qu10),
+    caught_by: Some(Caught::by(RuleId::Qu10).within(5).harm(&[RuleId::Qu5]).seen("the recipes page")),
     faults: &[],
     plan: |_| Plan { rounds: 6, ..Plan::calm() },
     objects: urgent,

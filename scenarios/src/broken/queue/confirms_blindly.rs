@@ -6,6 +6,7 @@
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::queue::{self, Claims, Gets, Way, client, declared};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -15,7 +16,7 @@ use zk_recipes::{Claimed, Consumer, Delivery, Idle, Item, Producer};
 pub(super) static TARGET: Target = Target {
     name: "queue-confirms-blindly",
     about: "a queue that says done without reading what its transaction answered",
-    caught_by: Some(RuleId::Qu1),
+    caught_by: Some(Caught::by(RuleId::Qu1).within(100).seen("kazoo")),
     faults: &[Fault::SessionExpiry],
     plan: |_| Plan { rounds: 8, ..Plan::calm() }.with(TARGET.faults, 0.05),
     objects: |names, _| declared(&CLAIMS, names),

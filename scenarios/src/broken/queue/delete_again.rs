@@ -8,6 +8,7 @@ use super::bend::{Bend, Bent, ONE, one};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::queue::client;
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -15,7 +16,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "queue-delete-again",
     about: "a queue whose consumers send a delete again and take its refusal for another's work",
-    caught_by: Some(RuleId::Qu2),
+    caught_by: Some(Caught::by(RuleId::Qu2).seen("kazoo, Curator")),
     faults: &[Fault::ReplyLost],
     plan: |_| Plan { rounds: 6, ..Plan::calm() }.with(TARGET.faults, 0.05),
     objects: one,

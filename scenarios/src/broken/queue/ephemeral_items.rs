@@ -6,6 +6,7 @@ use super::bend::{Bend, BentPuts, ONE, one};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::queue::{self, Way, client};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -15,7 +16,7 @@ use zk_recipes::zk::{CreateMode, ZooKeeper};
 pub(super) static TARGET: Target = Target {
     name: "queue-ephemeral-items",
     about: "a queue whose items are ephemeral, as on ZooKeeper's recipes page",
-    caught_by: Some(RuleId::Qu8),
+    caught_by: Some(Caught::by(RuleId::Qu8).within(1).harm(&[RuleId::Qu2]).seen("the recipes page")),
     faults: &[Fault::ClientCrash],
     plan: |_| Plan { rounds: 6, ..Plan::calm() }.with(TARGET.faults, 0.02),
     objects: one,

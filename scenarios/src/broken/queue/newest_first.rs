@@ -6,13 +6,14 @@ use super::bend::{Bend, Bent, ONE, one};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::queue::client;
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "queue-newest-first",
     about: "a queue that gives the newest item first",
-    caught_by: Some(RuleId::Qu4),
+    caught_by: Some(Caught::by(RuleId::Qu4).within(5)),
     faults: &[],
     plan: |_| Plan { rounds: 6, ..Plan::calm() },
     objects: one,

@@ -6,13 +6,14 @@ use super::bend::{Bend, Bent, ONE, one};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::queue::client;
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "queue-no-new-watch",
     about: "a queue whose consumers do not watch again after another was faster",
-    caught_by: Some(RuleId::Qu6),
+    caught_by: Some(Caught::by(RuleId::Qu6)),
     faults: &[],
     plan: |_| Plan { clients: 5, rounds: 10, ..Plan::calm() },
     objects: one,

@@ -7,13 +7,14 @@ use super::bend::{Bend, Bent, ONE, one};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::queue::client;
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "queue-parent-ignored",
     about: "a queue whose consumers wait without a watch while the queue is missing",
-    caught_by: Some(RuleId::Qu6),
+    caught_by: Some(Caught::by(RuleId::Qu6).seen("CURATOR-308")),
     faults: &[],
     plan: |_| Plan { rounds: 6, ..Plan::calm() },
     objects: one,

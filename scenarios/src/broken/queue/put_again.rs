@@ -7,6 +7,7 @@ use super::bend::{Bend, BentPuts, ONE, one};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::queue::{self, Way, client};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -16,7 +17,7 @@ use zk_recipes::zk::ZooKeeper;
 pub(super) static TARGET: Target = Target {
     name: "queue-put-again",
     about: "a queue whose producers put again when an answer was lost",
-    caught_by: Some(RuleId::Qu3),
+    caught_by: Some(Caught::by(RuleId::Qu3).seen("Curator")),
     faults: &[Fault::ReplyLost],
     plan: |_| Plan { rounds: 6, ..Plan::calm() }.with(TARGET.faults, 0.05),
     objects: one,

@@ -8,6 +8,7 @@ use crate::broken::session::Twist;
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::revocable_lock::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -17,7 +18,7 @@ use zk_recipes::zk::{Data, ZooKeeper};
 pub(super) static TARGET: Target = Target {
     name: "revocable-lock-deaf",
     about: "an owner throws away what the read that arms its watch returns",
-    caught_by: Some(RuleId::Rv1),
+    caught_by: Some(Caught::by(RuleId::Rv1).within(100).seen("Curator")),
     faults: &[],
     plan: |_| Plan { clients: 4, ..Plan::calm() },
     objects,

@@ -8,6 +8,7 @@ use crate::broken::session::Twist;
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::revocable_lock::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 use zk_recipes::zk::ZooKeeper;
@@ -15,7 +16,7 @@ use zk_recipes::zk::ZooKeeper;
 pub(super) static TARGET: Target = Target {
     name: "revocable-lock-no-grace",
     about: "who is made to go is removed at once",
-    caught_by: Some(RuleId::Rv2),
+    caught_by: Some(Caught::by(RuleId::Rv2).within(1).seen("the recipes page")),
     faults: &[],
     plan: |_| Plan { clients: 4, ..Plan::calm() },
     objects,

@@ -8,6 +8,7 @@ use crate::broken::session::{Twist, Watch};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::revocable_lock::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use std::future::Future;
 use std::sync::{Arc, Mutex};
@@ -17,7 +18,9 @@ use zk_recipes::zk::{Error, EventKind, Listing, ZooKeeper, path};
 pub(super) static TARGET: Target = Target {
     name: "revocable-lock-word-for-deletion",
     about: "a waiter takes a change of its predecessor's data for its deletion",
-    caught_by: Some(RuleId::Rv4),
+    caught_by: Some(
+        Caught::by(RuleId::Rv4).within(5).harm(&[RuleId::Rw1]).seen("follows from the watch rules"),
+    ),
     faults: &[],
     plan: |_| Plan { clients: 4, ..Plan::calm() },
     objects,

@@ -7,13 +7,14 @@ use super::bend::{BendShared, BentShared};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::shared_lock::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "shared-lock-highest-reader",
     about: "a writer watches the highest reader ahead and enters when it goes",
-    caught_by: Some(RuleId::Rw2),
+    caught_by: Some(Caught::by(RuleId::Rw2).harm(&[RuleId::Rw1]).seen("zk-ruby e346f31")),
     faults: &[],
     plan: |_| Plan { clients: 4, ..Plan::calm() },
     objects,

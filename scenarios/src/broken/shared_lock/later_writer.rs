@@ -8,13 +8,14 @@ use crate::broken::lock::bend::number;
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::shared_lock::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "shared-lock-later-writer",
     about: "a reader waits for a writer behind it, which waits for the reader",
-    caught_by: Some(RuleId::Rw4),
+    caught_by: Some(Caught::by(RuleId::Rw4).within(5).harm(&[RuleId::Mx8]).seen("kazoo#649")),
     faults: &[],
     plan: |_| Plan { clients: 4, ..Plan::calm() },
     objects,

@@ -9,13 +9,14 @@ use crate::broken::lock::bend::number;
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::shared_lock::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "shared-lock-literal-names",
     about: "a reader looks for names that start with write-, and the guid stands in front",
-    caught_by: Some(RuleId::Rw2),
+    caught_by: Some(Caught::by(RuleId::Rw2).within(5).harm(&[RuleId::Rw1]).seen("the recipes page")),
     faults: &[],
     plan: |_| Plan { clients: 4, ..Plan::calm() },
     objects,

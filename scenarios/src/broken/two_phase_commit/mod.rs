@@ -185,14 +185,22 @@ impl<Z: ZooKeeper, B: Bend> TwoPhases<Z> for Bent<Z, B> {
 
 /// A target that runs a bent recipe in the workload of the right one.
 macro_rules! target {
-    ($recipe:ty, $name:literal, $about:literal, $rule:ident, $faults:expr, $plan:expr) => {
-        target!($recipe, $name, $about, $rule, $faults, $plan, $crate::workloads::two_phase_commit::objects);
+    ($recipe:ty, $name:literal, $about:literal, $caught:expr, $faults:expr, $plan:expr) => {
+        target!(
+            $recipe,
+            $name,
+            $about,
+            $caught,
+            $faults,
+            $plan,
+            $crate::workloads::two_phase_commit::objects
+        );
     };
-    ($recipe:ty, $name:literal, $about:literal, $rule:ident, $faults:expr, $plan:expr, $objects:expr) => {
+    ($recipe:ty, $name:literal, $about:literal, $caught:expr, $faults:expr, $plan:expr, $objects:expr) => {
         pub(in crate::broken) static TARGET: $crate::target::Target = $crate::target::Target {
             name: $name,
             about: $about,
-            caught_by: Some(zk_checker::RuleId::$rule),
+            caught_by: Some($caught),
             faults: $faults,
             plan: $plan,
             objects: $objects,

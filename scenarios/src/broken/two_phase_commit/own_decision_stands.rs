@@ -5,8 +5,10 @@
 //! Caught by TC-9 (one record decides) within 100 seeds with two deciders; the harm is TC-1 (agreement).
 
 use super::{Bend, Bent, Of, connected, target, with, within};
+use crate::zoo::{Caught, Promise};
 use sim_zk::fault::Fault;
 use std::time::Duration;
+use zk_checker::RuleId;
 use zk_recipes::two_phase_commit::{Decision, Voted};
 use zk_recipes::zk::{Error, ZooKeeper};
 
@@ -16,7 +18,7 @@ target!(
     Bent<_, KeepsItsOwn>,
     "two-phase-commit-own-decision-stands",
     "two-phase commit in which NodeExists on the record is taken for success: one's own decision stands",
-    Tc9,
+    Caught::by(RuleId::Tc9).within(100).harm(&[RuleId::Tc1]).breaks(Promise::Agreement),
     FAULTS,
     |_| with(1, FAULTS, 0.08)
 );

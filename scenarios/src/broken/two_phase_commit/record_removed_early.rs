@@ -5,6 +5,8 @@
 //! Caught by TC-11 (the record stays) within 20 seeds; the harm is TC-5 (all decide in the end).
 
 use super::{Bend, Bent, Of, calm, target};
+use crate::zoo::{Caught, Promise};
+use zk_checker::RuleId;
 use zk_recipes::two_phase_commit::Voted;
 use zk_recipes::zk::{Error, ZooKeeper};
 
@@ -12,7 +14,7 @@ target!(
     Bent<_, RemovesAtOnce>,
     "two-phase-commit-record-removed-early",
     "two-phase commit in which the first site that knows the decision removes the record",
-    Tc11,
+    Caught::by(RuleId::Tc11).harm(&[RuleId::Tc1]).breaks(Promise::Agreement),
     &[],
     |_| calm(1)
 );

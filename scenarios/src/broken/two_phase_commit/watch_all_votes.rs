@@ -5,6 +5,8 @@
 
 use super::{Bend, Bent, Of, calm, target};
 use crate::workloads::two_phase_commit::name;
+use crate::zoo::Caught;
+use zk_checker::RuleId;
 use zk_recipes::two_phase_commit::{Site, Vote, Voted};
 use zk_recipes::zk::{Error, ZooKeeper};
 
@@ -12,7 +14,7 @@ target!(
     Bent<_, WatchesAll>,
     "two-phase-commit-watch-all-votes",
     "two-phase commit in which every site watches all votes, although nobody asked it to",
-    Tc12,
+    Caught::by(RuleId::Tc12).within(1).seen("the recipes page"),
     &[],
     |_| calm(2)
 );
