@@ -101,7 +101,12 @@ pub fn with<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
     let mut names = Names::default();
     let objects = (target.objects)(&mut names, &setting);
     let journal = Journal::new(header(&config, setting.timeout), names, objects);
+    let is_calm = plan.faults == 0;
     let root = move |sim: Sim| async move {
+        if is_calm {
+            // Where nothing strikes there is nothing to wait for before progress is owed.
+            sim.witness::<Journal, _>(|journal, at| journal.calm(at));
+        }
         let mut living = Vec::new();
         for number in 0..setting.clients {
             living.push(supervised(sim.clone(), number, setting, target.sim));

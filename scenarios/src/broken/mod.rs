@@ -15,6 +15,7 @@ mod claims;
 pub mod config;
 pub mod double_barrier;
 pub mod election;
+mod former;
 pub mod group;
 pub mod lock;
 pub mod names;

@@ -23,7 +23,7 @@ pub(super) static TARGET: Target = Target {
             .seen("Curator#1290 is of this kind"),
     ),
     faults: FAULTS,
-    plan: |_| Plan { rounds: 4, ..Plan::calm().with(FAULTS, 0.05) },
+    plan: |_| Plan { servers: 3, rounds: 6, faults: 10, ..Plan::calm().with(FAULTS, 0.02) },
     objects,
     sim: |c, setting, rounds, done| client::<_, Bent<_, AnyEvent>>(c, setting, rounds, done).boxed(),
     real: None,
@@ -31,7 +31,7 @@ pub(super) static TARGET: Target = Target {
     required_on_real: &[],
 };
 
-const FAULTS: &[Fault] = &[Fault::Disconnect];
+const FAULTS: &[Fault] = &[Fault::ServerCrash];
 
 /// The wrong step.
 #[derive(Clone)]

@@ -19,6 +19,8 @@ pub trait Bend: Clone + Send + Sync + 'static {
     const NO_WATCH_LEFT: bool = true;
     /// Whether the end of the session ends the wait.
     const ENDS_WITH_SESSION: bool = true;
+    /// Whether the end of the session lets it pass.
+    const END_OF_SESSION_OPENS: bool = false;
     /// Whether who waits for one barrier passes when that one has gone, whatever stands then.
     const EDGE: bool = true;
 }
@@ -98,6 +100,7 @@ impl<Z: ZooKeeper, B: Bend> Gate<Z> for Bent<Z, B> {
         let waiting = async {
             match self.wait_without_limit(verb).await {
                 // It listens to the barrier alone.
+                Err(e) if e.is_session_over() && B::END_OF_SESSION_OPENS => Ok(()),
                 Err(e) if e.is_session_over() && !B::ENDS_WITH_SESSION => std::future::pending().await,
                 ended => ended,
             }

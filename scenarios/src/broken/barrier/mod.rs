@@ -5,9 +5,15 @@ mod asks_again;
 pub(super) mod bend;
 mod deaf;
 mod exists_watch;
+mod opens_with_session;
 
 use crate::target::Target;
 
 /// All of them.
-pub(super) static ALL: &[&Target] =
-    &[&any_event::TARGET, &asks_again::TARGET, &deaf::TARGET, &exists_watch::TARGET];
+pub(super) static ALL: &[&Target] = &[
+    &any_event::TARGET,
+    &asks_again::TARGET,
+    &deaf::TARGET,
+    &exists_watch::TARGET,
+    &opens_with_session::TARGET,
+];

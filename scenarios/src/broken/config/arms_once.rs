@@ -13,9 +13,9 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "config-arms-once",
     about: "a follower that does not arm its watch again after a change",
-    caught_by: Some(Caught::by(RuleId::Cf3).within(1).seen("CURATOR-258")),
+    caught_by: Some(Caught::by(RuleId::Cf3).within(5).seen("CURATOR-258")),
     faults: &[],
-    plan: |_| Plan { rounds: 4, ..Plan::calm() },
+    plan: |_| Plan { clients: 4, rounds: 6, ..Plan::calm() },
     objects,
     sim: |c, setting, rounds, done| client::<_, Broken<_, ArmsOnce>>(c, setting, rounds, done).boxed(),
     // A capture does not show what it takes to name it first.

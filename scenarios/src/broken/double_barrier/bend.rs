@@ -28,6 +28,8 @@ pub trait Bend: Send + Sync + 'static {
     const FRESH_PATH: bool = true;
     /// Whether `ready` is left out of the count.
     const READY_IS_NOBODY: bool = true;
+    /// How many may be missing.
+    const MISSING: usize = 0;
     /// Whether the last to leave takes `ready` along.
     const READY_GOES: bool = true;
     /// Whether there is a `ready` at all.
@@ -136,7 +138,7 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
                 Err(e) => return Err(e),
             };
             let counts = |name: &&String| *name != "ready" || !B::READY_IS_NOBODY;
-            if list.names.iter().filter(counts).count() >= self.participants {
+            if list.names.iter().filter(counts).count() + B::MISSING >= self.participants {
                 if B::HAS_READY {
                     let create = zk.create(&self.ready(), &[], CreateMode::Persistent);
                     if B::OWN_WATCHES {

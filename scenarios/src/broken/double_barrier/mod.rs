@@ -6,6 +6,7 @@ pub(super) mod bend;
 mod counts_ready;
 mod leave_at_once;
 mod no_ready;
+mod one_short;
 mod one_watcher;
 mod ready_stays;
 mod watch_all;
@@ -22,4 +23,5 @@ pub(super) static ALL: &[&Target] = &[
     &one_watcher::TARGET,
     &ready_stays::TARGET,
     &watch_all::TARGET,
+    &one_short::TARGET,
 ];

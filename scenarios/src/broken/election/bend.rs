@@ -4,9 +4,37 @@
 use crate::broken::session::{Twist, Twisted};
 use crate::workloads::election::Electing;
 use std::future::Future;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use zk_recipes::zk::{Error, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Created, Error, ZooKeeper};
 use zk_recipes::{Election, ElectionOptions, Leadership, Term};
+
+/// The candidates that were made over a session, which tells them from those of others.
+#[derive(Clone, Default)]
+pub struct Own(Arc<Mutex<Vec<String>>>);
+
+impl Own {
+    /// Creates, and remembers what.
+    pub fn create<Z: ZooKeeper>(
+        &self,
+        zk: &Z,
+        path: &str,
+        data: &[u8],
+        mode: CreateMode,
+    ) -> impl Future<Output = Result<Created, Error>> + Send + use<Z> {
+        let (create, own) = (zk.create(path, data, mode), self.0.clone());
+        async move {
+            let created = create.await?;
+            own.lock().expect("nobody panics while holding this").push(created.path.clone());
+            Ok(created)
+        }
+    }
+
+    /// Whether it is one's own.
+    pub fn has(&self, path: &str) -> bool {
+        self.0.lock().expect("nobody panics while holding this").iter().any(|own| own == path)
+    }
+}
 
 /// The election, bent.
 pub struct Bent<Z: ZooKeeper, T: Twist<Z>> {

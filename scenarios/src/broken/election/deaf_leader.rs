@@ -4,7 +4,7 @@
 //! Caught by LE-9 (leadership ends in time) within some runs in which somebody deletes a leader's candidate; the harm is
 //! LE-1.
 
-use super::bend::Bent;
+use super::bend::{Bent, Own};
 use crate::broken::session::{Twist, Watch};
 use crate::plan::Plan;
 use crate::target::Target;
@@ -13,7 +13,7 @@ use crate::zoo::Caught;
 use futures_util::FutureExt;
 use std::future::Future;
 use zk_checker::RuleId;
-use zk_recipes::zk::{Error, Listing, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Created, Error, Listing, ZooKeeper};
 
 pub(super) static TARGET: Target = Target {
     name: "election-deaf-leader",
@@ -30,20 +30,29 @@ pub(super) static TARGET: Target = Target {
 
 /// The wrong step.
 #[derive(Clone, Default)]
-struct NeverLooks;
+struct NeverLooks(Own);
 
 impl<Z: ZooKeeper> Twist<Z> for NeverLooks {
+    fn create(
+        &self,
+        zk: &Z,
+        path: &str,
+        data: &[u8],
+        mode: CreateMode,
+    ) -> impl Future<Output = Result<Created, Error>> + Send + use<Z> {
+        self.0.create(zk, path, data, mode)
+    }
+
     fn children_watch(
         &self,
         zk: &Z,
         path: &str,
     ) -> impl Future<Output = Result<(Listing, Watch), Error>> + Send + use<Z> {
-        let (zk, path) = (zk.clone(), path.to_owned());
+        let (zk, path, is_own) = (zk.clone(), path.to_owned(), self.0.has(path));
         async move {
-            let list = zk.children(&path).await?;
-            if list.stat.ephemeral_owner == zk.session() {
-                // Its own: nothing is armed, and nothing is told.
-                return Ok((list, std::future::pending().boxed()));
+            if is_own {
+                // Nothing is armed, and nothing is told.
+                return zk.children(&path).await.map(|list| (list, std::future::pending().boxed()));
             }
             zk.children_watch(&path).await.map(|(list, watch)| (list, watch.boxed()))
         }

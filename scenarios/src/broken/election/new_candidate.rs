@@ -3,7 +3,7 @@
 //!
 //! Caught by LE-6 (stability) in the first runs in which a predecessor goes between the list and the watch.
 
-use super::bend::Bent;
+use super::bend::{Bent, Own};
 use crate::broken::session::{Twist, Twisted, Watch};
 use crate::plan::Plan;
 use crate::target::Target;
@@ -13,7 +13,7 @@ use futures_util::FutureExt;
 use std::future::Future;
 use std::time::Duration;
 use zk_checker::RuleId;
-use zk_recipes::zk::{Error, Listing, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Created, Error, Listing, ZooKeeper};
 use zk_recipes::{Leadership, Term};
 
 pub(super) static TARGET: Target = Target {
@@ -41,19 +41,29 @@ struct StandsAgain<Z: ZooKeeper>(Bent<Z, GivesUp>);
 
 /// The wrong step: the place in line is given up.
 #[derive(Clone, Default)]
-struct GivesUp;
+struct GivesUp(Own);
 
 impl<Z: ZooKeeper> Twist<Z> for GivesUp {
+    fn create(
+        &self,
+        zk: &Z,
+        path: &str,
+        data: &[u8],
+        mode: CreateMode,
+    ) -> impl Future<Output = Result<Created, Error>> + Send + use<Z> {
+        self.0.create(zk, path, data, mode)
+    }
+
     fn children_watch(
         &self,
         zk: &Z,
         path: &str,
     ) -> impl Future<Output = Result<(Listing, Watch), Error>> + Send + use<Z> {
-        let (list, path) = (zk.children_watch(path), path.to_owned());
+        let (list, path, is_own) = (zk.children_watch(path), path.to_owned(), self.0.has(path));
         async move {
             match list.await {
                 Ok((list, watch)) => Ok((list, watch.boxed())),
-                Err(Error::NoNode) => Err(Error::Removed(path)),
+                Err(Error::NoNode) if !is_own => Err(Error::Removed(path)),
                 Err(e) => Err(e),
             }
         }

@@ -3,7 +3,7 @@
 //!
 //! Caught by MX-7 (no lost wake-up) in the first runs; the harm is LE-5 (progress).
 
-use super::bend::Bent;
+use super::bend::{Bent, Own};
 use crate::broken::session::{Twist, Watch};
 use crate::plan::Plan;
 use crate::target::Target;
@@ -12,7 +12,7 @@ use crate::zoo::Caught;
 use futures_util::FutureExt;
 use std::future::Future;
 use zk_checker::RuleId;
-use zk_recipes::zk::{Error, Listing, ZooKeeper, path};
+use zk_recipes::zk::{CreateMode, Created, Error, Listing, ZooKeeper, path};
 
 pub(super) static TARGET: Target = Target {
     name: "election-waits-for-ack",
@@ -30,18 +30,27 @@ pub(super) static TARGET: Target = Target {
 
 /// The wrong step.
 #[derive(Clone, Default)]
-struct WaitsForTheRecord;
+struct WaitsForTheRecord(Own);
 
 impl<Z: ZooKeeper> Twist<Z> for WaitsForTheRecord {
+    fn create(
+        &self,
+        zk: &Z,
+        path: &str,
+        data: &[u8],
+        mode: CreateMode,
+    ) -> impl Future<Output = Result<Created, Error>> + Send + use<Z> {
+        self.0.create(zk, path, data, mode)
+    }
+
     fn children_watch(
         &self,
         zk: &Z,
         path: &str,
     ) -> impl Future<Output = Result<(Listing, Watch), Error>> + Send + use<Z> {
-        let (zk, path) = (zk.clone(), path.to_owned());
+        let (zk, path, is_own) = (zk.clone(), path.to_owned(), self.0.has(path));
         async move {
-            let ahead = zk.children(&path).await?.stat.ephemeral_owner;
-            if ahead != zk.session() {
+            if !is_own {
                 let record = path::join(path::split(&path).0, "leader");
                 if let (None, coming) = zk.exists_watch(&record).await? {
                     coming.await?;

@@ -11,6 +11,8 @@ use zk_recipes::zk::{Armed, CreateMode, Duty, Error, ZooKeeper};
 
 /// The steps that may be wrong. Each has its right form as default.
 pub(super) trait Step: Clone + Send + Sync + 'static {
+    /// What a member is.
+    const MODE: CreateMode = CreateMode::Ephemeral;
     /// A znode that is there already is somebody else's.
     const EXISTS_IS_ANOTHERS: bool = true;
     /// It says that it is out when its session has ended.
@@ -32,6 +34,7 @@ pub(super) struct Broken<Z: ZooKeeper, S> {
 struct Claims<S>(PhantomData<S>);
 
 impl<S: Step> claims::Step for Claims<S> {
+    const MODE: CreateMode = S::MODE;
     const EXISTS_IS_ANOTHERS: bool = S::EXISTS_IS_ANOTHERS;
 }
 
@@ -113,9 +116,19 @@ impl<Z: ZooKeeper, S: Step> Member for BrokenMember<Z, S> {
     }
 
     async fn leave(self) -> Result<(), Error> {
-        let Claim { zk, path, armed, .. } = self.claim;
+        let Claim { zk, path, armed, czxid } = self.claim;
         loop {
             connected(&zk).await?;
+            // After a lost reply the name may be somebody else's.
+            match zk.exists(&path).await {
+                Ok(Some(stat)) if stat.czxid == czxid => {}
+                Err(Error::ConnectionLoss) => continue,
+                Err(e) => return Err(e),
+                Ok(_) => {
+                    armed.into_iter().for_each(Armed::done);
+                    return Ok(());
+                }
+            }
             match zk.delete(&path, None).await {
                 Ok(()) | Err(Error::NoNode) => {
                     armed.into_iter().for_each(Armed::done);

@@ -20,8 +20,6 @@ pub trait Bend: Clone + Send + Sync + 'static {
     const GUID: bool = true;
     /// Whether a write goes ahead of the list in which it is looked for.
     const SETTLES: bool = true;
-    /// Whether what bears the guid is only taken for one's own if one's own session made it.
-    const OWNED: bool = true;
     /// What a waiter watches.
     const WATCHES: Watches = Watches::Nearest;
     /// Whether a waiter is told by a watch; else it looks again and again.
@@ -30,6 +28,8 @@ pub trait Bend: Clone + Send + Sync + 'static {
     const LOOKS_AGAIN: bool = true;
     /// Whether it looks again if the one ahead is gone already when it is to be watched.
     const SEES_THAT_IT_IS_GONE: bool = true;
+    /// Whether a list counts only as long as the connection stands over which it was asked for.
+    const SAME_CONNECTION: bool = true;
     /// What becomes of a time limit.
     const LIMIT: Limit = Limit::Kept;
     /// How it behaves as holder.
@@ -61,6 +61,8 @@ pub enum Limit {
     Renewed,
     /// When it is over the lock is taken for granted.
     Overlooked,
+    /// When it is over whoever stands first is taken for dead, and its znode is deleted.
+    Forced,
 }
 
 /// How a holder behaves.
@@ -175,7 +177,7 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
             let Some(name) = names.iter().find(|name| name.contains(guid)) else { return Ok(None) };
             let path = path::join(&self.directory, name);
             match zk.exists(&path).await {
-                Ok(Some(stat)) if stat.ephemeral_owner == zk.session() || !B::OWNED => {
+                Ok(Some(stat)) if stat.ephemeral_owner == zk.session() => {
                     return Ok(Some((path, stat.czxid)));
                 }
                 Ok(_) => {}
@@ -214,7 +216,7 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
             let ahead = || look.names.iter().filter(|name| B::rank(name) < B::rank(own_name));
             let Some(nearest) = ahead().max_by_key(|name| B::rank(name)) else {
                 let now = zk.status();
-                if now.is_connected() && now.connection == look.connection {
+                if !B::SAME_CONNECTION || now.is_connected() && now.connection == look.connection {
                     return Ok(true);
                 }
                 continue;
@@ -264,6 +266,15 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
         let (place, look) = self.join("lock").await?;
         let is_ours = self.turn(&place.path, look, wait, patience).await?;
         Ok(is_ours.then_some(Guard { place, habits: B::HABITS }))
+    }
+
+    /// Deletes the first znode in line.
+    async fn break_in(&self) -> Result<(), Error> {
+        let names = self.zk.children(&self.directory).await?.names;
+        if let Some(first) = names.iter().min_by_key(|name| B::rank(name)) {
+            let _ = self.zk.delete(&path::join(&self.directory, first), None).await;
+        }
+        Ok(())
     }
 
     /// Waits for that long, and holds in any case.
@@ -329,7 +340,7 @@ impl<Z: ZooKeeper, B: Bend> Exclusive<Z> for Bent<Z, B> {
 
     async fn acquire_within(&self, limit: Duration) -> Result<Guard<Z>, Error> {
         match B::LIMIT {
-            Limit::Kept => {}
+            Limit::Kept | Limit::Forced => {}
             Limit::Renewed => {
                 let granted = self.enter(true, Some(limit)).await?;
                 return Ok(granted.expect("it waits until it is its turn"));
@@ -339,6 +350,10 @@ impl<Z: ZooKeeper, B: Bend> Exclusive<Z> for Bent<Z, B> {
         let timer = self.zk.sleep_until(self.zk.now() + limit);
         match select(pin!(self.acquire()), pin!(timer)).await {
             Either::Left((result, _)) => result,
+            Either::Right(_) if B::LIMIT == Limit::Forced => {
+                self.break_in().await?;
+                Err(Error::TimedOut)
+            }
             Either::Right(_) => Err(Error::TimedOut),
         }
     }

@@ -1,24 +1,21 @@
-//! A lock that tries again under the same guid when its session has ended, and after a lost reply takes what bears that guid for
-//! its own, whoever made it: the znode of the former session is granted, and goes with that session (CURATOR-604, CURATOR-498).
+//! A lock that tries again when its session has ended, and takes what an earlier attempt has left for its own, whoever made it:
+//! the znode of the former session is granted, and goes with that session (CURATOR-604, CURATOR-498).
 //!
-//! Caught by MX-4 (granted without a right) within some hundred seeds in which replies are lost and clients open new sessions
-//! while their old ones live on; the harm is MX-2 (mutual exclusion).
+//! Caught by MX-4 (granted without a right) within some hundred seeds in which clients open new sessions while their old ones
+//! live on; the harm is MX-2 (mutual exclusion).
 
-use super::bend::{Bend, Bent, Guard};
-use crate::broken::session::{Twist, Twisted};
+use crate::broken::former::TakesItsFormer;
+use crate::broken::session::LockOver;
 use crate::client::Client;
 use crate::plan::Plan;
 use crate::target::{Done, Setting, Target};
-use crate::workloads::lock::{DIRECTORY, Exclusive, client_with, objects};
+use crate::workloads::lock::{DIRECTORY, client_with, objects};
 use crate::zoo::Caught;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use sim_zk::fault::Fault;
-use std::future::Future;
 use std::ops::Range;
-use std::time::Duration;
 use zk_checker::RuleId;
-use zk_recipes::zk::{Error, Guid, ZooKeeper};
 
 pub(super) static TARGET: Target = Target {
     name: "lock-former-session",
@@ -36,61 +33,13 @@ pub(super) static TARGET: Target = Target {
     required_on_real: &[],
 };
 
-const FAULTS: &[Fault] = &[Fault::ReplyLost, Fault::Disconnect, Fault::ClientPartition];
+const FAULTS: &[Fault] = &[Fault::Disconnect, Fault::ClientPartition, Fault::Cancel];
 
 fn part<C: Client>(c: C, setting: Setting, rounds: Range<u32>, done: Done) -> BoxFuture<'static, ()> {
-    let name = Guid(u128::from(c.number()) + 1);
+    // The wrong step.
+    let former = TakesItsFormer::default();
     let on = move |zk: &C::Zk| {
-        let zk = Twisted::with(zk, KnowsItsName(name));
-        FormerSession(Bent::on(&zk, DIRECTORY).expect("the directory is a good path"))
+        LockOver::with(zk, DIRECTORY, former.clone()).expect("the directory is a good path")
     };
     client_with(c, setting, rounds, done, on).boxed()
-}
-
-/// All attempts of a client under one guid.
-#[derive(Clone)]
-struct KnowsItsName(Guid);
-
-impl Default for KnowsItsName {
-    fn default() -> Self {
-        KnowsItsName(Guid(0))
-    }
-}
-
-impl<Z: ZooKeeper> Twist<Z> for KnowsItsName {
-    fn guid(&self, _: Guid) -> Guid {
-        self.0
-    }
-}
-
-/// The wrong step.
-#[derive(Clone)]
-struct Adopts;
-
-impl Bend for Adopts {
-    const OWNED: bool = false;
-}
-
-/// The broken lock.
-#[derive(Clone)]
-struct FormerSession<Z: ZooKeeper>(Bent<Twisted<Z, KnowsItsName>, Adopts>);
-
-impl<Z: ZooKeeper> Exclusive<Z> for FormerSession<Z> {
-    type Guard = Guard<Twisted<Z, KnowsItsName>>;
-
-    fn on(zk: &Z, directory: &str) -> Result<Self, Error> {
-        Bent::on(&Twisted::over(zk), directory).map(FormerSession)
-    }
-
-    fn acquire(&self) -> impl Future<Output = Result<Self::Guard, Error>> + Send {
-        self.0.acquire()
-    }
-
-    fn acquire_within(&self, limit: Duration) -> impl Future<Output = Result<Self::Guard, Error>> + Send {
-        self.0.acquire_within(limit)
-    }
-
-    fn try_acquire(&self) -> impl Future<Output = Result<Option<Self::Guard>, Error>> + Send {
-        self.0.try_acquire()
-    }
 }

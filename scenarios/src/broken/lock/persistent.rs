@@ -9,6 +9,7 @@ use crate::target::Target;
 use crate::workloads::lock::{client, objects};
 use crate::zoo::Caught;
 use futures_util::FutureExt;
+use sim_zk::fault::Fault;
 use zk_checker::RuleId;
 use zk_recipes::zk::{CreateMode, ZooKeeper};
 
@@ -16,8 +17,8 @@ pub(super) static TARGET: Target = Target {
     name: "lock-persistent",
     about: "the znodes in line do not go with their sessions",
     caught_by: Some(Caught::by(RuleId::Mx4).within(1).harm(&[RuleId::Mx8])),
-    faults: &[],
-    plan: |_| Plan { clients: 1, rounds: 1, ..Plan::calm() },
+    faults: FAULTS,
+    plan: |_| Plan::calm().with(FAULTS, 0.05),
     objects,
     sim: |c, setting, rounds, done| client::<_, LockOver<_, Persistent>>(c, setting, rounds, done).boxed(),
     // A capture does not show what it takes to name it first.
@@ -25,6 +26,8 @@ pub(super) static TARGET: Target = Target {
     required: &[],
     required_on_real: &[],
 };
+
+const FAULTS: &[Fault] = &[Fault::ClientCrash];
 
 /// The wrong step.
 #[derive(Clone, Default)]

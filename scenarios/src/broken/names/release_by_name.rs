@@ -18,10 +18,10 @@ pub(super) static TARGET: Target = Target {
     faults: FAULTS,
     plan: |_| Plan {
         rounds: 40,
-        timeout_ms: 4000,
+        timeout_ms: 2000,
         hostile_ms: 200_000,
-        faults: 20,
-        ..Plan::calm().with(FAULTS, 0.2)
+        faults: 40,
+        ..Plan::calm().with(FAULTS, 0.25)
     },
     objects,
     sim: |c, setting, rounds, done| {

@@ -15,9 +15,9 @@ use zk_recipes::{Consumer, Idle, Producer};
 pub(super) static TARGET: Target = Target {
     name: "queue-all-watch",
     about: "a queue whose idle consumers all watch it, and that is declared to wake one",
-    caught_by: Some(Caught::by(RuleId::Qu7).within(1).seen("the recipes page")),
+    caught_by: Some(Caught::by(RuleId::Qu7).within(5).seen("the recipes page")),
     faults: &[],
-    plan: |_| Plan { clients: 4, rounds: 6, ..Plan::calm() },
+    plan: |_| Plan { clients: 6, rounds: 6, ..Plan::calm() },
     objects,
     sim: |c, setting, rounds, done| client::<_, AllWatch>(c, setting, rounds, done, &QUEUES).boxed(),
     real: None,

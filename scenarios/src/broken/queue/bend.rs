@@ -21,6 +21,8 @@ pub trait Bend: Send + Sync + 'static {
     const DELETES_AGAIN: bool = false;
     /// Whether an item is handed out although another was faster.
     const IGNORES_NO_NODE: bool = false;
+    /// What becomes of an item whose delete was not answered.
+    const UNANSWERED: Unanswered = Unanswered::Told;
     /// Whether it watches again after another was faster.
     const WATCHES_AGAIN: bool = true;
     /// Whether it makes the queue that it finds missing, and does not just wait.
@@ -34,6 +36,17 @@ pub trait Bend: Send + Sync + 'static {
     fn prefix(_: u16) -> String {
         "queue-".to_owned()
     }
+}
+
+/// What becomes of an item whose delete was not answered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Unanswered {
+    /// The caller is told that nobody knows.
+    Told,
+    /// It is handed out.
+    HandedOut,
+    /// It is passed over, and the next one taken.
+    PassedOver,
 }
 
 /// One queue whose idle consumers all watch.
@@ -184,6 +197,10 @@ impl<Z: ZooKeeper, B: Bend> BentGets<Z, B> {
                 Err(Error::NoNode) if B::IGNORES_NO_NODE => return Ok(Some(item)),
                 Err(Error::NoNode) => return Ok(None),
                 Err(Error::ConnectionLoss) if B::DELETES_AGAIN => again(&self.zk, status).await,
+                Err(Error::ConnectionLoss) if B::UNANSWERED == Unanswered::HandedOut => {
+                    return Ok(Some(item));
+                }
+                Err(Error::ConnectionLoss) if B::UNANSWERED == Unanswered::PassedOver => return Ok(None),
                 Err(e) => return Err(e),
             }
         }

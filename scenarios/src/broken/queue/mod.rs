@@ -5,10 +5,12 @@ pub(super) mod bend;
 mod confirms_blindly;
 mod delete_again;
 mod ephemeral_items;
+mod hands_out_in_doubt;
 mod newest_first;
 mod no_new_watch;
 mod no_node_ignored;
 mod parent_ignored;
+mod passes_over_in_doubt;
 mod put_again;
 
 use crate::target::Target;
@@ -24,4 +26,6 @@ pub(super) static ALL: &[&Target] = &[
     &no_node_ignored::TARGET,
     &parent_ignored::TARGET,
     &put_again::TARGET,
+    &hands_out_in_doubt::TARGET,
+    &passes_over_in_doubt::TARGET,
 ];

@@ -15,7 +15,7 @@ pub(super) static TARGET: Target = Target {
     about: "a queue whose consumers do not watch again after another was faster",
     caught_by: Some(Caught::by(RuleId::Qu6)),
     faults: &[],
-    plan: |_| Plan { clients: 5, rounds: 10, ..Plan::calm() },
+    plan: |_| Plan { rounds: 12, ..Plan::calm() },
     objects: one,
     sim: |c, setting, rounds, done| client::<_, Bent<WatchesOnce>>(c, setting, rounds, done, &ONE).boxed(),
     real: None,

@@ -5,6 +5,7 @@
 //! Caught by TC-4 (commit if nothing fails) within 20 seeds with a coordinator that is slower than a site's patience.
 
 use super::{Bend, Bent, Of, connected, target, with, within};
+use crate::plan::Plan;
 use crate::zoo::Caught;
 use sim_zk::fault::Fault;
 use std::time::Duration;
@@ -20,7 +21,7 @@ target!(
     "two-phase commit in which abort is proposed without a check that a vote is missing",
     Caught::by(RuleId::Tc4),
     FAULTS,
-    |_| with(2, FAULTS, 0.08)
+    |_| Plan { faults: 6, ..with(6, FAULTS, 0.1) }
 );
 
 /// The wrong step.

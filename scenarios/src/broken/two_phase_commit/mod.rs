@@ -8,6 +8,7 @@ mod children_one_by_one;
 mod ephemeral_votes;
 mod own_decision_stands;
 mod own_reading;
+mod presumed_commit;
 mod record_removed_early;
 mod time_out_aborts;
 mod votes_overwritten;
@@ -36,6 +37,7 @@ pub(super) static ALL: &[&Target] = &[
     &time_out_aborts::TARGET,
     &votes_overwritten::TARGET,
     &watch_all_votes::TARGET,
+    &presumed_commit::TARGET,
 ];
 
 /// So many transactions, of the first forms, without faults.

@@ -6,6 +6,8 @@
 use super::{Bend, Bent, Of, calm, target};
 use crate::workloads::two_phase_commit::name;
 use crate::zoo::Caught;
+use futures_util::future::{Either, select};
+use std::pin::pin;
 use zk_checker::RuleId;
 use zk_recipes::two_phase_commit::{Site, Vote, Voted};
 use zk_recipes::zk::{Error, ZooKeeper};
@@ -32,7 +34,14 @@ impl Bend for WatchesAll {
         }
         let voted = site.inner.vote(vote).await?;
         for watch in watches {
-            watch.await?;
+            // Who has not voted when the decision falls need not vote any more.
+            match select(watch, pin!(voted.decision())).await {
+                Either::Left((event, _)) => drop(event?),
+                Either::Right((decided, _)) => {
+                    decided?;
+                    break;
+                }
+            }
         }
         Ok(voted)
     }

@@ -1,0 +1,52 @@
+//! A session whose recipe takes for its own what an earlier attempt of the same process has left, also if that was made in a
+//! session that is given up and will take it along when it ends.
+
+use super::session::Twist;
+use std::future::Future;
+use std::sync::{Arc, Mutex};
+use zk_recipes::zk::{CreateMode, Created, Error, Guid, ZooKeeper, path};
+
+/// The guids under which a process has tried, in all its sessions.
+#[derive(Clone, Default)]
+pub(super) struct TakesItsFormer(Arc<Mutex<Vec<Guid>>>);
+
+impl TakesItsFormer {
+    fn knows(&self, name: &str) -> bool {
+        let guids = self.0.lock().expect("nobody panics while holding this");
+        guids.iter().any(|guid| name.starts_with(&guid.to_string()))
+    }
+}
+
+impl<Z: ZooKeeper> Twist<Z> for TakesItsFormer {
+    fn guid(&self, guid: Guid) -> Guid {
+        self.0.lock().expect("nobody panics while holding this").push(guid);
+        guid
+    }
+
+    fn create(
+        &self,
+        zk: &Z,
+        path: &str,
+        data: &[u8],
+        mode: CreateMode,
+    ) -> impl Future<Output = Result<Created, Error>> + Send + use<Z> {
+        let (zk, path, data, former) = (zk.clone(), path.to_owned(), data.to_vec(), self.clone());
+        async move {
+            let directory = path::split(&path).0;
+            if mode == CreateMode::EphemeralSequential
+                && let Ok(list) = zk.children(directory).await
+            {
+                for name in list.names.iter().filter(|name| former.knows(name)) {
+                    let path = path::join(directory, name);
+                    // What this session has left is cleaned up; only what another one has made stays for a while.
+                    if let Ok(Some(stat)) = zk.exists(&path).await
+                        && stat.ephemeral_owner != zk.session()
+                    {
+                        return Ok(Created { path, stat });
+                    }
+                }
+            }
+            zk.create(&path, &data, mode).await
+        }
+    }
+}
