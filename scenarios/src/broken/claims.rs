@@ -7,7 +7,7 @@ use zk_recipes::zk::{Armed, CreateMode, Duty, Error, State, ZooKeeper, path};
 
 /// The steps that may be wrong. Each has its right form as default.
 pub(super) trait Step: Clone + Send + Sync + 'static {
-    /// What is made.
+    /// What a claim is.
     const MODE: CreateMode = CreateMode::Ephemeral;
     /// A znode that is there already is somebody else's.
     const EXISTS_IS_ANOTHERS: bool = true;

@@ -7,8 +7,9 @@
 //! seen in the field, and what catches it; `TARGET` says the same to the program. It runs the workload of the right recipe,
 //! with the broken one in its place: by a trait that both implement, as [`Exclusive`](crate::workloads::lock::Exclusive) is one,
 //! and by a plain copy of the recipe in which single steps can be exchanged, as in [`lock::bend`]. `faults` and `plan` draw
-//! only what triggers it, so that nothing else hides it. It is caught by `caught_by`, as the first finding, within a hundred
-//! seeds, while the right recipe is silent on the same seeds: `tests/sweeps.rs` sees to both.
+//! only what triggers it, so that nothing else hides it. `caught_by` says how it must be caught ([`Caught`](crate::zoo::Caught)):
+//! by which rule as the first finding, within how many seeds, with what harm, while the right recipe is silent on the same
+//! seeds. `cargo sim zoo NAME` shows whether it is, and `cargo sim zoo --write-readme` writes the table anew.
 
 pub mod barrier;
 mod claims;

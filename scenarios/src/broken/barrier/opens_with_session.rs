@@ -14,7 +14,11 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "barrier-opens-with-session",
     about: "a waiter whose session ends takes that for the end of the barrier",
-    caught_by: Some(Caught::by(RuleId::Ba1).breaks(Promise::Barriers)),
+    caught_by: Some(
+        Caught::by(RuleId::Ba1)
+            .or(&[(RuleId::Ba5, "it had been told of an event of the barrier before its session ended")])
+            .breaks(Promise::Barriers),
+    ),
     faults: FAULTS,
     plan: |_| Plan { rounds: 4, ..Plan::calm().with(FAULTS, 0.05) },
     objects,

@@ -15,7 +15,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "double-barrier-asked-name",
     about: "a double barrier with sequential znodes that deletes the name it had asked for",
-    caught_by: Some(Caught::by(RuleId::Db6).within(1).harm(&[RuleId::Db10]).seen("ZOOKEEPER-4406")),
+    caught_by: Some(Caught::by(RuleId::Db6).within(1).seen("ZOOKEEPER-4406")),
     faults: FAULTS,
     plan: |_| Plan { clients: 3, rounds: 1, ..Plan::calm().with(FAULTS, 0.05) },
     objects,

@@ -1,7 +1,7 @@
 //! A double barrier that opens when one participant is still missing: whoever counts takes itself for one that is not in the list
 //! yet.
 //!
-//! Caught by DB-3 (who is counted) in the first run; the harm is DB-1 (enter).
+//! Caught by DB-3 (who is counted) in the first run; the harm is DB-9 (one phase at a time).
 
 use super::bend::{Bend, Bent, objects};
 use crate::plan::Plan;
@@ -14,7 +14,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "double-barrier-one-short",
     about: "a double barrier that opens when one participant is still missing",
-    caught_by: Some(Caught::by(RuleId::Db3).within(1).harm(&[RuleId::Db1])),
+    caught_by: Some(Caught::by(RuleId::Db3).within(1).harm(&[RuleId::Db9])),
     faults: &[],
     plan: |_| Plan::calm(),
     objects,

@@ -1,7 +1,7 @@
 //! An election in which a client takes a candidate that is left of its former session for its own. That goes when the former session ends, and somebody else leads beside it (CURATOR-696, CURATOR-444).
 //!
 //! Caught by LE-3 (a grant is justified) within some hundred seeds in which clients open new sessions while their old ones
-//! live on; the harm is LE-1.
+//! live on; the harm is LE-4 (acknowledgement).
 
 use super::bend::Bent;
 use crate::broken::former::TakesItsFormer;
@@ -20,10 +20,10 @@ pub(super) static TARGET: Target = Target {
     name: "election-former-session",
     about: "an election in which a candidate of one's former session is taken for one's own",
     caught_by: Some(
-        Caught::by(RuleId::Le3).within(100).harm(&[RuleId::Le1]).seen("CURATOR-696, CURATOR-444"),
+        Caught::by(RuleId::Le3).within(100).harm(&[RuleId::Le4]).seen("CURATOR-696, CURATOR-444"),
     ),
     faults: FAULTS,
-    plan: |_| Plan { rounds: 4, faults: 12, ..Plan::calm().with(FAULTS, 0.1) },
+    plan: |_| Plan { rounds: 12, hostile_ms: 100_000, faults: 30, ..Plan::calm().with(FAULTS, 0.1) },
     objects,
     sim: part,
     // Without faults nothing is left of a former session.

@@ -19,12 +19,7 @@ use zk_recipes::{Leadership, Term};
 pub(super) static TARGET: Target = Target {
     name: "election-new-candidate",
     about: "an election in which a candidate whose predecessor is gone makes a new one",
-    caught_by: Some(
-        Caught::by(RuleId::Le6)
-            .within(100)
-            .harm(&[RuleId::Le5])
-            .seen("CURATOR-504, CURATOR-644, CURATOR-645"),
-    ),
+    caught_by: Some(Caught::by(RuleId::Le6).or(&[(RuleId::Mx13, "giving up one place and asking for another costs more than waiting may, before the other is there")]).within(100).seen("CURATOR-504, CURATOR-644, CURATOR-645")),
     faults: &[],
     plan: |_| Plan { clients: 4, rounds: 6, ..Plan::calm() },
     objects,

@@ -17,7 +17,16 @@ use zk_recipes::zk::{CreateMode, Created, Error, Listing, ZooKeeper, path};
 pub(super) static TARGET: Target = Target {
     name: "election-waits-for-ack",
     about: "an election whose candidates wait for the acknowledgement before they watch ahead",
-    caught_by: Some(Caught::by(RuleId::Mx7).within(1).harm(&[RuleId::Le5]).seen("zk-ruby")),
+    caught_by: Some(
+        Caught::by(RuleId::Mx7)
+            .or(&[
+                (RuleId::Le7, "all who wait for the acknowledgement are woken by it at once"),
+                (RuleId::Mx13, "each looks for the acknowledgement too, which is a request more"),
+            ])
+            .within(1)
+            .harm(&[RuleId::Le5])
+            .seen("zk-ruby"),
+    ),
     faults: &[],
     plan: |_| Plan::calm(),
     objects,

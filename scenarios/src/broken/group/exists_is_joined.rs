@@ -1,6 +1,6 @@
 //! A group that takes "the znode exists already" for success: a member that was quickly restarted finds the znode of its former session, and vanishes with it (bookkeeper#3418; STORM-1941).
 //!
-//! Caught by GM-4 (joined) within 20 seeds; the harm is GM-2 (members are seen).
+//! Caught by GM-4 (joined) within 20 seeds.
 
 use super::bend::{Broken, Step};
 use crate::plan::Plan;
@@ -14,7 +14,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "group-exists-is-joined",
     about: "a group that takes \"the znode exists already\" for success",
-    caught_by: Some(Caught::by(RuleId::Gm4).harm(&[RuleId::Gm2]).seen("STORM-1941, bookkeeper#3418")),
+    caught_by: Some(Caught::by(RuleId::Gm4).seen("STORM-1941, bookkeeper#3418")),
     faults: FAULTS,
     plan: |_| Plan { rounds: 8, ..Plan::calm().with(FAULTS, 0.02) },
     objects,

@@ -1,6 +1,6 @@
 //! A group whose members are persistent znodes: who dies is a member for ever.
 //!
-//! Caught by GM-4 (joined) in the first runs, since no session owns such a znode; the harm is GM-3 (the dead leave).
+//! Caught by GM-4 (joined) in the first runs, since no session owns such a znode.
 
 use super::bend::{Broken, Step};
 use crate::plan::Plan;
@@ -15,7 +15,7 @@ use zk_recipes::zk::CreateMode;
 pub(super) static TARGET: Target = Target {
     name: "group-persistent",
     about: "a group whose members are no ephemerals: who dies stays",
-    caught_by: Some(Caught::by(RuleId::Gm4).harm(&[RuleId::Gm3])),
+    caught_by: Some(Caught::by(RuleId::Gm4)),
     faults: FAULTS,
     plan: |_| Plan { rounds: 6, ..Plan::calm().with(FAULTS, 0.05) },
     objects,

@@ -14,7 +14,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "group-stays-silent",
     about: "a member that neither joins again after its session has ended nor says that it is out",
-    caught_by: Some(Caught::by(RuleId::Gm6).harm(&[RuleId::Gm2]).seen("grizzly#1329, CURATOR-97")),
+    caught_by: Some(Caught::by(RuleId::Gm6).seen("grizzly#1329, CURATOR-97")),
     faults: FAULTS,
     plan: |_| Plan { rounds: 8, ..Plan::calm().with(FAULTS, 0.02) },
     objects,

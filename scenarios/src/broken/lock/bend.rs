@@ -28,8 +28,6 @@ pub trait Bend: Clone + Send + Sync + 'static {
     const LOOKS_AGAIN: bool = true;
     /// Whether it looks again if the one ahead is gone already when it is to be watched.
     const SEES_THAT_IT_IS_GONE: bool = true;
-    /// Whether a list counts only as long as the connection stands over which it was asked for.
-    const SAME_CONNECTION: bool = true;
     /// What becomes of a time limit.
     const LIMIT: Limit = Limit::Kept;
     /// How it behaves as holder.
@@ -216,7 +214,7 @@ impl<Z: ZooKeeper, B: Bend> Bent<Z, B> {
             let ahead = || look.names.iter().filter(|name| B::rank(name) < B::rank(own_name));
             let Some(nearest) = ahead().max_by_key(|name| B::rank(name)) else {
                 let now = zk.status();
-                if !B::SAME_CONNECTION || now.is_connected() && now.connection == look.connection {
+                if now.is_connected() && now.connection == look.connection {
                     return Ok(true);
                 }
                 continue;

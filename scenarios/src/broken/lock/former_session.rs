@@ -2,7 +2,7 @@
 //! the znode of the former session is granted, and goes with that session (CURATOR-604, CURATOR-498).
 //!
 //! Caught by MX-4 (granted without a right) within some hundred seeds in which clients open new sessions while their old ones
-//! live on; the harm is MX-2 (mutual exclusion).
+//! live on; the harm is MX-10 (who deletes).
 
 use crate::broken::former::TakesItsFormer;
 use crate::broken::session::LockOver;
@@ -21,10 +21,17 @@ pub(super) static TARGET: Target = Target {
     name: "lock-former-session",
     about: "a lock that takes the znode of its own former session for its own",
     caught_by: Some(
-        Caught::by(RuleId::Mx4).within(100).harm(&[RuleId::Mx2]).seen("CURATOR-604, CURATOR-498"),
+        Caught::by(RuleId::Mx4)
+            .or(&[(
+                RuleId::Mx13,
+                "who looks for what it has left asks once more than a lock that is free may cost",
+            )])
+            .within(100)
+            .harm(&[RuleId::Mx10])
+            .seen("CURATOR-604, CURATOR-498"),
     ),
     faults: FAULTS,
-    plan: |_| Plan { rounds: 4, faults: 12, ..Plan::calm().with(FAULTS, 0.1) },
+    plan: |_| Plan { rounds: 12, hostile_ms: 100_000, faults: 30, ..Plan::calm().with(FAULTS, 0.1) },
     objects,
     sim: part,
     // Without faults nothing is left of a former session.

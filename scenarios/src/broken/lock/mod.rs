@@ -7,10 +7,8 @@ mod cloned_guard;
 mod event_grants;
 mod exists_watch;
 mod forgets_failed_delete;
-mod former_connection;
 mod former_session;
 mod holds_on;
-mod leaves_its_watch;
 mod leaves_its_znode;
 mod limit_overlooked;
 mod limit_renewed;
@@ -48,7 +46,5 @@ pub(super) static ALL: &[&Target] = &[
     &former_session::TARGET,
     &resource_ignores_tokens::TARGET,
     &cloned_guard::TARGET,
-    &former_connection::TARGET,
     &breaks_in::TARGET,
-    &leaves_its_watch::TARGET,
 ];

@@ -16,7 +16,12 @@ use zk_recipes::zk::{CreateMode, ZooKeeper};
 pub(super) static TARGET: Target = Target {
     name: "lock-persistent",
     about: "the znodes in line do not go with their sessions",
-    caught_by: Some(Caught::by(RuleId::Mx4).within(1).harm(&[RuleId::Mx8])),
+    caught_by: Some(
+        Caught::by(RuleId::Mx4)
+            .or(&[(RuleId::Mx8, "somebody died in line before anybody was granted it")])
+            .within(1)
+            .harm(&[RuleId::Mx8]),
+    ),
     faults: FAULTS,
     plan: |_| Plan::calm().with(FAULTS, 0.05),
     objects,

@@ -2,11 +2,10 @@
 
 mod exists_is_mine;
 mod loss_is_refusal;
-mod persistent;
 mod release_by_name;
 
 use crate::target::Target;
 
 /// All of them.
 pub(super) static ALL: &[&Target] =
-    &[&exists_is_mine::TARGET, &loss_is_refusal::TARGET, &release_by_name::TARGET, &persistent::TARGET];
+    &[&exists_is_mine::TARGET, &loss_is_refusal::TARGET, &release_by_name::TARGET];

@@ -19,7 +19,7 @@ pub(super) static TARGET: Target = Target {
     plan: |_| Plan {
         rounds: 40,
         timeout_ms: 2000,
-        hostile_ms: 200_000,
+        hostile_ms: 100_000,
         faults: 40,
         ..Plan::calm().with(FAULTS, 0.25)
     },

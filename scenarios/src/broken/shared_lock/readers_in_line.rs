@@ -14,7 +14,11 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "shared-lock-readers-in-line",
     about: "readers wait for the readers ahead of them",
-    caught_by: Some(Caught::by(RuleId::Rw4).within(5)),
+    caught_by: Some(
+        Caught::by(RuleId::Rw4)
+            .or(&[(RuleId::Mx7, "where a writer stands ahead too, nothing tells it when that goes")])
+            .within(5),
+    ),
     faults: &[],
     plan: |_| Plan { clients: 4, ..Plan::calm() },
     objects,

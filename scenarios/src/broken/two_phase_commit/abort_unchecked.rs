@@ -21,7 +21,7 @@ target!(
     "two-phase commit in which abort is proposed without a check that a vote is missing",
     Caught::by(RuleId::Tc4),
     FAULTS,
-    |_| Plan { faults: 6, ..with(6, FAULTS, 0.1) }
+    |_| Plan { faults: 2, ..with(6, FAULTS, 0.03) }
 );
 
 /// The wrong step.

@@ -1,6 +1,7 @@
 //! Two-phase commit whose coordinator presumes that who has not voted in time agrees.
 //!
-//! Caught by TC-7 (the sites are fixed), or by TC-3 where somebody has voted against it, within some 20 seeds; the harm is TC-3.
+//! Caught by TC-9 (one record decides: commit is on record only with all votes) within some 20 seeds; the harm is TC-3 (commit needs
+//! every vote).
 
 use super::{Bend, Bent, Of, calm, target, within};
 use crate::zoo::Caught;
@@ -13,7 +14,7 @@ target!(
     Bent<_, Presumes>,
     "two-phase-commit-presumed-commit",
     "two-phase commit whose coordinator takes silence for a vote to commit",
-    Caught::by(RuleId::Tc7).or(&[(RuleId::Tc3, "a vote against it was there")]),
+    Caught::by(RuleId::Tc9).harm(&[RuleId::Tc3]),
     &[],
     |_| calm(4)
 );
