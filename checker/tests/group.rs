@@ -182,3 +182,13 @@ fn gm_7_one_notification_a_change() {
     );
     says(&run(&[A_JOINS, B_WATCHES, &twice, B_IS_TOLD]), "GM-7 fail");
 }
+
+#[test]
+fn mx_13_is_about_what_stands_in_line() {
+    // A member that looks whether its znode is its own still before it leaves asks once more than a lock may.
+    let looks = A_LEAVES.replace(
+        "0.030 a #3 send r3",
+        "0.030 a #3 send r9 exists /g/m1\n0.030 a #3 reply r9 ok 0x4\n0.030 a #3 send r3",
+    );
+    says(&run(&[A_JOINS, B_WATCHES, &looks, B_IS_TOLD]), "GM-3 pass, first nothing");
+}

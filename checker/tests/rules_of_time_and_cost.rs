@@ -23,6 +23,15 @@ fn mx_7_who_waits_has_a_watch_on_somebody_ahead() {
 }
 
 #[test]
+fn mx_7_who_waits_with_a_znode_that_is_no_ephemeral_has_a_watch_all_the_same() {
+    // That its znode is a wrong one is told by other rules.
+    let run =
+        [HEAD, A_HOLDS, &edit(B_WAITS, "created 0x4 /lock/b-1 s2", "created 0x4 /lock/b-1 s0")].concat();
+    says(&[&run, "1.000 world heal"].concat(), "MX-7 pass");
+    says(&[&without(&run, "arm s2"), "0.016 world heal"].concat(), "MX-7 fail, first MX-7");
+}
+
+#[test]
 fn mx_7_it_goes_between_the_list_and_the_watch() {
     let gone = "
 0.0125 server:0 #3 txn 0x5 s1 delete ok

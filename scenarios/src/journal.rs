@@ -231,6 +231,11 @@ impl Journal {
         accepted
     }
 
+    /// No fault strikes from here on.
+    pub fn calm(&mut self, at: u64) {
+        self.write(at, Who::World, OpId(0), What::Heal);
+    }
+
     /// Nothing is open and nothing is on its way.
     pub fn quiesce(&mut self, at: u64) {
         self.write(at, Who::World, OpId(0), What::Quiesce);

@@ -18,3 +18,4 @@ pub mod sweep;
 pub mod target;
 pub mod trace;
 pub mod workloads;
+pub mod zoo;

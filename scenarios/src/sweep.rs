@@ -177,31 +177,40 @@ pub type Each<'a> = dyn Fn(u64, Result<&Run, &str>) + Sync + 'a;
 ///
 /// The tally does not depend on how many threads there are.
 pub fn sweep(order: &Order, stop: &AtomicBool, each: &Each<'_>) -> Tally {
-    let next = AtomicU64::new(order.shard.0);
     let total = Mutex::new(Tally::default());
+    let seeds = order.seeds.start.saturating_add(order.shard.0)..order.seeds.end;
+    on_threads(seeds, order.shard.1, order.jobs, &|seed| {
+        let mut tally = Tally::default();
+        match run::seed_caught(order.target, &order.plan(seed), seed) {
+            Ok(run) => {
+                tally.add(seed, &run);
+                each(seed, Ok(&run));
+            }
+            Err(panic) => {
+                tally.add_panic(seed);
+                each(seed, Err(&panic));
+            }
+        }
+        total.lock().expect("a thread that panicked ends the sweep").merge(tally);
+        !stop.load(Ordering::Relaxed)
+    });
+    total.into_inner().expect("all threads are done")
+}
+
+/// Does the work of every `step`-th seed, in their order, on as many threads; no more once one of them says that it is
+/// enough.
+pub fn on_threads(seeds: Range<u64>, step: u64, jobs: usize, work: &(dyn Fn(u64) -> bool + Sync)) {
+    let next = AtomicU64::new(seeds.start);
     std::thread::scope(|scope| {
-        for _ in 0..order.jobs.max(1) {
+        for _ in 0..jobs.max(1) {
             scope.spawn(|| {
-                let mut tally = Tally::default();
-                while !stop.load(Ordering::Relaxed) {
-                    let seed = order.seeds.start + next.fetch_add(order.shard.1, Ordering::Relaxed);
-                    if seed >= order.seeds.end {
+                loop {
+                    let seed = next.fetch_add(step, Ordering::Relaxed);
+                    if seed >= seeds.end || !work(seed) {
                         break;
                     }
-                    match run::seed_caught(order.target, &order.plan(seed), seed) {
-                        Ok(run) => {
-                            tally.add(seed, &run);
-                            each(seed, Ok(&run));
-                        }
-                        Err(panic) => {
-                            tally.add_panic(seed);
-                            each(seed, Err(&panic));
-                        }
-                    }
                 }
-                total.lock().expect("a thread that panicked ends the sweep").merge(tally);
             });
         }
     });
-    total.into_inner().expect("all threads are done")
 }

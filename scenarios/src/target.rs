@@ -5,6 +5,7 @@ use crate::client::SimProcess;
 use crate::plan::Plan;
 use crate::real::client::RealClient;
 use crate::workloads::{self, Pace};
+use crate::zoo::Caught;
 use futures_util::future::BoxFuture;
 use sim_zk::fault::Fault;
 use std::fmt;
@@ -19,8 +20,8 @@ pub struct Target {
     pub name: &'static str,
     /// One line.
     pub about: &'static str,
-    /// For a broken recipe, the rule that must catch it.
-    pub caught_by: Option<RuleId>,
+    /// For a broken recipe, how it must be caught.
+    pub caught_by: Option<Caught>,
     /// The kinds of fault that its plans draw from. For a broken recipe only those that trigger it, so that nothing else
     /// hides its own; for a workload all.
     pub faults: &'static [Fault],
@@ -88,7 +89,7 @@ impl Target {
 
     /// The recipes that are broken on purpose.
     pub fn broken() -> impl Iterator<Item = &'static Target> {
-        broken::ALL.iter().copied()
+        broken::all()
     }
 
     /// The target of that name.

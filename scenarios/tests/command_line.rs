@@ -22,6 +22,11 @@ fn says(arguments: &[&str], status: i32, sentence: &str) {
 #[test]
 fn a_wrong_name_gets_the_nearest_right_one() {
     says(&["sweep", "lokc"], 3, r#"there is nothing called "lokc"; did you mean "lock"?"#);
+    says(
+        &["zoo", "lock-no-giud"],
+        3,
+        r#"there is no broken recipe called "lock-no-giud"; did you mean "lock-no-guid"?"#,
+    );
     says(&["run", "calm-handover"], 3, r#"did you mean "calm-hand-over"?"#);
     says(&["run", "zebra"], 3, "`cargo sim list` shows what there is");
 }
@@ -30,6 +35,8 @@ fn a_wrong_name_gets_the_nearest_right_one() {
 fn a_bad_number_is_named() {
     says(&["run", "lock", "--seed", "many"], 3, "invalid value 'many' for '--seed <SEED>'");
     says(&["sweep", "--seeds", "0"], 3, "--seeds 0 would prove nothing");
+    says(&["zoo", "--seeds", "0"], 3, "--seeds 0 would prove nothing");
+    says(&["zoo", "--jobs", "0"], 3, "--jobs 0 would do nothing");
     says(&["sweep", "--jobs", "0"], 3, "--jobs 0 would do nothing");
     says(&["sweep", "--shard", "4/4"], 3, "is not a shard such as 0/4");
     says(&["sweep", "--budget", "soon"], 3, "is not a duration such as 500ms, 60s or 5m");
@@ -82,6 +89,30 @@ fn the_exit_status_is_the_verdict() {
     assert_eq!(zksim(&["list"]).status.code(), Some(0));
     assert_eq!(zksim(&["--help"]).status.code(), Some(0));
     assert_eq!(zksim(&[]).status.code(), Some(3));
+}
+
+#[test]
+fn the_zoo_writes_its_table_only_where_there_is_a_place_for_it() {
+    says(&["zoo", "--write-readme=nowhere.md"], 3, "cannot read nowhere.md");
+    says(&["zoo", "lock", "--write-readme=nowhere.md"], 3, "--write-readme is for the whole zoo");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("README.md");
+    std::fs::write(&path, "no table").expect("it can be written");
+    says(&["zoo", &format!("--write-readme={}", path.display())], 3, "has no place for the table");
+}
+
+#[test]
+fn the_zoo_says_of_each_entry_whether_it_is_caught() {
+    let caught = zksim(&["zoo", "lock-watch-all", "--seeds", "20"]);
+    let said = String::from_utf8_lossy(&caught.stdout);
+    assert_eq!(caught.status.code(), Some(0), "{said}");
+    assert!(said.contains("1 of 1 are caught as they should be, on 20 seeds each"), "{said}");
+    assert!(said.contains("no herd, seen from outside"), "{said}");
+    // One seed loses no reply.
+    let missed = zksim(&["zoo", "lock-no-guid", "--seeds", "1", "--format", "json"]);
+    assert_eq!(missed.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&missed.stdout);
+    assert!(said.contains(r#""verdict":"missed""#), "{said}");
 }
 
 #[test]

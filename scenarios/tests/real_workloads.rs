@@ -63,7 +63,7 @@ fn what_is_broken_without_faults_is_caught_on_three_servers() {
     let mut wrong = Vec::new();
     for target in Target::broken().filter(|target| target.real.is_some()) {
         let (status, last, told) = real(target, &ensemble, &["--for", "3s", "--clients", "5"]);
-        let caught_by = target.caught_by.map(|rule| rule.name());
+        let caught_by = target.caught_by.map(|caught| caught.by.name());
         if status != Some(1) || last["rule"].as_str() != caught_by {
             wrong.push(format!(
                 "{target:?} ends with {status:?}, and {caught_by:?} should have caught it\n{told}"

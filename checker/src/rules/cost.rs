@@ -86,6 +86,10 @@ struct Capture {
 impl Cost {
     fn fail(scene: &Scene<'_>, id: OpId, sink: &mut Sink, what: String, budget: String) {
         let op = scene.view.op(id);
+        // Others give things back too, and have budgets of their own.
+        if !RuleId::Mx13.is_about(scene.kind(op.object)) {
+            return;
+        }
         let story =
             Story::new(format!("{} (called at {}) {what}", scene.client(op.client), scene.when(op.called)))
                 .because(budget);

@@ -45,7 +45,9 @@ impl Wake {
         let op = view.op(id);
         let client = view.client(op.client);
         let Some(own) = view.contender(op.node) else { return Source::Busy };
-        let session = view.session(own.owner);
+        // A znode that is no ephemeral has no owner: whoever made it waits for it.
+        let waits = if own.owner == Session(0) { own.creator } else { own.owner };
+        let session = view.session(waits);
         let judged = op.is_waiting() && !op.verb.is_try() && op.answered;
         let awake = !client.is_dead() && !client.is_paused() && !session.is_suspended && !session.is_over();
         if !judged || !awake || op.in_flight > 0 || session.undelivered > 0 {
@@ -55,7 +57,7 @@ impl Wake {
             return Source::Nothing;
         }
         let mut promised = 0;
-        for watch in view.watches.of(own.owner) {
+        for watch in view.watches.of(waits) {
             let ahead = view.contender_of(watch.path).and_then(|number| view.contender(number));
             let ahead = ahead.filter(|ahead| ahead.object == op.object && ahead.stands_before(own));
             let on_dir =
@@ -69,7 +71,7 @@ impl Wake {
             if !watch.armed && watch.registered && (on_dir || ahead.is_some()) {
                 let lost = if watch.lost_at == u64::MAX { 0 } else { watch.lost_at };
                 let connected = if session.connected.came() { session.connected.at } else { 0 };
-                promised = promised.max(lost.max(connected) + 2 * view.timeout_of(own.owner));
+                promised = promised.max(lost.max(connected) + 2 * view.timeout_of(waits));
             }
         }
         if promised > scene.at { Source::Promised(promised) } else { Source::Nothing }

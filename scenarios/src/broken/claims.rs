@@ -7,6 +7,8 @@ use zk_recipes::zk::{Armed, CreateMode, Duty, Error, State, ZooKeeper, path};
 
 /// The steps that may be wrong. Each has its right form as default.
 pub(super) trait Step: Clone + Send + Sync + 'static {
+    /// What a claim is.
+    const MODE: CreateMode = CreateMode::Ephemeral;
     /// A znode that is there already is somebody else's.
     const EXISTS_IS_ANOTHERS: bool = true;
     /// After a lost reply it looks whose the znode is.
@@ -40,7 +42,7 @@ pub(super) async fn claim<Z: ZooKeeper, S: Step>(
     loop {
         connected(zk).await?;
         let armed = zk.arm(fixed(None));
-        match zk.create(&path, data, CreateMode::Ephemeral).await {
+        match zk.create(&path, data, S::MODE).await {
             Ok(created) => return claimed(created.stat.czxid, armed),
             Err(Error::NoNode) => {
                 armed.done();
@@ -101,14 +103,24 @@ pub(super) async fn connected<Z: ZooKeeper>(zk: &Z) -> Result<(), Error> {
     }
 }
 
-/// Resolves when the session is over; until then it watches a znode.
+/// Resolves when the session is over, or a znode that it watches has gone.
 pub(super) fn over<Z: ZooKeeper>(zk: &Z, watched: &str) -> impl Future<Output = ()> + Send + use<Z> {
-    let (zk, watching) = (zk.clone(), zk.children_watch(watched));
+    let (zk, mut watching) = (zk.clone(), zk.children_watch(watched));
+    let watched = watched.to_owned();
     async move {
-        let _watch = watching.await;
-        let mut status = zk.status();
-        while status.over().is_none() {
-            status = zk.changed(status).await;
+        loop {
+            let gone = match watching.await {
+                // Ephemerals have no children: only their end is told.
+                Ok((_, watch)) => watch.await.is_ok(),
+                Err(e) => e == Error::NoNode,
+            };
+            if gone {
+                return;
+            }
+            if connected(&zk).await.is_err() {
+                return;
+            }
+            watching = zk.children_watch(&watched);
         }
     }
 }

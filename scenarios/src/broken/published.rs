@@ -156,7 +156,7 @@ pub fn table() -> String {
     let mut out = String::from("| recipe | the page | taken at its word | found by |\n|---|---|---|---|\n");
     for Published { recipe, says, happens, target } in PUBLISHED {
         let rule = crate::target::Target::from_name(target).and_then(|target| target.caught_by);
-        let rule = rule.map_or("", zk_checker::RuleId::name);
+        let rule = rule.map_or("", |caught| caught.by.name());
         out.push_str(&format!(
             "| {recipe} | {says} | {happens} | {rule}: `cargo sim sweep {target} --seeds 100` |\n"
         ));

@@ -249,11 +249,18 @@ impl<Z: ZooKeeper, T: Twist<Z>> ZooKeeper for Twisted<Z, T> {
 #[derive(Clone)]
 pub struct LockOver<Z: ZooKeeper, T: Twist<Z>>(Lock<Twisted<Z, T>>);
 
+impl<Z: ZooKeeper, T: Twist<Z>> LockOver<Z, T> {
+    /// With what is altered in hand.
+    pub fn with(zk: &Z, directory: &str, twist: T) -> Result<Self, Error> {
+        Lock::new(&Twisted::with(zk, twist), directory, LockOptions::default()).map(LockOver)
+    }
+}
+
 impl<Z: ZooKeeper, T: Twist<Z>> Exclusive<Z> for LockOver<Z, T> {
     type Guard = LockGuard<Twisted<Z, T>>;
 
     fn on(zk: &Z, directory: &str) -> Result<Self, Error> {
-        Lock::new(&Twisted::over(zk), directory, LockOptions::default()).map(LockOver)
+        Self::with(zk, directory, T::default())
     }
 
     fn acquire(&self) -> impl Future<Output = Result<Self::Guard, Error>> + Send {

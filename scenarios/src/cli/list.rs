@@ -11,7 +11,7 @@ pub(super) fn list(output: Output) -> anyhow::Result<ExitCode> {
     if output.is_json() {
         for target in Target::all() {
             let kind = if target.is_broken() { "broken" } else { "workload" };
-            let rule = target.caught_by.map(RuleId::name);
+            let rule = target.caught_by.map(|caught| caught.by.name());
             println!("{}", json!({"kind": kind, "id": target.name, "about": target.about, "rule": rule}));
         }
         for story in stories::all() {
@@ -30,9 +30,9 @@ pub(super) fn list(output: Output) -> anyhow::Result<ExitCode> {
     for story in stories::all() {
         println!("  {:<18} {}", story.name, story.title);
     }
-    println!("\nBroken recipes, and the rule that catches each (sweep, run)");
+    println!("\nBroken recipes, and the rule that catches each (zoo, sweep, run)");
     for target in Target::broken() {
-        let rule = target.caught_by.map_or("", RuleId::name);
+        let rule = target.caught_by.map_or("", |caught| caught.by.name());
         println!("  {:<18} {rule}: {}", target.name, target.about);
     }
     println!("\nRules");

@@ -13,6 +13,7 @@ mod real;
 mod scenarios;
 mod single;
 mod sweeping;
+mod zoo;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;
@@ -35,6 +36,8 @@ enum Verb {
     List(Output),
     /// Run many seeds of workloads under faults, in parallel
     Sweep(sweeping::Sweep),
+    /// Run every broken recipe on many seeds, the right one beside it, and show whether each is caught as it should be
+    Zoo(zoo::Zoo),
     /// Run one seed of a workload, or tell a story
     Run(single::RunOne),
     /// Run a recorded run again: a file, or its code
@@ -102,6 +105,7 @@ pub fn main() -> ExitCode {
     let result = match cli.verb {
         Verb::List(output) => list::list(output),
         Verb::Sweep(sweep) => sweep.run(),
+        Verb::Zoo(zoo) => zoo.run(),
         Verb::Run(one) => one.run(),
         Verb::Replay(replay) => replay.run(),
         Verb::Judge(judge) => judge.run(),

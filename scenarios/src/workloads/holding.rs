@@ -14,6 +14,11 @@ pub trait Held: Send + Sync + 'static {
     /// The fencing token.
     fn token(&self) -> i64;
 
+    /// What a write to the resource carries, so that those of an earlier hold are refused.
+    fn fence(&self) -> i64 {
+        self.token()
+    }
+
     /// Resolves when the holder must stop.
     fn lost(&self) -> impl Future<Output = Stop> + Send;
 
@@ -67,7 +72,7 @@ impl<'a, C: Client, H: Held> Belief<'a, C, H> {
 
     /// Asks the resource behind the object to do something; says whether it did.
     pub fn use_resource(&self) -> bool {
-        use_resource(self.client, self.object, self.op, self.held.token())
+        use_resource(self.client, self.object, self.op, self.held.fence())
     }
 
     /// Holds for a while and writes to the resource in between, until the time is over or the holder must stop.
@@ -80,10 +85,10 @@ impl<'a, C: Client, H: Held> Belief<'a, C, H> {
             // On its way to the resource a write can no longer be called back, whatever its sender believes by then.
             let mut arriving = pin!(client.sleep(pace.write));
             if let Some(why) = self.unless_lost(arriving.as_mut()).await {
-                let (object, op, token) = (self.object, self.op, self.held.token());
+                let (object, op, fence) = (self.object, self.op, self.held.fence());
                 self.end(why);
                 arriving.await;
-                use_resource(client, object, op, token);
+                use_resource(client, object, op, fence);
                 return;
             }
             self.use_resource();

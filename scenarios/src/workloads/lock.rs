@@ -110,9 +110,21 @@ pub async fn client<C: Client, L: Exclusive<C::Zk>>(
     numbers: Range<u32>,
     done: Done,
 ) {
-    let (client, pace) = (&client, setting.pace);
+    let on = |zk: &C::Zk| L::on(zk, DIRECTORY).expect("the directory is a good path");
+    client_with(client, setting, numbers, done, on).await;
+}
+
+/// The same, with locks that are made in a way of their own.
+pub async fn client_with<C: Client, L: Exclusive<C::Zk>>(
+    client: C,
+    setting: Setting,
+    numbers: Range<u32>,
+    done: Done,
+    on: impl Fn(&C::Zk) -> L + Send + Sync,
+) {
+    let (client, pace, on) = (&client, setting.pace, &on);
     let round = |zk: C::Zk, _| async move {
-        let lock = L::on(&zk, DIRECTORY).expect("the directory is a good path");
+        let lock = on(&zk);
         take_turn(client, &zk, &lock, pace).await
     };
     rounds(client, pace, numbers, done, round).await;

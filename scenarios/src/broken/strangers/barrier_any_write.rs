@@ -3,18 +3,19 @@
 //!
 //! Caught by BA-5 (no other event opens a barrier) when a stranger writes; the harm is BA-1.
 
-use crate::broken::barrier_bend::{Bend, Bent};
+use crate::broken::barrier::bend::{Bend, Bent};
 use crate::plan::Plan;
 use crate::strangers::Act;
 use crate::target::Target;
 use crate::workloads::barrier::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(in crate::broken) static TARGET: Target = Target {
     name: "barrier-any-write",
     about: "a barrier that opens when somebody writes into it",
-    caught_by: Some(RuleId::Ba5),
+    caught_by: Some(Caught::by(RuleId::Ba5).harm(&[RuleId::Ba1]).seen("curator GH-1290")),
     faults: &[],
     plan: |_| Plan { rounds: 6, ..Plan::calm() }.with_strangers(&[Act::Write], 0.25, 8),
     objects,

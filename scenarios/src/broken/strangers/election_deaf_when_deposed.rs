@@ -3,7 +3,7 @@
 //!
 //! Caught by LE-9 (leadership ends in time); the harm is LE-1 (one leader).
 
-use crate::broken::election_deaf_leader;
+use crate::broken::election::deaf_leader;
 use crate::plan::Plan;
 use crate::strangers::Act;
 use crate::target::Target;
@@ -12,5 +12,5 @@ pub(in crate::broken) static TARGET: Target = Target {
     name: "election-deaf-when-deposed",
     about: "an election whose leader is not told when a stranger deletes its candidate",
     plan: |_| Plan { rounds: 4, ..Plan::calm() }.with_strangers(&[Act::Delete], 0.25, 6),
-    ..election_deaf_leader::TARGET
+    ..deaf_leader::TARGET
 };

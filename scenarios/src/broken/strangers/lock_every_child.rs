@@ -3,18 +3,19 @@
 //!
 //! Caught by MX-7 (lost wake-up) when a stranger leaves a child in the directory; the harm is MX-8 (progress).
 
-use crate::broken::bend::{Bend, Bent};
+use crate::broken::lock::bend::{Bend, Bent};
 use crate::plan::Plan;
 use crate::strangers::Act;
 use crate::target::Target;
 use crate::workloads::lock::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(in crate::broken) static TARGET: Target = Target {
     name: "lock-every-child",
     about: "every child of the directory counts as a contender",
-    caught_by: Some(RuleId::Mx7),
+    caught_by: Some(Caught::by(RuleId::Mx7).harm(&[RuleId::Mx8]).seen("CURATOR-43")),
     faults: &[],
     plan: |_| Plan { rounds: 4, ..Plan::calm() }.with_strangers(&[Act::Child], 0.25, 4),
     objects,

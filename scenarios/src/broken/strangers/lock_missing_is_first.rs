@@ -9,6 +9,7 @@ use crate::plan::Plan;
 use crate::strangers::Act;
 use crate::target::Target;
 use crate::workloads::lock::{client, objects};
+use crate::zoo::Caught;
 use futures_util::FutureExt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +19,7 @@ use zk_recipes::zk::{CreateMode, Created, Error, Listing, ZooKeeper, path};
 pub(in crate::broken) static TARGET: Target = Target {
     name: "lock-missing-is-first",
     about: "a waiter whose znode is gone, and nobody is lower, holds the lock",
-    caught_by: Some(RuleId::Mx4),
+    caught_by: Some(Caught::by(RuleId::Mx4).harm(&[RuleId::Mx2]).within(100).seen("go-zookeeper/zk")),
     faults: &[],
     plan: |_| Plan { rounds: 4, ..Plan::calm() }.with_strangers(&[Act::Delete], 0.25, 6),
     objects,

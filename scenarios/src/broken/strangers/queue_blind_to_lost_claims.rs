@@ -3,7 +3,7 @@
 //!
 //! Caught by QU-1 (no duplicate).
 
-use crate::broken::queue_confirms_blindly;
+use crate::broken::queue::confirms_blindly;
 use crate::plan::Plan;
 use crate::strangers::Act;
 use crate::target::Target;
@@ -13,5 +13,5 @@ pub(in crate::broken) static TARGET: Target = Target {
     about: "a queue that says done although a stranger has taken the claim",
     faults: &[],
     plan: |_| Plan { rounds: 8, ..Plan::calm() }.with_strangers(&[Act::Delete], 0.25, 12),
-    ..queue_confirms_blindly::TARGET
+    ..confirms_blindly::TARGET
 };

@@ -3,7 +3,7 @@
 //!
 //! Caught by QU-6 (nobody starves).
 
-use crate::broken::queue_parent_ignored;
+use crate::broken::queue::parent_ignored;
 use crate::plan::Plan;
 use crate::strangers::Act;
 use crate::target::Target;
@@ -12,5 +12,5 @@ pub(in crate::broken) static TARGET: Target = Target {
     name: "queue-parent-taken-unseen",
     about: "a queue whose consumers wait without a watch when a stranger has taken the queue away",
     plan: |_| Plan { rounds: 6, ..Plan::calm() }.with_strangers(&[Act::Parent], 0.25, 4),
-    ..queue_parent_ignored::TARGET
+    ..parent_ignored::TARGET
 };

@@ -5,8 +5,11 @@
 //! Caught by TC-4 (commit if nothing fails) within 20 seeds with a coordinator that is slower than a site's patience.
 
 use super::{Bend, Bent, Of, connected, target, with, within};
+use crate::plan::Plan;
+use crate::zoo::Caught;
 use sim_zk::fault::Fault;
 use std::time::Duration;
+use zk_checker::RuleId;
 use zk_recipes::two_phase_commit::{Coordinator, Decision, Voted};
 use zk_recipes::zk::{Error, ZooKeeper};
 
@@ -16,9 +19,9 @@ target!(
     Bent<_, DoesNotCheck>,
     "two-phase-commit-abort-unchecked",
     "two-phase commit in which abort is proposed without a check that a vote is missing",
-    Tc4,
+    Caught::by(RuleId::Tc4),
     FAULTS,
-    |_| with(2, FAULTS, 0.08)
+    |_| Plan { faults: 2, ..with(6, FAULTS, 0.03) }
 );
 
 /// The wrong step.

@@ -7,9 +7,11 @@
 
 use super::{calm, connected, target, within};
 use crate::workloads::two_phase_commit::TwoPhases;
+use crate::zoo::Caught;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::time::Duration;
+use zk_checker::RuleId;
 use zk_recipes::two_phase_commit::{Decision, Transaction, Vote};
 use zk_recipes::zk::{CreateMode, Error, ZooKeeper, path};
 
@@ -17,7 +19,7 @@ target!(
     OneByOne<_>,
     "two-phase-commit-children-one-by-one",
     "two-phase commit whose sites' znodes are made one by one: who comes early decides on half a list",
-    Tc7,
+    Caught::by(RuleId::Tc7).seen("the recipes page"),
     &[],
     |_| calm(2)
 );

@@ -8,10 +8,12 @@
 use super::{connected, target, with, within};
 use crate::target::Setting;
 use crate::workloads::two_phase_commit::{self, TwoPhases};
+use crate::zoo::{Caught, Promise};
 use sim_zk::fault::Fault;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::time::Duration;
+use zk_checker::RuleId;
 use zk_checker::history::{Names, Object};
 use zk_recipes::two_phase_commit::{Decision, Transaction, Vote};
 use zk_recipes::zk::{CreateMode, Error, ZooKeeper, path};
@@ -22,7 +24,11 @@ target!(
     EphemeralVotes<_>,
     "two-phase-commit-ephemeral-votes",
     "two-phase commit with ephemeral votes and no record, as the recipes page has it",
-    Tc10,
+    Caught::by(RuleId::Tc10)
+        .within(1)
+        .harm(&[RuleId::Tc1])
+        .breaks(Promise::Agreement)
+        .seen("the recipes page"),
     FAULTS,
     |_| with(1, FAULTS, 0.02),
     objects

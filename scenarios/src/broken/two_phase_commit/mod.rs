@@ -3,17 +3,19 @@
 //! [`Bend`] names the steps that may differ. What a bend does not name is the recipe itself, so that a run shows what the
 //! wrong step alone does. Two are so wrong that nothing of the recipe is left: they are written out.
 
-pub(super) mod abort_unchecked;
-pub(super) mod children_one_by_one;
-pub(super) mod ephemeral_votes;
-pub(super) mod own_decision_stands;
-pub(super) mod own_reading;
-pub(super) mod record_removed_early;
-pub(super) mod time_out_aborts;
-pub(super) mod votes_overwritten;
-pub(super) mod watch_all_votes;
+mod abort_unchecked;
+mod children_one_by_one;
+mod ephemeral_votes;
+mod own_decision_stands;
+mod own_reading;
+mod presumed_commit;
+mod record_removed_early;
+mod time_out_aborts;
+mod votes_overwritten;
+mod watch_all_votes;
 
 use crate::plan::Plan;
+use crate::target::Target;
 use crate::workloads::two_phase_commit::{Recipe, TwoPhases};
 use futures_util::future::{Either, select};
 use sim_zk::fault::Fault;
@@ -23,6 +25,20 @@ use std::pin::pin;
 use std::time::Duration;
 use zk_recipes::two_phase_commit::{Coordinator, Decision, Site, Transaction, Vote, Voted};
 use zk_recipes::zk::{CreateMode, Error, ZooKeeper, path};
+
+/// All of them.
+pub(super) static ALL: &[&Target] = &[
+    &abort_unchecked::TARGET,
+    &children_one_by_one::TARGET,
+    &ephemeral_votes::TARGET,
+    &own_decision_stands::TARGET,
+    &own_reading::TARGET,
+    &record_removed_early::TARGET,
+    &time_out_aborts::TARGET,
+    &votes_overwritten::TARGET,
+    &watch_all_votes::TARGET,
+    &presumed_commit::TARGET,
+];
 
 /// So many transactions, of the first forms, without faults.
 fn calm(rounds: u32) -> Plan {
@@ -171,14 +187,22 @@ impl<Z: ZooKeeper, B: Bend> TwoPhases<Z> for Bent<Z, B> {
 
 /// A target that runs a bent recipe in the workload of the right one.
 macro_rules! target {
-    ($recipe:ty, $name:literal, $about:literal, $rule:ident, $faults:expr, $plan:expr) => {
-        target!($recipe, $name, $about, $rule, $faults, $plan, $crate::workloads::two_phase_commit::objects);
+    ($recipe:ty, $name:literal, $about:literal, $caught:expr, $faults:expr, $plan:expr) => {
+        target!(
+            $recipe,
+            $name,
+            $about,
+            $caught,
+            $faults,
+            $plan,
+            $crate::workloads::two_phase_commit::objects
+        );
     };
-    ($recipe:ty, $name:literal, $about:literal, $rule:ident, $faults:expr, $plan:expr, $objects:expr) => {
+    ($recipe:ty, $name:literal, $about:literal, $caught:expr, $faults:expr, $plan:expr, $objects:expr) => {
         pub(in crate::broken) static TARGET: $crate::target::Target = $crate::target::Target {
             name: $name,
             about: $about,
-            caught_by: Some(zk_checker::RuleId::$rule),
+            caught_by: Some($caught),
             faults: $faults,
             plan: $plan,
             objects: $objects,

@@ -5,8 +5,11 @@
 //! Caught by TC-9 (one record decides) within 100 seeds with two deciders; the harm is TC-1 (agreement).
 
 use super::{Bend, Bent, Of, connected, target, with, within};
+use crate::plan::Plan;
+use crate::zoo::{Caught, Promise};
 use sim_zk::fault::Fault;
 use std::time::Duration;
+use zk_checker::RuleId;
 use zk_recipes::two_phase_commit::{Decision, Voted};
 use zk_recipes::zk::{Error, ZooKeeper};
 
@@ -16,9 +19,9 @@ target!(
     Bent<_, KeepsItsOwn>,
     "two-phase-commit-own-decision-stands",
     "two-phase commit in which NodeExists on the record is taken for success: one's own decision stands",
-    Tc9,
+    Caught::by(RuleId::Tc9).or(&[(RuleId::Tc4, "the abort that stands is proposed without a look at the votes, and that is told when it gets on record")]).within(100).harm(&[RuleId::Tc1]).breaks(Promise::Agreement),
     FAULTS,
-    |_| with(1, FAULTS, 0.08)
+    |_| Plan { faults: 6, ..with(6, FAULTS, 0.15) }
 );
 
 /// The wrong step.

@@ -5,8 +5,10 @@
 //! Caught by TC-9 (one record decides) in the first run with a coordinator; the harm is TC-1 (agreement).
 
 use super::{Bend, Bent, Of, target, with};
+use crate::zoo::Caught;
 use sim_zk::fault::Fault;
 use std::time::Duration;
+use zk_checker::RuleId;
 use zk_recipes::two_phase_commit::{Coordinator, Decision};
 use zk_recipes::zk::{Error, ZooKeeper};
 
@@ -16,7 +18,7 @@ target!(
     Bent<_, ReadsAndDecides>,
     "two-phase-commit-own-reading",
     "two-phase commit whose coordinator decides on its own reading of the votes, without a record",
-    Tc9,
+    Caught::by(RuleId::Tc9),
     FAULTS,
     |_| with(2, FAULTS, 0.02)
 );

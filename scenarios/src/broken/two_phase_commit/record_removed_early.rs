@@ -2,19 +2,24 @@
 //!
 //! A slower one finds nothing there, and waits for ever or decides otherwise.
 //!
-//! Caught by TC-11 (the record stays) within 20 seeds; the harm is TC-5 (all decide in the end).
+//! Caught by TC-11 (the record stays) within 20 seeds; the harm is TC-1 (agreement).
 
-use super::{Bend, Bent, Of, calm, target};
+use super::{Bend, Bent, Of, target, with};
+use crate::zoo::{Caught, Promise};
+use sim_zk::fault::Fault;
+use zk_checker::RuleId;
 use zk_recipes::two_phase_commit::Voted;
 use zk_recipes::zk::{Error, ZooKeeper};
+
+const FAULTS: &[Fault] = &[Fault::ClientPause];
 
 target!(
     Bent<_, RemovesAtOnce>,
     "two-phase-commit-record-removed-early",
     "two-phase commit in which the first site that knows the decision removes the record",
-    Tc11,
-    &[],
-    |_| calm(1)
+    Caught::by(RuleId::Tc11).harm(&[RuleId::Tc1]).breaks(Promise::Agreement),
+    FAULTS,
+    |_| with(2, FAULTS, 0.1)
 );
 
 /// The wrong step.

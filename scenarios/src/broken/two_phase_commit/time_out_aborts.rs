@@ -5,8 +5,10 @@
 //! Caught by TC-8 (no way back after yes) within 20 seeds with slow peers; the harm is TC-1 (agreement).
 
 use super::{Bend, Bent, Of, target, with, within};
+use crate::zoo::{Caught, Promise};
 use sim_zk::fault::Fault;
 use std::time::Duration;
+use zk_checker::RuleId;
 use zk_recipes::two_phase_commit::{Decision, Voted};
 use zk_recipes::zk::{Error, ZooKeeper};
 
@@ -16,7 +18,7 @@ target!(
     Bent<_, Aborts>,
     "two-phase-commit-time-out-aborts",
     "two-phase commit in which a site that has voted for commit aborts when its time is over",
-    Tc8,
+    Caught::by(RuleId::Tc8).harm(&[RuleId::Tc1]).breaks(Promise::Agreement),
     FAULTS,
     |_| with(2, FAULTS, 0.05)
 );

@@ -5,7 +5,9 @@
 //! Caught by TC-6 (one vote a site) within 20 seeds with lost replies.
 
 use super::{Bend, Bent, Of, connected, target, with};
+use crate::zoo::Caught;
 use sim_zk::fault::Fault;
+use zk_checker::RuleId;
 use zk_recipes::two_phase_commit::{Site, TwoPhaseCommit, Vote, Voted};
 use zk_recipes::zk::{Error, Op, ZooKeeper, path};
 
@@ -15,7 +17,7 @@ target!(
     Bent<_, WritesAgain>,
     "two-phase-commit-votes-overwritten",
     "two-phase commit in which votes are written under no version, and again after a lost reply",
-    Tc6,
+    Caught::by(RuleId::Tc6),
     FAULTS,
     |_| with(2, FAULTS, 0.05)
 );

@@ -1,0 +1,19 @@
+//! Barriers that are wrong in one step.
+
+mod any_event;
+mod asks_again;
+pub(in crate::broken) mod bend;
+mod deaf;
+mod exists_watch;
+mod opens_with_session;
+
+use crate::target::Target;
+
+/// All of them.
+pub(super) static ALL: &[&Target] = &[
+    &any_event::TARGET,
+    &asks_again::TARGET,
+    &deaf::TARGET,
+    &exists_watch::TARGET,
+    &opens_with_session::TARGET,
+];

@@ -1,0 +1,35 @@
+//! A double barrier in which who leaves deletes its znode at once and watches the directory until it is empty: every one that goes
+//! wakes all who have gone before.
+//!
+//! Caught by DB-8 (cost of a double barrier) within 20 seeds, on a calm network.
+
+use super::bend::{Bend, Bent, objects};
+use crate::plan::Plan;
+use crate::target::Target;
+use crate::workloads::double_barrier::client;
+use crate::zoo::Caught;
+use futures_util::FutureExt;
+use sim_zk::fault::Fault;
+use zk_checker::RuleId;
+
+pub(super) static TARGET: Target = Target {
+    name: "double-barrier-watch-all",
+    about: "a double barrier in which all who leave watch the whole directory",
+    caught_by: Some(Caught::by(RuleId::Db8).within(1)),
+    faults: FAULTS,
+    plan: |_| Plan { clients: 4, rounds: 3, ..Plan::calm().with(FAULTS, 0.05) },
+    objects,
+    sim: |c, setting, rounds, done| client::<_, Bent<_, WatchesAll>>(c, setting, rounds, done).boxed(),
+    real: None,
+    required: &[],
+    required_on_real: &[],
+};
+
+const FAULTS: &[Fault] = &[];
+
+/// The wrong step.
+struct WatchesAll;
+
+impl Bend for WatchesAll {
+    const WATCHES_ONE: bool = false;
+}

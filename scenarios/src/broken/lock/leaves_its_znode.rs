@@ -1,0 +1,44 @@
+//! A lock whose waiters leave their znodes in line when they give up, by a time limit or because the future is dropped
+//! (kazoo a96b1e4; zk-ruby#49; aiozk#34).
+//!
+//! Caught by MX-12 (end of interest) within some 20 seeds; the harm is MX-8 (progress).
+
+use crate::broken::session::{LockOver, Twist};
+use crate::plan::Plan;
+use crate::target::Target;
+use crate::workloads::lock::{client, objects};
+use crate::zoo::Caught;
+use futures_util::FutureExt;
+use sim_zk::fault::Fault;
+use zk_checker::RuleId;
+use zk_recipes::zk::ZooKeeper;
+
+pub(super) static TARGET: Target = Target {
+    name: "lock-leaves-its-znode",
+    about: "whoever gives up leaves its znode in line",
+    caught_by: Some(
+        Caught::by(RuleId::Mx12).harm(&[RuleId::Mx8]).seen("kazoo a96b1e4, zk-ruby#49, aiozk#34"),
+    ),
+    faults: FAULTS,
+    plan: |_| Plan::calm().with(FAULTS, 0.1),
+    objects,
+    sim: |c, setting, rounds, done| {
+        client::<_, LockOver<_, LeavesItsZnode>>(c, setting, rounds, done).boxed()
+    },
+    // Without faults it does nothing wrong.
+    real: None,
+    required: &[],
+    required_on_real: &[],
+};
+
+const FAULTS: &[Fault] = &[Fault::Cancel];
+
+/// The wrong step.
+#[derive(Clone, Default)]
+struct LeavesItsZnode;
+
+impl<Z: ZooKeeper> Twist<Z> for LeavesItsZnode {
+    fn cleans_up(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,33 @@
+//! A lock that gives a guard when the time limit is over, whether it was granted or not (Kazoo's `with lock`, by reading).
+//!
+//! Caught by MX-4 (granted without a right) within some 20 seeds; the harm is MX-3 (mutual exclusion).
+
+use super::bend::{Bend, Bent, Limit};
+use crate::plan::Plan;
+use crate::target::Target;
+use crate::workloads::lock::{client, objects};
+use crate::zoo::Caught;
+use futures_util::FutureExt;
+use zk_checker::RuleId;
+
+pub(super) static TARGET: Target = Target {
+    name: "lock-limit-overlooked",
+    about: "when the time limit is over the lock is taken for granted",
+    caught_by: Some(Caught::by(RuleId::Mx4).harm(&[RuleId::Mx3]).seen("kazoo")),
+    faults: &[],
+    plan: |_| Plan { clients: 6, ..Plan::calm() },
+    objects,
+    sim: |c, setting, rounds, done| client::<_, Bent<_, HoldsAnyway>>(c, setting, rounds, done).boxed(),
+    // A capture does not show what it takes to name it first.
+    real: None,
+    required: &[],
+    required_on_real: &[],
+};
+
+/// The wrong step.
+#[derive(Clone)]
+struct HoldsAnyway;
+
+impl Bend for HoldsAnyway {
+    const LIMIT: Limit = Limit::Overlooked;
+}

@@ -1,0 +1,80 @@
+//! A revocable lock whose waiters watch the data of the one ahead, and take any notification for its deletion: who is asked
+//! to go lets the next one in beside itself.
+//!
+//! Caught by RV-4 (a request to go is no grant) within a few seeds; the harm is RW-1 (readers and writers).
+
+use super::bend::{BendRevocable, BentRevocable};
+use crate::broken::session::{Twist, Watch};
+use crate::plan::Plan;
+use crate::target::Target;
+use crate::workloads::revocable_lock::{client, objects};
+use crate::zoo::Caught;
+use futures_util::FutureExt;
+use std::future::Future;
+use std::sync::{Arc, Mutex};
+use zk_checker::RuleId;
+use zk_recipes::zk::{Error, EventKind, Listing, ZooKeeper, path};
+
+pub(super) static TARGET: Target = Target {
+    name: "revocable-lock-word-for-deletion",
+    about: "a waiter takes a change of its predecessor's data for its deletion",
+    caught_by: Some(
+        Caught::by(RuleId::Rv4).within(5).harm(&[RuleId::Rw1]).seen("follows from the watch rules"),
+    ),
+    faults: &[],
+    plan: |_| Plan { clients: 4, ..Plan::calm() },
+    objects,
+    sim: |c, setting, rounds, done| {
+        client::<_, BentRevocable<_, AnyEventIsItsEnd>>(c, setting, rounds, done).boxed()
+    },
+    // A capture does not show what it takes to name it first.
+    real: None,
+    required: &[],
+    required_on_real: &[],
+};
+
+/// The wrong step.
+#[derive(Clone, Default)]
+struct AnyEventIsItsEnd(Arc<Mutex<Believed>>);
+
+#[derive(Default)]
+struct Believed {
+    last: Option<Listing>,
+    /// Whose data have just changed.
+    gone: Option<String>,
+}
+
+impl<Z: ZooKeeper> Twist<Z> for AnyEventIsItsEnd {
+    fn list(&self, list: Listing) -> Listing {
+        self.0.lock().expect("nobody panics in there").last = Some(list.clone());
+        list
+    }
+
+    fn remembered(&self) -> Option<Listing> {
+        let mut believed = self.0.lock().expect("nobody panics in there");
+        let gone = believed.gone.take()?;
+        let mut last = believed.last.clone()?;
+        last.names.retain(|name| *name != gone);
+        Some(last)
+    }
+
+    fn children_watch(
+        &self,
+        zk: &Z,
+        path: &str,
+    ) -> impl Future<Output = Result<(Listing, Watch), Error>> + Send + use<Z> {
+        let (believed, name) = (self.0.clone(), path::split(path).1.to_owned());
+        let get = zk.get_watch(path);
+        async move {
+            let (data, watch) = get.await?;
+            let told = watch.inspect(move |event| {
+                if event.as_ref().is_ok_and(|event| event.kind == EventKind::NodeDataChanged) {
+                    believed.lock().expect("nobody panics in there").gone = Some(name);
+                }
+            });
+            Ok((Listing { names: Vec::new(), stat: data.stat }, told.boxed()))
+        }
+    }
+}
+
+impl<Z: ZooKeeper> BendRevocable<Z> for AnyEventIsItsEnd {}

@@ -1,0 +1,142 @@
+//! What was measured, as rows: for a terminal, and for the README.
+
+use super::Promise;
+use super::measure::{Measured, Outcome};
+use std::fmt::Write as _;
+use zk_checker::RuleId;
+
+/// Before the table in a README.
+pub const BEGIN: &str = "<!-- the zoo: written by `cargo sim zoo --write-readme` -->";
+
+/// After it.
+pub const END: &str = "<!-- end of the zoo -->";
+
+/// One row of cells each, in columns as wide as what stands in them.
+pub fn text(measured: &[Measured]) -> String {
+    let head = ["broken recipe", "rule", "first in", "fails", "median", "p95", "harm", "outside", "twin", ""];
+    let mut rows = vec![head.map(str::to_owned)];
+    rows.extend(measured.iter().map(cells));
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let mut text = String::new();
+    for row in &rows {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+    text
+}
+
+fn cells(one: &Measured) -> [String; 10] {
+    let (median, p95) = search(one);
+    let outside: Vec<&str> = one.seen_from_outside().map(|(rule, _)| rule.name()).collect();
+    let twin = match &one.twin {
+        Some((count, seed, what)) => format!("{what} in {count}, first seed {seed}"),
+        None if one.premises == 0 => "untested".to_owned(),
+        None => "silent".to_owned(),
+    };
+    [
+        one.target.name.to_owned(),
+        one.caught.by.name().to_owned(),
+        first(one),
+        percent(one.failed, one.seeds),
+        median,
+        p95,
+        harm(one),
+        outside.join(" "),
+        twin,
+        verdict(one),
+    ]
+}
+
+/// The verdict; if something is wrong, with what was first instead.
+fn verdict(one: &Measured) -> String {
+    let outcome = one.outcome();
+    if outcome != Outcome::ByAnother && outcome != Outcome::Missed {
+        return outcome.words().to_owned();
+    }
+    let others = one
+        .first
+        .iter()
+        .filter(|(name, _)| RuleId::of(name).is_none_or(|rule| !one.caught.is_caught_by(rule)));
+    let others: Vec<String> = others.map(|(name, count)| format!("{name} {count}")).collect();
+    let word = outcome.words();
+    if others.is_empty() { word.to_owned() } else { format!("{word}: {}", others.join(", ")) }
+}
+
+fn search(one: &Measured) -> (String, String) {
+    one.search.map_or_else(Default::default, |search| (search.median.to_string(), search.p95.to_string()))
+}
+
+/// In how many of a hundred runs that fail its rule is first.
+fn first(one: &Measured) -> String {
+    percent(one.first_by_right(), one.failed)
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return String::new();
+    }
+    let share = part as f64 * 100.0 / whole as f64;
+    // What is not all is not told as 100, and what is not nothing not as 0.
+    let digits = usize::from(part > 0 && part < whole && !(0.5..99.5).contains(&share));
+    format!("{share:.digits$} %")
+}
+
+fn harm(one: &Measured) -> String {
+    let seen = one.caught.harm.iter().filter(|rule| one.broken.contains_key(rule));
+    seen.map(|rule| rule.name()).collect::<Vec<_>>().join(" ")
+}
+
+/// How the four promises stand, seen from outside: a line each.
+pub fn promises(measured: &[Measured]) -> String {
+    let mut text = String::new();
+    for promise in Promise::ALL {
+        let mut of = measured.iter().filter(|one| one.caught.breaks == Some(promise)).peekable();
+        if of.peek().is_none() {
+            continue;
+        }
+        let _ = writeln!(text, "{}, seen from outside", promise.name());
+        for one in of {
+            let rules: Vec<String> =
+                one.seen_from_outside().map(|(rule, count)| format!("{rule} in {count}")).collect();
+            let rules = if rules.is_empty() { "never".to_owned() } else { rules.join(", ") };
+            let _ = writeln!(text, "  {:<36} {rules} of {} runs", one.target.name, one.seeds);
+        }
+    }
+    text
+}
+
+/// The table of a README.
+pub fn markdown(measured: &[Measured], seeds: u64) -> String {
+    let mut text = format!(
+        "\n{} broken recipes, {seeds} seeds each. *First in*: of the runs that fail, in how many its rule is the first \
+         finding. *Seeds*: how many a search takes, in the middle and in 95 of 100. *Outside*: what a judge finds who is \
+         shown only calls, returns, beliefs and notifications.\n\n\
+         | broken recipe | what it does | seen in | rule | first in | seeds | harm | outside |\n|---|---|---|---|---|---|---|---|\n",
+        measured.len()
+    );
+    for one in measured {
+        let (median, p95) = search(one);
+        let outside: Vec<&str> = one.seen_from_outside().map(|(rule, _)| rule.name()).collect();
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {} | {} | {} | {median}, {p95} | {} | {} |",
+            one.target.name,
+            one.target.about,
+            one.caught.seen,
+            one.caught.by,
+            first(one),
+            harm(one),
+            outside.join(" "),
+        );
+    }
+    text.push('\n');
+    text
+}
+
+/// A README with the table in its place; nothing if it has none.
+pub fn placed(readme: &str, table: &str) -> Option<String> {
+    let (before, rest) = readme.split_once(BEGIN)?;
+    let (_, after) = rest.split_once(END)?;
+    Some(format!("{before}{BEGIN}\n{table}{END}{after}"))
+}
