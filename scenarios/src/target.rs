@@ -7,6 +7,7 @@ use crate::real::client::RealClient;
 use crate::workloads::{self, Pace};
 use futures_util::future::BoxFuture;
 use sim_zk::fault::Fault;
+use sim_zk::quirk::Quirk;
 use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
@@ -78,7 +79,7 @@ impl Setting {
 impl Target {
     /// Every target: workloads first.
     pub fn all() -> impl Iterator<Item = &'static Target> {
-        Target::workloads().chain(Target::broken())
+        Target::workloads().chain(Target::broken()).chain(Target::too_kind())
     }
 
     /// The workloads of the library's recipes.
@@ -86,9 +87,20 @@ impl Target {
         workloads::ALL.iter().copied()
     }
 
-    /// The recipes that are broken on purpose.
+    /// The recipes that are broken on purpose, and right ones in wrong worlds.
     pub fn broken() -> impl Iterator<Item = &'static Target> {
-        broken::ALL.iter().copied()
+        let wrong_worlds = broken::quirks::ALL.iter().copied().flatten();
+        broken::ALL.iter().copied().chain(wrong_worlds.map(|wrong| &wrong.target))
+    }
+
+    /// Workloads in worlds that are kinder than ZooKeeper.
+    pub fn too_kind() -> impl Iterator<Item = &'static Target> {
+        broken::quirks::TOO_KIND.iter().map(|wrong| &wrong.target)
+    }
+
+    /// What is wrong with the world that it runs in, if anything.
+    pub fn quirk(&self) -> Option<Quirk> {
+        broken::quirks::all().find(|wrong| wrong.target == *self).map(|wrong| wrong.quirk)
     }
 
     /// The target of that name.

@@ -79,6 +79,9 @@ pub enum Happening<'a> {
     Lost { process: u8, req: u32, op: u32 },
     /// A notification arrives.
     Noticed { process: u8, session: SessionId, conn: u32, kind: EventKind, path: PathId },
+    /// After a reconnect: since it was connected before, the last who waited for such a watch has given it up, so that it
+    /// is not registered again.
+    Forgot { process: u8, session: SessionId, table: Table, path: PathId },
     /// The library learns something of its session; `conn` is the connection, if there is one, and `server` whose.
     News { process: u8, session: SessionId, news: SessionNews, conn: u32, server: u8 },
     // ── a server ──
@@ -176,6 +179,7 @@ impl Happening<'_> {
             Replied { process, session, conn, req, op, outcome, zxid, made }
             Lost { process, req, op }
             Noticed { process, session, conn, kind, path }
+            Forgot { process, session, table, path }
             News { process, session, news, conn, server }
             Txn { server, zxid, session, op, kind, outcome }
             Deleted { server, zxid, op, path, by }

@@ -75,6 +75,7 @@ mod queue_no_new_watch;
 mod queue_no_node_ignored;
 mod queue_parent_ignored;
 mod queue_put_again;
+pub mod quirks;
 mod revocable_lock_deaf;
 mod revocable_lock_no_grace;
 mod revocable_lock_word_for_deletion;

@@ -202,6 +202,12 @@ impl Journal {
                 let what = What::Notice { session, kind: notify(kind), path, conn: conn(on) };
                 self.write(at, client(process), none, what);
             }
+            // Told by a client, of no connection: its library will not register such a watch again.
+            Happening::Forgot { process, session, table: of, path } => {
+                let (session, path) = (self.session(session), self.path(path, paths));
+                let what = What::Disarm { session, table: table(of), path, conn: Conn(0) };
+                self.write(at, client(process), none, what);
+            }
             Happening::News { process, session, news, conn: on, server } => {
                 let session = self.session(session);
                 let (state, conn, server) = match news {
@@ -243,6 +249,7 @@ impl Witness for Journal {
             | Happening::Replied { .. }
             | Happening::Lost { .. }
             | Happening::Noticed { .. }
+            | Happening::Forgot { .. }
             | Happening::News { .. } => self.of_client(at, happening, paths),
             Happening::Txn { .. }
             | Happening::Created { .. }

@@ -3,6 +3,7 @@
 use super::{Company, World};
 use crate::choose::Point;
 use crate::fault::{Fault, Place, Victim};
+use crate::quirk::Quirk;
 use crate::server::ConnId;
 use crate::witness::Happening;
 
@@ -22,7 +23,11 @@ impl World {
                 self.tell(company, Happening::Struck { fault, victim, lasts: 0 });
             }
         }
-        Some(fault)
+        match fault {
+            Fault::ReplyLost if self.config.has(Quirk::LosesNoReply) => None,
+            Fault::Disconnect if self.config.has(Quirk::LosesNoReply) => Some(Fault::RequestLost),
+            _ => Some(fault),
+        }
     }
 
     fn ordered(&mut self, place: Place, process: u8) -> Option<Fault> {
