@@ -11,8 +11,8 @@ use sim_zk::quirk::Quirk;
 use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
-use zk_checker::RuleId;
 use zk_checker::history::{Names, Object};
+use zk_checker::{Probe, RuleId};
 
 /// A workload of a recipe, right or wrong. Two of the same name are the same.
 pub struct Target {
@@ -106,6 +106,12 @@ impl Target {
     /// The target of that name.
     pub fn from_name(name: &str) -> Option<&'static Target> {
         Target::all().find(|target| target.name == name)
+    }
+
+    /// What a long sweep of it must see at least once, or the simulation is too kind.
+    pub fn must_reach(&self) -> &'static [Probe] {
+        let raw = *self == workloads::raw::TARGET || Target::too_kind().any(|target| target == self);
+        if raw { workloads::raw::MUST_REACH } else { &[] }
     }
 
     /// The plan that a seed draws for it.

@@ -185,6 +185,9 @@ impl Journal {
                 let what = What::Send { req: ReqId(req), kind: request(kind), watch, cleanup, path };
                 self.write(at, client(process), OpId(op), what);
             }
+            Happening::Expected { process, op, version } => {
+                self.write(at, client(process), OpId(op), What::Expects { version });
+            }
             Happening::Replied { process, session: _, conn: on, req, op, outcome, zxid, made } => {
                 let (code, conn) = (code(outcome), on.map_or(Conn(0), conn));
                 let what = What::Reply { req: ReqId(req), code, zxid: zxid as u64, conn };
@@ -246,6 +249,7 @@ impl Witness for Journal {
     fn saw(&mut self, at: u64, happening: &Happening<'_>, paths: &Paths) {
         match happening {
             Happening::Sent { .. }
+            | Happening::Expected { .. }
             | Happening::Replied { .. }
             | Happening::Lost { .. }
             | Happening::Noticed { .. }

@@ -77,6 +77,9 @@ impl World {
         let watch = ask.arms().is_some();
         let sent = Happening::Sent { process, req, op, kind: kind_of(ask), path: ask.path(), watch, cleanup };
         self.tell(company, sent);
+        if let Some(version) = ask.expected_version() {
+            self.tell(company, Happening::Expected { process, op, version });
+        }
     }
 
     pub(super) fn unconnected_close(
