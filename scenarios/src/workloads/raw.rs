@@ -48,8 +48,17 @@ pub static TARGET: Target = Target {
     required_on_real: &[],
 };
 
-/// What ZooKeeper does not exclude, and a long sweep must show.
-pub static MUST_REACH: &[Probe] = Probe::ALL;
+/// What ZooKeeper does not exclude, and a long sweep must show. Two more are reached once in some thousand seeds only: they
+/// are asked of several workloads together.
+pub static MUST_REACH: &[Probe] = &[
+    Probe::StaleRead,
+    Probe::CreatedAndDeletedUnseen,
+    Probe::RecreatedToldAsChanged,
+    Probe::AppliedWithoutReply,
+    Probe::OwnOldEphemeral,
+    Probe::WriteAfterReads,
+    Probe::ExpiredEarly,
+];
 
 /// What it is played on.
 const NAMES: [&str; 5] = ["/a", "/b", "/a/c", "/b/c", "/a/d"];

@@ -23,11 +23,9 @@ impl World {
                 self.tell(company, Happening::Struck { fault, victim, lasts: 0 });
             }
         }
-        match fault {
-            Fault::ReplyLost if self.config.has(Quirk::LosesNoReply) => None,
-            Fault::Disconnect if self.config.has(Quirk::LosesNoReply) => Some(Fault::RequestLost),
-            _ => Some(fault),
-        }
+        // Whatever breaks a connection loses the answers to what was sent before.
+        let breaks = matches!(fault, Fault::RequestLost | Fault::ReplyLost | Fault::Disconnect);
+        Some(fault).filter(|_| !(breaks && self.config.has(Quirk::LosesNoReply)))
     }
 
     fn ordered(&mut self, place: Place, process: u8) -> Option<Fault> {

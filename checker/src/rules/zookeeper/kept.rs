@@ -40,6 +40,8 @@ pub(super) struct Fresh {
     pub(super) path: Sym,
     pub(super) mode: WatchMode,
     pub(super) index: u32,
+    /// What the server had applied.
+    pub(super) applied: u64,
 }
 
 #[derive(Clone, Default)]
@@ -98,9 +100,16 @@ impl Kept {
         self.client(session).wants.retain(|want| !used(want));
     }
 
+    /// A client that comes back tells what it has given up since it was connected before.
     pub(super) fn forgotten(&mut self, session: Session, table: Table, path: Sym) {
         let is = |want: &Want| want.path == path && (want.table == table || !want.mode.is_one_shot());
-        self.client(session).wants.retain(|want| !is(want));
+        let client = self.client(session);
+        client.wants.retain(|want| !is(want));
+        client.registers.retain(|want| !is(want));
+        for promise in self.promises.iter_mut().filter(|promise| promise.session == session) {
+            promise.wants.retain(|want| !is(want));
+        }
+        self.promises.retain(|promise| !promise.wants.is_empty());
     }
 
     pub(super) fn left(&mut self, scene: &Scene<'_>, session: Session, state: SessionState, _: Conn) {
@@ -239,7 +248,7 @@ fn not_to_be_armed(scene: &Scene<'_>, client: &Client, fresh: Fresh) -> Option<S
     }
     let (mut present, mut absent) = (false, false);
     wants.for_each(|want| if want.absent { absent = true } else { present = true });
-    let node = scene.view.oracle.node_at(path, scene.view.server(fresh.server).applied);
+    let node = scene.view.oracle.node_at(path, fresh.applied);
     let seen = client.seen_at_most;
     match node {
         None if present && !absent => Some("its client waits for something that is gone".to_owned()),

@@ -55,6 +55,8 @@ pub(crate) struct Probes {
     applied: Vec<bool>,
     /// The read in hand.
     read: (ReqId, u64),
+    /// Reads under way that arm a watch: what arms one then need not be a registration.
+    arming: Vec<(ReqId, Sym)>,
 }
 
 impl Probes {
@@ -80,6 +82,9 @@ impl Probes {
     }
 
     fn send(&mut self, scene: &Scene<'_>, id: ReqId, kind: Request) {
+        if let Some(req) = scene.view.request(id).filter(|req| req.watch) {
+            self.arming.push((id, req.path));
+        }
         *slot(&mut self.floor, id.0 as usize) = self.acknowledged;
         let Some(req) = scene.view.request(id).filter(|_| is_write(kind)) else { return };
         let (conn, kind) = (req.conn, Some(kind));
@@ -106,6 +111,7 @@ impl Probes {
     }
 
     fn lost(&mut self, scene: &Scene<'_>, id: ReqId, sink: &mut Sink) {
+        self.arming.retain(|(req, _)| *req != id);
         let Some(req) = scene.view.request(id) else { return };
         if self.applied.get(id.0 as usize).is_some_and(|applied| *applied) {
             sink.reach(Probe::AppliedWithoutReply);
@@ -237,7 +243,15 @@ impl Probes {
             What::Txn { zxid, session, kind, code } => self.txn(zxid, session, kind, code, sink),
             What::Served { req, conn, zxid } => self.served(scene, req, conn, zxid, sink),
             What::Found { read, code, path, .. } => self.found(scene, read, code, path, sink),
-            What::Arm { .. } if event.op.0 == 0 => self.registered(scene, event, sink),
+            What::Arm { session, path, .. } if event.op.0 == 0 => {
+                let client = view.session(session).client;
+                let reads = |(id, on): &(ReqId, Sym)| {
+                    *on == path && view.request(*id).is_some_and(|req| Some(req.client) == client)
+                };
+                if !self.arming.iter().any(reads) {
+                    self.registered(scene, event, sink);
+                }
+            }
             What::Marked { session, .. } => self.marked(scene, session, sink),
             What::Ended { session, zxid } => self.told(session).ended = zxid,
             _ => {}
@@ -245,6 +259,7 @@ impl Probes {
     }
 
     fn reply(&mut self, scene: &Scene<'_>, id: ReqId, code: Code, zxid: u64, sink: &mut Sink) {
+        self.arming.retain(|(req, _)| *req != id);
         let Some(req) = scene.view.request(id) else { return };
         let Some(zxid) = told(zxid) else { return };
         if is_write(req.kind) && code == Code::Ok {

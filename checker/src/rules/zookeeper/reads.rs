@@ -194,6 +194,8 @@ pub(crate) struct CutOff {
     serves: Vec<(u64, bool)>,
     /// Who was elected last, when, and where that was told: most servers had left any other leader by then.
     elected: Option<(u8, u64, u32)>,
+    /// Leaders whose commits are held up: they do not look at their followers meanwhile.
+    stalled: Vec<(u8, u64)>,
 }
 
 impl CutOff {
@@ -229,6 +231,10 @@ impl CutOff {
                 }
                 self.links_of(scene, to);
             }
+            (FaultKind::CommitStall, Victim::Server { server }) => {
+                self.stalled.retain(|(other, _)| *other != server);
+                self.stalled.push((server, if begins { NEVER } else { scene.at }));
+            }
             // What was held up arrives, and is a sign of life.
             (FaultKind::LinkHeld, Victim::Link { to, .. }) if !begins => {
                 if let Some(cut) = slot(&mut self.cut, usize::from(to)) {
@@ -241,23 +247,49 @@ impl CutOff {
 }
 
 impl CutOff {
-    /// Another server leads since long ago, so that most have left this one's leader: that one stops, and they after it.
-    fn left_behind(&self, scene: &Scene<'_>, number: u8, sink: &mut Sink) {
-        let (view, Some((leader, at, told))) = (scene.view, self.elected) else { return };
+    /// Until when a server stood still, or did not look at its followers; never, if it still does.
+    fn stood_still(&self, scene: &Scene<'_>, number: u8) -> u64 {
+        let stalled = self.stalled.iter().find(|(other, _)| *other == number).map_or(0, |(_, until)| *until);
+        scene.view.server(number).paused_until.max(stalled)
+    }
+
+    /// By when a server must have stopped that has been cut off, and because of what.
+    fn cut_off(&self, scene: &Scene<'_>, number: u8) -> Option<(u64, u32, String)> {
+        let (since, told) = self.cut.get(usize::from(number)).copied().flatten()?;
+        let until = since.max(self.stood_still(scene, number));
+        let ticks = (scene.view.sync_limit + 1).saturating_mul(scene.view.tick);
+        Some((until.saturating_add(ticks), told, format!("it is cut off from all others since e{told}")))
+    }
+
+    /// The same if another server leads since long ago, so that most have left this one's leader: that one stops, and they
+    /// after it.
+    fn left_behind(&self, scene: &Scene<'_>, number: u8) -> Option<(u64, u32, String)> {
+        let (leader, at, told) = self.elected?;
         let (since, leads) = self.serves.get(usize::from(number)).copied().unwrap_or_default();
-        let paused = view.server(number).paused_until;
-        if leader == number || since >= at || paused == NEVER {
-            return;
+        if leader == number || since >= at {
+            return None;
         }
-        sink.premise_of_all(RuleId::Zk13);
-        let ticks = (view.sync_limit + 1).saturating_mul(view.tick) * if leads { 1 } else { 2 };
-        let stood_still =
-            view.servers.iter().map(|server| server.paused_until).filter(|until| *until != NEVER).max();
-        let from = at.max(stood_still.unwrap_or(0));
-        if scene.at > from.saturating_add(ticks).saturating_add(view.round_trip + view.settle) {
-            let story = Story::new(format!("server {number} answers a read at {}", scene.when(view.now)))
-                .because(format!("e{told}: server {leader} leads, and this one has not joined it"));
-            sink.fail_all(RuleId::Zk13, scene, &[told], story);
+        let all = 0..scene.view.servers.len() as u8;
+        let still = all.map(|number| self.stood_still(scene, number)).max().unwrap_or(0);
+        let ticks = (scene.view.sync_limit + 1).saturating_mul(scene.view.tick) * if leads { 1 } else { 2 };
+        let because = format!("e{told}: server {leader} leads, and this one has not joined it");
+        Some((at.max(still).saturating_add(ticks), told, because))
+    }
+
+    /// Whether a server that serves should have stopped.
+    fn judge(&mut self, scene: &Scene<'_>, number: u8, what: &str, sink: &mut Sink) {
+        let view = scene.view;
+        let due = [self.cut_off(scene, number), self.left_behind(scene, number)];
+        for (at, told, because) in due.into_iter().flatten().filter(|(at, ..)| *at != NEVER) {
+            sink.premise_of_all(RuleId::Zk13);
+            // What was under way when it was cut off still arrives.
+            if scene.at > at.saturating_add(view.round_trip + view.settle) {
+                let what = format!("server {number} {what} at {}", crate::text::seconds(scene.at));
+                sink.fail_all(RuleId::Zk13, scene, &[told], Story::new(what).because(because));
+                // Told once.
+                *slot(&mut self.cut, usize::from(number)) = None;
+                slot(&mut self.serves, usize::from(number)).0 = scene.at;
+            }
         }
     }
 }
@@ -273,8 +305,21 @@ impl Rule for CutOff {
         | hears::Barrier
         | hears::Marked;
 
+    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        if self.elected.is_none() && self.cut.is_empty() {
+            return;
+        }
+        for (number, server) in (0..).zip(&scene.view.servers) {
+            let told = server.serving && self.serves.get(usize::from(number)).is_some();
+            if told
+                && [self.cut_off(scene, number), self.left_behind(scene, number)].iter().any(Option::is_some)
+            {
+                self.judge(scene, number, "still serves", sink);
+            }
+        }
+    }
+
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
-        let view = scene.view;
         match event.what {
             What::Fault { kind, victim, .. } => self.fault(scene, kind, victim, true),
             What::Mended { kind, victim } => self.fault(scene, kind, victim, false),
@@ -288,27 +333,7 @@ impl Rule for CutOff {
                 *slot(&mut self.serves, usize::from(number)) = (scene.at, true);
                 self.elected = Some((number, scene.at, scene.index));
             }
-            What::Served { .. } => {
-                self.left_behind(scene, server(event.who), sink);
-                let number = server(event.who);
-                let Some((since, told)) = self.cut.get(usize::from(number)).copied().flatten() else {
-                    return;
-                };
-                let paused = view.server(number).paused_until;
-                if paused == NEVER {
-                    return;
-                }
-                sink.premise_of_all(Self::ID);
-                // What was under way when it was cut off still arrives.
-                let ticks = (view.sync_limit + 1).saturating_mul(view.tick);
-                let patience = ticks.saturating_add(view.round_trip + view.settle);
-                if scene.at > since.max(paused).saturating_add(patience) {
-                    let story =
-                        Story::new(format!("server {number} answers a read at {}", scene.when(view.now)))
-                            .because(format!("it is cut off from all others since e{told}"));
-                    sink.fail_all(Self::ID, scene, &[told], story);
-                }
-            }
+            What::Served { .. } => self.judge(scene, server(event.who), "answers a read", sink),
             _ => {}
         }
     }

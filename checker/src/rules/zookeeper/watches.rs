@@ -375,6 +375,7 @@ impl Rule for Watches {
         let (view, number) = (scene.view, server(event.who));
         match event.what {
             What::Arm { session, table, path, conn, mode } if !conn.is_none() => {
+                let applied = view.server(number).applied;
                 self.kept.armed(Fresh {
                     server: number,
                     session,
@@ -383,6 +384,7 @@ impl Rule for Watches {
                     path,
                     mode,
                     index: scene.index,
+                    applied,
                 });
                 self.arm(Armed { server: number, conn, table, path, mode, index: scene.index }, sink);
             }

@@ -71,15 +71,18 @@ const fn wrong(
 const CALM: Trigger = Trigger { faults: &[], plan: |_| world() };
 
 /// Connections break, and clients go elsewhere.
-const LOSSES: Trigger = Trigger { faults: LOSE, plan: |_| world().with(LOSE, 0.03) };
+const LOSSES: Trigger =
+    Trigger { faults: LOSE, plan: |_| Plan { faults: 12, rounds: 40, ..world().with(LOSE, 0.06) } };
 const LOSE: &[Fault] = &[Fault::RequestLost, Fault::ReplyLost, Fault::Disconnect, Fault::ServerCrash];
 
 /// The same, and servers are behind.
-const MOVES: Trigger = Trigger { faults: MOVE, plan: |_| Plan { faults: 6, ..world().with(MOVE, 0.04) } };
+const MOVES: Trigger =
+    Trigger { faults: MOVE, plan: |_| Plan { faults: 16, rounds: 40, ..world().with(MOVE, 0.06) } };
 const MOVE: &[Fault] = &[Fault::RequestLost, Fault::Disconnect, Fault::LinkHeld, Fault::ApplyStall];
 
 /// Clients fall silent, and others take their sessions' end.
-const ENDS: Trigger = Trigger { faults: END, plan: |_| world().with(END, 0.02) };
+const ENDS: Trigger =
+    Trigger { faults: END, plan: |_| Plan { faults: 6, rounds: 40, ..world().with(END, 0.03) } };
 const END: &[Fault] = &[Fault::ClientCrash, Fault::SessionExpiry];
 
 /// Leaders go, or are cut off.
@@ -88,7 +91,7 @@ const ELECT: &[Fault] = &[Fault::LeaderCrash, Fault::ServerCrash, Fault::ServerP
 
 /// Servers are cut off for longer than they may serve.
 const PARTITIONS: Trigger =
-    Trigger { faults: PART, plan: |_| Plan { rounds: 40, ..world().with(PART, 0.005) } };
+    Trigger { faults: PART, plan: |_| Plan { rounds: 60, faults: 6, ..world().with(PART, 0.01) } };
 const PART: &[Fault] = &[Fault::ServerPartition];
 
 /// Three servers, three clients, twenty rounds each.

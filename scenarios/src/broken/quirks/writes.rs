@@ -29,5 +29,5 @@ pub(super) static ALL: &[Wrong] = &[
     wrong("raw-false-error", Quirk::FalseError, &raw::TARGET, Some(Zk11), CALM),
     wrong("raw-false-success", Quirk::FalseSuccess, &raw::TARGET, Some(Zk10), CALM),
     wrong("raw-passes-writes", Quirk::PassesWrites, &raw::TARGET, Some(Zk3), CALM),
-    wrong("raw-syncs-alone", Quirk::SyncsAlone, &raw::TARGET, Some(Zk12), CALM),
+    wrong("raw-syncs-alone", Quirk::SyncsAlone, &raw::TARGET, Some(Zk12), ELECTIONS),
 ];
