@@ -248,6 +248,11 @@ pub enum What {
         /// Where.
         path: Sym,
     },
+    /// What the `Send` just before asks for is to happen only if the znode has this version.
+    Expects {
+        /// Which.
+        version: i32,
+    },
     /// Effect: an access list was changed.
     Restricted {
         /// By which transaction.

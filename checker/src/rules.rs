@@ -52,6 +52,7 @@ kinds! {
     Opened = 19, Marked = 20, Ended = 21, Fault = 22, Mended = 23, Crash = 24, Start = 25, Heal = 26, Quiesce = 27,
     Left = 28, Stopped = 29, Restricted = 30, Data = 31, Applied = 32, Served = 33, Found = 34, Barrier = 35,
     Attached = 36, TurnedAway = 37, Moved = 38, Elected = 39, Serving = 40, Ceased = 41, Given = 42, Observed = 43,
+    Expects = 44,
 }
 
 /// A promise, as a state machine.
@@ -148,10 +149,12 @@ all_rules! {
     zk1: zookeeper::order::OneOrder,
     zk2: zookeeper::order::Linearizable,
     zk3: zookeeper::order::SessionOrder,
+    asked: zookeeper::asked::Asked,
     zk4: zookeeper::order::OneImage,
     zk5: zookeeper::reads::Shown,
     zk6: zookeeper::watches::Watches,
     zk7: zookeeper::sessions::Sessions,
+    clients: zookeeper::clients::Clients,
     zk8: zookeeper::changes::Suffix,
     zk9: zookeeper::changes::Conditions,
     zk10: zookeeper::order::Durable,

@@ -146,6 +146,7 @@ fn write_event(
             write!(out, " send r{} {} {}", req.0, kind.word(), path(on))?;
             write!(out, "{}{}", if watch { " watch" } else { "" }, if cleanup { " cleanup" } else { "" })
         }
+        What::Expects { version } => write!(out, " expects {version}"),
         What::Reply { req, code, zxid, conn } => {
             write!(out, " reply r{} {} {zxid:#x}{}", req.0, code.word(), on_conn(conn))
         }

@@ -446,6 +446,7 @@ fn what() -> impl Strategy<Value = What> {
     ];
     let servers = prop_oneof![
         (zxid(), path()).prop_map(|(zxid, path)| What::Restricted { zxid, path }),
+        any::<i32>().prop_map(|version| What::Expects { version }),
         (any::<u32>(), any::<u64>()).prop_map(|(length, digest)| What::Data { length, digest }),
         zxid().prop_map(|zxid| What::Applied { zxid }),
         (req(), conn(), zxid()).prop_map(|(req, conn, zxid)| What::Served { req, conn, zxid }),

@@ -101,7 +101,8 @@ pub fn header(config: &Config, timeout: Duration) -> Header {
 
 /// Runs with somebody who decides.
 pub fn with<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser: C) -> Run {
-    let config = Config { hostile_until: plan.hostile_ms * 1000, faults: plan.faults, ..Config::default() };
+    let (hostile_until, quirk) = (plan.hostile_ms * 1000, target.quirk());
+    let config = Config { hostile_until, faults: plan.faults, quirk, ..Config::default() };
     let config = config.with_servers(plan.servers);
     let setting = Setting::simulated(plan);
     let mut names = Names::default();

@@ -25,7 +25,12 @@ pub struct Order {
     pub plan: Option<Plan>,
     /// How many threads.
     pub jobs: usize,
+    /// Whether everything must be seen that the workload must be able to reach, however few seeds there are.
+    pub require_probes: bool,
 }
+
+/// From so many runs on a workload must have reached whatever it must be able to reach.
+const REACHED_WITHIN: u64 = 10_000;
 
 impl Order {
     /// The plan of a seed.
@@ -102,7 +107,8 @@ impl Tally {
         entry.1 += 1;
     }
 
-    fn merge(&mut self, other: Tally) {
+    /// Adds another one.
+    pub fn merge(&mut self, other: Tally) {
         self.runs += other.runs;
         for (verdict, count) in other.verdicts {
             *self.verdicts.entry(verdict).or_default() += count;
@@ -144,16 +150,28 @@ impl Tally {
         order.target.required.iter().copied().filter(|rule| !tested(rule)).collect()
     }
 
+    /// What the workload must be able to reach and never did. Few seeds need not reach everything: that is only asked of
+    /// sweeps of 10,000 and more, or by [`Order::require_probes`].
+    pub fn unreached(&self, order: &Order) -> Vec<Probe> {
+        if !order.require_probes && self.runs < REACHED_WITHIN {
+            return Vec::new();
+        }
+        let reached = |probe: &Probe| self.probes.get(probe).is_some_and(|count| *count > 0);
+        order.target.must_reach().iter().copied().filter(|probe| !reached(probe)).collect()
+    }
+
     /// Rules that never had anything to say.
     pub fn never_tested(&self) -> Vec<RuleId> {
         self.rules.iter().filter(|(_, (premises, _))| *premises == 0).map(|(rule, _)| *rule).collect()
     }
 
-    /// The verdict of the whole sweep. One in which a kind of fault never struck, or a required rule
-    /// never had anything to say, proves nothing.
+    /// The verdict of the whole sweep. One in which a kind of fault never struck, a required rule never had anything to
+    /// say, or something was never reached that must be, proves nothing.
     pub fn verdict(&self, order: &Order) -> Verdict {
         let worst = self.verdicts.keys().max().copied().unwrap_or(Verdict::Vacuous);
-        let unproved = !self.never_struck(order).is_empty() || !self.not_put_to_the_test(order).is_empty();
+        let unproved = !self.never_struck(order).is_empty()
+            || !self.not_put_to_the_test(order).is_empty()
+            || !self.unreached(order).is_empty();
         if worst < Verdict::Unknown && unproved { Verdict::Vacuous } else { worst }
     }
 }

@@ -8,11 +8,12 @@ use crate::workloads::{self, Pace};
 use crate::zoo::Caught;
 use futures_util::future::BoxFuture;
 use sim_zk::fault::Fault;
+use sim_zk::quirk::Quirk;
 use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
-use zk_checker::RuleId;
 use zk_checker::history::{Names, Object};
+use zk_checker::{Probe, RuleId};
 
 /// A workload of a recipe, right or wrong. Two of the same name are the same.
 pub struct Target {
@@ -79,7 +80,7 @@ impl Setting {
 impl Target {
     /// Every target: workloads first.
     pub fn all() -> impl Iterator<Item = &'static Target> {
-        Target::workloads().chain(Target::broken())
+        Target::workloads().chain(Target::broken()).chain(Target::too_kind())
     }
 
     /// The workloads of the library's recipes.
@@ -87,14 +88,31 @@ impl Target {
         workloads::ALL.iter().copied()
     }
 
-    /// The recipes that are broken on purpose.
+    /// The recipes that are broken on purpose, and right ones in wrong worlds.
     pub fn broken() -> impl Iterator<Item = &'static Target> {
-        broken::all()
+        let wrong_worlds = broken::quirks::ALL.iter().copied().flatten();
+        broken::all().chain(wrong_worlds.map(|wrong| &wrong.target))
+    }
+
+    /// Workloads in worlds that are kinder than ZooKeeper.
+    pub fn too_kind() -> impl Iterator<Item = &'static Target> {
+        broken::quirks::TOO_KIND.iter().map(|wrong| &wrong.target)
+    }
+
+    /// What is wrong with the world that it runs in, if anything.
+    pub fn quirk(&self) -> Option<Quirk> {
+        broken::quirks::all().find(|wrong| wrong.target == *self).map(|wrong| wrong.quirk)
     }
 
     /// The target of that name.
     pub fn from_name(name: &str) -> Option<&'static Target> {
         Target::all().find(|target| target.name == name)
+    }
+
+    /// What a long sweep of it must see at least once, or the simulation is too kind.
+    pub fn must_reach(&self) -> &'static [Probe] {
+        let raw = *self == workloads::raw::TARGET || Target::too_kind().any(|target| target == self);
+        if raw { workloads::raw::MUST_REACH } else { &[] }
     }
 
     /// The plan that a seed draws for it.

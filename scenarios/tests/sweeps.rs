@@ -16,7 +16,7 @@ fn no_guid() -> &'static Target {
 }
 
 fn order(target: &'static Target, seeds: u64, jobs: usize) -> Order {
-    Order { target, seeds: 0..seeds, shard: (0, 1), plan: None, jobs }
+    Order { target, seeds: 0..seeds, shard: (0, 1), plan: None, jobs, require_probes: false }
 }
 
 fn tally(order: &Order) -> Tally {

@@ -10,6 +10,7 @@
 //! | [`choose`] | who decides: calm, seeded, replayed |
 //! | [`raw`] | a world driven by hand, packet by packet |
 //! | [`fault`] | what can go wrong, and where |
+//! | [`quirk`] | wrong on purpose: clients and servers that break a promise |
 //! | [`witness`] | what happens, told as it happens |
 //! | [`paths`] | paths as small numbers |
 //!
@@ -99,6 +100,7 @@ mod ensemble;
 pub mod fault;
 pub mod message;
 pub mod paths;
+pub mod quirk;
 pub mod raw;
 mod server;
 mod session;

@@ -15,8 +15,9 @@ mod servers;
 mod tests;
 mod watches;
 
-use crate::message::{Answer, Ask, Down, Password, Refusal, Tag, Up};
+use crate::message::{Answer, Ask, Down, Password, Refusal, Table, Tag, Up};
 use crate::paths::{PathId, Paths};
+use crate::quirk::Quirk;
 use crate::server::ConnId;
 pub(crate) use servers::Servers;
 use std::collections::VecDeque;
@@ -34,6 +35,8 @@ pub(crate) enum Out {
     Fired(u32, Told),
     /// A notification arrived (whoever waits for it): `dispatch` it.
     Noticed(ConnId, EventKind, PathId),
+    /// A watch on that path is not registered again: nobody waits for it any more.
+    Forgot(Table, PathId),
     /// The status changed.
     Changed(Status),
     /// Give the connection up.
@@ -127,6 +130,9 @@ pub(crate) struct ClientSession {
     password: Password,
     /// The user has closed the session, and its end is on its way: nothing more is sent, and no connection follows.
     closing: bool,
+    /// What is wrong with it on purpose, and a notification that is kept back for it.
+    quirk: Option<Quirk>,
+    kept_back: Vec<(EventKind, PathId)>,
 }
 
 impl ClientSession {
@@ -151,7 +157,14 @@ impl ClientSession {
             servers,
             password: [0; 16],
             closing: false,
+            quirk: None,
+            kept_back: Vec::new(),
         }
+    }
+
+    /// The same, wrong in that way.
+    pub(crate) fn with(self, quirk: Option<Quirk>) -> Self {
+        ClientSession { quirk, ..self }
     }
 
     /// The smaller of the timeout first negotiated and the one negotiated last.
@@ -216,6 +229,15 @@ impl ClientSession {
             return;
         }
         self.closing = ask == Ask::CloseSession;
+        if let (Phase::Up { conn }, true, Some(ticket), Some(Quirk::ClosesSilently)) =
+            (&self.phase, self.closing, ticket, self.quirk)
+        {
+            out.push(Out::Close(*conn));
+            let result = Ok(Answer::Nothing);
+            out.push(Out::Answered(Answered { ticket, result, tag, zxid: None, conn: None }));
+            self.end(Over::Closed, out);
+            return;
+        }
         let pending = Pending { ticket, watch, xid: 0, ask, tag, sent: 0 };
         match self.phase {
             Phase::Up { conn } => self.send(now, conn, pending, out),
@@ -286,13 +308,15 @@ impl ClientSession {
         self.phase =
             Phase::Connecting { conn, until: now + self.timeout / u64::from(self.servers.count), sent: now };
         self.last_sent = now;
-        let (session, last_zxid, timeout) = (self.session, self.last_zxid, self.asked_timeout);
+        let last_zxid = if self.quirk == Some(Quirk::ForgetsZxid) { 0 } else { self.last_zxid };
+        let (session, timeout) = (self.session, self.asked_timeout);
         out.push(Out::Send(conn, Up::Connect { session, last_zxid, timeout, password: self.password }));
     }
 
     /// The connection is gone, or the attempt has failed.
     fn lost(&mut self, out: &mut Vec<Out>) {
         self.pings.clear();
+        let repeated = self.repeated();
         for pending in self.outstanding.drain(..).chain(self.waiting.drain(..)) {
             if let Some(ticket) = pending.ticket {
                 out.push(Out::failed(ticket, Failure::ConnectionLoss, pending.tag));
@@ -304,12 +328,29 @@ impl ClientSession {
             self.end(Over::Closed, out);
             return;
         }
+        self.waiting = repeated;
+        self.kept_back.clear();
+        if self.quirk == Some(Quirk::ExpiresAtLoss) && self.status.state == State::Connected {
+            self.end(Over::Expired, out);
+            return;
+        }
         self.phase = Phase::Waiting { until: u64::MAX };
         out.push(Out::Retry { pause: self.servers.pause() });
         self.watches.lost();
-        if self.status.state == State::Connected {
+        if self.status.state == State::Connected && self.quirk != Some(Quirk::HidesLoss) {
             self.change(State::Suspended, out);
         }
+    }
+
+    /// What is not failed by a lost connection: nothing, if all is right.
+    fn repeated(&mut self) -> VecDeque<Pending> {
+        if self.quirk != Some(Quirk::RepeatsLost) || self.closing {
+            return VecDeque::new();
+        }
+        let all = self.outstanding.drain(..).chain(self.waiting.drain(..));
+        let (writes, others) = all.partition(|pending| pending.ask.is_write() && pending.ticket.is_some());
+        self.outstanding = others;
+        writes
     }
 
     /// When to try again.
@@ -371,12 +412,16 @@ impl ClientSession {
                 self.connected(now, conn, session, timeout, out);
             }
             Down::Reply { xid, zxid, result } => self.reply(now, conn, xid, zxid, result, out),
+            Down::Notify { kind, path } if self.quirk == Some(Quirk::ReplyFirst) => {
+                return self.kept_back.push((kind, path));
+            }
             Down::Notify { kind, path } => out.push(Out::Noticed(conn, kind, path)),
             Down::Fin => {
                 out.push(Out::Close(conn));
                 self.lost(out);
             }
         }
+        out.extend(self.kept_back.drain(..).map(|(kind, path)| Out::Noticed(conn, kind, path)));
         // The server closes after the answer to closeSession; the session is over either way.
         if self.status.state == State::Over(Over::Closed) {
             out.push(Out::Close(conn));
@@ -395,7 +440,8 @@ impl ClientSession {
         self.change(State::Connected, out);
         // Told now, so that whatever they ask for in consequence comes behind the arming.
         out.extend(self.watches.staying().map(|id| Out::Fired(id, Told::Gap)));
-        if let Some(believed) = self.watches.believed(self.last_zxid) {
+        out.extend(self.watches.forgotten().map(|(table, path)| Out::Forgot(table, path)));
+        if let Some(believed) = self.watches.believed(self.last_zxid, self.quirk) {
             let (ask, tag) = (Ask::SetWatches(Box::new(believed)), Tag { cleanup: true, ..Tag::default() });
             self.send(now, conn, Pending { ticket: None, watch: None, xid: 0, ask, tag, sent: 0 }, out);
         }
@@ -420,6 +466,9 @@ impl ClientSession {
         }
         // Answers come in the order of the requests. If one is left out, a write of ours was refused because the session
         // has moved; like the real library, we do not go on with this connection.
+        if self.quirk == Some(Quirk::SwapsAnswers) {
+            self.swap_answers();
+        }
         let Some(pending) = self.outstanding.pop_front_if(|pending| pending.xid == xid) else {
             out.push(Out::Close(conn));
             self.lost(out);
@@ -440,9 +489,26 @@ impl ClientSession {
         }
     }
 
+    /// Whoever waits for the next two answers, if they are of a kind, will get the other one's.
+    fn swap_answers(&mut self) {
+        let (front, back) = self.outstanding.as_mut_slices();
+        let mut both = front.iter_mut().chain(back);
+        if let (Some(one), Some(other)) = (both.next(), both.next())
+            && std::mem::discriminant(&one.ask) == std::mem::discriminant(&other.ask)
+            && one.tag.req < other.tag.req
+        {
+            std::mem::swap(&mut one.ticket, &mut other.ticket);
+            std::mem::swap(&mut one.tag, &mut other.tag);
+            std::mem::swap(&mut one.watch, &mut other.watch);
+        }
+    }
+
     /// Tells a notification to those whom it concerns.
     pub(crate) fn dispatch(&mut self, kind: EventKind, path: PathId, paths: &Paths, out: &mut Vec<Out>) {
         let concerned = self.watches.concerned(kind, path, paths);
+        if self.quirk == Some(Quirk::KeepsFired) {
+            self.watches.keep(kind, path);
+        }
         out.extend(concerned.into_iter().map(|id| Out::Fired(id, Told::Event(kind, path))));
     }
 }

@@ -283,6 +283,11 @@ impl Tree {
         node
     }
 
+    /// Takes back the mark that a deletion has left on the parent, as nothing right would.
+    pub(crate) fn unmark(&mut self, parent: PathId, pzxid: i64) {
+        self.node_mut(parent).pzxid = pzxid;
+    }
+
     fn disown(&mut self, session: SessionId, place: u32) {
         let Some(owned) = self.ephemerals.get_mut(&session) else { return };
         owned.remove(place);

@@ -39,6 +39,8 @@ pub(crate) enum Change {
 pub(crate) enum Body {
     /// A request that failed takes a zxid all the same.
     Refused(Refusal),
+    /// Refused, and some of it done all the same: that is wrong, and only one of the quirks does it.
+    Half(Vec<Change>, Refusal),
     /// One change.
     One(Change),
     /// A multi.

@@ -64,6 +64,8 @@ pub enum Happening<'a> {
     // ── a client's library ──
     /// A request leaves.
     Sent { process: u8, req: u32, op: u32, kind: Kind, path: PathId, watch: bool, cleanup: bool },
+    /// What the request that has just left asks for is to happen only if the znode has that version.
+    Expected { process: u8, op: u32, version: i32 },
     /// An answer arrives by a connection, or the library answers by itself. `made`: what a create made, and its czxid.
     Replied {
         process: u8,
@@ -79,6 +81,9 @@ pub enum Happening<'a> {
     Lost { process: u8, req: u32, op: u32 },
     /// A notification arrives.
     Noticed { process: u8, session: SessionId, conn: u32, kind: EventKind, path: PathId },
+    /// After a reconnect: since it was connected before, the last who waited for such a watch has given it up, so that it
+    /// is not registered again.
+    Forgot { process: u8, session: SessionId, table: Table, path: PathId },
     /// The library learns something of its session; `conn` is the connection, if there is one, and `server` whose.
     News { process: u8, session: SessionId, news: SessionNews, conn: u32, server: u8 },
     // ── a server ──
@@ -176,6 +181,8 @@ impl Happening<'_> {
             Replied { process, session, conn, req, op, outcome, zxid, made }
             Lost { process, req, op }
             Noticed { process, session, conn, kind, path }
+            Expected { process, op, version }
+            Forgot { process, session, table, path }
             News { process, session, news, conn, server }
             Txn { server, zxid, session, op, kind, outcome }
             Deleted { server, zxid, op, path, by }

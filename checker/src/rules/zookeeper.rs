@@ -3,7 +3,10 @@
 //! All of it is judged against the order of transactions and the tree that they make ([`Oracle`](crate::view::Oracle)).
 //! Only simulations tell enough.
 
+pub(super) mod asked;
 pub(super) mod changes;
+pub(super) mod clients;
+mod kept;
 pub(super) mod order;
 pub(super) mod probes;
 pub(super) mod reads;

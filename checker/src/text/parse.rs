@@ -200,6 +200,9 @@ impl Reader {
                 let path = self.path(rest)?;
                 What::Send { req, kind, path, watch: rest.flag("watch"), cleanup: rest.flag("cleanup") }
             }
+            "expects" => What::Expects {
+                version: rest.next("a version")?.parse().map_err(|_| "a version is a number")?,
+            },
             "reply" => What::Reply {
                 req: rest.request()?,
                 code: rest.word("a code")?,

@@ -16,7 +16,7 @@ pub(crate) struct Version {
     pub(crate) czxid: u64,
     pub(crate) mzxid: u64,
     pub(crate) pzxid: u64,
-    version: i32,
+    pub(crate) version: i32,
     aversion: i32,
     /// How many children were ever created.
     creations: i32,
@@ -124,6 +124,8 @@ pub(crate) struct Oracle {
     dying: VecDeque<(u64, Sym)>,
     /// By server: the number of the last transaction that it applied, plus one; zero if that is not known.
     at: Vec<u32>,
+    /// By server: the same as it was when it went away, or zero.
+    left_at: Vec<u32>,
     /// By session: its ephemerals, also those that are gone.
     ephemerals: Vec<Vec<Sym>>,
     /// By session: how many of them live.
@@ -171,13 +173,20 @@ impl Oracle {
                 }
             }
             // A server that comes back may have got everything at once.
-            What::Ceased => *self.at_mut(event.who) = 0,
+            What::Ceased => {
+                let at = std::mem::take(self.at_mut(event.who));
+                let number = server(event.who);
+                if self.left_at.len() <= number {
+                    self.left_at.resize(number + 1, 0);
+                }
+                self.left_at[number] = at.max(self.left_at[number]);
+            }
             _ => {}
         }
     }
 
     fn at_mut(&mut self, who: Who) -> &mut u32 {
-        let number = if let Who::Server(number) = who { usize::from(number) } else { 0 };
+        let number = server(who);
         if self.at.len() <= number {
             self.at.resize(number + 1, 0);
         }
@@ -196,6 +205,12 @@ impl Oracle {
             self.skipped = (before, number);
         }
         self.is_unknown |= number < before;
+    }
+
+    /// The number before which a server has applied everything: also that of one which was away, as far as it was told.
+    pub(crate) fn reached(&self, who: Who) -> u32 {
+        let of = |table: &[u32]| table.get(server(who)).copied().unwrap_or(0);
+        of(&self.at).max(of(&self.left_at))
     }
 
     /// The number of a transaction.
@@ -422,6 +437,10 @@ impl Oracle {
             self.odd = odd;
         }
     }
+}
+
+fn server(who: Who) -> usize {
+    if let Who::Server(number) = who { usize::from(number) } else { 0 }
 }
 
 /// Whether a path was there before everything that is told.

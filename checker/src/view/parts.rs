@@ -254,6 +254,9 @@ pub(crate) struct SessionView {
     pub(crate) undelivered: u32,
     /// When the latest request that was answered had been sent.
     pub(crate) answered_sent: u64,
+    /// A server has told that it took the session in. Where that is told, so is everything else that servers do for it;
+    /// a history without it is of somebody who told less.
+    pub(crate) is_attached: bool,
 }
 
 impl SessionView {
@@ -273,6 +276,7 @@ impl SessionView {
         ended: Moment::NEVER,
         undelivered: 0,
         answered_sent: 0,
+        is_attached: false,
     };
 
     pub(crate) fn is_over(&self) -> bool {

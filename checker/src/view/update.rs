@@ -147,6 +147,7 @@ impl View {
             }
             What::Fire { session, kind, path, conn, .. } => self.fire(session, kind, path, conn),
             What::Disarm { session, table, path, conn } => self.disarm(session, table, path, conn),
+            What::Attached { session, .. } => self.session_mut(session).is_attached = true,
             What::Elected { epoch } => self.elected(View::server_of(event.who), epoch),
             What::Serving => self.serving(View::server_of(event.who)),
             What::Ceased => self.ceased(View::server_of(event.who)),
@@ -195,9 +196,9 @@ impl View {
             What::Stopped => {}
             What::Sleep { .. }
             | What::Restricted { .. }
+            | What::Expects { .. }
             | What::Found { .. }
             | What::Barrier { .. }
-            | What::Attached { .. }
             | What::TurnedAway { .. }
             | What::Moved { .. }
             | What::Made { .. }

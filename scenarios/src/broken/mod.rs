@@ -24,6 +24,7 @@ pub mod priority_lock;
 pub mod priority_queue;
 pub mod published;
 pub mod queue;
+pub mod quirks;
 pub mod revocable_lock;
 mod session;
 pub mod shared_lock;

@@ -43,6 +43,9 @@ pub(super) struct Sweep {
     /// One plan for all seeds, instead of one drawn by each: a JSON file
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
+    /// Require whatever a workload must be able to reach, also of fewer than 10,000 seeds
+    #[arg(long)]
+    require_probes: bool,
     /// With `--format json`: a line for every run, not only for failures
     #[arg(long)]
     each: bool,
@@ -102,7 +105,8 @@ impl Sweep {
         let started = now();
         let mut parts = Vec::new();
         for target in targets {
-            let order = Order { target, seeds: self.from..end, shard: self.shard, plan: plan.clone(), jobs };
+            let (seeds, shard, plan) = (self.from..end, self.shard, plan.clone());
+            let order = Order { target, seeds, shard, plan, jobs, require_probes: self.require_probes };
             parts.push(self.part(order, &stop, started));
         }
         for part in &parts {
@@ -220,9 +224,11 @@ fn unproved(part: &Part) -> Option<serde_json::Value> {
     let faults: Vec<&str> = part.tally.never_struck(&part.order).iter().map(|fault| fault.name()).collect();
     let rules: Vec<&str> =
         part.tally.not_put_to_the_test(&part.order).iter().map(|rule| rule.name()).collect();
+    let probes: Vec<&str> = part.tally.unreached(&part.order).iter().map(|probe| probe.name()).collect();
     let name = part.order.target.name;
-    (!faults.is_empty() || !rules.is_empty())
-        .then(|| json!({"kind": "unproved", "workload": name, "faults": faults, "rules": rules}))
+    (!faults.is_empty() || !rules.is_empty() || !probes.is_empty()).then(
+        || json!({"kind": "unproved", "workload": name, "faults": faults, "rules": rules, "probes": probes}),
+    )
 }
 
 fn follow(bar: &ProgressBar, failed: &AtomicU64, what: Option<String>) {
@@ -275,6 +281,14 @@ fn table(part: &Part) {
     if !untested.is_empty() {
         let names: Vec<&str> = untested.iter().map(|rule| rule.name()).collect();
         println!("  nothing was proved: {} was never put to the test; run more seeds", names.join(", "));
+    }
+    let unreached = tally.unreached(order);
+    if !unreached.is_empty() {
+        let names: Vec<&str> = unreached.iter().map(|probe| probe.name()).collect();
+        println!(
+            "  nothing was proved: {} was never reached; run more seeds, or the simulation is too kind",
+            names.join(", ")
+        );
     }
     let verdict = tally.verdict(order);
     println!("  {}: {}", word(verdict), meaning(verdict));

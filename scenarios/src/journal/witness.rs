@@ -185,6 +185,9 @@ impl Journal {
                 let what = What::Send { req: ReqId(req), kind: request(kind), watch, cleanup, path };
                 self.write(at, client(process), OpId(op), what);
             }
+            Happening::Expected { process, op, version } => {
+                self.write(at, client(process), OpId(op), What::Expects { version });
+            }
             Happening::Replied { process, session: _, conn: on, req, op, outcome, zxid, made } => {
                 let (code, conn) = (code(outcome), on.map_or(Conn(0), conn));
                 let what = What::Reply { req: ReqId(req), code, zxid: zxid as u64, conn };
@@ -200,6 +203,12 @@ impl Journal {
             Happening::Noticed { process, session, conn: on, kind, path } => {
                 let (session, path) = (self.session(session), self.path(path, paths));
                 let what = What::Notice { session, kind: notify(kind), path, conn: conn(on) };
+                self.write(at, client(process), none, what);
+            }
+            // Told by a client, of no connection: its library will not register such a watch again.
+            Happening::Forgot { process, session, table: of, path } => {
+                let (session, path) = (self.session(session), self.path(path, paths));
+                let what = What::Disarm { session, table: table(of), path, conn: Conn(0) };
                 self.write(at, client(process), none, what);
             }
             Happening::News { process, session, news, conn: on, server } => {
@@ -240,9 +249,11 @@ impl Witness for Journal {
     fn saw(&mut self, at: u64, happening: &Happening<'_>, paths: &Paths) {
         match happening {
             Happening::Sent { .. }
+            | Happening::Expected { .. }
             | Happening::Replied { .. }
             | Happening::Lost { .. }
             | Happening::Noticed { .. }
+            | Happening::Forgot { .. }
             | Happening::News { .. } => self.of_client(at, happening, paths),
             Happening::Txn { .. }
             | Happening::Created { .. }

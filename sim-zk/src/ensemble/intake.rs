@@ -5,6 +5,7 @@ use super::stage::Read;
 use super::{Env, Member, Packet, Role};
 use crate::message::{Answer, Ask, Code, Down, Password, Tag, Up};
 use crate::paths::PathId;
+use crate::quirk::Quirk;
 use crate::server::ConnId;
 use crate::wire::password;
 use crate::witness::Happening;
@@ -64,7 +65,7 @@ impl Member {
         env: &mut Env<'_>,
     ) {
         let (server, applied) = (self.id, self.replica.applied);
-        if last_zxid > applied {
+        if last_zxid > applied && !env.config.has(Quirk::AcceptsAnyone) {
             // A server that is behind what the client has seen refuses by closing, without an answer.
             env.tell(Happening::TurnedAway { server, session, seen: last_zxid, applied });
             env.outbox.push((conn, Down::Fin));
@@ -167,14 +168,17 @@ impl Member {
             self.submit(session, number, Wish::Ask(ask), conn, tag, env);
             return;
         }
-        if let (Ask::Sync { path }, Role::Following(following)) = (&ask, &self.role) {
+        if let (Ask::Sync { path }, Role::Following(following), false) =
+            (&ask, &self.role, env.config.has(Quirk::SyncsAlone))
+        {
             let number = env.counters.number();
             env.post.push((following.leader, Packet::Sync { session, number, req: tag.req }));
             let waiting = Waiting::Sync { number, conn, xid, path: *path };
             self.queues.entry(session).or_default().push_back(waiting);
             return;
         }
-        if let Some(queue) = self.queues.get_mut(&session) {
+        let waits = !env.config.has(Quirk::PassesWrites);
+        if let Some(queue) = self.queues.get_mut(&session).filter(|_| waits) {
             queue.push_back(Waiting::Read(Read { conn, xid, ask, tag }));
         } else if self.apply_stops > 0 {
             let pending = !self.queues.is_empty();

@@ -7,7 +7,8 @@ use super::stage::{Behind, Item, Withheld};
 use super::tracker::Tracker;
 use super::{Env, Member, Packet, Role};
 use crate::choose::Point;
-use crate::message::{Ask, Code, Tag};
+use crate::message::{Ask, AskOp, Code, Refusal, Tag};
+use crate::quirk::Quirk;
 use crate::server::{Prep, kind_of, refused_for_session};
 use crate::txn::{Body, Origin, Txn};
 use crate::witness::{Happening, Kind};
@@ -68,7 +69,7 @@ impl Leading {
             zxid,
             last,
             committed: zxid,
-            prep: Prep::default(),
+            prep: Prep::with(env.config.quirk),
             proposals: VecDeque::new(),
             followers: BTreeMap::new(),
             blocked: VecDeque::new(),
@@ -103,7 +104,8 @@ impl Leading {
 
     /// A follower was heard of.
     fn heard(&mut self, follower: u8, env: &Env<'_>) {
-        let counts_until = self.ticks + env.config.sync_limit;
+        let limit = env.config.sync_limit;
+        let counts_until = self.ticks + if env.config.has(Quirk::LeadsOn) { 4 * limit } else { limit };
         let silent_at = env.now + env.config.patience();
         self.followers.insert(follower, Follower { counts_until, silent_at });
     }
@@ -246,14 +248,34 @@ impl Member {
                 let settings = &env.config.settings;
                 let moved = moved.then_some(Code::SessionMoved);
                 let refused = moved.or_else(|| leading.tracker.check(session, by).err());
+                let refused = match refused {
+                    Some(Code::SessionMoved) if env.config.has(Quirk::AcceptsMoved) => None,
+                    refused => refused,
+                };
                 let refused = refused.and_then(|code| refused_for_session(&ask, code, settings));
+                let mut prepare =
+                    |ask: &Ask| leading.prep.prepare(replica, zxid, session, &ids, ask, settings, env.paths);
                 let body = match refused {
                     Some(refusal) => Body::Refused(refusal),
-                    None => leading.prep.prepare(replica, zxid, session, &ids, &ask, settings, env.paths),
+                    None => match env.config.quirk {
+                        Some(quirk) => prepare_wrongly(quirk, &ask, prepare),
+                        None => prepare(&ask),
+                    },
                 };
                 (kind_of(&ask), body)
             }
         };
+        if let (Body::Many(changes), true) = (&body, env.config.has(Quirk::TwoPartMulti))
+            && let [first, rest @ ..] = changes.as_slice()
+            && !rest.is_empty()
+        {
+            let (first, rest) = (Body::Many(vec![first.clone()]), Body::Many(rest.to_vec()));
+            let origin = Origin { member: by, number: 0 };
+            self.propose(Txn { zxid, time, session, origin, op: tag.op, kind, body: first }, env);
+            let origin = Origin { member: by, number };
+            return self
+                .propose(Txn { zxid: zxid + 1, time, session, origin, op: tag.op, kind, body: rest }, env);
+        }
         let origin = Origin { member: by, number };
         self.propose(Txn { zxid, time, session, origin, op: tag.op, kind, body }, env);
     }
@@ -286,7 +308,8 @@ impl Member {
 
     /// Commits what a quorum has logged, in the order of proposals.
     fn commit_agreed(&mut self, env: &mut Env<'_>) {
-        let majority = u32::from(env.config.majority());
+        let one = env.config.has(Quirk::LosesAcknowledged);
+        let majority = if one { 1 } else { u32::from(env.config.majority()) };
         while self.withheld.is_none() {
             let leading = self.leading_mut();
             let agreed = |proposal: &mut Proposal| proposal.acks.count_ones() >= majority;
@@ -349,7 +372,12 @@ impl Member {
 
     /// The session tracker's turn: every session whose deadline has passed ends.
     pub(crate) fn expire(&mut self, env: &mut Env<'_>) {
-        for session in self.leading_mut().tracker.due(env.now) {
+        let ahead = if env.config.has(Quirk::ExpiresEarly) { 2 * env.config.tick } else { 0 };
+        for session in self.leading_mut().tracker.due(env.now + ahead) {
+            if env.config.has(Quirk::NeverExpires) {
+                self.leading_mut().tracker.touch_again(session, env.now);
+                continue;
+            }
             let server = self.id;
             let heard = self.leading_mut().tracker.close(session).expect("it was just found");
             env.tell(Happening::Marked { server, session, heard });
@@ -416,5 +444,33 @@ impl Member {
         // A follower that got to commit gets to apply: measured, only a stall kept it from that. A leader commits before it
         // applies, and was now and then seen to lag behind a follower's answer.
         self.apply_lag = if self.is_leading() { lag().min(lag()) * 50 } else { lag() };
+    }
+}
+
+/// A write as a leader with that quirk lets it through.
+fn prepare_wrongly(quirk: Quirk, ask: &Ask, mut prepare: impl FnMut(&Ask) -> Body) -> Body {
+    match (quirk, ask) {
+        (Quirk::IgnoresVersion, Ask::Delete { path, .. }) => {
+            prepare(&Ask::Delete { path: *path, version: -1 })
+        }
+        (Quirk::IgnoresVersion, Ask::Set { path, data, .. }) => {
+            prepare(&Ask::Set { path: *path, data: data.clone(), version: -1 })
+        }
+        (Quirk::HalfMulti, Ask::Multi(ops)) => half(ops, prepare),
+        _ => prepare(ask),
+    }
+}
+
+/// A multi, of which what stands before the operation that fails is done.
+fn half(ops: &[AskOp], mut prepare: impl FnMut(&Ask) -> Body) -> Body {
+    match prepare(&Ask::Multi(ops.to_vec())) {
+        Body::Refused(refusal @ Refusal::Multi { index: 1.., .. }) => {
+            let Refusal::Multi { index, .. } = refusal else { unreachable!("it was just found to be one") };
+            match prepare(&Ask::Multi(ops[..usize::from(index)].to_vec())) {
+                Body::Many(changes) => Body::Half(changes, refusal),
+                body => body,
+            }
+        }
+        body => body,
     }
 }

@@ -51,6 +51,11 @@ impl Log {
         }
     }
 
+    /// Whether nothing was dropped from its front.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.base == 0
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }

@@ -34,6 +34,7 @@ pub(crate) use packet::Packet;
 use crate::choose::Chooser;
 use crate::message::Down;
 use crate::paths::Paths;
+use crate::quirk::Quirk;
 use crate::server::{ConnId, Replica, Scene};
 use crate::txn::Txn;
 use crate::witness::{Happening, Witness};
@@ -89,6 +90,7 @@ impl Env<'_> {
             server,
             first,
             settings: &self.config.settings,
+            quirk: self.config.quirk,
             paths: self.paths,
             witness: self.witness,
             outbox: self.outbox,
@@ -339,11 +341,29 @@ impl Member {
     /// Begins to follow: its log becomes the leader's, as far as that is committed.
     pub(crate) fn follow(&mut self, leader: u8, epoch: u32, log: &Log, committed: i64, env: &mut Env<'_>) {
         self.log.follow(log, committed);
+        if env.config.has(Quirk::LosesAcknowledged) {
+            self.rebuild(committed, env);
+        }
         let own = self.log.clone();
         self.catch_up(&own, committed, env);
         self.epoch = epoch;
         self.role = Role::Following(Following::new(leader, env));
         env.tell(Happening::Serving { server: self.id });
+    }
+
+    /// What was applied, and is not in the leader's log, was never committed: the state is made anew from the log.
+    fn rebuild(&mut self, committed: i64, env: &mut Env<'_>) {
+        if !self.log.is_whole() {
+            return;
+        }
+        let (told, mut replica) = (self.replica.applied, Replica::new());
+        let (mut outbox, mut nobody) = (Vec::new(), ());
+        for txn in self.log.between(0, told.min(committed)) {
+            let mut scene = env.scene(self.id, false);
+            (scene.outbox, scene.witness) = (&mut outbox, &mut nobody);
+            let _ = replica.apply(txn, &mut scene);
+        }
+        self.replica = replica;
     }
 
     fn catch_up(&mut self, log: &Log, to: i64, env: &mut Env<'_>) {

@@ -5,9 +5,10 @@ use super::intake::Waiting;
 use super::{Env, Member, Packet, Role};
 use crate::choose::Point;
 use crate::message::{Answer, Ask, Code, Down, Refusal, Tag};
+use crate::quirk::Quirk;
 use crate::server::ConnId;
-use crate::txn::{Body, Txn};
-use crate::witness::Happening;
+use crate::txn::{Body, Change, Txn};
+use crate::witness::{Happening, Kind};
 use std::sync::Arc;
 use zk_recipes::zk::SessionId;
 
@@ -102,6 +103,7 @@ impl Member {
 
     fn pass(&mut self, item: Item, env: &mut Env<'_>) {
         match item {
+            Item::Txn(txn) if env.config.has(Quirk::SkipsWrites) && self.may_skip(&txn) => {}
             Item::Txn(txn) => self.apply(&txn, env),
             Item::Synced { session, number } => {
                 let Some(queue) = self.queues.get_mut(&session) else { return };
@@ -112,6 +114,13 @@ impl Member {
                 }
             }
         }
+    }
+
+    /// Whether a follower can leave a transaction out without anybody waiting for it forever.
+    fn may_skip(&self, txn: &Txn) -> bool {
+        matches!(txn.body, Body::One(Change::Set { .. }))
+            && txn.origin.member != self.id
+            && !self.is_leading()
     }
 
     /// Applies a transaction, and answers whoever asked for it here.
@@ -166,6 +175,11 @@ impl Member {
             self.hang_up(conn, env);
             return;
         }
+        let result = match (env.config.quirk, txn.kind, result) {
+            (Some(Quirk::FalseError), Kind::Create, Ok(_)) => Err(Code::NodeExists.into()),
+            (Some(Quirk::FalseSuccess), Kind::Delete, Err(_)) => Ok(Answer::Nothing),
+            (_, _, result) => result,
+        };
         self.reply(conn, xid, result, env);
     }
 
@@ -210,6 +224,12 @@ impl Member {
     pub(super) fn answer(&mut self, conn: ConnId, xid: i32, ask: &Ask, tag: Tag, env: &mut Env<'_>) {
         if self.replica.session_of(conn).is_none() {
             return;
+        }
+        if env.config.has(Quirk::NeverStale)
+            && *ask != Ask::Ping
+            && self.replica.applied < env.counters.newest
+        {
+            return self.hang_up(conn, env);
         }
         let result = match ask {
             Ask::Ping => Ok(Answer::Nothing),

@@ -43,6 +43,16 @@ pub(crate) fn outcome_of(refusal: Refusal) -> Outcome {
 }
 
 impl Ask {
+    /// The version that a single write expects, if it is conditional.
+    pub(crate) fn expected_version(&self) -> Option<i32> {
+        match self {
+            Ask::Delete { version, .. } | Ask::Set { version, .. } => {
+                Some(*version).filter(|version| *version != -1)
+            }
+            _ => None,
+        }
+    }
+
     /// The path a request is about, as far as it is about one.
     pub(crate) fn path(&self) -> PathId {
         match self {

@@ -2,8 +2,9 @@
 
 use super::{ConnId, Replica, Scene, outcome_of};
 use crate::acl::{Acl, perms};
-use crate::message::{Answer, CreateForm, Down, OpAnswer, Refusal, Table};
+use crate::message::{Answer, CreateForm, Down, OpAnswer, Refusal, Table, WatchMode};
 use crate::paths::PathId;
+use crate::quirk::Quirk;
 use crate::txn::{Body, Change, Life, Txn};
 use crate::watches::Hit;
 use crate::witness::Happening;
@@ -48,6 +49,10 @@ impl Replica {
         self.tell_txn(txn, scene);
         match &txn.body {
             Body::Refused(refusal) => return Err(*refusal),
+            Body::Half(changes, refusal) => {
+                changes.iter().for_each(|change| _ = self.change(change, txn, scene));
+                return Err(*refusal);
+            }
             Body::One(change) => return Ok(self.change(change, txn, scene).into()),
             Body::Many(changes) => {
                 let done = changes.iter().map(|change| self.change(change, txn, scene).into());
@@ -66,7 +71,7 @@ impl Replica {
             return scene.tell(Happening::Applied { server, zxid });
         }
         let outcome = match txn.body {
-            Body::Refused(refusal) => outcome_of(refusal),
+            Body::Refused(refusal) | Body::Half(_, refusal) => outcome_of(refusal),
             _ => None,
         };
         scene.tell(Happening::Txn { server, zxid, session, op, kind, outcome });
@@ -83,12 +88,13 @@ impl Replica {
     /// The leader's list comes first, in the leader's order; then whatever the session owns beside it, which is nothing
     /// unless the leader erred (`DataTree.killSession`).
     fn close(&mut self, txn: &Txn, ephemerals: &[PathId], scene: &mut Scene<'_>) {
+        let kept = ephemerals.last().filter(|_| scene.quirk == Some(Quirk::KeepsEphemeral)).copied();
         for path in ephemerals {
-            if self.tree.get(*path).is_some() {
+            if self.tree.get(*path).is_some() && kept != Some(*path) {
                 self.delete(*path, txn, scene);
             }
         }
-        for path in self.tree.orphans(txn.session) {
+        for path in self.tree.orphans(txn.session).into_iter().filter(|path| kept != Some(*path)) {
             self.delete(path, txn, scene);
         }
         self.sessions.remove(&txn.session);
@@ -110,12 +116,16 @@ impl Replica {
             }
             Change::Set { path, data, version } => {
                 let path = *path;
-                let stat = self.tree.set(path, data.clone(), *version, zxid, txn.time, scene.paths);
+                let version = if scene.quirk == Some(Quirk::VersionStays) { version - 1 } else { *version };
+                let stat = self.tree.set(path, data.clone(), version, zxid, txn.time, scene.paths);
                 if scene.first {
                     scene.tell(Happening::Written { server, zxid, op, path, data });
                 }
                 let acl = self.acl_of(path);
                 self.fire(Table::Data, path, EventKind::NodeDataChanged, &acl, txn, &[], scene);
+                if scene.quirk == Some(Quirk::ChildrenForData) {
+                    self.fire_parent(path, txn, scene);
+                }
                 Done::Changed(stat)
             }
             Change::SetAcl { path, acl, version } => {
@@ -151,13 +161,24 @@ impl Replica {
 
     fn delete(&mut self, path: PathId, txn: &Txn, scene: &mut Scene<'_>) {
         let &Txn { zxid, op, session: by, .. } = txn;
+        let parent = scene.paths.parent_of_znode(path);
+        let mark = self.tree.get(parent).map_or(0, |node| node.pzxid);
         let gone = self.tree.delete(path, zxid, scene.paths);
+        if scene.quirk == Some(Quirk::PzxidStays) {
+            self.tree.unmark(parent, mark);
+        }
         if scene.first {
             scene.tell(Happening::Deleted { server: scene.server, zxid, op, path, by });
         }
-        let told = self.fire(Table::Data, path, EventKind::NodeDeleted, &gone.acl, txn, &[], scene);
+        let quirk = scene.quirk.filter(|_| matches!(txn.body, Body::Close { .. }));
+        let told = match quirk {
+            Some(Quirk::EndUntold) => Vec::new(),
+            _ => self.fire(Table::Data, path, EventKind::NodeDeleted, &gone.acl, txn, &[], scene),
+        };
         self.fire(Table::Child, path, EventKind::NodeDeleted, &gone.acl, txn, &told, scene);
-        self.fire_parent(path, txn, scene);
+        if quirk != Some(Quirk::SilentEnd) {
+            self.fire_parent(path, txn, scene);
+        }
     }
 
     fn acl_of(&self, path: PathId) -> Acl {
@@ -187,7 +208,20 @@ impl Replica {
         let hits = self.watches.of_mut(table).trigger(path, kind, scene.paths);
         let &Txn { zxid, op, .. } = txn;
         let server = scene.server;
+        let kind = match kind {
+            EventKind::NodeDeleted if scene.quirk == Some(Quirk::WrongEvent) => EventKind::NodeDataChanged,
+            kind => kind,
+        };
         for Hit { conn, spent } in &hits {
+            match scene.quirk {
+                Some(Quirk::FiresTwice) if *spent => {
+                    self.watches.of_mut(table).arm(path, *conn, WatchMode::OneShot);
+                }
+                Some(Quirk::SpendsPersistent) if !spent => {
+                    self.watches.of_mut(table).disarm(path, *conn);
+                }
+                _ => {}
+            }
             let known = &self.conns[conn];
             let (conn, session) = (conn.0, known.session);
             let may_know = !scene.settings.filter_events || acl.allows(perms::READ, &known.identities);

@@ -21,6 +21,7 @@ pub(crate) use prep::{Prep, refused_for_session};
 use crate::acl::{Identity, add_identity};
 use crate::message::{Code, Down, Table, WatchMode};
 use crate::paths::{PathId, Paths};
+use crate::quirk::Quirk;
 use crate::tree::Tree;
 use crate::watches::Watches;
 use crate::witness::{Happening, Witness};
@@ -58,6 +59,8 @@ pub(crate) struct Scene<'a> {
     /// No other server has applied the transaction yet: its effects are told.
     pub first: bool,
     pub settings: &'a Settings,
+    /// What is wrong with it on purpose.
+    pub quirk: Option<Quirk>,
     pub paths: &'a mut Paths,
     pub witness: &'a mut dyn Witness,
     /// What is sent: to which connection, and what.

@@ -8,17 +8,27 @@ use super::{Replica, Settings};
 use crate::acl::{Acl, Identity, perms};
 use crate::message::{Ask, AskOp, Code, Content, CreateForm, Creation, Refusal};
 use crate::paths::{PathId, Paths};
+use crate::quirk::Quirk;
 use crate::tree::Tree;
 use crate::txn::{Body, Change, Life};
+use std::collections::BTreeMap;
 use zk_recipes::zk::SessionId;
 
 /// The tree as it will be once everything proposed has been applied.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Prep {
     pending: Pending,
+    /// How far each parent's count is off, if this leader counts anew: only one of the quirks does it.
+    recount: Option<BTreeMap<PathId, i32>>,
 }
 
 impl Prep {
+    /// What a leader begins with; wrong in that way.
+    pub(crate) fn with(quirk: Option<Quirk>) -> Self {
+        let recount = (quirk == Some(Quirk::RecountsChildren)).then(BTreeMap::new);
+        Prep { recount, ..Prep::default() }
+    }
+
     /// Checks a write. `zxid` is the one that its transaction will have. Whether the session may write at all was asked
     /// before: see [`refused_for_session`].
     #[allow(clippy::too_many_arguments, reason = "who asks for what, where")]
@@ -32,8 +42,8 @@ impl Prep {
         settings: &Settings,
         paths: &mut Paths,
     ) -> Body {
-        let pending = &mut self.pending;
-        let mut check = Check { pending, tree: &replica.tree, paths, settings, zxid, session, ids };
+        let (pending, recount) = (&mut self.pending, self.recount.as_mut());
+        let mut check = Check { pending, recount, tree: &replica.tree, paths, settings, zxid, session, ids };
         let checked = match ask {
             Ask::Multi(ops) => return check.multi(ops),
             Ask::Create(creation) => check.create(creation.form, creation),
@@ -170,6 +180,7 @@ fn form_in_multi(creation: &Creation) -> Option<CreateForm> {
 /// One request being checked.
 struct Check<'a> {
     pending: &'a mut Pending,
+    recount: Option<&'a mut BTreeMap<PathId, i32>>,
     tree: &'a Tree,
     paths: &'a mut Paths,
     settings: &'a Settings,
@@ -247,7 +258,11 @@ impl Check<'_> {
         let mut parent = self.look_up(at)?;
         self.may(&parent, perms::CREATE)?;
         let path = if mode.sequential {
-            let name = format!("{}{:010}", self.paths.text(creation.path), parent.creations);
+            let off = self
+                .recount
+                .as_mut()
+                .map_or(0, |off| *off.entry(at).or_insert((parent.creations - parent.children).max(0)));
+            let name = format!("{}{:010}", self.paths.text(creation.path), parent.creations - off);
             self.paths.intern(&name)
         } else {
             creation.path

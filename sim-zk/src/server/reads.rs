@@ -5,6 +5,7 @@ use super::{ConnId, Replica, Scene};
 use crate::acl::perms;
 use crate::message::{Answer, Ask, Code, Found, ReadOp, Refusal, Table, Tag, WatchMode};
 use crate::paths::PathId;
+use crate::quirk::Quirk;
 use crate::tree::Znode;
 use crate::witness::Happening;
 use zk_recipes::zk::SessionId;
@@ -19,7 +20,10 @@ impl Replica {
         scene: &mut Scene<'_>,
     ) -> Result<Answer, Refusal> {
         let session = self.session_of(conn).unwrap_or_default();
-        let result = self.answer(conn, session, ask, tag.op, scene).map_err(Refusal::All);
+        let mut result = self.answer(conn, session, ask, tag.op, scene).map_err(Refusal::All);
+        if let (Some(quirk), Ok(answer)) = (scene.quirk, &mut result) {
+            bend(answer, quirk);
+        }
         let (server, zxid, Tag { req, op, .. }) = (scene.server, self.applied, tag);
         let conn = conn.0;
         // What is about watches alone shows nothing of the tree.
@@ -140,5 +144,20 @@ impl Replica {
             ReadOp::Other(_) => Err(Code::MarshallingError),
         };
         Ok(Answer::Many(ops.iter().map(read).collect::<Result<_, _>>()?))
+    }
+}
+
+/// A wrong answer, if that is asked for.
+fn bend(answer: &mut Answer, quirk: Quirk) {
+    match (quirk, answer) {
+        (
+            Quirk::HidesOwner,
+            Answer::Stat(stat)
+            | Answer::Data(_, stat)
+            | Answer::Children(_, Some(stat))
+            | Answer::Acl(_, stat),
+        ) => stat.ephemeral_owner = SessionId(0),
+        (Quirk::HidesChild, Answer::Children(list, _)) if list.len() > 1 => _ = list.pop(),
+        _ => {}
     }
 }

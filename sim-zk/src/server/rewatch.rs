@@ -3,6 +3,7 @@
 use super::{ConnId, Replica, Scene};
 use crate::message::{Answer, Code, Down, Table, WatchMode, Watching};
 use crate::paths::PathId;
+use crate::quirk::Quirk;
 use crate::watches::NoSlash;
 use crate::witness::Happening;
 use zk_recipes::zk::{EventKind, SessionId};
@@ -83,7 +84,10 @@ impl Replica {
     /// rest is armed again (`DataTree.setWatches`). A znode created and deleted meanwhile is never told, nor anything
     /// that a persistent watch has missed.
     pub(super) fn set_watches(&mut self, conn: ConnId, believed: &Watching, op: u32, scene: &mut Scene<'_>) {
-        let relative = believed.relative;
+        let relative = if scene.quirk == Some(Quirk::ArmsBlindly) { i64::MAX } else { believed.relative };
+        if scene.quirk == Some(Quirk::TellsAll) {
+            return self.tell_all(conn, believed, op, scene);
+        }
         for path in &believed.data {
             match self.tree.get(*path).map(|node| node.mzxid) {
                 None => self.make_up(conn, EventKind::NodeDeleted, *path, op, scene),
@@ -117,6 +121,32 @@ impl Replica {
                 }
             }
         }
+    }
+
+    /// As `set_watches`, but whatever happened meanwhile is told, also what nobody can see any more: a server that keeps
+    /// no history tells it of everything about which it cannot be sure.
+    fn tell_all(&mut self, conn: ConnId, believed: &Watching, op: u32, scene: &mut Scene<'_>) {
+        let relative = believed.relative;
+        for path in believed.data.iter().chain(&believed.exist) {
+            let above = self.tree.get(scene.paths.parent_of_znode(*path)).map_or(i64::MAX, |node| node.pzxid);
+            let exists = believed.exist.contains(path);
+            match self.tree.get(*path).map(|node| (node.stat().czxid, node.mzxid)) {
+                None if !exists || above > relative => {
+                    self.make_up(conn, EventKind::NodeDeleted, *path, op, scene);
+                }
+                Some((czxid, _)) if exists || czxid > relative => {
+                    self.make_up(conn, EventKind::NodeCreated, *path, op, scene);
+                }
+                Some((_, mzxid)) if mzxid > relative => {
+                    self.make_up(conn, EventKind::NodeDataChanged, *path, op, scene);
+                }
+                _ => self.arm(Table::Data, *path, conn, WatchMode::OneShot, op, scene),
+            }
+        }
+        let rest = Watching { data: Vec::new(), exist: Vec::new(), ..believed.clone() };
+        let quirk = scene.quirk.take();
+        self.set_watches(conn, &rest, op, scene);
+        scene.quirk = quirk;
     }
 
     /// Tells what a watch would have told.

@@ -7,6 +7,7 @@ macro_rules! scene {
             now: 0,
             server: 0,
             first: true,
+            quirk: None,
             settings: &$bench.settings,
             paths: &mut $bench.paths,
             witness: &mut $bench.seen,

@@ -6,8 +6,9 @@
 //! 4. A watch is dropped: if it was the last, it is removed at the server as well.
 //! 5. After a reconnect the lists are handed to the server (`setWatches2`).
 
-use crate::message::{Answer, Ask, Code, Refusal, Watching};
+use crate::message::{Answer, Ask, Code, Refusal, Table, Watching};
 use crate::paths::{PathId, Paths};
+use crate::quirk::Quirk;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_recipes::zk::EventKind;
 
@@ -35,6 +36,15 @@ impl List {
             List::Child => 1,
             List::Data | List::Exist => 2,
             List::Persistent | List::Recursive => ANY,
+        }
+    }
+
+    /// The server's tables in which such a watch is armed.
+    fn tables(self) -> &'static [Table] {
+        match self {
+            List::Data | List::Exist => &[Table::Data],
+            List::Child => &[Table::Child],
+            List::Persistent | List::Recursive => &[Table::Child, Table::Data],
         }
     }
 
@@ -68,6 +78,8 @@ pub(super) struct Watches {
     arming: BTreeMap<(List, PathId), u32>,
     /// Removals that wait for such a request, since it may need what they would take along.
     owed: BTreeSet<(i32, PathId)>,
+    /// Given up by the last who waited, since the connection was made.
+    dropped: BTreeSet<(List, PathId)>,
 }
 
 impl Watches {
@@ -97,6 +109,7 @@ impl Watches {
         if let Some(watch) = watch.filter(|_| absent || result.is_ok()) {
             let list = if absent { List::Exist } else { list };
             self.lists.entry((list, path)).or_default().push(watch);
+            self.dropped.remove(&(list, path));
         }
         let kind = list.kind();
         self.owed.remove(&(kind, path)).then(|| self.removal_of(kind, path, None)).flatten()
@@ -171,6 +184,7 @@ impl Watches {
             ids.retain(|held| *held != id);
             if ids.is_empty() {
                 self.lists.remove(&key);
+                self.dropped.insert(key);
             }
         }
     }
@@ -180,16 +194,45 @@ impl Watches {
     }
 
     /// Step 5: what the server is told, unless there is nothing to tell.
-    pub(super) fn believed(&self, relative: i64) -> Option<Watching> {
+    pub(super) fn believed(&self, relative: i64, quirk: Option<Quirk>) -> Option<Watching> {
         let of = |list| self.lists.keys().filter(|key| key.0 == list).map(|key| key.1).collect();
-        (!self.lists.is_empty()).then(|| Watching {
+        let mut watching = (!self.lists.is_empty()).then(|| Watching {
             relative,
             data: of(List::Data),
             exist: of(List::Exist),
             child: of(List::Child),
             persistent: of(List::Persistent),
             recursive: of(List::Recursive),
-        })
+        })?;
+        match quirk {
+            Some(Quirk::ForgetsWatches) => return None,
+            Some(Quirk::ForgetsAbsent) => watching.exist.clear(),
+            Some(Quirk::ForgetsTrees) => (watching.persistent, watching.recursive) = (Vec::new(), Vec::new()),
+            Some(Quirk::RegistersAsOfNow) => watching.relative = i64::MAX,
+            _ => {}
+        }
+        Some(watching)
+    }
+
+    /// Before step 5: what was given up since the connection before this one was made, and is not wanted again. By the
+    /// server's tables.
+    pub(super) fn forgotten(&mut self) -> impl Iterator<Item = (Table, PathId)> {
+        let mut forgotten = BTreeSet::new();
+        for (list, path) in std::mem::take(&mut self.dropped) {
+            forgotten.extend(list.tables().iter().map(|table| (*table, path)));
+        }
+        for ((list, path), _) in &self.lists {
+            for table in list.tables() {
+                forgotten.remove(&(*table, *path));
+            }
+        }
+        forgotten.into_iter()
+    }
+
+    /// What has fired is believed to be armed, although nobody waits.
+    pub(super) fn keep(&mut self, kind: EventKind, path: PathId) {
+        let list = if kind == EventKind::NodeChildrenChanged { List::Child } else { List::Data };
+        self.lists.entry((list, path)).or_default();
     }
 
     /// Those who hear that something may have been missed.

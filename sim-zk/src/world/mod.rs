@@ -31,6 +31,7 @@ use crate::ensemble::{Counters, Env, Member, Packet};
 use crate::fault::Fault;
 use crate::message::{Answer, Down, Refusal, Tag};
 use crate::paths::Paths;
+use crate::quirk::Quirk;
 use crate::server::{ConnId, Settings};
 use crate::session::{Answered, ClientSession, Failure, Out, Told};
 use crate::witness::{Happening, SessionNews, Witness};
@@ -64,6 +65,8 @@ pub struct Config {
     pub hostile_until: u64,
     /// How many faults may strike.
     pub faults: u32,
+    /// What is wrong with it on purpose, if anything.
+    pub quirk: Option<Quirk>,
 }
 
 impl Default for Config {
@@ -79,6 +82,7 @@ impl Default for Config {
             reap_every: Some(60_000_000),
             hostile_until: 0,
             faults: 0,
+            quirk: None,
         }
     }
 }
@@ -98,7 +102,13 @@ impl Config {
 
     /// How long a server waits for a word of another.
     pub(crate) fn patience(&self) -> u64 {
-        self.sync_limit * self.tick
+        let limit = self.sync_limit * self.tick;
+        if self.has(Quirk::ServesOn) { 4 * limit } else { limit }
+    }
+
+    /// Whether it is wrong in that way.
+    pub(crate) fn has(&self, quirk: Quirk) -> bool {
+        self.quirk == Some(quirk)
     }
 }
 
@@ -268,6 +278,9 @@ impl World {
             post: &mut post,
         };
         let result = act(member, &mut env);
+        if self.config.has(Quirk::LateNotices) {
+            outbox.sort_by_key(|(_, packet)| matches!(packet, Down::Notify { .. }));
+        }
         for (conn, packet) in outbox.drain(..) {
             self.send_down(conn, packet, company);
         }
@@ -329,6 +342,10 @@ impl World {
                 self.tell(company, Happening::Noticed { process, session, conn: conn.0, kind, path });
                 // The machine does not know what lies above a path.
                 self.sessions[usize::from(handle.0)].1.dispatch(kind, path, &self.paths, out);
+            }
+            Out::Forgot(table, path) => {
+                let session = self.session(handle).session;
+                self.tell(company, Happening::Forgot { process, session, table, path });
             }
             Out::Changed(status) => self.tell_change(handle, status, company),
             Out::Close(conn) => self.close_from_client(conn, company),

@@ -3,6 +3,7 @@
 use super::{Company, World};
 use crate::choose::Point;
 use crate::fault::{Fault, Place, Victim};
+use crate::quirk::Quirk;
 use crate::server::ConnId;
 use crate::witness::Happening;
 
@@ -22,7 +23,9 @@ impl World {
                 self.tell(company, Happening::Struck { fault, victim, lasts: 0 });
             }
         }
-        Some(fault)
+        // Whatever breaks a connection loses the answers to what was sent before.
+        let breaks = matches!(fault, Fault::RequestLost | Fault::ReplyLost | Fault::Disconnect);
+        Some(fault).filter(|_| !(breaks && self.config.has(Quirk::LosesNoReply)))
     }
 
     fn ordered(&mut self, place: Place, process: u8) -> Option<Fault> {

@@ -25,7 +25,8 @@ impl World {
         // Clients shuffle the list of servers that they are given: where one begins, and which way round it goes.
         let drawn = company.chooser.choose(Point::Server, u32::from(servers) * 2) as u8;
         let first = (process + drawn / 2) % servers;
-        let session = ClientSession::new(timeout, Servers::new(servers, first, drawn % 2 == 1), now);
+        let session = ClientSession::new(timeout, Servers::new(servers, first, drawn % 2 == 1), now)
+            .with(self.config.quirk);
         self.sessions.push((process, session));
         self.listed.push(None);
         self.list_session(handle);
@@ -76,6 +77,9 @@ impl World {
         let watch = ask.arms().is_some();
         let sent = Happening::Sent { process, req, op, kind: kind_of(ask), path: ask.path(), watch, cleanup };
         self.tell(company, sent);
+        if let Some(version) = ask.expected_version() {
+            self.tell(company, Happening::Expected { process, op, version });
+        }
     }
 
     pub(super) fn unconnected_close(

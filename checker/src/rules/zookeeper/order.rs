@@ -230,16 +230,17 @@ impl Rule for OneImage {
     }
 }
 
-/// ZK-10: what was acknowledged is committed, and no server that goes on leaves it out.
+/// ZK-10: what was acknowledged, or shown to anybody, is committed, and no server that goes on leaves it out.
 #[derive(Default)]
 pub(crate) struct Durable {
-    /// By the number of the transaction: who was told of it.
-    acknowledged: Window<u32>,
+    /// Before which number every transaction was shown by an answer, and by which event.
+    shown: u32,
+    told_at: u32,
 }
 
 impl Rule for Durable {
     const ID: RuleId = RuleId::Zk10;
-    const HEARS: Kinds = hears::Reply | hears::Txn | hears::Applied | hears::Serving;
+    const HEARS: Kinds = hears::Reply | hears::Txn | hears::Applied | hears::Serving | hears::Elected;
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
         let view = scene.view;
@@ -247,18 +248,23 @@ impl Rule for Durable {
             return;
         }
         match event.what {
-            What::Reply { req, code: Code::Ok, zxid, conn } if !conn.is_none() => {
-                let write = view.request(req).is_some_and(|req| is_write(req.kind));
-                let Some(zxid) = told(zxid).filter(|_| write) else { return };
-                sink.premise_of_all(Self::ID);
+            What::Reply { req, code, zxid, conn } if !conn.is_none() => {
+                let Some(zxid) = told(zxid) else { return };
+                let write = code == Code::Ok && view.request(req).is_some_and(|req| is_write(req.kind));
+                if write {
+                    sink.premise_of_all(Self::ID);
+                }
                 match view.oracle.number_of(zxid) {
-                    Some(number) => *self.acknowledged.slot(number as usize) = scene.index,
-                    None => {
+                    Some(number) if number >= self.shown => {
+                        (self.shown, self.told_at) = (number + 1, scene.index);
+                    }
+                    None if write => {
                         let story =
                             Story::new(format!("the write r{} was answered at {}", req.0, now(scene)))
                                 .because(format!("no server has applied a transaction of zxid {zxid:#x}"));
                         sink.fail_all(Self::ID, scene, &[], story);
                     }
+                    _ => {}
                 }
             }
             What::Txn { .. } | What::Applied { .. } => {
@@ -273,7 +279,14 @@ impl Rule for Durable {
                 let since = view.server(number).serving_since;
                 let known = view.server(number).applied_is_known && applied != 0;
                 if known && since == scene.at {
-                    self.lost(scene, from, self.acknowledged.end() as u32, number, sink);
+                    self.lost(scene, from, self.shown, number, sink);
+                }
+            }
+            // It leads by what it has itself: nobody gives it a copy.
+            What::Elected { .. } => {
+                let reached = view.oracle.reached(event.who);
+                if reached != 0 {
+                    self.lost(scene, reached, self.shown, server(event.who), sink);
                 }
             }
             _ => {}
@@ -283,11 +296,12 @@ impl Rule for Durable {
 
 impl Durable {
     fn lost(&self, scene: &Scene<'_>, from: u32, to: u32, server: u8, sink: &mut Sink) {
-        let Some(lost) = (from..to).find(|number| self.acknowledged[*number as usize] != 0) else { return };
-        let told = self.acknowledged[lost as usize];
-        let zxid = scene.view.oracle.zxid_of(lost).unwrap_or_default();
+        if from >= to.min(self.shown) {
+            return;
+        }
+        let zxid = scene.view.oracle.zxid_of(from).unwrap_or_default();
         let story = Story::new(format!("server {server} goes on at {} without zxid {zxid:#x}", now(scene)))
-            .because(format!("e{told}: that write had been acknowledged"));
-        sink.fail_all(RuleId::Zk10, scene, &[told], story);
+            .because(format!("e{}: an answer had shown that it was committed", self.told_at));
+        sink.fail_all(RuleId::Zk10, scene, &[self.told_at], story);
     }
 }

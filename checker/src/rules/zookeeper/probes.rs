@@ -56,6 +56,8 @@ pub(crate) struct Probes {
     applied: Window<bool>,
     /// The read in hand.
     read: (ReqId, u64),
+    /// Reads under way that arm a watch: what arms one then need not be a registration.
+    arming: Vec<(ReqId, Sym)>,
 }
 
 impl Probes {
@@ -81,6 +83,9 @@ impl Probes {
     }
 
     fn send(&mut self, scene: &Scene<'_>, id: ReqId, kind: Request) {
+        if let Some(req) = scene.view.request(id).filter(|req| req.watch) {
+            self.arming.push((id, req.path));
+        }
         *self.floor.slot(id.0 as usize) = self.acknowledged;
         let Some(req) = scene.view.request(id).filter(|_| is_write(kind)) else { return };
         let (conn, kind) = (req.conn, Some(kind));
@@ -107,6 +112,7 @@ impl Probes {
     }
 
     fn lost(&mut self, scene: &Scene<'_>, id: ReqId, sink: &mut Sink) {
+        self.arming.retain(|(req, _)| *req != id);
         let Some(req) = scene.view.request(id) else { return };
         if self.applied[id.0 as usize] {
             sink.reach(Probe::AppliedWithoutReply);
@@ -238,7 +244,15 @@ impl Probes {
             What::Txn { zxid, session, kind, code } => self.txn(zxid, session, kind, code, sink),
             What::Served { req, conn, zxid } => self.served(scene, req, conn, zxid, sink),
             What::Found { read, code, path, .. } => self.found(scene, read, code, path, sink),
-            What::Arm { .. } if event.op.0 == 0 => self.registered(scene, event, sink),
+            What::Arm { session, path, .. } if event.op.0 == 0 => {
+                let client = view.session(session).client;
+                let reads = |(id, on): &(ReqId, Sym)| {
+                    *on == path && view.request(*id).is_some_and(|req| Some(req.client) == client)
+                };
+                if !self.arming.iter().any(reads) {
+                    self.registered(scene, event, sink);
+                }
+            }
             What::Marked { session, .. } => self.marked(scene, session, sink),
             What::Ended { session, zxid } => self.told(session).ended = zxid,
             _ => {}
@@ -246,6 +260,7 @@ impl Probes {
     }
 
     fn reply(&mut self, scene: &Scene<'_>, id: ReqId, code: Code, zxid: u64, sink: &mut Sink) {
+        self.arming.retain(|(req, _)| *req != id);
         let Some(req) = scene.view.request(id) else { return };
         let Some(zxid) = told(zxid) else { return };
         if is_write(req.kind) && code == Code::Ok {

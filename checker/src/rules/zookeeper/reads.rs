@@ -104,10 +104,15 @@ impl Rule for Shown {
 pub(crate) struct Sync {
     /// By session: the last barrier.
     barriers: Vec<Barrier>,
+    /// By request: whether a leader has taken that sync in.
+    taken: Vec<bool>,
+    /// Who is known to lead: the last that was elected, and until when it serves.
+    leader: Option<u8>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Barrier {
+    req: ReqId,
     conn: u16,
     sent: u32,
     zxid: u64,
@@ -116,15 +121,19 @@ struct Barrier {
 
 impl Rule for Sync {
     const ID: RuleId = RuleId::Zk12;
-    const HEARS: Kinds = hears::Barrier | hears::Served;
+    const HEARS: Kinds = hears::Barrier | hears::Served | hears::Reply | hears::Elected | hears::Ceased;
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
         match event.what {
             What::Barrier { session, req, zxid } => {
-                let Some(req) = scene.view.request(req) else { return };
+                *slot(&mut self.taken, req.0 as usize) = true;
+                let (id, Some(req)) = (req, scene.view.request(req)) else { return };
                 *slot(&mut self.barriers, usize::from(session.0)) =
-                    Barrier { conn: req.conn.0, sent: req.sent.index, zxid, told: scene.index };
+                    Barrier { req: id, conn: req.conn.0, sent: req.sent.index, zxid, told: scene.index };
             }
+            What::Reply { req, code: Code::Ok, zxid, conn } => self.synced(scene, req, zxid, conn, sink),
+            What::Elected { .. } => self.leader = Some(server(event.who)),
+            What::Ceased if self.leader == Some(server(event.who)) => self.leader = None,
             What::Served { req, conn, zxid } => {
                 let Some(sent) = scene.view.request(req) else { return };
                 let barrier = self.barriers.get(usize::from(sent.session.0)).copied().unwrap_or_default();
@@ -144,6 +153,36 @@ impl Rule for Sync {
     }
 }
 
+impl Sync {
+    /// A sync is answered. The leader answers its own clients by itself; whoever follows has asked it.
+    fn synced(&self, scene: &Scene<'_>, id: ReqId, zxid: u64, conn: crate::history::Conn, sink: &mut Sink) {
+        let Some(req) = scene.view.request(id).filter(|req| req.kind == Request::Sync) else { return };
+        let of = scene.view.session(req.session);
+        let Some(zxid) = told(zxid).filter(|_| !conn.is_none() && of.conn == conn) else { return };
+        let story = || Story::new(format!("the sync r{} of {} is answered", id.0, party(scene, req.session)));
+        let taken = self.taken.get(id.0 as usize).is_some_and(|taken| *taken);
+        // Who has joined it since it was elected follows it.
+        let follows = self.leader.is_some_and(|leader| {
+            leader != of.server
+                && scene.view.server(of.server).serving_since >= scene.view.server(leader).elected
+        });
+        if !taken && follows {
+            sink.premise_of_all(Self::ID);
+            let story =
+                story().because(format!("server {} follows, and no leader has heard of it", of.server));
+            return sink.fail_all(Self::ID, scene, &[req.sent.index], story);
+        }
+        let barrier = self.barriers.get(usize::from(req.session.0)).copied().unwrap_or_default();
+        if taken && barrier.req == id && zxid < barrier.zxid {
+            let story = story().because(format!(
+                "e{}: it is a barrier at {:#x}, and bears {zxid:#x}",
+                barrier.told, barrier.zxid
+            ));
+            sink.fail_all(Self::ID, scene, &[barrier.told], story);
+        }
+    }
+}
+
 /// ZK-13: a server that is cut off stops to serve.
 #[derive(Default)]
 pub(crate) struct CutOff {
@@ -151,6 +190,12 @@ pub(crate) struct CutOff {
     cut: Vec<Option<(u64, u32)>>,
     /// Links that are cut, and since when.
     links: Vec<(u8, u8, u64)>,
+    /// By server: since when it has served, as far as that was told, and whether it is known to lead.
+    serves: Vec<(u64, bool)>,
+    /// Who was elected last, when, and where that was told: most servers had left any other leader by then.
+    elected: Option<(u8, u64, u32)>,
+    /// Leaders whose commits are held up: they do not look at their followers meanwhile.
+    stalled: Vec<(u8, u64)>,
 }
 
 impl CutOff {
@@ -186,6 +231,10 @@ impl CutOff {
                 }
                 self.links_of(scene, to);
             }
+            (FaultKind::CommitStall, Victim::Server { server }) => {
+                self.stalled.retain(|(other, _)| *other != server);
+                self.stalled.push((server, if begins { NEVER } else { scene.at }));
+            }
             // What was held up arrives, and is a sign of life.
             (FaultKind::LinkHeld, Victim::Link { to, .. }) if !begins => {
                 if let Some(cut) = slot(&mut self.cut, usize::from(to)) {
@@ -197,35 +246,94 @@ impl CutOff {
     }
 }
 
+impl CutOff {
+    /// Until when a server stood still, or did not look at its followers; never, if it still does.
+    fn stood_still(&self, scene: &Scene<'_>, number: u8) -> u64 {
+        let stalled = self.stalled.iter().find(|(other, _)| *other == number).map_or(0, |(_, until)| *until);
+        scene.view.server(number).paused_until.max(stalled)
+    }
+
+    /// By when a server must have stopped that has been cut off, and because of what.
+    fn cut_off(&self, scene: &Scene<'_>, number: u8) -> Option<(u64, u32, String)> {
+        let (since, told) = self.cut.get(usize::from(number)).copied().flatten()?;
+        let until = since.max(self.stood_still(scene, number));
+        let ticks = (scene.view.sync_limit + 1).saturating_mul(scene.view.tick);
+        Some((until.saturating_add(ticks), told, format!("it is cut off from all others since e{told}")))
+    }
+
+    /// The same if another server leads since long ago, so that most have left this one's leader: that one stops, and they
+    /// after it.
+    fn left_behind(&self, scene: &Scene<'_>, number: u8) -> Option<(u64, u32, String)> {
+        let (leader, at, told) = self.elected?;
+        let (since, leads) = self.serves.get(usize::from(number)).copied().unwrap_or_default();
+        if leader == number || since >= at {
+            return None;
+        }
+        let all = 0..scene.view.servers.len() as u8;
+        let still = all.map(|number| self.stood_still(scene, number)).max().unwrap_or(0);
+        let ticks = (scene.view.sync_limit + 1).saturating_mul(scene.view.tick) * if leads { 1 } else { 2 };
+        let because = format!("e{told}: server {leader} leads, and this one has not joined it");
+        Some((at.max(still).saturating_add(ticks), told, because))
+    }
+
+    /// Whether a server that serves should have stopped.
+    fn judge(&mut self, scene: &Scene<'_>, number: u8, what: &str, sink: &mut Sink) {
+        let view = scene.view;
+        let due = [self.cut_off(scene, number), self.left_behind(scene, number)];
+        for (at, told, because) in due.into_iter().flatten().filter(|(at, ..)| *at != NEVER) {
+            sink.premise_of_all(RuleId::Zk13);
+            // What was under way when it was cut off still arrives.
+            if scene.at > at.saturating_add(view.round_trip + view.settle) {
+                let what = format!("server {number} {what} at {}", crate::text::seconds(scene.at));
+                sink.fail_all(RuleId::Zk13, scene, &[told], Story::new(what).because(because));
+                // Told once.
+                *slot(&mut self.cut, usize::from(number)) = None;
+                slot(&mut self.serves, usize::from(number)).0 = scene.at;
+            }
+        }
+    }
+}
+
 impl Rule for CutOff {
     const ID: RuleId = RuleId::Zk13;
-    const HEARS: Kinds = hears::Fault | hears::Mended | hears::Served | hears::Serving;
+    const HEARS: Kinds = hears::Fault
+        | hears::Mended
+        | hears::Served
+        | hears::Serving
+        | hears::Ceased
+        | hears::Elected
+        | hears::Barrier
+        | hears::Marked;
+
+    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        if self.elected.is_none() && self.cut.is_empty() {
+            return;
+        }
+        for (number, server) in (0..).zip(&scene.view.servers) {
+            let told = server.serving && self.serves.get(usize::from(number)).is_some();
+            if told
+                && [self.cut_off(scene, number), self.left_behind(scene, number)].iter().any(Option::is_some)
+            {
+                self.judge(scene, number, "still serves", sink);
+            }
+        }
+    }
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
-        let view = scene.view;
         match event.what {
             What::Fault { kind, victim, .. } => self.fault(scene, kind, victim, true),
             What::Mended { kind, victim } => self.fault(scene, kind, victim, false),
-            What::Served { .. } => {
-                let number = server(event.who);
-                let Some((since, told)) = self.cut.get(usize::from(number)).copied().flatten() else {
-                    return;
-                };
-                let paused = view.server(number).paused_until;
-                if paused == NEVER {
-                    return;
-                }
-                sink.premise_of_all(Self::ID);
-                // What was under way when it was cut off still arrives.
-                let ticks = (view.sync_limit + 1).saturating_mul(view.tick);
-                let patience = ticks.saturating_add(view.round_trip + view.settle);
-                if scene.at > since.max(paused).saturating_add(patience) {
-                    let story =
-                        Story::new(format!("server {number} answers a read at {}", scene.when(view.now)))
-                            .because(format!("it is cut off from all others since e{told}"));
-                    sink.fail_all(Self::ID, scene, &[told], story);
-                }
+            What::Serving => slot(&mut self.serves, usize::from(server(event.who))).0 = scene.at,
+            What::Ceased => slot(&mut self.serves, usize::from(server(event.who))).1 = false,
+            What::Barrier { .. } | What::Marked { .. } => {
+                slot(&mut self.serves, usize::from(server(event.who))).1 = true;
             }
+            What::Elected { .. } => {
+                let number = server(event.who);
+                *slot(&mut self.serves, usize::from(number)) = (scene.at, true);
+                self.elected = Some((number, scene.at, scene.index));
+            }
+            What::Served { .. } => self.judge(scene, server(event.who), "answers a read", sink),
             _ => {}
         }
     }

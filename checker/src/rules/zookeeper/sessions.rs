@@ -2,7 +2,7 @@
 
 use super::super::{Kinds, Rule, hears};
 use super::{party, server, slot};
-use crate::history::{Code, Event, Request, Session, What};
+use crate::history::{Code, Event, ReqId, Request, Session, What};
 use crate::sink::{Scene, Sink, Story, ms};
 use crate::verdict::RuleId;
 use crate::view::NEVER;
@@ -11,8 +11,8 @@ use crate::view::NEVER;
 /// expires when its leader has not heard of it for its timeout, and within one tick after.
 #[derive(Default)]
 pub(crate) struct Sessions {
-    /// By session: where its end was told.
-    ended: Vec<u32>,
+    /// By session: where its end was told, and its zxid.
+    ended: Vec<(u32, u64)>,
     /// The transaction in hand, if it ends a session.
     closing: Option<(u64, Session)>,
 }
@@ -23,7 +23,7 @@ impl Sessions {
     }
 
     fn end_of(&self, session: Session) -> Option<u32> {
-        self.ended.get(usize::from(session.0)).copied().filter(|at| *at != 0)
+        self.ended.get(usize::from(session.0)).map(|end| end.0).filter(|at| *at != 0)
     }
 
     fn marked(scene: &Scene<'_>, number: u8, session: Session, heard: u64, sink: &mut Sink) {
@@ -72,14 +72,32 @@ impl Sessions {
             let because = format!("{left} of its ephemerals did not go with it");
             Self::fail(scene, sink, u32::MAX, what, because);
         }
-        *slot(&mut self.ended, usize::from(session.0)) = scene.index;
+        *slot(&mut self.ended, usize::from(session.0)) = (scene.index, zxid);
+    }
+}
+
+impl Sessions {
+    /// A server that has applied the end of a session has closed its connections.
+    fn served(&self, scene: &Scene<'_>, id: ReqId, zxid: u64, sink: &mut Sink) {
+        let Some(req) = scene.view.request(id) else { return };
+        let Some((end, at)) = self.ended.get(usize::from(req.session.0)).copied() else { return };
+        if end != 0 && zxid >= at {
+            let what = format!("the read r{} of {} is answered", id.0, party(scene, req.session));
+            let because = format!("e{end}: that session is over, and the server has applied that");
+            Self::fail(scene, sink, end, what, because);
+        }
     }
 }
 
 impl Rule for Sessions {
     const ID: RuleId = RuleId::Zk7;
-    const HEARS: Kinds =
-        hears::Txn | hears::Created | hears::Deleted | hears::Marked | hears::Ended | hears::Opened;
+    const HEARS: Kinds = hears::Txn
+        | hears::Created
+        | hears::Deleted
+        | hears::Marked
+        | hears::Ended
+        | hears::Opened
+        | hears::Served;
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
         if !scene.view.is_sim() {
@@ -105,7 +123,8 @@ impl Rule for Sessions {
                 Self::marked(scene, server(event.who), session, heard, sink);
             }
             What::Ended { session, zxid } => self.ended(scene, session, zxid, sink),
-            What::Opened { session, .. } => *slot(&mut self.ended, usize::from(session.0)) = 0,
+            What::Opened { session, .. } => *slot(&mut self.ended, usize::from(session.0)) = (0, 0),
+            What::Served { req, zxid, .. } => self.served(scene, req, zxid, sink),
             _ => {}
         }
     }

@@ -5,6 +5,7 @@
 //! in that order, and before any later answer.
 
 use super::super::{Kinds, Rule, hears};
+use super::kept::{Fresh, Kept};
 use super::{server, slot, told};
 use crate::history::{
     Code, Conn, Event, Notify, Request, Session, SessionState, Sym, Table, WatchMode, What,
@@ -116,6 +117,8 @@ pub(crate) struct Watches {
     seen: Vec<(u64, u64)>,
     /// The read in hand: its connection, and whether it asks for a watch.
     read: (Conn, bool),
+    /// What clients believe to be armed.
+    kept: Kept,
 }
 
 fn rule(mode: WatchMode) -> RuleId {
@@ -226,9 +229,11 @@ impl Watches {
         let number = server(event.who);
         sink.premise_of_all(RuleId::Zk6);
         let applied = scene.view.server(number).applied;
-        let zxid = if half == 0 { 0 } else { scene.view.server(number).whole(half) };
+        // What registering again tells comes before every answer of a later state.
+        let zxid = if half == 0 { applied + 1 } else { scene.view.server(number).whole(half) };
         slot(&mut self.queues, usize::from(conn.0)).push_back((kind, path, zxid, scene.index));
         if half == 0 {
+            self.kept.told(conn, path, kind);
             return self.missed(scene, session, kind, path, applied, sink);
         }
         let is =
@@ -329,6 +334,7 @@ impl Watches {
         if !watch || !arms {
             return;
         }
+        self.kept.explained(conn, table, path);
         if !self.armed.has(conn, table, path) {
             self.arming.push(Arming { conn, table, path, index: scene.index });
         }
@@ -336,6 +342,7 @@ impl Watches {
 
     /// The instant is over: what was to fire has fired, and what was to be armed is.
     fn settle(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        self.kept.settle(scene, sink);
         for due in std::mem::take(&mut self.due).into_iter().filter(|due| !due.filtered) {
             let story = Story::new(format!(
                 "server {} applied zxid {:#x} and did not tell {} of {}",
@@ -389,29 +396,53 @@ impl Rule for Watches {
         | hears::Ceased;
 
     fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        if !(self.due.is_empty() && self.early.is_empty() && self.arming.is_empty()) {
+        if !(self.due.is_empty() && self.early.is_empty() && self.arming.is_empty() && self.kept.is_settled())
+        {
             self.settle(scene, sink);
         }
+        self.kept.pass_time(scene, sink);
     }
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
         let (view, number) = (scene.view, server(event.who));
         match event.what {
-            What::Arm { table, path, conn, mode, .. } if !conn.is_none() => {
+            What::Arm { session, table, path, conn, mode } if !conn.is_none() => {
+                let applied = view.server(number).applied;
+                self.kept.armed(Fresh {
+                    server: number,
+                    session,
+                    conn,
+                    table,
+                    path,
+                    mode,
+                    index: scene.index,
+                    applied,
+                });
                 self.arm(Armed { server: number, conn, table, path, mode, index: scene.index }, sink);
+            }
+            What::Disarm { session, table, path, conn } if conn.is_none() => {
+                self.kept.forgotten(session, table, path);
             }
             What::Disarm { table, path, conn, .. } => self.disarm(conn, table, path),
             What::Fire { conn, .. } if !conn.is_none() => self.fired(scene, event, sink),
-            What::Notice { kind, path, conn, .. } if !conn.is_none() => {
+            What::Notice { session, kind, path, conn } if !conn.is_none() => {
+                self.kept.noticed(session, kind, path);
                 self.noticed(scene, kind, path, conn, sink);
             }
-            What::Reply { req, zxid, conn, .. } => {
+            What::Reply { req, code, zxid, conn } => {
                 let Some(req) = view.request(req).filter(|req| req.kind != Request::Connect) else { return };
+                if req.watch && !conn.is_none() {
+                    self.kept.answered(req.session, req.kind, code, req.path, conn);
+                }
                 if let Some(zxid) = told(zxid) {
                     self.replied(scene, req.session, zxid, conn, sink);
                 }
             }
-            What::State { session, state: SessionState::Connected, .. } => {
+            What::State { session, state, conn, .. } if state != SessionState::Connected => {
+                self.kept.left(scene, session, state, conn);
+            }
+            What::State { session, conn, .. } => {
+                self.kept.connected(scene, session, conn);
                 let seen = slot(&mut self.seen, usize::from(session.0));
                 seen.1 = seen.0;
             }
@@ -436,6 +467,7 @@ impl Rule for Watches {
             What::Served { req, conn, .. } => {
                 let watch = view.request(req).is_some_and(|req| req.watch);
                 self.read = (conn, watch && !conn.is_none());
+                self.kept.served(scene, conn, sink);
             }
             What::Found { read, code, path, .. } => self.found(scene, read, code, path),
             What::Ceased => self.ceased(number),

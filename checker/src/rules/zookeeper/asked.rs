@@ -1,0 +1,442 @@
+//! What was asked for, against what was done and answered: parts of ZK-3, ZK-8, ZK-9, ZK-10 and ZK-11.
+//!
+//! Every transaction of a client comes from one request, and from each comes one at the most. A transaction does not say
+//! which: it is paired with a request of its kind that nobody has paired yet, and what it did, or its answer, makes that
+//! certain or puts another one in its place. A request whose connection was lost may come to nothing, or come late.
+
+use super::super::{Kinds, Rule, hears};
+use super::order::is_write;
+use super::{party, slot, told};
+use crate::history::{Code, Conn, Event, OpId, ReqId, Request, Session, Sym, What};
+use crate::sink::{Scene, Sink, Story};
+use crate::verdict::RuleId;
+use crate::view::is_unjudged;
+use std::collections::VecDeque;
+
+/// How many transactions are kept: whoever is answered is answered before so many others are carried out.
+const KEPT: usize = 4096;
+
+/// A write that a client has sent.
+#[derive(Clone, Copy)]
+struct Sent {
+    req: ReqId,
+    op: OpId,
+    kind: Request,
+    path: Sym,
+    index: u32,
+    /// Its client no longer waits for it: the connection was lost.
+    is_lost: bool,
+}
+
+/// A transaction, and the request that it is taken to come from.
+#[derive(Clone, Copy)]
+struct Done {
+    from: Sent,
+    zxid: u64,
+    session: Session,
+    is_refused: bool,
+    is_certain: bool,
+}
+
+/// What was asked for.
+#[derive(Default)]
+pub(crate) struct Asked {
+    /// By client: what is not paired.
+    open: Vec<Vec<Sent>>,
+    /// The latest transactions, and the number of the first of them.
+    done: VecDeque<Option<Done>>,
+    first: usize,
+    /// By client: transactions that left no trace in the tree and may have come from more than one request.
+    hazy: Vec<Vec<u32>>,
+    /// By session: of the writes that were made for certain, the one that was sent last; where, and its zxid.
+    latest: Vec<(u32, u64)>,
+    /// Whose transaction is in hand.
+    session: Session,
+    /// By request: what version it expects, plus one; zero is none.
+    expected: Vec<u32>,
+    last_sent: ReqId,
+}
+
+/// Whether a client asks for it and the leader gives it a place: a session's end comes without being asked for, too.
+fn is_asked(kind: Request) -> bool {
+    is_write(kind) && kind != Request::CloseSession
+}
+
+fn is_read(kind: Request) -> bool {
+    matches!(kind, Request::Get | Request::Exists | Request::Children | Request::GetAcl | Request::MultiRead)
+}
+
+/// With two sessions at a time nobody can tell whose a request is.
+fn is_alone(scene: &Scene<'_>, client: u16) -> bool {
+    let lives =
+        |session: &&crate::view::SessionView| session.client == Some(client) && !session.known_over.came();
+    scene.view.sessions.iter().filter(lives).count() <= 1
+}
+
+/// What a request for one change may have made: its path, or with a number at the end.
+fn may_make(scene: &Scene<'_>, sent: &Sent, made: Sym) -> bool {
+    if sent.path == made {
+        return true;
+    }
+    let name = |sym| scene.tables.names.get(sym).unwrap_or_default();
+    let number = name(made).strip_prefix(name(sent.path)).filter(|_| sent.kind == Request::Create);
+    number.is_some_and(|number| number.len() >= 10 && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+impl Asked {
+    fn place(&self, number: u32) -> Option<usize> {
+        (number as usize).checked_sub(self.first)
+    }
+
+    fn at(&self, number: u32) -> Option<Done> {
+        self.place(number).and_then(|at| self.done.get(at).copied().flatten())
+    }
+
+    fn open_of(&mut self, client: u16) -> &mut Vec<Sent> {
+        slot(&mut self.open, usize::from(client))
+    }
+
+    /// Step 1: a transaction is paired with a request of its kind.
+    fn txn(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let What::Txn { zxid, session, kind, code } = event.what else { return };
+        self.session = session;
+        self.done.push_back(None);
+        if self.done.len() > KEPT {
+            self.done.pop_front();
+            self.first += 1;
+        }
+        let of = scene.view.session(session);
+        let Some(client) = of.client.filter(|_| is_asked(kind) && of.is_attached) else { return };
+        let open = self.open_of(client);
+        let is = |sent: &Sent| sent.kind == kind && sent.op == event.op;
+        // Most likely it is one that somebody waits for.
+        let at = open.iter().position(|sent| is(sent) && !sent.is_lost).or_else(|| open.iter().position(is));
+        let rule = if kind == Request::Multi { RuleId::Zk11 } else { RuleId::Zk3 };
+        sink.premise_of_all(rule);
+        let Some(at) = at else {
+            let before = self.done.iter().rev().nth(1).copied().flatten();
+            let part = |before: Done| {
+                before.session == session && before.from.kind == kind && before.zxid + 1 == zxid
+            };
+            if kind == Request::Multi && before.is_some_and(part) {
+                return Self::in_parts(scene, zxid, session, sink);
+            }
+            return Self::not_asked(scene, zxid, session, kind, sink);
+        };
+        let from = open.remove(at);
+        let is_refused = code != Code::Ok;
+        if open.iter().any(is) && (is_refused || kind == Request::Multi) {
+            let number = (self.first + self.done.len()) as u32 - 1;
+            slot(&mut self.hazy, usize::from(client)).push(number);
+        }
+        if let Some(done) = self.done.back_mut() {
+            *done = Some(Done { from, zxid, session, is_refused, is_certain: false });
+        }
+    }
+
+    fn not_asked(scene: &Scene<'_>, zxid: u64, session: Session, kind: Request, sink: &mut Sink) {
+        let word = crate::words::Word::word(kind);
+        let story = Story::new(format!("zxid {zxid:#x} is a {word} of {}", party(scene, session)))
+            .because("it has asked for none that was not carried out before");
+        sink.fail_all(RuleId::Zk3, scene, &[], story);
+    }
+
+    fn in_parts(scene: &Scene<'_>, zxid: u64, session: Session, sink: &mut Sink) {
+        let story = Story::new(format!("zxid {zxid:#x} is a multi of {}", party(scene, session)))
+            .because("so is the one before it, and it has asked for one");
+        sink.fail_all(RuleId::Zk11, scene, &[], story);
+    }
+
+    /// Step 2: what it did says which request that was, if there is one only.
+    fn effect(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        self.owner(scene, event, sink);
+        let Some(path) = event.what.path() else { return };
+        let Some(Some(done)) = self.done.back().copied() else { return };
+        if done.from.kind == Request::Multi || done.is_certain || done.is_refused {
+            return;
+        }
+        let client = scene.view.request(done.from.req).map_or(0, |req| req.client);
+        let open = self.open_of(client);
+        let like = |sent: &Sent| {
+            (sent.kind, sent.op) == (done.from.kind, done.from.op) && may_make(scene, sent, path)
+        };
+        let others = open.iter().filter(|sent| like(sent)).count();
+        let mut from = done.from;
+        if !like(&from) {
+            if let Some(at) = open.iter().position(like) {
+                std::mem::swap(&mut open[at], &mut from);
+            } else if !self.change_with_hazy(client, &mut from, like) {
+                return Self::not_asked(scene, done.zxid, done.session, from.kind, sink);
+            }
+        }
+        let like = |number: &u32| {
+            self.at(*number).is_some_and(|other| (other.from.kind, other.from.op) == (from.kind, from.op))
+        };
+        let is_hazy = self.hazy.get(usize::from(client)).is_some_and(|hazy| hazy.iter().any(like));
+        let is_certain = !is_hazy && others == usize::from(from.req != done.from.req);
+        if let Some(last) = self.done.back_mut() {
+            *last = Some(Done { from, is_certain, ..done });
+        }
+        if is_certain {
+            self.certain(scene, Done { from, ..done }, path, sink);
+        }
+    }
+
+    /// What left no trace may have come from another request: from this one.
+    fn change_with_hazy(&mut self, client: u16, from: &mut Sent, like: impl Fn(&Sent) -> bool) -> bool {
+        for number in self.hazy.get(usize::from(client)).into_iter().flatten() {
+            let at = (*number as usize).checked_sub(self.first);
+            let other = at.and_then(|at| self.done.get_mut(at)?.as_mut());
+            if let Some(other) = other.filter(|other| like(&other.from)) {
+                std::mem::swap(&mut other.from, from);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn owner(&self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        if let What::Created { owner, path, .. } = event.what
+            && owner != Session(0)
+            && owner != self.session
+            && scene.view.session(self.session).is_attached
+        {
+            let story = Story::new(format!("{} belongs to {}", scene.path(path), party(scene, owner)))
+                .because(format!("{} has made it", party(scene, self.session)));
+            sink.fail_all(RuleId::Zk9, scene, &[], story);
+        }
+    }
+
+    /// It is known which request made this.
+    fn certain(&mut self, scene: &Scene<'_>, done: Done, made: Sym, sink: &mut Sink) {
+        self.in_order(scene, done, sink);
+        self.condition(scene, done, sink);
+        let Done { from, zxid, .. } = done;
+        let Some(count) = scene.view.oracle.node_at(made, zxid).and_then(|node| node.number) else { return };
+        if from.kind == Request::Create && made != from.path {
+            sink.premise_of_all(RuleId::Zk8);
+            let name = |sym| scene.tables.names.get(sym).unwrap_or_default();
+            if name(made) != format!("{}{count:010}", name(from.path)) {
+                let story = Story::new(format!("r{} has made {}", from.req.0, scene.path(made)))
+                    .because(format!("its parent had had {count} children before"));
+                sink.fail_all(RuleId::Zk8, scene, &[from.index], story);
+            }
+        }
+    }
+
+    /// A session's writes are made in the order in which they were sent.
+    fn in_order(&mut self, scene: &Scene<'_>, done: Done, sink: &mut Sink) {
+        let Done { from, zxid, session, .. } = done;
+        let latest = slot(&mut self.latest, usize::from(session.0));
+        if from.index >= latest.0 {
+            *latest = (from.index, zxid);
+        } else if zxid > latest.1 {
+            let (later, before) = *latest;
+            let who = party(scene, session);
+            let story = Story::new(format!("the write r{} of {who} was made at zxid {zxid:#x}", from.req.0))
+                .because(format!("e{later}: one that was made at {before:#x} had been sent after it"));
+            sink.fail_all(RuleId::Zk3, scene, &[from.index, later], story);
+        }
+    }
+
+    fn expected(&self, req: ReqId) -> Option<i32> {
+        self.expected.get(req.0 as usize)?.checked_sub(1).map(|version| version as i32)
+    }
+
+    /// A write that was let through had found the version that it expects.
+    fn condition(&self, scene: &Scene<'_>, done: Done, sink: &mut Sink) {
+        let Done { from, zxid, .. } = done;
+        let before = scene.view.oracle.node_at(from.path, zxid.saturating_sub(1));
+        let (Some(expected), Some(before)) = (self.expected(from.req), before) else { return };
+        sink.premise_of_all(RuleId::Zk9);
+        if before.version != expected {
+            let what = format!("{} was changed at zxid {zxid:#x} by r{}", scene.path(from.path), from.req.0);
+            let because =
+                format!("e{}: only version {expected} was to be, and it had {}", from.index, before.version);
+            sink.fail_all(RuleId::Zk9, scene, &[from.index], Story::new(what).because(because));
+        }
+    }
+
+    /// What was refused had a reason.
+    fn refused(&self, scene: &Scene<'_>, done: Done, code: Code, sink: &mut Sink) {
+        let Done { from, zxid, .. } = done;
+        if is_unjudged(scene.tables.names.get(from.path).unwrap_or_default()) {
+            return;
+        }
+        let there = scene.view.oracle.node_at(from.path, zxid.saturating_sub(1));
+        let expected = self.expected(from.req);
+        let why = match (code, from.kind, there) {
+            (Code::NoNode, Request::Set | Request::Delete | Request::SetAcl, Some(_)) => {
+                "it is there".to_owned()
+            }
+            (Code::BadVersion, Request::Set | Request::Delete, Some(node))
+                if expected == Some(node.version) =>
+            {
+                format!("it has version {}", node.version)
+            }
+            _ => return,
+        };
+        let word = crate::words::Word::word(code);
+        let what = format!("the write r{} to {} was refused: {word}", from.req.0, scene.path(from.path));
+        let story = Story::new(what).because(format!("before zxid {zxid:#x} {why}"));
+        sink.fail_all(RuleId::Zk9, scene, &[from.index], story);
+    }
+
+    /// Step 3: an answer says which request that was.
+    fn replied(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let What::Reply { req: id, code, zxid, .. } = event.what else { return };
+        let (Some(req), Some(zxid)) = (scene.view.request(id), told(zxid)) else { return };
+        if is_read(req.kind) && scene.view.session(req.session).is_attached && req.served == 0 {
+            let what = format!("the read r{} of {} was answered", id.0, party(scene, req.session));
+            let story = Story::new(what).because("no server has answered it yet");
+            return sink.fail_all(RuleId::Zk3, scene, &[req.sent.index], story);
+        }
+        let Some(number) = scene.view.oracle.number_of(zxid).filter(|_| is_asked(req.kind)) else { return };
+        let Some(before) = self.at(number) else {
+            // What is not told of in full is not paired.
+            let open = self.open_of(req.client);
+            if let Some(at) = open.iter().position(|sent| sent.req == id) {
+                open.remove(at);
+            }
+            return;
+        };
+        let story = || {
+            Story::new(format!(
+                "the write r{} of {} was answered with {zxid:#x}",
+                id.0,
+                party(scene, req.session)
+            ))
+        };
+        if before.from.req != id && !self.exchange(number, id, req.client) {
+            if is_alone(scene, req.client) {
+                let story = story().because(format!("that is what came of r{}", before.from.req.0));
+                sink.fail_all(RuleId::Zk3, scene, &[req.sent.index], story);
+            }
+            return;
+        }
+        if let Some(hazy) = self.hazy.get_mut(usize::from(req.client)) {
+            hazy.retain(|other| *other != number);
+        }
+        let Some(Some(done)) = self.place(number).and_then(|at| self.done.get_mut(at)) else { return };
+        let was_certain = std::mem::replace(&mut done.is_certain, true);
+        let done = *done;
+        match (code == Code::Ok, done.is_refused) {
+            (true, true) => {
+                let story = story().because("as made, and it was refused");
+                sink.fail_all(RuleId::Zk10, scene, &[req.sent.index], story);
+            }
+            (false, false) => {
+                let story = story().because("as refused, and it was made");
+                sink.fail_all(RuleId::Zk11, scene, &[req.sent.index], story);
+            }
+            (false, true) => self.refused(scene, done, code, sink),
+            (true, false) if !was_certain => {
+                self.in_order(scene, done, sink);
+                self.condition(scene, done, sink);
+            }
+            (true, false) => {}
+        }
+    }
+
+    /// A transaction came from another request than the one that it is paired with, if that can be.
+    fn exchange(&mut self, number: u32, id: ReqId, client: u16) -> bool {
+        let Some(done) = self.at(number) else { return false };
+        let like = |sent: &Sent| sent.req == id && (sent.kind, sent.op) == (done.from.kind, done.from.op);
+        // Whoever waits for the other one waits for another transaction, unless one that was lost is mixed up with them.
+        if done.is_certain || !done.from.is_lost && !self.mixes_up(done, client) {
+            return false;
+        }
+        let open = slot(&mut self.open, usize::from(client));
+        let mut from = done.from;
+        if let Some(at) = open.iter().position(like) {
+            std::mem::swap(&mut open[at], &mut from);
+        } else {
+            let other =
+                |other: &Option<Done>| other.is_some_and(|other| like(&other.from) && !other.is_certain);
+            let Some(at) = (0..self.done.len()).rev().find(|at| other(&self.done[*at])) else { return false };
+            if let Some(other) = &mut self.done[at] {
+                std::mem::swap(&mut other.from, &mut from);
+            }
+        }
+        if let Some(at) = self.place(number) {
+            self.done[at] = Some(Done { from, ..done });
+        }
+        true
+    }
+
+    /// Whether a request that was lost may be taken for this one.
+    fn mixes_up(&self, done: Done, client: u16) -> bool {
+        let lost = |sent: &Sent| sent.is_lost && (sent.kind, sent.op) == (done.from.kind, done.from.op);
+        let paired = |other: &Done| other.session == done.session && !other.is_certain && lost(&other.from);
+        let open = self.open.get(usize::from(client));
+        open.is_some_and(|open| open.iter().any(lost)) || self.done.iter().rev().flatten().any(paired)
+    }
+
+    /// A read waits for the writes of its session that were sent before it, on the same connection.
+    fn served(&mut self, scene: &Scene<'_>, id: ReqId, conn: Conn, sink: &mut Sink) {
+        let Some(read) = scene.view.request(id) else { return };
+        let session = scene.view.session(read.session);
+        if !session.is_attached || session.conn != conn {
+            return;
+        }
+        let waits = |sent: &&Sent| sent.index < read.sent.index && !sent.is_lost;
+        let open = self.open.get(usize::from(read.client));
+        let Some(write) = open.and_then(|open| open.iter().find(waits)) else { return };
+        if is_alone(scene, read.client) {
+            let what = format!("the read r{} of {} is answered", id.0, party(scene, read.session));
+            let because =
+                format!("e{}: its write r{} before that has not been carried out", write.index, write.req.0);
+            sink.fail_all(RuleId::Zk3, scene, &[write.index], Story::new(what).because(because));
+        }
+    }
+
+    /// Whoever has sent it no longer waits: paired or not.
+    fn lost(&mut self, scene: &Scene<'_>, id: ReqId) {
+        let Some(req) = scene.view.request(id).filter(|req| is_asked(req.kind)) else { return };
+        let open = slot(&mut self.open, usize::from(req.client));
+        if let Some(sent) = open.iter_mut().find(|sent| sent.req == id) {
+            sent.is_lost = true;
+        } else if let Some(done) = self.done.iter_mut().rev().flatten().find(|done| done.from.req == id) {
+            done.from.is_lost = true;
+        }
+    }
+}
+
+impl Rule for Asked {
+    const ID: RuleId = RuleId::Zk3;
+    const ALSO: &'static [RuleId] = &[RuleId::Zk8, RuleId::Zk9, RuleId::Zk10, RuleId::Zk11];
+    const HEARS: Kinds = hears::Send
+        | hears::Expects
+        | hears::Lost
+        | hears::Reply
+        | hears::Served
+        | hears::Txn
+        | hears::Created
+        | hears::Deleted
+        | hears::Written
+        | hears::Restricted;
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        if !scene.view.is_sim() {
+            return;
+        }
+        match event.what {
+            What::Send { req, kind, path, .. } => {
+                self.last_sent = req;
+                let Some(known) = scene.view.request(req).filter(|_| is_asked(kind)) else { return };
+                let sent = Sent { req, op: event.op, kind, path, index: scene.index, is_lost: false };
+                self.open_of(known.client).push(sent);
+            }
+            What::Expects { version } => {
+                *slot(&mut self.expected, self.last_sent.0 as usize) = (version as u32).wrapping_add(1);
+            }
+            What::Lost { req } => self.lost(scene, req),
+            // The library answers by itself: the session is over.
+            What::Reply { req, conn, .. } if conn.is_none() => self.lost(scene, req),
+            What::Txn { .. } => self.txn(scene, event, sink),
+            What::Reply { .. } => self.replied(scene, event, sink),
+            What::Served { req, conn, .. } => self.served(scene, req, conn, sink),
+            _ => self.effect(scene, event, sink),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What a client is told of its session, and how long a silent one lives: parts of ZK-7.
+
+use super::super::{Kinds, Rule, hears};
+use super::{party, slot};
+use crate::history::{Code, Conn, Event, Request, Session, SessionState, What, Who};
+use crate::sink::{Scene, Sink, Story, ms};
+use crate::verdict::RuleId;
+use crate::view::NEVER;
+
+#[derive(Clone, Copy, Default)]
+struct Told {
+    /// A leader has marked it as expired, be that one deposed or not; or its end was applied.
+    may_be_over: bool,
+    ended: bool,
+    /// The connection that its client was told of, and has not been told to have lost.
+    conn: Conn,
+    told: u32,
+}
+
+/// A session of which nobody hears any more.
+#[derive(Clone, Copy)]
+struct Silent {
+    session: Session,
+    since: u64,
+    told: u32,
+}
+
+/// ZK-7 from the clients' side: each connection that is lost is told; only an expired session is told to have expired,
+/// only one that has ended to be closed. And a session whose client is gone ends.
+#[derive(Default)]
+pub(crate) struct Clients {
+    told: Vec<Told>,
+    silent: Vec<Silent>,
+}
+
+impl Clients {
+    fn told(&mut self, session: Session) -> &mut Told {
+        slot(&mut self.told, usize::from(session.0))
+    }
+
+    fn state(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let What::State { session, state, conn, .. } = event.what else { return };
+        let known = scene.view.session(session).is_attached;
+        let when = scene.when(scene.view.now);
+        let told = self.told(session);
+        match state {
+            SessionState::Connected => {
+                let before = std::mem::replace(&mut told.conn, conn);
+                let (seen, who) = (std::mem::replace(&mut told.told, scene.index), party(scene, session));
+                if known && !before.is_none() && !conn.is_none() && before != conn {
+                    let story = Story::new(format!("{who} is connected again at {when}"))
+                        .because(format!("since e{seen} it was not told that it had lost its connection"));
+                    sink.fail_all(RuleId::Zk7, scene, &[seen], story);
+                }
+            }
+            SessionState::Suspended => told.conn = Conn(0),
+            SessionState::Expired => {
+                told.conn = Conn(0);
+                if known && !told.may_be_over {
+                    let story = Story::new(format!(
+                        "{} is told at {when} that it has expired",
+                        party(scene, session)
+                    ))
+                    .because("no leader has let it expire");
+                    sink.fail_all(RuleId::Zk7, scene, &[], story);
+                }
+            }
+            SessionState::Closed => {
+                told.conn = Conn(0);
+                if known && !told.ended {
+                    self.falls_silent(scene, session, sink);
+                }
+            }
+        }
+    }
+
+    fn falls_silent(&mut self, scene: &Scene<'_>, session: Session, sink: &mut Sink) {
+        sink.premise_of_all(RuleId::Zk7);
+        if self.silent.iter().all(|silent| silent.session != session) {
+            self.silent.push(Silent { session, since: scene.at, told: scene.index });
+        }
+    }
+
+    fn crashed(&mut self, scene: &Scene<'_>, client: u16, sink: &mut Sink) {
+        for (number, of) in (0..).zip(&scene.view.sessions) {
+            let ended = self.told.get(usize::from(number)).is_some_and(|told| told.ended);
+            if of.client == Some(client) && of.is_attached && !ended {
+                self.falls_silent(scene, Session(number), sink);
+            }
+        }
+    }
+
+    fn over(&mut self, session: Session, ended: bool) {
+        let told = self.told(session);
+        told.may_be_over = true;
+        told.ended |= ended;
+        self.silent.retain(|silent| silent.session != session);
+    }
+
+    /// The answer to a closeSession.
+    fn closed(&mut self, scene: &Scene<'_>, session: Session, sink: &mut Sink) {
+        let known = scene.view.session(session).is_attached;
+        if known && !self.told(session).ended {
+            let story = Story::new(format!("{} is told that its session is closed", party(scene, session)))
+                .because("it has not ended");
+            sink.fail_all(RuleId::Zk7, scene, &[], story);
+        }
+    }
+}
+
+impl Rule for Clients {
+    const ID: RuleId = RuleId::Zk7;
+    const HEARS: Kinds = hears::State | hears::Reply | hears::Marked | hears::Ended | hears::Crash;
+
+    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        if self.silent.is_empty() {
+            return;
+        }
+        let view = scene.view;
+        let latest = |silent: &Silent| {
+            let calm = silent.since.max(view.calm_since);
+            // What was under way is heard of later, and servers tell their leader at half ticks.
+            calm.saturating_add(
+                view.timeout_of(silent.session) + 3 * view.tick + 4 * view.round_trip + view.settle,
+            )
+        };
+        let paused = view.servers.iter().any(|server| server.paused_until == NEVER);
+        let late = |silent: &&Silent| !paused && scene.at > latest(silent);
+        let Some(silent) = self.silent.iter().find(late).copied() else { return };
+        self.silent.retain(|other| other.session != silent.session);
+        let story = Story::new(format!(
+            "{} lives on at {}",
+            party(scene, silent.session),
+            crate::text::seconds(scene.at)
+        ))
+        .because(format!(
+            "e{}: nobody hears of it since {}, its timeout is {}",
+            silent.told,
+            crate::text::seconds(silent.since),
+            ms(view.timeout_of(silent.session))
+        ));
+        sink.fail_all(RuleId::Zk7, scene, &[silent.told], story);
+    }
+
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        if !scene.view.is_sim() {
+            return;
+        }
+        match event.what {
+            What::State { .. } if matches!(event.who, Who::Client(_)) => self.state(scene, event, sink),
+            What::Reply { req, code: Code::Ok, .. } => {
+                let req = scene.view.request(req).filter(|req| req.kind == Request::CloseSession);
+                if let Some(req) = req {
+                    self.closed(scene, req.session, sink);
+                }
+            }
+            What::Marked { session, .. } => self.over(session, false),
+            What::Ended { session, .. } => self.over(session, true),
+            What::Crash { client } => self.crashed(scene, client, sink),
+            _ => {}
+        }
+    }
+}

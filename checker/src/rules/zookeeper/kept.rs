@@ -1,0 +1,269 @@
+//! What clients believe to be armed, and what they register again: the clients' part of ZK-6 and ZK-14.
+//!
+//! A watch is a client's once the answer comes that armed it, until its notification comes or its client tells that it has
+//! given it up. After a reconnect each of them must be armed on the new connection or be told of at once, before anything
+//! else that the client asks for there is answered; and nothing else may be.
+
+use super::slot;
+use crate::history::{Code, Conn, Notify, Request, Session, SessionState, Sym, Table, WatchMode};
+use crate::sink::{Found, Scene, Sink, Story};
+use crate::verdict::{RuleId, Verdict};
+use crate::view::{is_told, is_unjudged};
+
+/// A watch that a client waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Want {
+    table: Table,
+    path: Sym,
+    mode: WatchMode,
+    /// It waits for something that was not there.
+    absent: bool,
+}
+
+/// What a client must register again, and has not been seen to.
+struct Promise {
+    session: Session,
+    conn: Conn,
+    wants: Vec<Want>,
+    /// Where and when it was connected.
+    index: u32,
+    at: u64,
+}
+
+/// A watch that was armed in this instant.
+#[derive(Clone, Copy)]
+pub(super) struct Fresh {
+    pub(super) server: u8,
+    pub(super) session: Session,
+    pub(super) conn: Conn,
+    pub(super) table: Table,
+    pub(super) path: Sym,
+    pub(super) mode: WatchMode,
+    pub(super) index: u32,
+    /// What the server had applied.
+    pub(super) applied: u64,
+}
+
+#[derive(Clone, Default)]
+struct Client {
+    wants: Vec<Want>,
+    /// What its server had applied at the most when its last connection was lost: it has seen no more than that.
+    seen_at_most: u64,
+    /// It was connected before.
+    before: bool,
+    conn: Conn,
+    server: u8,
+    /// What it was when it was connected last: what it registers again.
+    registers: Vec<Want>,
+}
+
+/// What clients believe to be armed.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// By session.
+    clients: Vec<Client>,
+    promises: Vec<Promise>,
+    fresh: Vec<Fresh>,
+    /// Persistent watches: where their modes are told.
+    modes: Vec<(Conn, Sym, WatchMode)>,
+}
+
+impl Kept {
+    fn client(&mut self, session: Session) -> &mut Client {
+        slot(&mut self.clients, usize::from(session.0))
+    }
+
+    /// A request that arms a watch is answered.
+    pub(super) fn answered(&mut self, session: Session, kind: Request, code: Code, path: Sym, conn: Conn) {
+        let absent = kind == Request::Exists && code == Code::NoNode;
+        if code != Code::Ok && !absent {
+            return;
+        }
+        let of = |(on, at, _): &&(Conn, Sym, WatchMode)| (*on, *at) == (conn, path);
+        let mode = match kind {
+            Request::AddWatch => match self.modes.iter().rev().find(of) {
+                Some((_, _, mode)) => *mode,
+                None => return,
+            },
+            _ => WatchMode::OneShot,
+        };
+        let table = if kind == Request::Children { Table::Child } else { Table::Data };
+        let want = Want { table, path, mode, absent };
+        let wants = &mut self.client(session).wants;
+        if !wants.contains(&want) {
+            wants.push(want);
+        }
+    }
+
+    pub(super) fn noticed(&mut self, session: Session, kind: Notify, path: Sym) {
+        let used = |want: &Want| want.path == path && want.mode.is_one_shot() && is_told(want.table, kind);
+        self.client(session).wants.retain(|want| !used(want));
+    }
+
+    /// A client that comes back tells what it has given up since it was connected before.
+    pub(super) fn forgotten(&mut self, session: Session, table: Table, path: Sym) {
+        let is = |want: &Want| want.path == path && (want.table == table || !want.mode.is_one_shot());
+        let client = self.client(session);
+        client.wants.retain(|want| !is(want));
+        client.registers.retain(|want| !is(want));
+        for promise in self.promises.iter_mut().filter(|promise| promise.session == session) {
+            promise.wants.retain(|want| !is(want));
+        }
+        self.promises.retain(|promise| !promise.wants.is_empty());
+    }
+
+    pub(super) fn left(&mut self, scene: &Scene<'_>, session: Session, state: SessionState, _: Conn) {
+        self.promises.retain(|promise| promise.session != session);
+        let client = self.client(session);
+        if state == SessionState::Suspended {
+            client.seen_at_most = client.seen_at_most.max(scene.view.server(client.server).applied);
+        } else {
+            *client = Client::default();
+        }
+    }
+
+    pub(super) fn connected(&mut self, scene: &Scene<'_>, session: Session, conn: Conn) {
+        let (index, at) = (scene.index, scene.at);
+        self.promises.retain(|promise| promise.session != session);
+        let server = scene.view.session(session).server;
+        let client = self.client(session);
+        (client.conn, client.server) = (conn, server);
+        client.registers.clone_from(&client.wants);
+        let known = scene.view.session(session).is_attached;
+        if std::mem::replace(&mut client.before, known) && !client.wants.is_empty() && !conn.is_none() {
+            let wants = client.wants.clone();
+            self.promises.push(Promise { session, conn, wants, index, at });
+        }
+    }
+
+    /// A server arms a watch.
+    pub(super) fn armed(&mut self, fresh: Fresh) {
+        let Fresh { conn, table, path, mode, .. } = fresh;
+        if !mode.is_one_shot() {
+            self.modes.retain(|(on, at, _)| (*on, *at) != (conn, path));
+            self.modes.push((conn, path, mode));
+        }
+        self.kept_promise(conn, |want| {
+            want.path == path && (want.table == table || !want.mode.is_one_shot())
+        });
+        if mode.is_one_shot() {
+            self.fresh.push(fresh);
+        }
+    }
+
+    /// Registering again told of a change.
+    pub(super) fn told(&mut self, conn: Conn, path: Sym, kind: Notify) {
+        self.kept_promise(conn, |want| {
+            want.path == path && want.mode.is_one_shot() && is_told(want.table, kind)
+        });
+    }
+
+    fn kept_promise(&mut self, conn: Conn, is: impl Fn(&Want) -> bool) {
+        for promise in self.promises.iter_mut().filter(|promise| promise.conn == conn) {
+            promise.wants.retain(|want| !is(want));
+        }
+        self.promises.retain(|promise| !promise.wants.is_empty());
+    }
+
+    /// A read armed it: it was not registered again.
+    pub(super) fn explained(&mut self, conn: Conn, table: Table, path: Sym) {
+        self.fresh.retain(|fresh| (fresh.conn, fresh.table, fresh.path) != (conn, table, path));
+    }
+
+    pub(super) fn is_settled(&self) -> bool {
+        self.fresh.is_empty()
+    }
+
+    /// What was armed in the instant that is over, and by no read, was registered again.
+    pub(super) fn settle(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        for fresh in std::mem::take(&mut self.fresh) {
+            let Some(client) = self.clients.get(usize::from(fresh.session.0)) else { continue };
+            if !client.before || client.conn != fresh.conn {
+                continue;
+            }
+            if let Some(why) = not_to_be_armed(scene, client, fresh) {
+                let (path, server) = (scene.path(fresh.path), fresh.server);
+                let story =
+                    Story::new(format!("server {server} armed a watch on {path} at e{}", fresh.index))
+                        .because(why);
+                sink.fail_all(RuleId::Zk6, scene, &[fresh.index], story);
+            }
+        }
+    }
+
+    /// Something that the client asked for on its new connection is answered: what it registers has come before that.
+    pub(super) fn served(&mut self, scene: &Scene<'_>, conn: Conn, sink: &mut Sink) {
+        if let Some(at) = self.promises.iter().position(|promise| promise.conn == conn) {
+            let promise = self.promises.swap_remove(at);
+            broken(scene, &promise, sink);
+        }
+    }
+
+    /// A client that hears of its server for two timeouts has been heard by it.
+    pub(super) fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+        let view = scene.view;
+        let due =
+            |promise: &Promise| scene.at >= promise.at.saturating_add(2 * view.timeout_of(promise.session));
+        while let Some(at) = self.promises.iter().position(due) {
+            let promise = self.promises.swap_remove(at);
+            let client = view.session(promise.session).client.map(|client| view.client(client));
+            let stood_still = |client: &crate::view::Client| {
+                client.is_dead()
+                    || client.is_paused()
+                    || client.last_pause.1.came() && client.last_pause.1.at >= promise.at
+            };
+            if !client.is_some_and(stood_still) {
+                broken(scene, &promise, sink);
+            }
+        }
+    }
+}
+
+fn broken(scene: &Scene<'_>, promise: &Promise, sink: &mut Sink) {
+    let Some(want) = promise.wants.iter().find(|want| want.mode.is_one_shot()).or(promise.wants.first())
+    else {
+        return;
+    };
+    let rule = if want.mode.is_one_shot() { RuleId::Zk6 } else { RuleId::Zk14 };
+    let who = super::party(scene, promise.session);
+    let story = Story::new(format!("{who} is connected again at {}", crate::text::seconds(promise.at)))
+        .because(format!("its watch on {} was not registered again", scene.path(want.path)));
+    let found = Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at: promise.index };
+    sink.find(found, scene, None, &[], story);
+}
+
+/// Why a watch was not to be registered again: its client does not wait for it, or it should have been told at once of
+/// what it had missed.
+fn not_to_be_armed(scene: &Scene<'_>, client: &Client, fresh: Fresh) -> Option<String> {
+    let Fresh { table, path, .. } = fresh;
+    let is = |want: &&Want| want.path == path && want.table == table && want.mode.is_one_shot();
+    let mut wants = client.registers.iter().filter(is).peekable();
+    if wants.peek().is_none() {
+        return Some(
+            "no read asked for it, and its client did not wait for it when it was connected".to_owned(),
+        );
+    }
+    if is_unjudged(scene.tables.names.get(path).unwrap_or_default()) {
+        return None;
+    }
+    let (mut present, mut absent) = (false, false);
+    wants.for_each(|want| if want.absent { absent = true } else { present = true });
+    let node = scene.view.oracle.node_at(path, fresh.applied);
+    let seen = client.seen_at_most;
+    match node {
+        None if present && !absent => Some("its client waits for something that is gone".to_owned()),
+        Some(_) if absent && !present => {
+            Some("its client waits for something that is there by now".to_owned())
+        }
+        Some(node) => {
+            let (last, what) = match table {
+                Table::Data => (node.mzxid, "written"),
+                Table::Child => (node.pzxid, "given or lost a child"),
+            };
+            (last > seen).then(|| {
+                format!("it was {what} at zxid {last:#x}, and its client had seen {seen:#x} at the most")
+            })
+        }
+        None => None,
+    }
+}

@@ -1,0 +1,32 @@
+//! Servers that mistake who lives, who leads, and who is behind.
+//!
+//! An ephemeral that stays blocks a lock for ever (MX-8): ZOOKEEPER-1367, -2355, -3144. A session that moves to a server
+//! behind it reads what it had seen change: ClickHouse Keeper.
+
+use super::{ENDS, MOVES, PARTITIONS, Wrong, fewer, wrong};
+use crate::plan::Plan;
+use crate::workloads::{lock, raw};
+use sim_zk::quirk::Quirk;
+use zk_checker::RuleId::{Zk3, Zk4, Zk7, Zk13};
+
+pub(super) static ALL: &[Wrong] = &[
+    wrong(
+        "lock-keeps-ephemeral",
+        Quirk::KeepsEphemeral,
+        &lock::TARGET,
+        Some(Zk7),
+        fewer(ENDS, |seed| Plan { rounds: 2, ..(ENDS.plan)(seed) }),
+    ),
+    wrong("raw-expires-early", Quirk::ExpiresEarly, &raw::TARGET, Some(Zk7), ENDS),
+    wrong(
+        "lock-never-expires",
+        Quirk::NeverExpires,
+        &lock::TARGET,
+        Some(Zk7),
+        fewer(ENDS, |seed| Plan { rounds: 2, ..(ENDS.plan)(seed) }),
+    ),
+    wrong("raw-accepts-anyone", Quirk::AcceptsAnyone, &raw::TARGET, Some(Zk4), MOVES),
+    wrong("raw-accepts-moved", Quirk::AcceptsMoved, &raw::TARGET, Some(Zk3), MOVES),
+    wrong("raw-serves-on", Quirk::ServesOn, &raw::TARGET, Some(Zk13), PARTITIONS),
+    wrong("raw-leads-on", Quirk::LeadsOn, &raw::TARGET, Some(Zk13), PARTITIONS),
+];

@@ -1,0 +1,83 @@
+//! Wrong worlds: each is caught by its rule as the first finding, and what is too kind is not green.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
+use zk_checker::{Probe, Verdict};
+use zk_scenarios::broken::quirks::{self, Wrong};
+use zk_scenarios::run;
+use zk_scenarios::sweep::{self, Order, Tally};
+use zk_scenarios::target::Target;
+use zk_scenarios::workloads::raw;
+
+/// Of a hundred runs that fail, so many must be caught by the rule that names the wrong step.
+const FIRST_OF_100: u64 = 95;
+
+fn tally(target: &'static Target, seeds: u64, plans: &'static Target) -> (Order, Tally) {
+    let order = Order { target, seeds: 0..seeds, shard: (0, 1), plan: None, jobs: 2, require_probes: true };
+    let mut all = Tally::default();
+    // The plans of one and the world of another.
+    for seed in order.seeds.clone() {
+        let one = Order { plan: Some(plans.plan(seed)), seeds: seed..seed + 1, jobs: 1, ..order.clone() };
+        all.merge(sweep::sweep(&one, &AtomicBool::new(false), &|_, _| {}));
+    }
+    (order, all)
+}
+
+#[test]
+fn every_quirk_has_a_world_that_shows_it() {
+    let shown: BTreeSet<_> = quirks::all().map(|wrong| wrong.quirk).collect();
+    assert_eq!(shown, sim_zk::quirk::Quirk::ALL.iter().copied().collect());
+    assert_eq!(quirks::all().count(), shown.len(), "and only one");
+    assert!(quirks::all().all(|wrong| wrong.target.quirk() == Some(wrong.quirk)));
+    assert!(quirks::all().all(|wrong| wrong.target.caught_by.is_none() == wrong.quirk.is_too_kind()));
+    assert!(Target::workloads().all(|target| target.quirk().is_none()), "the right world is right");
+}
+
+#[test]
+fn the_rule_that_names_the_wrong_step_is_the_first_to_say_so() {
+    for Wrong { target, .. } in quirks::ALL.iter().copied().flatten() {
+        let rule = target.caught_by.expect("it is wrong").by.name();
+        let (mut failed, mut first) = (0, 0);
+        for seed in 0..100 {
+            let run = run::seed(target, &target.plan(seed), seed);
+            if run.verdict() >= Verdict::Unknown {
+                failed += 1;
+                first += u64::from(sweep::what_failed(&run) == rule);
+            }
+        }
+        assert!(failed > 0, "{}: no seed of a hundred shows it", target.name);
+        assert!(
+            first * 100 >= failed * FIRST_OF_100,
+            "{}: {rule} is first in {first} of {failed}",
+            target.name
+        );
+    }
+}
+
+#[test]
+fn a_world_that_is_too_kind_is_not_green() {
+    let missing: &[(&str, &[Probe])] = &[
+        ("raw-loses-no-reply", &[Probe::AppliedWithoutReply]),
+        ("raw-never-stale", &[Probe::StaleRead]),
+        ("raw-tells-all", &[Probe::CreatedAndDeletedUnseen, Probe::RecreatedToldAsChanged]),
+    ];
+    for (name, missing) in missing {
+        let target = Target::from_name(name).expect("it is there");
+        let (order, kind) = tally(target, 500, target);
+        assert!(kind.failures.is_empty(), "{name} breaks no promise: {:?}", kind.failures);
+        assert_eq!(kind.verdict(&order), Verdict::Vacuous, "{name}");
+        let (_, right) = tally(&raw::TARGET, 500, target);
+        let unreached = kind.unreached(&order);
+        for probe in *missing {
+            assert!(unreached.contains(probe), "{name}: {} was reached", probe.name());
+            assert!(right.probes.get(probe).is_some_and(|count| *count > 0), "{name}: {}", probe.name());
+        }
+    }
+}
+
+#[test]
+fn a_short_sweep_need_not_reach_everything_unless_that_is_asked_for() {
+    let (required, tally) = tally(&raw::TARGET, 3, &raw::TARGET);
+    assert!(!tally.unreached(&required).is_empty());
+    assert_eq!(tally.unreached(&Order { require_probes: false, ..required }), []);
+}
