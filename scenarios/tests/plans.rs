@@ -1,10 +1,11 @@
-//! The lock under drawn plans: any number of clients and rounds, any mixture of faults.
+//! The lock under drawn plans: any number of clients and rounds, any mixture of faults and strangers.
 
 use proptest::prelude::*;
 use sim_zk::fault::Fault;
 use zk_checker::Verdict;
-use zk_scenarios::plan::Plan;
+use zk_scenarios::plan::{Plan, Strangers};
 use zk_scenarios::run;
+use zk_scenarios::strangers::Act;
 use zk_scenarios::workloads::lock;
 
 fn plans() -> impl Strategy<Value = Plan> {
@@ -13,8 +14,8 @@ fn plans() -> impl Strategy<Value = Plan> {
         0.0..0.2f64,
         0..Fault::ALL.len(),
     );
-    (1u8..6, 1u8..6, 1u32..4, 4000u64..20_000, 0u32..10, rates).prop_map(
-        |(servers, clients, rounds, timeout_ms, faults, rates)| Plan {
+    (1u8..6, 1u8..6, 1u32..4, 4000u64..20_000, 0u32..10, rates, strangers()).prop_map(
+        |(servers, clients, rounds, timeout_ms, faults, rates, strangers)| Plan {
             servers,
             clients,
             rounds,
@@ -22,8 +23,16 @@ fn plans() -> impl Strategy<Value = Plan> {
             hostile_ms: 30_000,
             faults,
             rates,
+            strangers,
         },
     )
+}
+
+fn strangers() -> impl Strategy<Value = Strangers> {
+    let acts = proptest::sample::select(Act::ALL.map(|act| act.name().to_owned()).to_vec());
+    let rates = proptest::collection::btree_map(acts, 0.0..0.25f64, 1..=Act::ALL.len());
+    let some = (1u32..8, rates).prop_map(|(acts, rates)| Strangers { acts, rates });
+    prop_oneof![Just(Strangers::default()), some]
 }
 
 proptest! {

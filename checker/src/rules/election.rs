@@ -111,6 +111,10 @@ impl Acknowledged {
                     let told = format!("e{}: epoch {:#x} was on record", before.since.index, before.epoch);
                     Some((story.because(told), before.since.index))
                 }
+                // Whoever finds its record written over takes it for another's.
+                Some(before) if before.epoch == epoch && view.is_meddled_with(scene.tables, before.path) => {
+                    None
+                }
                 Some(before) if before.epoch == epoch && !before.by_stranger => {
                     let told = format!("e{}: this epoch was put on record before", before.since.index);
                     Some((story.because(told), before.since.index))
