@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use zk_checker::Verdict;
 use zk_checker::monitor::{
-    Certificate, Fifo, Holds, Increasing, Locking, Monitor, MostUrgent, Numbered, Operation, Operations,
-    Queue, Register, Urgent, Variable, Wrong,
+    Breach, Certificate, Fifo, Holds, Increasing, Locking, Monitor, MostUrgent, Numbered, Operation,
+    Operations, Queue, Register, Urgent, Variable, Wrong,
 };
 use zk_checker::search::{Model, search};
 use zk_checker::verify;
@@ -111,6 +111,23 @@ fn a_false_certificate_proves_nothing() {
     late[2].gap += 1;
     assert!(verify::certificate(&Fifo, &right, &Certificate::Order(late)).is_err());
     assert!(verify::certificate(&Fifo, &right, &Certificate::Nothing).is_err());
+}
+
+#[test]
+fn a_chain_with_a_hole_proves_nothing() {
+    let mut history = Operations::new();
+    let one = history.call(0, Queue::Put(1));
+    history.done(one);
+    let empty = history.call(1, Queue::Take(None));
+    let two = history.call(0, Queue::Put(2));
+    let take = history.call(2, Queue::Take(None));
+    history.done(two);
+    history.done_with(take, Queue::Take(Some(1)));
+    history.done_with(empty, Queue::Take(None));
+    assert_eq!(Fifo.judge(&history).verdict, Verdict::Pass);
+    let breach = Breach { at: 7, wrong: Wrong::NotEmpty { take: empty } };
+    let certificate = Certificate::Breach { breach, chain: vec![one, two] };
+    assert!(verify::certificate(&Fifo, &history, &certificate).is_err(), "1 went before 2 was surely there");
 }
 
 /// A variable in which only what stands can be replaced: compare and set.
