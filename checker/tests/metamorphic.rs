@@ -423,7 +423,7 @@ fn judging_event_by_event_is_judging() {
     for history in all() {
         let mut known = History { names: Names::default(), ..history.clone() };
         let texts: Vec<&str> = history.names.iter().collect();
-        let mut know = |up_to: Sym, known: &mut History| {
+        let know = |up_to: Sym, known: &mut History| {
             for name in texts.iter().take(up_to.0 as usize + 1) {
                 known.names.intern(name);
             }
