@@ -57,6 +57,14 @@ fn ba_1_who_was_told_that_it_stands_does_not_pass() {
 }
 
 #[test]
+fn ba_1_what_is_missing_elsewhere_is_no_reason() {
+    for asks in ["exists /other", "children /gate/below", "delete /gate"] {
+        let asks = format!("0.013 b #2 send r7 {asks}\n0.014 b #2 reply r7 no_node 0x0\n");
+        says(&[WAITS, &asks, "0.014 b #2 return done\n"].concat(), "BA-1 fail, first BA-1");
+    }
+}
+
+#[test]
 fn ba_1_an_old_state_is_a_reason() {
     let run = without(WAITS, "arm s2").replace("reply r2 ok", "reply r2 no_node");
     says(&[&run, "0.013 b #2 return done\n", ENDS].concat(), "BA-1 pass, first nothing");

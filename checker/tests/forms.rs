@@ -28,6 +28,20 @@ fn json_is_readable() {
     );
 }
 
+#[test]
+fn text_is_readable() {
+    let lines = text::write(&history(&calm()));
+    for line in [
+        "lock /lock stop margin 0.400 fenced budget 2 1 1 2",
+        "0.001 a acquire#1 call /lock",
+        "0.001 a acquire#1 send r2 children /lock",
+        "0.002 server:0 acquire#1 created 0x3 /lock/a-0 s1",
+        "0.050 world quiesce",
+    ] {
+        assert!(lines.lines().any(|other| other == line), "{line:?} in\n{lines}");
+    }
+}
+
 /// What was written before there were several servers is read as it was meant.
 #[test]
 fn json_of_one_server_is_still_read() {

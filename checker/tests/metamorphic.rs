@@ -35,20 +35,25 @@ fn passing() -> Vec<History> {
     texts.iter().map(|text| history(text)).filter(silent).collect()
 }
 
-/// All of them, and of each two that were damaged: an event is gone, came twice, or changed places with another.
+/// All of them, and of each three that were damaged: an event is gone, came twice, changed places with another, or all
+/// from there on came later by about the time that things take to settle.
 fn all() -> Vec<History> {
     let mut draw = Draw(0x5eed);
     let mut all = Vec::new();
     for row in rows::all() {
         for text in [row.from, row.to] {
             let whole = history(&text);
-            for _ in 0..2 {
+            for _ in 0..3 {
                 let mut damaged = whole.clone();
                 let (one, other) = (draw.below(whole.events.len()), draw.below(whole.events.len()));
                 let (at, of_other) = (whole.events[one].at, whole.events[other]);
-                match draw.below(3) {
+                match draw.below(4) {
                     0 => drop(damaged.events.remove(one)),
                     1 => damaged.events.insert(one, Event { at, ..of_other }),
+                    2 => {
+                        let late = [500, 1000, 1500][draw.below(3)];
+                        damaged.events[one..].iter_mut().for_each(|event| event.at += late);
+                    }
                     _ => {
                         damaged.events[other] = Event { at: of_other.at, ..whole.events[one] };
                         damaged.events[one] = Event { at, ..of_other };

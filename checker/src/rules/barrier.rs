@@ -296,8 +296,7 @@ impl Barriers {
         if op.phase != Phase::Open || client.is_dead() || client.is_paused() {
             return None;
         }
-        let session = if waiter.session == Session(0) { client.session } else { waiter.session };
-        let over = view.session(session).known_over;
+        let over = view.session(waiter.session_in(scene)).known_over;
         if over.came() && over.index > op.called.index {
             let ran = if client.last_pause.1.came() { client.last_pause.1.at } else { 0 };
             return Some((over.at.max(ran), "its session is over, and it knows that"));

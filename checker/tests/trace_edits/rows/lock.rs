@@ -144,7 +144,7 @@ fn exclusion() -> Vec<Row> {
         row(
             "it stops two settling times after it was told to",
             &told_to_stop(),
-            &[Put("0.100 a #1", "0.102 a #1")],
+            &[Put("0.101 a #1", "0.102 a #1")],
             "MX-14",
         ),
         row(
@@ -152,10 +152,10 @@ fn exclusion() -> Vec<Row> {
             &told_to_stop(),
             &[
                 Before(
-                    "0.100 a #1",
+                    "0.101 a #1",
                     "0.100 world fault client_pause a lasts 1\n1.100 world mended client_pause a",
                 ),
-                Put("0.100 a #1", "1.100 a #1"),
+                Put("0.101 a #1", "1.100 a #1"),
             ],
             "MX-14 inherent",
         ),
@@ -171,7 +171,7 @@ fn gives_up_in_time() -> String {
 
 /// A holder loses its connection, and stops.
 fn told_to_stop() -> String {
-    [HEAD, A_HOLDS, "0.100 a state s1 suspended\n0.100 a #1 unbelieve lost\n"].concat()
+    [HEAD, A_HOLDS, "0.100 a state s1 suspended\n0.101 a #1 unbelieve lost\n"].concat()
 }
 
 fn grants() -> Vec<Row> {
