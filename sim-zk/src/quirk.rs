@@ -43,7 +43,6 @@ quirks! {
     ClosesSilently = "closes-silently", "a client lets go of a session that it was to close, and says that it has";
     FiresTwice = "fires-twice", "a one-shot watch stays";
     SilentEnd = "silent-end", "the parent's watch is not told what goes with a session (ZOOKEEPER-3145)";
-    EndUntold = "end-untold", "a watch on an ephemeral is not told that it goes with its session";
     ChildrenForData = "children-for-data", "a watch on children is told of a child's data";
     WrongEvent = "wrong-event", "a deletion is told as a change of the data";
     LateNotices = "late-notices", "a server sends notifications after the answers of the same step";
@@ -53,7 +52,6 @@ quirks! {
     ExpiresEarly = "expires-early", "a session expires two ticks too early";
     NeverExpires = "never-expires", "a session does not expire";
     AcceptsAnyone = "accepts-anyone", "a server that is behind its client takes it in (ClickHouse Keeper)";
-    AcceptsMoved = "accepts-moved", "a write is taken in by a server that its session has left";
     LosesAcknowledged = "loses-acknowledged", "one disk is enough for a write to be acknowledged (ZOOKEEPER-4785)";
     SkipsWrites = "skips-writes", "a follower leaves out writes of data";
     HalfMulti = "half-multi", "a multi that fails leaves its first part";
@@ -69,7 +67,6 @@ quirks! {
     PassesWrites = "passes-writes", "a read does not wait for an earlier write of its session";
     SyncsAlone = "syncs-alone", "a follower answers a sync without its leader";
     ServesOn = "serves-on", "a follower that is cut off serves on for four times as long";
-    LeadsOn = "leads-on", "a leader that is cut off serves on for four times as long";
     LosesNoReply = "loses-no-reply", "no answer is lost";
     NeverStale = "never-stale", "no server answers from an old state";
     TellsAll = "tells-all", "whatever a watch has missed is told";

@@ -104,8 +104,7 @@ impl Leading {
 
     /// A follower was heard of.
     fn heard(&mut self, follower: u8, env: &Env<'_>) {
-        let limit = env.config.sync_limit;
-        let counts_until = self.ticks + if env.config.has(Quirk::LeadsOn) { 4 * limit } else { limit };
+        let counts_until = self.ticks + env.config.sync_limit;
         let silent_at = env.now + env.config.patience();
         self.followers.insert(follower, Follower { counts_until, silent_at });
     }
@@ -248,10 +247,6 @@ impl Member {
                 let settings = &env.config.settings;
                 let moved = moved.then_some(Code::SessionMoved);
                 let refused = moved.or_else(|| leading.tracker.check(session, by).err());
-                let refused = match refused {
-                    Some(Code::SessionMoved) if env.config.has(Quirk::AcceptsMoved) => None,
-                    refused => refused,
-                };
                 let refused = refused.and_then(|code| refused_for_session(&ask, code, settings));
                 let mut prepare =
                     |ask: &Ask| leading.prep.prepare(replica, zxid, session, &ids, ask, settings, env.paths);

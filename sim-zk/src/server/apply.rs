@@ -170,13 +170,10 @@ impl Replica {
         if scene.first {
             scene.tell(Happening::Deleted { server: scene.server, zxid, op, path, by });
         }
-        let quirk = scene.quirk.filter(|_| matches!(txn.body, Body::Close { .. }));
-        let told = match quirk {
-            Some(Quirk::EndUntold) => Vec::new(),
-            _ => self.fire(Table::Data, path, EventKind::NodeDeleted, &gone.acl, txn, &[], scene),
-        };
+        let told = self.fire(Table::Data, path, EventKind::NodeDeleted, &gone.acl, txn, &[], scene);
         self.fire(Table::Child, path, EventKind::NodeDeleted, &gone.acl, txn, &told, scene);
-        if quirk != Some(Quirk::SilentEnd) {
+        let is_end = matches!(txn.body, Body::Close { .. });
+        if !(is_end && scene.quirk == Some(Quirk::SilentEnd)) {
             self.fire_parent(path, txn, scene);
         }
     }

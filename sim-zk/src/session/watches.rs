@@ -221,7 +221,7 @@ impl Watches {
         for (list, path) in std::mem::take(&mut self.dropped) {
             forgotten.extend(list.tables().iter().map(|table| (*table, path)));
         }
-        for ((list, path), _) in &self.lists {
+        for (list, path) in self.lists.keys() {
             for table in list.tables() {
                 forgotten.remove(&(*table, *path));
             }

@@ -46,7 +46,7 @@ pub(crate) struct Asked {
     /// The latest transactions, and the number of the first of them.
     done: VecDeque<Option<Done>>,
     first: usize,
-    /// By client: transactions that left no trace in the tree and may have come from more than one request.
+    /// By client: transactions that may have come from more than one request.
     hazy: Vec<Vec<u32>>,
     /// By session: of the writes that were made for certain, the one that was sent last; where, and its zxid.
     latest: Vec<(u32, u64)>,
@@ -80,7 +80,7 @@ fn may_make(scene: &Scene<'_>, sent: &Sent, made: Sym) -> bool {
     }
     let name = |sym| scene.tables.names.get(sym).unwrap_or_default();
     let number = name(made).strip_prefix(name(sent.path)).filter(|_| sent.kind == Request::Create);
-    number.is_some_and(|number| number.len() >= 10 && number.bytes().all(|byte| byte.is_ascii_digit()))
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 impl Asked {
@@ -177,7 +177,10 @@ impl Asked {
         if let Some(last) = self.done.back_mut() {
             *last = Some(Done { from, is_certain, ..done });
         }
-        if is_certain {
+        if !is_certain {
+            let number = (self.first + self.done.len()) as u32 - 1;
+            slot(&mut self.hazy, usize::from(client)).push(number);
+        } else {
             self.certain(scene, Done { from, ..done }, path, sink);
         }
     }

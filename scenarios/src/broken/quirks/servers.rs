@@ -19,7 +19,6 @@ pub(super) static ALL: &[Wrong] = &[
         Some(Zk6),
         fewer(ENDS, |seed| Plan { rounds: 2, ..(ENDS.plan)(seed) }),
     ),
-    wrong("raw-end-untold", Quirk::EndUntold, &raw::TARGET, Some(Zk6), ENDS),
     wrong("raw-children-for-data", Quirk::ChildrenForData, &raw::TARGET, Some(Zk6), CALM),
     wrong("raw-wrong-event", Quirk::WrongEvent, &raw::TARGET, Some(Zk6), CALM),
     wrong("raw-late-notices", Quirk::LateNotices, &raw::TARGET, Some(Zk6), CALM),

@@ -7,7 +7,7 @@ use super::{ENDS, MOVES, PARTITIONS, Wrong, fewer, wrong};
 use crate::plan::Plan;
 use crate::workloads::{lock, raw};
 use sim_zk::quirk::Quirk;
-use zk_checker::RuleId::{Zk3, Zk4, Zk7, Zk13};
+use zk_checker::RuleId::{Zk4, Zk7, Zk13};
 
 pub(super) static ALL: &[Wrong] = &[
     wrong(
@@ -26,7 +26,5 @@ pub(super) static ALL: &[Wrong] = &[
         fewer(ENDS, |seed| Plan { rounds: 2, ..(ENDS.plan)(seed) }),
     ),
     wrong("raw-accepts-anyone", Quirk::AcceptsAnyone, &raw::TARGET, Some(Zk4), MOVES),
-    wrong("raw-accepts-moved", Quirk::AcceptsMoved, &raw::TARGET, Some(Zk3), MOVES),
     wrong("raw-serves-on", Quirk::ServesOn, &raw::TARGET, Some(Zk13), PARTITIONS),
-    wrong("raw-leads-on", Quirk::LeadsOn, &raw::TARGET, Some(Zk13), PARTITIONS),
 ];
