@@ -53,8 +53,8 @@ fn what_is_measured_does_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn a_right_recipe_in_the_place_of_a_broken_one_is_missed() {
-    // Nothing goes wrong on these seeds: without a reply that is lost it does nothing wrong.
+fn an_entry_that_no_run_shows_is_missed() {
+    // Without a reply that is lost it does nothing wrong.
     let target = Target::from_name("lock-no-guid").expect("it is there");
     let calm = (0..1000).find(|seed| measure(target, *seed..seed + 1, 1, &|_| {}).failed == 0);
     let seed = calm.expect("some run loses no reply");

@@ -109,8 +109,8 @@ pub fn promises(measured: &[Measured]) -> String {
 /// The table of a README.
 pub fn markdown(measured: &[Measured], seeds: u64) -> String {
     let mut text = format!(
-        "\n{} broken recipes, {seeds} seeds each. *First in*: of the runs that fail, in how many its rule is the first \
-         finding. *Seeds*: how many a search takes, in the middle and in 95 of 100. *Outside*: what a judge finds who is \
+        "\n{} broken recipes, {seeds} seeds each. *First in*: of the runs that fail, in how many its rule, or one \
+         that its entry lets stand for it, is the first finding. *Seeds*: how many a search takes, in the middle and in 95 of 100. *Outside*: what a judge finds who is \
          shown only calls, returns, beliefs and notifications.\n\n\
          | broken recipe | what it does | seen in | rule | first in | seeds | harm | outside |\n|---|---|---|---|---|---|---|---|\n",
         measured.len()

@@ -20,7 +20,11 @@ pub(super) static TARGET: Target = Target {
     name: "election-former-session",
     about: "an election in which a candidate of one's former session is taken for one's own",
     caught_by: Some(
-        Caught::by(RuleId::Le3).within(100).harm(&[RuleId::Le4]).seen("CURATOR-696, CURATOR-444"),
+        Caught::by(RuleId::Le3)
+            .or(&[(RuleId::Mx10, "what it deletes when it is done is the znode of another session")])
+            .within(100)
+            .harm(&[RuleId::Le4])
+            .seen("CURATOR-696, CURATOR-444"),
     ),
     faults: FAULTS,
     plan: |_| Plan { rounds: 12, hostile_ms: 100_000, faults: 30, ..Plan::calm().with(FAULTS, 0.1) },

@@ -28,7 +28,7 @@ pub(super) static TARGET: Target = Target {
             .seen("zookeeper-client 0.11.1"),
     ),
     faults: FAULTS,
-    plan: |_| Plan::calm().with(FAULTS, 0.01),
+    plan: |_| Plan::calm().with(FAULTS, 0.03),
     objects,
     sim: |c, setting, rounds, done| client::<_, Cloned<_>>(c, setting, rounds, done).boxed(),
     // A capture does not show what it takes to name it first.
@@ -38,7 +38,7 @@ pub(super) static TARGET: Target = Target {
 };
 
 // It needs none; they put the rule to the test in the right lock.
-const FAULTS: &[Fault] = &[Fault::SessionExpiry];
+const FAULTS: &[Fault] = &[Fault::ClientPause];
 
 /// The lock is right.
 #[derive(Clone)]

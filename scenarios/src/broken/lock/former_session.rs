@@ -22,10 +22,13 @@ pub(super) static TARGET: Target = Target {
     about: "a lock that takes the znode of its own former session for its own",
     caught_by: Some(
         Caught::by(RuleId::Mx4)
-            .or(&[(
-                RuleId::Mx13,
-                "who looks for what it has left asks once more than a lock that is free may cost",
-            )])
+            .or(&[
+                (
+                    RuleId::Mx13,
+                    "who looks for what it has left asks once more than a lock that is free may cost",
+                ),
+                (RuleId::Mx10, "what it deletes when it is done is the znode of another session"),
+            ])
             .within(100)
             .harm(&[RuleId::Mx10])
             .seen("CURATOR-604, CURATOR-498"),

@@ -16,9 +16,7 @@ use zk_recipes::zk::ZooKeeper;
 pub(super) static TARGET: Target = Target {
     name: "lock-leaves-its-znode",
     about: "whoever gives up leaves its znode in line",
-    caught_by: Some(
-        Caught::by(RuleId::Mx12).harm(&[RuleId::Mx8]).seen("kazoo a96b1e4, zk-ruby#49, aiozk#34"),
-    ),
+    caught_by: Some(Caught::by(RuleId::Mx12).or(&[(RuleId::Mx8, "where a guard is dropped after its last use, only the line behind it shows that its znode stays")]).harm(&[RuleId::Mx8]).seen("kazoo a96b1e4, zk-ruby#49, aiozk#34")),
     faults: FAULTS,
     plan: |_| Plan::calm().with(FAULTS, 0.1),
     objects,

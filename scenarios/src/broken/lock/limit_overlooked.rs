@@ -6,14 +6,14 @@ use super::bend::{Bend, Bent, Limit};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::lock::{client, objects};
-use crate::zoo::Caught;
+use crate::zoo::{Caught, Promise};
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "lock-limit-overlooked",
     about: "when the time limit is over the lock is taken for granted",
-    caught_by: Some(Caught::by(RuleId::Mx4).harm(&[RuleId::Mx3]).seen("kazoo")),
+    caught_by: Some(Caught::by(RuleId::Mx4).harm(&[RuleId::Mx3]).breaks(Promise::Exclusion).seen("kazoo")),
     faults: &[],
     plan: |_| Plan { clients: 6, ..Plan::calm() },
     objects,

@@ -17,7 +17,15 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "lock-no-guid",
     about: "a lock whose znodes bear no guid: after a lost reply it simply creates again",
-    caught_by: Some(Caught::by(RuleId::Mx9).harm(&[RuleId::Mx8]).seen("ZOOKEEPER-1262, zk-ruby#54")),
+    caught_by: Some(
+        Caught::by(RuleId::Mx9)
+            .or(&[(
+                RuleId::Mx12,
+                "the first znode outlives an acquire whose time limit is over, before there is a second",
+            )])
+            .harm(&[RuleId::Mx8])
+            .seen("ZOOKEEPER-1262, zk-ruby#54"),
+    ),
     faults: FAULTS,
     plan: |_| Plan::calm().with(FAULTS, 0.05),
     objects,

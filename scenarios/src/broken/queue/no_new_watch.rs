@@ -13,7 +13,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "queue-no-new-watch",
     about: "a queue whose consumers do not watch again after another was faster",
-    caught_by: Some(Caught::by(RuleId::Qu6)),
+    caught_by: Some(Caught::by(RuleId::Qu6).within(40)),
     faults: &[],
     plan: |_| Plan { rounds: 12, ..Plan::calm() },
     objects: one,
