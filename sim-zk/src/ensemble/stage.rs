@@ -9,6 +9,7 @@ use crate::quirk::Quirk;
 use crate::server::ConnId;
 use crate::txn::{Body, Change, Txn};
 use crate::witness::{Happening, Kind};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use zk_recipes::zk::SessionId;
 
@@ -83,7 +84,29 @@ impl Member {
         while self.apply_stops == 0
             && let Some((_, item)) = self.stage.pop_front_if(|(due, _)| *due <= env.now)
         {
+            self.take_turns(&item, env);
             self.pass(item, env);
+        }
+    }
+
+    /// What a session asked for before a write of its own comes before the commit of that write, also if it came while
+    /// nothing was applied: the commit waits until the write has left the queue of requests (`queuedWriteRequests`).
+    fn take_turns(&mut self, item: &Item, env: &mut Env<'_>) {
+        if self.stalled.is_empty() {
+            return;
+        }
+        let session = match item {
+            Item::Txn(txn) if txn.origin.member != self.id => return,
+            Item::Txn(txn) => txn.session,
+            Item::Synced { session, .. } => *session,
+        };
+        let stalled = std::mem::take(&mut self.stalled);
+        let (own, others) =
+            stalled.into_iter().partition(|(read, _)| self.replica.session_of(read.conn) == Some(session));
+        self.stalled = others;
+        let own: VecDeque<(Read, bool)> = own;
+        for (Read { conn, xid, ask, tag }, _) in own {
+            self.answer(conn, xid, &ask, tag, env);
         }
     }
 

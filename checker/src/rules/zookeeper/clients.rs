@@ -5,13 +5,15 @@ use super::{party, slot};
 use crate::history::{Code, Conn, Event, Request, Session, SessionState, What, Who};
 use crate::sink::{Scene, Sink, Story, ms};
 use crate::verdict::RuleId;
-use crate::view::NEVER;
+use crate::view::{NEVER, ServerView};
 
 #[derive(Clone, Copy, Default)]
 struct Told {
     /// A leader has marked it as expired, be that one deposed or not; or its end was applied.
     may_be_over: bool,
     ended: bool,
+    /// The zxid of its beginning.
+    opened: u64,
     /// The connection that its client was told of, and has not been told to have lost.
     conn: Conn,
     told: u32,
@@ -56,7 +58,10 @@ impl Clients {
             SessionState::Suspended => told.conn = Conn(0),
             SessionState::Expired => {
                 told.conn = Conn(0);
-                if known && !told.may_be_over {
+                // A leader that has been deposed and does not know it yet has never heard of newer sessions.
+                let opened = told.opened;
+                let knows = |server: &ServerView| !server.serving || !server.may_come_to(opened);
+                if known && !told.may_be_over && scene.view.servers.iter().all(knows) {
                     let story = Story::new(format!(
                         "{} is told at {when} that it has expired",
                         party(scene, session)
@@ -110,7 +115,8 @@ impl Clients {
 
 impl Rule for Clients {
     const ID: RuleId = RuleId::Zk7;
-    const HEARS: Kinds = hears::State | hears::Reply | hears::Marked | hears::Ended | hears::Crash;
+    const HEARS: Kinds =
+        hears::State | hears::Reply | hears::Opened | hears::Marked | hears::Ended | hears::Crash;
 
     fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
         if self.silent.is_empty() {
@@ -154,6 +160,7 @@ impl Rule for Clients {
                     self.closed(scene, req.session, sink);
                 }
             }
+            What::Opened { session, zxid, .. } => self.told(session).opened = zxid,
             What::Marked { session, .. } => self.over(session, false),
             What::Ended { session, .. } => self.over(session, true),
             What::Crash { client } => self.crashed(scene, client, sink),

@@ -13,7 +13,10 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "lock-breaks-in",
     about: "a waiter whose time is over deletes the first znode in line",
-    caught_by: Some(Caught::by(RuleId::Mx10).or(&[(RuleId::Mx13, "the list and the delete of one who waits are counted when they are sent, before the znode goes")]).harm(&[RuleId::Mx2])),
+    caught_by: Some(Caught::by(RuleId::Mx10).or(&[
+                (RuleId::Mx13, "the list and the delete of one who waits are counted when they are sent, before the znode goes"),
+                (RuleId::Mx12, "who breaks in comes back after its time was over"),
+            ]).harm(&[RuleId::Mx2])),
     faults: &[],
     plan: |_| Plan { clients: 4, ..Plan::calm() },
     objects,

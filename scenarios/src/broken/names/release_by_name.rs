@@ -17,10 +17,10 @@ pub(super) static TARGET: Target = Target {
     caught_by: Some(Caught::by(RuleId::Ns4)),
     faults: FAULTS,
     plan: |_| Plan {
-        rounds: 40,
+        rounds: 30,
         timeout_ms: 2000,
         hostile_ms: 100_000,
-        faults: 40,
+        faults: 30,
         ..Plan::calm().with(FAULTS, 0.25)
     },
     objects,

@@ -10,14 +10,21 @@ use crate::target::Target;
 use crate::workloads::barrier::{client, objects};
 use crate::zoo::Caught;
 use futures_util::FutureExt;
+use sim_zk::fault::Fault;
 use zk_checker::RuleId;
+
+/// The right barrier hears nothing of what is written: only the loss of its connection puts it to the test.
+const FAULTS: &[Fault] = &[Fault::ServerCrash];
 
 pub(in crate::broken) static TARGET: Target = Target {
     name: "barrier-any-write",
     about: "a barrier that opens when somebody writes into it",
     caught_by: Some(Caught::by(RuleId::Ba5).harm(&[RuleId::Ba1]).seen("curator GH-1290")),
-    faults: &[],
-    plan: |_| Plan { rounds: 6, ..Plan::calm() }.with_strangers(&[Act::Write], 0.25, 8),
+    faults: FAULTS,
+    plan: |_| {
+        let plan = Plan { servers: 3, rounds: 6, ..Plan::calm().with(FAULTS, 0.01) };
+        plan.with_strangers(&[Act::Write], 0.25, 8)
+    },
     objects,
     sim: |c, setting, rounds, done| client::<_, Bent<_, AnyEvent>>(c, setting, rounds, done).boxed(),
     real: None,

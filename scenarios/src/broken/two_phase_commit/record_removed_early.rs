@@ -2,7 +2,8 @@
 //!
 //! A slower one finds nothing there, and waits for ever or decides otherwise.
 //!
-//! Caught by TC-11 (the record stays) within 20 seeds; the harm is TC-1 (agreement).
+//! Caught by TC-11 (the record stays) within 20 seeds; the harm is TC-5 (all decide in
+//! the end), and now and then TC-1 (agreement).
 
 use super::{Bend, Bent, Of, target, with};
 use crate::zoo::{Caught, Promise};
@@ -17,7 +18,7 @@ target!(
     Bent<_, RemovesAtOnce>,
     "two-phase-commit-record-removed-early",
     "two-phase commit in which the first site that knows the decision removes the record",
-    Caught::by(RuleId::Tc11).harm(&[RuleId::Tc1]).breaks(Promise::Agreement),
+    Caught::by(RuleId::Tc11).harm(&[RuleId::Tc5]).breaks(Promise::Agreement),
     FAULTS,
     |_| with(2, FAULTS, 0.1)
 );

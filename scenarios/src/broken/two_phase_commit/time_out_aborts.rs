@@ -18,7 +18,7 @@ target!(
     Bent<_, Aborts>,
     "two-phase-commit-time-out-aborts",
     "two-phase commit in which a site that has voted for commit aborts when its time is over",
-    Caught::by(RuleId::Tc8).harm(&[RuleId::Tc1]).breaks(Promise::Agreement),
+    Caught::by(RuleId::Tc8).or(&[(RuleId::Tc9, "it aborts although commit is on record already, and that is seen first")]).harm(&[RuleId::Tc1]).breaks(Promise::Agreement),
     FAULTS,
     |_| with(2, FAULTS, 0.05)
 );
