@@ -1,6 +1,6 @@
 //! A run as something to keep: a file with everything drawn and decided, or the same in one word.
 
-use crate::plan::Plan;
+use crate::plan::{Plan, Strangers};
 use crate::run::Run;
 use crate::target::Target;
 use base64::Engine;
@@ -63,8 +63,26 @@ impl Recorded {
 
     /// The run in one word.
     pub fn code(&self) -> String {
-        let bytes = postcard::to_allocvec(self).expect("a recorded run is plain data");
+        let Recorded { format, target, plan, choices, hash } = self;
+        let Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, strangers } = plan;
+        let drawn = (servers, clients, rounds, timeout_ms, hostile_ms, faults, rates);
+        let plain = "a recorded run is plain data";
+        let mut bytes = postcard::to_allocvec(&(format, target, drawn, choices, hash)).expect(plain);
+        if !strangers.is_nobody() {
+            bytes.extend(postcard::to_allocvec(strangers).expect(plain));
+        }
         URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    /// Reads what [`Recorded::code`] has made. Words of times when nobody meddled end earlier.
+    fn decode(bytes: &[u8]) -> Option<Recorded> {
+        let (run, rest) = postcard::take_from_bytes(bytes).ok()?;
+        let (format, target, drawn, choices, hash) = run;
+        let (servers, clients, rounds, timeout_ms, hostile_ms, faults, rates) = drawn;
+        let strangers =
+            if rest.is_empty() { Strangers::default() } else { postcard::from_bytes(rest).ok()? };
+        let plan = Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, strangers };
+        Some(Recorded { format, target, plan, choices, hash })
     }
 
     /// Reads a file, or else a code, and says what is to be run.
@@ -81,7 +99,7 @@ impl Recorded {
         } else {
             let neither = || CodeError::Neither(shorten(code_or_file));
             let bytes = URL_SAFE_NO_PAD.decode(code_or_file.trim()).map_err(|_| neither())?;
-            postcard::from_bytes::<Recorded>(&bytes).map_err(|_| neither())?
+            Recorded::decode(&bytes).ok_or_else(neither)?
         };
         if recorded.format != 1 {
             return Err(CodeError::Form(recorded.format));
@@ -115,8 +133,18 @@ mod tests {
             choices: vec![0, 3, 255, 0, 7],
             hash: String::new(),
         };
-        let (back, target) = Recorded::read(&recorded.code()).expect("its own code");
-        assert_eq!((back, target), (recorded, &crate::workloads::lock::TARGET));
+        let meddled = recorded.plan.clone().with_strangers(&[crate::strangers::Act::Write], 0.1, 2);
+        for recorded in [Recorded { plan: meddled, ..recorded.clone() }, recorded] {
+            let (back, target) = Recorded::read(&recorded.code()).expect("its own code");
+            assert_eq!((back, target), (recorded, &crate::workloads::lock::TARGET));
+        }
+    }
+
+    #[test]
+    fn a_code_of_times_when_nobody_meddled_reads_back() {
+        let code = "AQRsb2NrAQMC8C6w6gEAAAMAA_8BAA";
+        let (recorded, _) = Recorded::read(code).expect("it was written then");
+        assert_eq!((recorded.plan, recorded.choices), (Plan::calm(), vec![0, 3, 255]));
     }
 
     #[test]

@@ -132,6 +132,11 @@ impl Paths {
         parent
     }
 
+    /// The parent of a path, if anybody has asked for it: else there never was a znode.
+    pub(crate) fn known_parent(&self, id: PathId) -> Option<PathId> {
+        Some(self.known[id.0 as usize].parent).filter(|parent| *parent != PathId::NONE)
+    }
+
     /// Whether the path follows ZooKeeper's whole rule (`PathUtils.validatePath`).
     pub(crate) fn is_valid(&self, id: PathId) -> bool {
         self.known[id.0 as usize].valid

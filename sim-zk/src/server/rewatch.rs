@@ -128,7 +128,11 @@ impl Replica {
     fn tell_all(&mut self, conn: ConnId, believed: &Watching, op: u32, scene: &mut Scene<'_>) {
         let relative = believed.relative;
         for path in believed.data.iter().chain(&believed.exist) {
-            let above = self.tree.get(scene.paths.parent_of_znode(*path)).map_or(i64::MAX, |node| node.pzxid);
+            // Below a parent that nobody has asked for there was nothing to tell of.
+            let above = scene
+                .paths
+                .known_parent(*path)
+                .map_or(i64::MIN, |parent| self.tree.get(parent).map_or(i64::MAX, |node| node.pzxid));
             let exists = believed.exist.contains(path);
             match self.tree.get(*path).map(|node| (node.stat().czxid, node.mzxid)) {
                 None if !exists || above > relative => {

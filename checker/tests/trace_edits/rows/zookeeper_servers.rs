@@ -51,7 +51,7 @@ pub fn rows() -> Vec<Row> {
             "a new leader goes on without an acknowledged write",
             &elected,
             &[Cut("server:2 applied 0x4")],
-            "ZK-10 after ZK-1",
+            "ZK-10 (ZK-1)",
         ),
         row("a refused transaction has effects", &two, &[Put("multi ok", "multi no_node")], "ZK-11"),
         row(
