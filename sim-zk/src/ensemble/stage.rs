@@ -116,11 +116,14 @@ impl Member {
         if self.apply_stops > 0 {
             return;
         }
-        while let Some((Read { conn, xid, ask, tag }, pending)) = self.stalled.pop_front() {
+        while let Some(pending) = self.stalled.front().map(|(_, pending)| *pending) {
             if pending || env.chooser.choose(Point::Race, 16) == 15 {
                 self.work_off_stage(env);
             }
-            self.answer(conn, xid, &ask, tag, env);
+            // Unless it has had its turn by now.
+            if let Some((Read { conn, xid, ask, tag }, _)) = self.stalled.pop_front() {
+                self.answer(conn, xid, &ask, tag, env);
+            }
         }
     }
 
