@@ -171,7 +171,8 @@ impl Probes {
         let applied = scene.view.server(server(event.who)).applied;
         let oracle = &scene.view.oracle;
         match event.what {
-            What::Arm { session, table: Table::Data, path, .. } => {
+            // A persistent watch is never told what it has missed: that shows nothing.
+            What::Arm { session, table: Table::Data, path, mode, .. } if mode.is_one_shot() => {
                 let relative = self.told(session).relative;
                 let life = oracle.last_life(path, applied);
                 if relative != 0 && life.is_some_and(|(created, _)| created > relative) {
