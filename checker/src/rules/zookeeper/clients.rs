@@ -43,14 +43,15 @@ impl Clients {
     fn state(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
         let What::State { session, state, conn, .. } = event.what else { return };
         let known = scene.view.session(session).is_attached;
-        let when = scene.when(scene.view.now);
+        let when = || scene.when(scene.view.now);
         let told = self.told(session);
         match state {
             SessionState::Connected => {
                 let before = std::mem::replace(&mut told.conn, conn);
-                let (seen, who) = (std::mem::replace(&mut told.told, scene.index), party(scene, session));
+                let seen = std::mem::replace(&mut told.told, scene.index);
                 if known && !before.is_none() && !conn.is_none() && before != conn {
-                    let story = Story::new(format!("{who} is connected again at {when}"))
+                    let who = party(scene, session);
+                    let story = Story::new(format!("{who} is connected again at {}", when()))
                         .because(format!("since e{seen} it was not told that it had lost its connection"));
                     sink.fail_all(RuleId::Zk7, scene, &[seen], story);
                 }
@@ -63,8 +64,9 @@ impl Clients {
                 let knows = |server: &ServerView| !server.serving || !server.may_come_to(opened);
                 if known && !told.may_be_over && scene.view.servers.iter().all(knows) {
                     let story = Story::new(format!(
-                        "{} is told at {when} that it has expired",
-                        party(scene, session)
+                        "{} is told at {} that it has expired",
+                        party(scene, session),
+                        when()
                     ))
                     .because("no leader has let it expire");
                     sink.fail_all(RuleId::Zk7, scene, &[], story);
