@@ -33,6 +33,8 @@ struct Silent {
 pub(crate) struct Clients {
     told: Vec<Told>,
     silent: Vec<Silent>,
+    /// When a server last ceased to serve.
+    ceased: u64,
 }
 
 impl Clients {
@@ -62,7 +64,10 @@ impl Clients {
                 // A leader that has been deposed and does not know it yet has never heard of newer sessions.
                 let opened = told.opened;
                 let knows = |server: &ServerView| !server.serving || !server.may_come_to(opened);
-                if known && !told.may_be_over && scene.view.servers.iter().all(knows) {
+                let all_know = scene.view.servers.iter().all(knows);
+                // What it has said may arrive when it has gone.
+                let has_gone = self.ceased >= scene.view.session(session).suspended.at;
+                if known && !self.told(session).may_be_over && all_know && !has_gone {
                     let story = Story::new(format!(
                         "{} is told at {} that it has expired",
                         party(scene, session),
@@ -117,8 +122,13 @@ impl Clients {
 
 impl Rule for Clients {
     const ID: RuleId = RuleId::Zk7;
-    const HEARS: Kinds =
-        hears::State | hears::Reply | hears::Opened | hears::Marked | hears::Ended | hears::Crash;
+    const HEARS: Kinds = hears::State
+        | hears::Reply
+        | hears::Ceased
+        | hears::Opened
+        | hears::Marked
+        | hears::Ended
+        | hears::Crash;
 
     fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
         if self.silent.is_empty() {
@@ -162,6 +172,7 @@ impl Rule for Clients {
                     self.closed(scene, req.session, sink);
                 }
             }
+            What::Ceased => self.ceased = scene.at,
             What::Opened { session, zxid, .. } => self.told(session).opened = zxid,
             What::Marked { session, .. } => self.over(session, false),
             What::Ended { session, .. } => self.over(session, true),
