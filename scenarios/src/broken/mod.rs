@@ -6,7 +6,7 @@
 //! One file, and one line in the `ALL` of its folder. The file opens with the wrong step, the harm that it does, where that was
 //! seen in the field, and what catches it; `TARGET` says the same to the program. It runs the workload of the right recipe,
 //! with the broken one in its place: by a trait that both implement, as [`Exclusive`](crate::workloads::lock::Exclusive) is one,
-//! and by a plain copy of the recipe in which single steps can be exchanged, as in [`lock::bend`]. `faults` and `plan` draw
+//! and by a plain copy of the recipe in which single steps can be exchanged, as in `lock::bend`. `faults` and `plan` draw
 //! only what triggers it, so that nothing else hides it. `caught_by` says how it must be caught ([`Caught`](crate::zoo::Caught)):
 //! by which rule as the first finding, within how many seeds, with what harm, while the right recipe is silent on the same
 //! seeds. `cargo sim zoo NAME` shows whether it is, and `cargo sim zoo --write-readme` writes the table anew.

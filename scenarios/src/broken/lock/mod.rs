@@ -1,5 +1,5 @@
-//! Locks that are wrong in one step. [`bend`] is a copy of the lock in which single steps can be exchanged; over a
-//! [twisted session](crate::broken::session) the right lock does something wrong.
+//! Locks that are wrong in one step. `bend` is a copy of the lock in which single steps can be exchanged; over a
+//! twisted session the right lock does something wrong.
 
 pub(in crate::broken) mod bend;
 mod breaks_in;

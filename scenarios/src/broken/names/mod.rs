@@ -1,4 +1,4 @@
-//! Name services that are wrong in one step: bends of a [claim](crate::broken::claims).
+//! Name services that are wrong in one step: bends of a claim.
 
 mod exists_is_mine;
 mod loss_is_refusal;

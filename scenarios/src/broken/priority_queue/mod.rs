@@ -1,4 +1,4 @@
-//! Priority queues that are wrong in one step: bends of the [queue](crate::broken::queue::bend).
+//! Priority queues that are wrong in one step: bends of the queue.
 
 mod as_text;
 mod old_list;

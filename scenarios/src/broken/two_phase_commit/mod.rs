@@ -1,6 +1,6 @@
 //! Two-phase commit, broken in one step at a time.
 //!
-//! [`Bend`] names the steps that may differ. What a bend does not name is the recipe itself, so that a run shows what the
+//! `Bend` names the steps that may differ. What a bend does not name is the recipe itself, so that a run shows what the
 //! wrong step alone does. Two are so wrong that nothing of the recipe is left: they are written out.
 
 mod abort_unchecked;
