@@ -1,0 +1,160 @@
+//! What others do to the znodes, what is set up otherwise, and sessions that end.
+
+use super::*;
+
+#[test]
+fn znodes_of_participants_deleted_by_strangers_are_told() {
+    play(|stage| async move {
+        let [a, b, c] = clients(&stage).await;
+        let entering = enters(&a, options(2));
+        stage.settle().await;
+        let own = a.znodes(&stage).remove(0);
+        c.zk.delete(&own, None).await.expect("it is there");
+        assert!(entering.await.expect_err("it was removed").is_removed(), "told at once, not when it opens");
+
+        let inside = all_inside(&stage, &[a.clone(), b.clone()], Leave::Keeper).await;
+        let path = inside[0].path().to_owned();
+        c.zk.delete(&path, None).await.expect("it is there");
+        assert_eq!(inside[0].lost().await, Stop::Lost(LostReason::Removed));
+        let leaving = inside.into_iter().zip([&a, &b]).map(|(inside, client)| leaves(client, inside));
+        for out in join_all(leaving).await {
+            out.expect("it is out");
+        }
+    });
+}
+
+#[test]
+fn all_leave_although_a_stranger_has_taken_ready() {
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        for (how, late) in [(Leave::Keeper, false), (Leave::Keeper, true), (Leave::Chain, false)] {
+            play(move |stage| async move {
+                let all: [Client; 3] = clients(&stage).await;
+                let stranger = stage.client("stranger").await;
+                let inside = all_inside(&stage, &all, how).await;
+                let mut inside: Vec<Option<Place>> = inside.into_iter().map(Some).collect();
+                let taken = || stranger.zk.delete("/step/0/ready", None);
+                if !late {
+                    taken().await.expect("it is there");
+                }
+                let mut leaving = Vec::new();
+                for (number, who) in order.into_iter().enumerate() {
+                    leaving.push(leaves(&all[who], inside[who].take().expect("it leaves once")));
+                    stage.settle().await;
+                    if late && number == 0 {
+                        taken().await.expect("it is there");
+                        stage.settle().await;
+                    }
+                    let is_last = number == 2;
+                    for out in &mut leaving {
+                        let is_out: &mut Leaving = out;
+                        assert!(is_last || is_out.as_mut().now_or_never().is_none(), "{order:?} {how:?}");
+                    }
+                }
+                for out in leaving {
+                    out.await.expect("it is out");
+                }
+                stage.settle().await;
+                for client in &all {
+                    client.has_left_nothing(&stage, "after leaving");
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn strangers_in_the_directory_do_not_count() {
+    play(|stage| async move {
+        let [a, b, c] = clients(&stage).await;
+        let mut waiting = enters(&a, options(2));
+        stage.settle().await;
+        for foreign in ["x", "x-member-", "x-member-7", "member-0000000001"] {
+            c.makes(&format!("{STEP}/0/{foreign}")).await;
+        }
+        c.makes(&format!("{STEP}/1")).await;
+        stage.settle().await;
+        assert!(waiting.as_mut().now_or_never().is_none(), "one is not enough");
+        let other = enters(&b, options(2)).await.expect("it is in");
+        let leaving = (leaves(&a, waiting.await.expect("it is in")), leaves(&b, other));
+        leaving.0.await.and(leaving.1.await).expect("they are out");
+    });
+}
+
+#[test]
+fn what_is_set_up_otherwise_is_a_mismatch_and_no_hang() {
+    play(|stage| async move {
+        let [a, b, c] = clients(&stage).await;
+        let waiting = enters(&a, options(3));
+        stage.settle().await;
+        let other = step(&b, options(2)).enter().await;
+        assert!(other.expect_err("it is for three").is_mismatch());
+        // A stranger moves the generation on.
+        c.zk.set(STEP, b"3", None).await.expect("it is written");
+        assert!(waiting.await.expect_err("nobody opened it").is_mismatch());
+        c.zk.set(STEP, b"three", None).await.expect("it is written");
+        assert!(step(&b, options(3)).enter().await.expect_err("not a number").is_mismatch());
+        let mine = DoubleBarrier::new(&b.zk, "/mine", options(1)).expect("a good path");
+        drop(mine.enter().await.expect("it is in"));
+        c.zk.create("/mine/1/ready", b"?", CreateMode::Persistent).await.expect("it is made");
+        assert!(mine.enter().await.expect_err("not ours").is_mismatch());
+        stage.settle().await;
+        b.has_left_nothing(&stage, "after errors");
+    });
+}
+
+#[test]
+fn a_barrier_that_vanishes_is_made_again() {
+    play(|stage| async move {
+        let [a, b, c] = clients(&stage).await;
+        let (left, right) = (step(&a, options(2)), step(&b, options(2)));
+        for round in 0..3 {
+            let (one, other) = futures_util::join!(left.enter(), right.enter());
+            let (one, other) = (one.expect("in"), other.expect("in"));
+            assert_eq!((one.generation(), other.generation()), (0, 0), "it began anew, {round}");
+            let (one, other) = futures_util::join!(one.leave(), other.leave());
+            one.and(other).expect("out");
+            for gone in ["/step/0", "/step/1", "/step"] {
+                c.zk.delete(gone, None).await.expect("it is empty");
+            }
+        }
+        // And the directory alone.
+        drop(step(&c, options(1)).enter().await);
+        stage.settle().await;
+        c.zk.delete("/step/1", None).await.expect("it is empty");
+        drop(step(&c, options(1)).enter().await.expect("it is made"));
+        let must_exist = DoubleBarrierOptions { parents: Parents::MustExist, ..options(1) };
+        let nowhere = DoubleBarrier::new(&c.zk, "/no/where", must_exist).expect("a good path");
+        assert_eq!(nowhere.enter().await.map(drop), Err(Error::NoNode));
+        for parents in [Parents::Container, Parents::Persistent] {
+            let path = format!("/{parents:?}/a/b");
+            let deep = DoubleBarrier::new(&c.zk, &path, DoubleBarrierOptions { parents, ..options(1) });
+            drop(deep.expect("a good path").enter().await.expect("it is in"));
+        }
+    });
+}
+
+#[test]
+fn a_session_that_ends_ends_everything() {
+    play(|stage| async move {
+        let [a, b, c] = clients(&stage).await;
+        let waiting = enters(&c, options(3));
+        let inside = {
+            stage.settle().await;
+            let two = [enters(&a, options(3)), enters(&b, options(3))];
+            join_all(two).await.into_iter().map(|entered| entered.expect("in")).collect::<Vec<_>>()
+        };
+        let kept = waiting.await.expect("in");
+        let mut inside = inside.into_iter();
+        let (first, second) = (inside.next().expect("a"), inside.next().expect("b"));
+        let leaving = leaves(&b, second);
+        stage.settle().await;
+        b.process.inflict(Fault::SessionExpiry, 3 * TIMEOUT);
+        assert!(leaving.await.expect_err("b's session ends").is_session_over());
+        c.process.inflict(Fault::SessionExpiry, 3 * TIMEOUT);
+        first.leave().await.expect("the sessions of the others have ended");
+        stage.pass(&a, 3 * TIMEOUT).await;
+        assert!(matches!(kept.state(), HoldState::Lost(_)), "{:?}", kept.state());
+        assert!(kept.leave().await.expect_err("c's session ended").is_session_over());
+        assert!(step(&c, options(1)).enter().await.expect_err("for good").is_session_over());
+    });
+}
