@@ -17,7 +17,7 @@ use crate::naming::number;
 use crate::parents::Parents;
 use crate::race::{again, connected, reconnected, within};
 use crate::settled;
-use crate::zk::duty::settle;
+use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, Guid, ZooKeeper, path};
 use std::future::Future;
 use std::time::Duration;
@@ -264,11 +264,7 @@ impl<Z: ZooKeeper> Names<Z> {
                 Some(synced) => synced.await,
                 None => Ok(()),
             };
-            // Its own result says nothing; that it was answered does.
-            let settled = match settled {
-                Some(settled) => settled.await.map(drop).or_else(answered),
-                None => Ok(()),
-            };
+            let settled = answered(settled).await;
             match synced.and(settled).and(found.await) {
                 Ok(found) => return Ok(Some(shown(found))),
                 Err(Error::NoNode) => return Ok(None),
@@ -334,7 +330,7 @@ impl<Z: ZooKeeper> Names<Z> {
         loop {
             let status = connected(&self.zk).await?;
             let (settled, list) = (settle(&self.zk, &self.directory), self.zk.children(&self.directory));
-            let settled = settled.await.map(drop).or_else(answered);
+            let settled = answered(Some(settled)).await;
             let names = match settled.and(list.await) {
                 Ok(list) => list.names,
                 Err(Error::NoNode) => return Ok(None),
@@ -350,14 +346,6 @@ impl<Z: ZooKeeper> Names<Z> {
                 Err(e) => again(&self.zk, status, e).await?,
             }
         }
-    }
-}
-
-/// A settling write was answered, whatever it says.
-fn answered(error: Error) -> Result<(), Error> {
-    match error {
-        e @ (Error::ConnectionLoss | Error::SessionOver(_)) => Err(e),
-        _ => Ok(()),
     }
 }
 

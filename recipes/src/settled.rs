@@ -2,7 +2,7 @@
 //! ahead of the read, so what it shows is final as far as this session is concerned.
 
 use crate::race::{again, connected};
-use crate::zk::duty::settle;
+use crate::zk::duty::{answered, settle};
 use crate::zk::{Data, Error, Stat, ZooKeeper};
 use std::future::Future;
 
@@ -28,7 +28,7 @@ async fn behind<Z: ZooKeeper, T, F: Future<Output = Result<T, Error>>>(
     loop {
         let status = connected(zk).await?;
         let (settled, found) = (settle(zk, path), read());
-        if let Err(e @ (Error::ConnectionLoss | Error::SessionOver(_))) = settled.await {
+        if let Err(e) = answered(Some(settled)).await {
             again(zk, status, e).await?;
             continue;
         }

@@ -348,7 +348,9 @@ impl Replaceable {
 
 /// Waits for a settling write. Its own result says nothing; that it was answered says that nothing of ours is still on its
 /// way.
-async fn answered<S: Future<Output = Result<Vec<OpResult>, Error>>>(settle: Option<S>) -> Result<(), Error> {
+pub(crate) async fn answered<S: Future<Output = Result<Vec<OpResult>, Error>>>(
+    settle: Option<S>,
+) -> Result<(), Error> {
     match settle {
         Some(settle) => match settle.await {
             Err(e @ (Error::ConnectionLoss | Error::SessionOver(_))) => Err(e),

@@ -112,7 +112,7 @@ impl Kept {
         self.promises.retain(|promise| !promise.wants.is_empty());
     }
 
-    pub(super) fn left(&mut self, scene: &Scene<'_>, session: Session, state: SessionState, _: Conn) {
+    pub(super) fn left(&mut self, scene: &Scene<'_>, session: Session, state: SessionState) {
         self.promises.retain(|promise| promise.session != session);
         let client = self.client(session);
         if state == SessionState::Suspended {

@@ -438,8 +438,8 @@ impl Rule for Watches {
                     self.replied(scene, req.session, zxid, conn, sink);
                 }
             }
-            What::State { session, state, conn, .. } if state != SessionState::Connected => {
-                self.kept.left(scene, session, state, conn);
+            What::State { session, state, .. } if state != SessionState::Connected => {
+                self.kept.left(scene, session, state);
             }
             What::State { session, conn, .. } => {
                 self.kept.connected(scene, session, conn);
