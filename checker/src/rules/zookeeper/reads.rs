@@ -271,7 +271,8 @@ impl CutOff {
         }
         let all = 0..scene.view.servers.len() as u8;
         let still = all.map(|number| self.stood_still(scene, number)).max().unwrap_or(0);
-        let ticks = (scene.view.sync_limit + 1).saturating_mul(scene.view.tick) * if leads { 1 } else { 2 };
+        let looks = if leads { 1 } else { 2 };
+        let ticks = (scene.view.sync_limit + 1).saturating_mul(scene.view.tick).saturating_mul(looks);
         let because = format!("e{told}: server {leader} leads, and this one has not joined it");
         Some((at.max(still).saturating_add(ticks), told, because))
     }
