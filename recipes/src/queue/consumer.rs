@@ -33,8 +33,8 @@ pub struct Item {
 /// When the future of a take is dropped, its items are still in the queue, or they are in this consumer's hands, and it
 /// hands them out at its next call. A claim is given back. Whoever waited in line leaves it.
 ///
-/// Dropping the consumer loses the items in its hands that were taken, see [`in_hand`](Self::in_hand); claims are given
-/// back.
+/// Dropping the consumer loses the items in its hands that were taken, see [`settle`](Self::settle) and
+/// [`in_hand`](Self::in_hand); claims are given back.
 ///
 /// # When the connection is lost
 ///
@@ -79,6 +79,17 @@ impl<Z: ZooKeeper> Consumer<Z> {
     /// How many items were taken and not handed out yet.
     pub fn in_hand(&self) -> usize {
         self.hand.len()
+    }
+
+    /// Learns what a take came to whose future was dropped, and says how many items are in hand then. It takes nothing
+    /// more: what a consumer that takes does last, so that no item is lost with it.
+    ///
+    /// # Errors
+    ///
+    /// [`is_session_over`](Error::is_session_over): it cannot be learned any more. [`is_denied`](Error::is_denied).
+    pub async fn settle(&mut self) -> Result<usize, Error> {
+        self.recover().await?;
+        Ok(self.hand.len())
     }
 
     /// Takes the next item, for good; waits until there is one.

@@ -78,7 +78,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
     }
 
     /// A take that was dropped: the receipt tells whether its items are ours.
-    async fn recover(&mut self) -> Result<bool, Error> {
+    pub(super) async fn recover(&mut self) -> Result<bool, Error> {
         if self.under_way.is_empty() {
             return Ok(false);
         }

@@ -133,6 +133,33 @@ fn a_dropped_take_keeps_its_items_or_leaves_them() {
 }
 
 #[test]
+fn nothing_is_lost_with_a_consumer_that_settles_first() {
+    for prefetch in [1, 2] {
+        at_every_await(|stage, danger, drops| async move {
+            let (a, b) = (stage.client("a").await, stage.client("b").await);
+            producer(&a, Delivery::AtMostOnce).put_all(&bytes(&["1", "2", "3"])).await.expect("put");
+            let mut takes = taker(&b, prefetch);
+            danger.begins();
+            let got = dropping(drops, &stage, &b, takes.take()).await;
+            let ended = got.is_some();
+            let mut all: Vec<Item> = got.map(|item| item.expect("there is one")).into_iter().collect();
+            let in_hand = takes.settle().await.expect("the session lives");
+            assert_eq!(in_hand, takes.in_hand());
+            if in_hand > 0 {
+                all.extend(takes.take_up_to(in_hand).await.expect("they are in hand"));
+            }
+            drop(takes);
+            let mut others = taker(&a, 1);
+            while all.len() < 3 {
+                all.push(others.take().await.expect("what is not in its hands is in the queue"));
+            }
+            assert_eq!(texts(&all), ["1", "2", "3"], "dropped {drops:?}");
+            ended
+        });
+    }
+}
+
+#[test]
 fn a_dropped_claim_is_given_back() {
     at_every_await(|stage, danger, drops| async move {
         let (a, b) = (stage.client("a").await, stage.client("b").await);

@@ -110,9 +110,9 @@ pub trait Gets: Send {
     /// An item in one's hands.
     type Claim: Claims;
 
-    /// How many items it has taken and not handed out.
-    fn in_hand(&self) -> usize {
-        0
+    /// Learns what it has taken, and says how much of that it has not handed out.
+    fn settle(&mut self) -> impl Future<Output = usize> + Send {
+        async { 0 }
     }
 
     /// Waits for items and takes them, at most so many.
@@ -163,8 +163,10 @@ impl<Z: ZooKeeper> Puts for Producer<Z> {
 impl<Z: ZooKeeper> Gets for Consumer<Z> {
     type Claim = Claimed<Z>;
 
-    fn in_hand(&self) -> usize {
-        Consumer::in_hand(self)
+    async fn settle(&mut self) -> usize {
+        // Of a session that is over nothing more is learned.
+        let _ = Consumer::settle(self).await;
+        self.in_hand()
     }
 
     async fn take(&mut self, count: usize) -> Result<Vec<Item>, Error> {
@@ -344,7 +346,7 @@ impl<C: Client> Part<C> {
         for (number, (_, gets)) in hands.queues.iter_mut().enumerate() {
             let object = ObjectId(number as u16);
             let me = self.client.number();
-            let in_hand = gets.in_hand();
+            let in_hand = gets.settle().await;
             if in_hand == 0 {
                 continue;
             }

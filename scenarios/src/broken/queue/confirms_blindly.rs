@@ -48,8 +48,8 @@ struct BlindGets<Z: ZooKeeper>(Consumer<Z>);
 impl<Z: ZooKeeper> Gets for BlindGets<Z> {
     type Claim = BlindClaim<Z>;
 
-    fn in_hand(&self) -> usize {
-        Gets::in_hand(&self.0)
+    async fn settle(&mut self) -> usize {
+        Gets::settle(&mut self.0).await
     }
 
     async fn take(&mut self, count: usize) -> Result<Vec<Item>, Error> {
