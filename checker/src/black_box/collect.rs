@@ -16,8 +16,6 @@ pub(crate) struct Collect {
     on: RuleSet,
     /// By object; none for kinds that are judged otherwise.
     objects: Vec<Option<Gathered>>,
-    /// Holds now: what of which object, since which place in its list, and whether a belief was told.
-    held: Vec<Held>,
     /// An acquire that returned just now: a belief may follow.
     returned: Option<(OpId, u32)>,
     requests: bool,
@@ -27,6 +25,8 @@ struct Gathered {
     object: ObjectId,
     rule: RuleId,
     is_fifo: bool,
+    /// Holds now.
+    held: Vec<Held>,
     holds: Told<Locking>,
     puts: Vec<Put>,
     gets: Vec<Got>,
@@ -34,8 +34,8 @@ struct Gathered {
     hands: BTreeMap<u16, Hand>,
 }
 
+/// A hold, and whether a belief was told.
 struct Held {
-    object: ObjectId,
     op: OpId,
     share: Share,
     process: u32,
@@ -82,7 +82,7 @@ fn gets(verb: Verb) -> bool {
 
 impl Collect {
     pub(crate) fn new(on: &RuleSet) -> Collect {
-        Collect { on: on.clone(), objects: Vec::new(), held: Vec::new(), returned: None, requests: false }
+        Collect { on: on.clone(), objects: Vec::new(), returned: None, requests: false }
     }
 
     /// Takes in an event; the view shows what is after it.
@@ -97,13 +97,20 @@ impl Collect {
         }
         match event.what {
             What::Believe { .. } => {
-                self.end(index, |held| held.op == event.op);
+                if let Some(gathered) = self.gathered(view.op(event.op).object) {
+                    gathered.end(index, |held| held.op == event.op);
+                }
                 self.begin(view, event.op, index, true);
             }
-            What::Unbelieve { .. } | What::Crash { .. } => self.end_holds(view, index, None),
+            What::Unbelieve { .. } => {
+                if let Some(gathered) = self.gathered(view.op(event.op).object) {
+                    gathered.end_holds(view, index, None);
+                }
+            }
             What::Call { object, verb, .. } => {
-                let release = (verb == Verb::Release).then_some((event.who, object));
-                self.end_holds(view, index, release);
+                if let Some(gathered) = self.gathered(object) {
+                    gathered.end_holds(view, index, (verb == Verb::Release).then_some(event.who));
+                }
                 if gets(verb) {
                     self.asked(view.op(event.op).client, object, index);
                 }
@@ -126,10 +133,14 @@ impl Collect {
                 self.sent(view, event.op);
             }
             What::Observed { object, text, .. } => self.observed(view, index, event.op, object, text.0),
+            What::Crash { client } => {
+                for gathered in self.objects.iter_mut().flatten() {
+                    gathered.end_holds(view, index, None);
+                    // Whoever comes after it has nothing in hand.
+                    gathered.hands.remove(&client);
+                }
+            }
             _ => {}
-        }
-        if matches!(event.what, What::Crash { .. }) {
-            self.died(event);
         }
     }
 
@@ -150,6 +161,7 @@ impl Collect {
             object,
             rule,
             is_fifo: declared.kind == Kind::Queue,
+            held: Vec::new(),
             holds: Vec::new(),
             puts: Vec::new(),
             gets: Vec::new(),
@@ -168,33 +180,7 @@ impl Collect {
         // Each hold is one's own: a client that asks twice waits for itself.
         let process = gathered.holds.len() as u32;
         gathered.holds.push((process, Locking::Acquire { share, token: 0 }, at, Some(at)));
-        self.held.push(Held { object, op, share, process, believed });
-    }
-
-    /// Holds end.
-    fn end(&mut self, at: u32, ends: impl Fn(&Held) -> bool) {
-        let Collect { held, objects, .. } = self;
-        held.retain(|held| {
-            if !ends(held) {
-                return true;
-            }
-            if let Some(Some(gathered)) = objects.get_mut(usize::from(held.object.0)) {
-                gathered.holds.push((held.process, Locking::Release, at, Some(at)));
-            }
-            false
-        });
-    }
-
-    /// What is not believed any more, or not in that way, has ended. Where no belief was told, the call of a release and
-    /// the death of the client are ends.
-    fn end_holds(&mut self, view: &View, at: u32, release: Option<(Who, ObjectId)>) {
-        self.end(at, |held| {
-            let op = view.op(held.op);
-            if held.believed {
-                return op.hold != Hold::Believed || op.share != held.share;
-            }
-            release == Some((Who::Client(op.client), held.object)) || view.client(op.client).is_dead()
-        });
+        gathered.held.push(Held { op, share, process, believed });
     }
 
     fn over(&mut self, view: &View, index: u32, id: OpId, outcome: Outcome) {
@@ -252,14 +238,6 @@ impl Collect {
         gathered.gets.push(Got { client, item, called, since, seen: index });
     }
 
-    /// Whoever comes after it has nothing in hand.
-    fn died(&mut self, event: &Event) {
-        let What::Crash { client } = event.what else { return };
-        for gathered in self.objects.iter_mut().flatten() {
-            gathered.hands.remove(&client);
-        }
-    }
-
     /// All objects of which clients saw something.
     pub(super) fn finish(mut self, view: &View) -> Vec<BlackBox> {
         if let Some((op, at)) = self.returned.take() {
@@ -272,6 +250,31 @@ impl Collect {
 }
 
 impl Gathered {
+    /// Holds end.
+    fn end(&mut self, at: u32, ends: impl Fn(&Held) -> bool) {
+        let Gathered { held, holds, .. } = self;
+        held.retain(|held| {
+            let stays = !ends(held);
+            if !stays {
+                holds.push((held.process, Locking::Release, at, Some(at)));
+            }
+            stays
+        });
+    }
+
+    /// What is not believed any more, or not in that way, has ended: beliefs end when that is told, with a call on the
+    /// same object, or with the client. Where no belief was told, the call of a release and the death of the client are
+    /// ends.
+    fn end_holds(&mut self, view: &View, at: u32, releases: Option<Who>) {
+        self.end(at, |held| {
+            let op = view.op(held.op);
+            if held.believed {
+                return op.hold != Hold::Believed || op.share != held.share;
+            }
+            releases == Some(Who::Client(op.client)) || view.client(op.client).is_dead()
+        });
+    }
+
     fn finish(mut self, requests: bool) -> BlackBox {
         let (object, rule) = (self.object, self.rule);
         let make = |seen: Seen, events| {
