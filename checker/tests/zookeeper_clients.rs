@@ -2,7 +2,8 @@
 
 mod common;
 use common::ensemble::*;
-use common::{edit, says, without};
+use common::{edit, history, says, without};
+use zk_checker::{RuleId, RuleSet, Verdict, judge};
 
 /// Both clients were taken in by their servers, and the first one holds.
 fn held() -> String {
@@ -319,4 +320,10 @@ fn zk_13_a_leader_that_others_have_left_stops() {
     let follows = |at: &str| without(&reads(at), "1.000 server:1 barrier");
     says(&follows("8.000"), "ZK-13 pass, first nothing");
     says(&follows("8.100"), "ZK-13 fail");
+    // A header may ask for more than there is time.
+    for text in [reads("8.100"), follows("8.100")] {
+        let mut patient = history(&text);
+        (patient.header.tick, patient.header.sync_limit) = (u64::MAX, u32::MAX);
+        assert_eq!(judge(&patient, &RuleSet::all()).of(RuleId::Zk13), Verdict::Vacuous);
+    }
 }
