@@ -32,6 +32,9 @@ pub(super) struct Leaving<Z: ZooKeeper> {
     how: Leave,
     /// Deletes `ready`, if we are the keeper.
     keeper: Option<Armed>,
+    /// With whom it opened: nobody else is waited for, not even if a third party has taken the directory away and others
+    /// gather there anew.
+    roster: Roster,
     /// The guid of the keeper.
     opener: String,
     ready_watch: Option<Shared<Z::Watch>>,
@@ -43,7 +46,7 @@ pub(super) struct Leaving<Z: ZooKeeper> {
 
 impl<Z: ZooKeeper> Leaving<Z> {
     pub(super) fn new(inside: Inside<Z>) -> Self {
-        let Inside { barrier, generation, roster: _, mut hold, keeper, opener, ready } = inside;
+        let Inside { barrier, generation, roster, mut hold, keeper, opener, ready } = inside;
         Leaving {
             directory: barrier.directory(generation),
             ready: barrier.ready(generation),
@@ -51,6 +54,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
             how: barrier.options.leave,
             zk: barrier.zk,
             keeper,
+            roster,
             opener,
             ready_watch: ready,
             armed: hold.take_duty(),
@@ -68,12 +72,17 @@ impl<Z: ZooKeeper> Leaving<Z> {
         }
     }
 
+    /// Those of the roster in a list.
+    fn those_of(&self, names: Vec<String>) -> Roster {
+        Roster::of(names).among(&self.roster)
+    }
+
     /// Who is still there.
     async fn members(&self) -> Result<Roster, Error> {
         loop {
             let status = connected(&self.zk).await?;
             match self.zk.children(&self.directory).await {
-                Ok(list) => return Ok(Roster::of(list.names)),
+                Ok(list) => return Ok(self.those_of(list.names)),
                 // Taken away, since it had been left empty.
                 Err(Error::NoNode) => return Ok(Roster::default()),
                 Err(e) => again(&self.zk, status, e).await?,
@@ -185,7 +194,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
             armed.done();
         }
         match left {
-            Some(looking) => Ok(looking.await.ok().map(|list| Roster::of(list.names))),
+            Some(looking) => Ok(looking.await.ok().map(|list| self.those_of(list.names))),
             None => Ok(None),
         }
     }

@@ -43,6 +43,12 @@ impl Roster {
         self
     }
 
+    /// Those of another one.
+    pub(super) fn among(mut self, others: &Roster) -> Roster {
+        self.0.retain(|name| others.has(name));
+        self
+    }
+
     /// Who they are, each once, in the order of their names.
     pub(super) fn ids(&self) -> Vec<&str> {
         let mut ids: Vec<&str> = self.0.iter().map(|name| id(name)).collect();

@@ -134,6 +134,34 @@ fn a_barrier_that_vanishes_is_made_again() {
 }
 
 #[test]
+fn who_leaves_a_barrier_that_was_taken_away_does_not_wait_for_those_who_gather_anew() {
+    for how in [Leave::Keeper, Leave::Chain] {
+        play(move |stage| async move {
+            let [a, b, c, d] = clients(&stage).await;
+            let inside = all_inside(&stage, &[a.clone(), b.clone()], how).await;
+            let mut taken: Vec<String> = [&a, &b].into_iter().flat_map(|who| who.znodes(&stage)).collect();
+            taken.sort_by_key(|path| std::cmp::Reverse(path.len()));
+            for path in taken.iter().map(String::as_str).chain(["/step/0", "/step/1", "/step"]) {
+                match d.zk.delete(path, None).await {
+                    Ok(()) | Err(Error::NoNode) => {}
+                    Err(e) => panic!("{path} can be taken away: {e}"),
+                }
+            }
+            let mut gathers = enters(&c, options(2));
+            stage.settle().await;
+            assert!(gathers.as_mut().now_or_never().is_none(), "one is not enough");
+            let leaving = inside.into_iter().zip([&a, &b]).map(|(inside, client)| leaves(client, inside));
+            for out in join_all(leaving).await {
+                out.expect("it is out");
+            }
+            let other = enters(&d, options(2)).await.expect("it is in");
+            let leaving = (leaves(&c, gathers.await.expect("it is in")), leaves(&d, other));
+            leaving.0.await.and(leaving.1.await).expect("they are out");
+        });
+    }
+}
+
+#[test]
 fn a_session_that_ends_ends_everything() {
     play(|stage| async move {
         let [a, b, c] = clients(&stage).await;
