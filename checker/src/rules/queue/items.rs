@@ -22,6 +22,8 @@ pub(crate) struct Items {
     batch: Batch,
     /// By text: what became of it as clients see it.
     fates: BTreeMap<Sym, Fate>,
+    /// In captures, by queue and client: the youngest item that was handed out.
+    latest: BTreeMap<(ObjectId, u16), (u64, Sym)>,
     /// What open operations were given.
     given: BTreeMap<OpId, Vec<Sym>>,
     /// Items that a client which died had in hand, that a stranger took, or that one wrote into.
@@ -100,9 +102,8 @@ impl Items {
             );
             sink.fail(RuleId::Qu8, scene, object, &seen, story);
         }
-        let before =
-            self.stock.items[..at].iter().find(|other| other.text == item.text && other.object == object);
-        if let Some(before) = before {
+        let before = self.stock.of(object, item.text).next().filter(|first| *first != at);
+        if let Some(before) = before.map(|before| &self.stock.items[before]) {
             let story =
                 Story::new(format!("{} put {text} once, and it is there twice", scene.party(item.put)))
                     .because(format!("{} was made at zxid {:#x}", scene.znode(before.path), before.czxid))
@@ -227,7 +228,7 @@ impl Items {
         let client = scene.view.op(id).client;
         let (who, what) = (scene.client(client), scene.path(text));
         let mine = |session: Session| scene.view.session(session).client == Some(client);
-        let all = || self.stock.items.iter().filter(|item| item.object == object && item.text == text);
+        let all = || self.stock.of(object, text).map(|at| &self.stock.items[at]);
         let has_right = |item: &Item| {
             if at_least_once {
                 item.claimants.iter().any(|session| mine(*session))
@@ -273,21 +274,20 @@ impl Items {
             return;
         }
         sink.premise(RuleId::Qu4, object);
-        let later = self.fates.iter().find(|(_, fate)| {
-            let of = |(op, _): (OpId, u32)| {
-                scene.view.op(op).client == client && scene.view.op(op).object == object
-            };
-            fate.number > number && fate.seen.is_some_and(of)
-        });
-        if let Some((later, fate)) = later {
+        let latest = self.latest.entry((object, client)).or_insert((number, text));
+        let (later, later_text) = *latest;
+        if later <= number {
+            *latest = (number, text);
+        } else {
             let story = Story::new(format!(
                 "{} was handed {} after {}",
                 scene.client(client),
                 scene.path(text),
-                scene.path(*later)
+                scene.path(later_text)
             ))
-            .because(format!("the one was put at zxid {number:#x}, the other at {:#x}", fate.number));
-            sink.fail(RuleId::Qu4, scene, object, &[fate.seen.map_or(u32::MAX, |(_, when)| when)], story);
+            .because(format!("the one was put at zxid {number:#x}, the other at {later:#x}"));
+            let when = self.fates.get(&later_text).and_then(|fate| fate.seen);
+            sink.fail(RuleId::Qu4, scene, object, &[when.map_or(u32::MAX, |(_, when)| when)], story);
         }
     }
 
@@ -335,7 +335,7 @@ impl Items {
             return;
         }
         for text in given {
-            let made = self.stock.of(object, *text);
+            let made = self.stock.of(object, *text).next();
             let what = scene.path(*text);
             let story =
                 match (outcome, made) {
@@ -358,7 +358,7 @@ impl Items {
         let op = scene.view.op(id);
         let (object, who, what) = (op.object, scene.client(op.client), scene.path(text));
         sink.premise(RuleId::Qu1, object);
-        let item = self.stock.of(object, text).map(|at| self.stock.items[at].clone());
+        let item = self.stock.of(object, text).next().map(|at| self.stock.items[at].clone());
         let is_mine = item.as_ref().is_some_and(|item| item.taker == id);
         if outcome == Outcome::Refused && is_mine {
             let story =

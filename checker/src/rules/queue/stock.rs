@@ -5,7 +5,7 @@ use crate::digest;
 use crate::history::{Event, ObjectId, OpId, Session, Sym, Verb, What};
 use crate::sink::Scene;
 use crate::view::{Moment, NEVER};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Something that a put was given.
 #[derive(Clone, Debug)]
@@ -81,6 +81,9 @@ pub(super) struct Stock {
     pub(super) items: Vec<Item>,
     /// Items by path, and by the path of their claims.
     at: BTreeMap<Sym, usize>,
+    /// Items that are there, and all that were ever made of a text.
+    there: BTreeMap<ObjectId, BTreeSet<usize>>,
+    texts: BTreeMap<(ObjectId, Sym), Vec<usize>>,
     claims: BTreeMap<Sym, usize>,
     /// The znode that was created last, whose data follow.
     created: Option<(u64, Sym, Session, OpId)>,
@@ -129,7 +132,10 @@ impl Stock {
         }
         given.made += 1;
         let Given { object, text, put, urgency, .. } = *given;
-        self.at.insert(path, self.items.len());
+        let at = self.items.len();
+        self.at.insert(path, at);
+        self.there.entry(object).or_default().insert(at);
+        self.texts.entry((object, text)).or_default().push(at);
         self.items.push(Item {
             object,
             text,
@@ -148,7 +154,7 @@ impl Stock {
             claim: None,
             unclaimed: NEVER,
         });
-        Change::Made(self.items.len() - 1)
+        Change::Made(at)
     }
 
     /// A claim bears the name of its item, and goes with its session.
@@ -158,9 +164,9 @@ impl Stock {
             return Change::None;
         }
         let name = |sym: Sym| scene.tables.names.get(sym).and_then(|path| path.rsplit('/').next());
-        let bears =
-            |item: &Item| item.is_there() && item.object == op.object && name(item.path) == name(path);
-        let Some(at) = self.items.iter().position(bears) else { return Change::None };
+        let bears = |at: &usize| name(self.items[*at].path) == name(path);
+        let mut there = self.there.get(&op.object).into_iter().flatten().copied();
+        let Some(at) = there.find(bears) else { return Change::None };
         self.items[at].claimer = id;
         self.items[at].claimants.push(owner);
         self.items[at].claim = Some(Claim { path, owner });
@@ -181,12 +187,14 @@ impl Stock {
         item.gone_at = scene.view.now;
         item.taker = op;
         item.by = by;
+        let there = self.there.get_mut(&item.object);
+        there.expect("what is there stands among its like").remove(&at);
         Change::Gone(at)
     }
 
-    /// The item that was made of a text.
-    pub(super) fn of(&self, object: ObjectId, text: Sym) -> Option<usize> {
-        self.items.iter().position(|item| item.object == object && item.text == text)
+    /// The items that were made of a text, in their order.
+    pub(super) fn of(&self, object: ObjectId, text: Sym) -> impl DoubleEndedIterator<Item = usize> + '_ {
+        self.texts.get(&(object, text)).into_iter().flatten().copied()
     }
 
     /// What was given under that text.
@@ -197,6 +205,6 @@ impl Stock {
 
     /// What is there of a queue.
     pub(super) fn there(&self, object: ObjectId) -> impl Iterator<Item = &Item> {
-        self.items.iter().filter(move |item| item.object == object && item.is_there())
+        self.there.get(&object).into_iter().flatten().map(|at| &self.items[*at])
     }
 }

@@ -7,20 +7,23 @@ use crate::history::{ObjectId, OpId, Verb};
 use crate::sink::{Found, Scene, Sink, Story, ms};
 use crate::verdict::{RuleId, Verdict};
 use crate::view::{Moment, Op, Phase};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of ends.
 #[derive(Default)]
 pub(super) struct Ends {
+    /// Operations that have not returned.
+    open: BTreeSet<OpId>,
     /// Operations about which something was found: once is enough.
-    found: Vec<OpId>,
+    found: BTreeSet<OpId>,
     /// When somebody was last told a decision, or a vote came: from then on those who wait can go on.
     news: u64,
     known: (bool, usize),
 }
 
 impl Ends {
-    pub(super) fn called(&mut self, scene: &Scene<'_>, object: ObjectId, sink: &mut Sink) {
+    pub(super) fn called(&mut self, scene: &Scene<'_>, op: OpId, object: ObjectId, sink: &mut Sink) {
+        self.open.insert(op);
         if scene.view.healed {
             sink.premise(RuleId::Tc13, object);
         }
@@ -54,9 +57,11 @@ impl Ends {
             self.known = known;
             self.news = view.now.at;
         }
-        for (id, part) in parts {
+        self.open.retain(|id| view.op(*id).phase == Phase::Open);
+        for id in &self.open {
             let op = view.op(*id);
-            if op.phase != Phase::Open || view.client(op.client).is_paused() || self.found.contains(id) {
+            let Some(part) = parts.get(id) else { continue };
+            if view.client(op.client).is_paused() || self.found.contains(id) {
                 continue;
             }
             let limit = op.called.at.saturating_add(view.client(op.client).stretch(op.limit.into()));
@@ -64,7 +69,7 @@ impl Ends {
             if scene.at <= since.saturating_add(view.bound(object)) {
                 continue;
             }
-            self.found.push(*id);
+            self.found.insert(*id);
             Self::overdue(scene, object, (op, part, since), told, written, sink);
         }
     }

@@ -133,7 +133,7 @@ impl TwoPhaseCommit {
                 let part =
                     Part { site: COORDINATOR, verb, vote: None, decides_at_once: false, met_record: false };
                 transaction.parts.insert(event.op, part);
-                transaction.ends.called(scene, object, sink);
+                transaction.ends.called(scene, event.op, object, sink);
             }
             What::Given { text, number } => {
                 let object = scene.view.op(event.op).object;
