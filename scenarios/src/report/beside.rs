@@ -1,0 +1,92 @@
+//! Two runs beside each other: where they part, and what happened in one of them only.
+//!
+//! Events are the same if the same party does the same in the same words; when does not matter. After the point where the
+//! runs part, each event of one is matched with one of the same words in the other, whatever their order.
+
+use super::asked::Asked;
+use super::words::Sentences;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use zk_checker::Verdict;
+use zk_checker::history::History;
+
+/// Another run, to be held beside the one that is shown.
+#[derive(Debug)]
+pub struct Other {
+    /// What to call it.
+    pub title: String,
+    /// What happened.
+    pub history: History,
+    /// How it stands with the promises.
+    pub verdict: Verdict,
+}
+
+/// How two runs differ.
+#[derive(Debug, Serialize)]
+pub(super) struct Beside {
+    title: String,
+    verdict: String,
+    /// How many events the other run has.
+    events: usize,
+    /// So many events are the same from the beginning on.
+    same: usize,
+    /// The events of this run that have no like in the other.
+    only_here: Vec<u32>,
+    /// And the other way round.
+    only_there: Vec<There>,
+}
+
+/// An event of the other run.
+#[derive(Debug, Serialize)]
+struct There {
+    index: u32,
+    at_us: u64,
+    who: String,
+    text: String,
+}
+
+type Line = (String, String);
+
+fn lines(history: &History, sentences: &Sentences<'_>) -> Vec<Line> {
+    let tell = |(index, event): (usize, &zk_checker::history::Event)| {
+        (sentences.who(event.who), sentences.tell(index))
+    };
+    history.events.iter().enumerate().map(tell).collect()
+}
+
+/// The positions, from `same` on, of lines for which there is no counterpart in the other list.
+fn unmatched(lines: &[Line], others: &[Line], same: usize) -> Vec<u32> {
+    let mut left: BTreeMap<&Line, u32> = BTreeMap::new();
+    for line in &others[same..] {
+        *left.entry(line).or_default() += 1;
+    }
+    let mut only = Vec::new();
+    for (index, line) in lines.iter().enumerate().skip(same) {
+        match left.get_mut(line) {
+            Some(count) if *count > 0 => *count -= 1,
+            _ => only.push(index as u32),
+        }
+    }
+    only
+}
+
+impl Beside {
+    pub(super) fn of(history: &History, sentences: &Sentences<'_>, other: &Other) -> Beside {
+        let asked = Asked::of(&other.history);
+        let there = lines(&other.history, &Sentences::new(&other.history, &asked));
+        let here = lines(history, sentences);
+        let same = here.iter().zip(&there).take_while(|(here, there)| here == there).count();
+        let only_there = unmatched(&there, &here, same).into_iter().map(|index| {
+            let (who, text) = there[index as usize].clone();
+            There { index, at_us: other.history.events[index as usize].at, who, text }
+        });
+        Beside {
+            title: other.title.clone(),
+            verdict: other.verdict.to_string(),
+            events: there.len(),
+            same,
+            only_here: unmatched(&here, &there, same),
+            only_there: only_there.collect(),
+        }
+    }
+}
