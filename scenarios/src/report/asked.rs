@@ -80,7 +80,7 @@ impl Asked {
             (Who::Client(client), What::Send { req, kind, path, .. }) => {
                 let (op, sent) = (event.op, index);
                 let ask =
-                    Ask { client, op, kind, path, cleanup, sent, handled: None, answered: None, lost: None };
+                    Ask { client, op, kind, path, sent, handled: None, answered: None, lost: None };
                 self.all.insert(req, ask);
             }
             (_, What::Reply { req, .. }) => self.with(req, |ask| ask.answered = Some(index)),

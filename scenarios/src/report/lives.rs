@@ -5,7 +5,7 @@ use super::asked::Asked;
 use super::causes::Causes;
 use std::collections::BTreeMap;
 use zk_checker::history::{
-    FaultKind, History, ObjectId, OpId, Session, SessionState, Sym, Table, Victim, WatchMode, What, Who, Why,
+    FaultKind, History, ObjectId, OpId, Outcome, Session, SessionState, Sym, Table, Verb, Victim, WatchMode, What, Who, Why,
 };
 
 /// A znode, from its creation to its deletion.
@@ -69,6 +69,17 @@ pub(super) struct Belief {
     pub why: Option<Why>,
 }
 
+/// An operation, from its call to its return.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operation {
+    pub client: u16,
+    pub object: ObjectId,
+    pub verb: Verb,
+    pub from: u32,
+    pub to: Option<u32>,
+    pub outcome: Option<Outcome>,
+}
+
 /// A fault, from where it struck to where it was over.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strike {
@@ -106,6 +117,7 @@ pub(super) struct Lives {
     pub znodes: Vec<Znode>,
     pub holds: Vec<Holds>,
     pub watches: Vec<Watch>,
+    pub operations: Vec<Operation>,
     pub beliefs: Vec<Belief>,
     pub strikes: Vec<Strike>,
     pub sessions: BTreeMap<Session, SessionLife>,
@@ -118,6 +130,7 @@ struct Open {
     znodes: BTreeMap<Sym, usize>,
     /// By the event that armed it.
     watches: BTreeMap<u32, usize>,
+    operations: BTreeMap<(u16, OpId), usize>,
     beliefs: BTreeMap<(u16, OpId), usize>,
     strikes: BTreeMap<(Victim, FaultKind), usize>,
     offices: BTreeMap<(u8, bool), usize>,
@@ -156,6 +169,17 @@ impl Lives {
                 let life = self.session(session);
                 life.client.get_or_insert(client);
                 life.states.push((at, state));
+            }
+            What::Call { object, verb, .. } => {
+                open.operations.insert((client, op), self.operations.len());
+                let operation = Operation { client, object, verb, from: at, to: None, outcome: None };
+                self.operations.push(operation);
+            }
+            What::Return { outcome } => {
+                if let Some(operation) = open.operations.remove(&(client, op)) {
+                    self.operations[operation].to = Some(at);
+                    self.operations[operation].outcome = Some(outcome);
+                }
             }
             What::Believe { object, session, token } => {
                 open.beliefs.insert((client, op), self.beliefs.len());

@@ -22,6 +22,9 @@ mod page;
 mod slice;
 mod words;
 
+#[cfg(test)]
+mod tests;
+
 pub use beside::Other;
 pub use chart::{Paint, chart};
 pub use page::page;

@@ -11,11 +11,11 @@ use super::cost::Cost;
 use super::lives::{Lives, WatchEnd};
 use super::messages::{self, Carries, Fate};
 use super::slice::Slicer;
-use super::words::{Sentences, kind_name, visible};
+use super::words::{Sentences, kind_name, verb_name, visible};
 use super::{Shown, Source};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use zk_checker::history::{History, Mode, Session, SessionState, Victim, Who};
+use zk_checker::history::{History, Mode, Outcome, Session, SessionState, Victim, Who};
 use zk_checker::{Finding, Layer, Report, RuleId, Verdict};
 
 /// A run, as the page has it.
@@ -42,6 +42,7 @@ pub(super) struct Model {
     /// Event, znode, length, digest: what a znode holds from there on.
     holds: Vec<(u32, u32, Option<u32>, Option<String>)>,
     watches: Vec<Watch>,
+    operations: Vec<Operation>,
     beliefs: Vec<Belief>,
     strikes: Vec<Strike>,
     offices: Vec<Office>,
@@ -130,6 +131,16 @@ struct Watch {
     ended: Option<u32>,
     notice: Option<u32>,
     end: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Operation {
+    client: usize,
+    object: u16,
+    verb: &'static str,
+    from: u32,
+    to: Option<u32>,
+    outcome: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -228,6 +239,7 @@ impl Model {
             znodes: lasting.znodes(&mut texts),
             holds: lasting.holds(),
             watches: lasting.watches(&mut texts),
+            operations: lasting.operations(),
             beliefs: lasting.beliefs(),
             strikes: lasting.strikes(&mut |strike| sentences.tell(strike as usize)),
             offices: lasting.offices(),
@@ -429,6 +441,24 @@ impl Lasting<'_> {
                 WatchEnd::TakenAway => "taken away",
                 WatchEnd::Stands => "stands",
             },
+        });
+        model.collect()
+    }
+
+    fn operations(&self) -> Vec<Operation> {
+        let outcome = |outcome| match outcome {
+            Outcome::Done => "done",
+            Outcome::Refused => "refused",
+            Outcome::Unknown => "unknown",
+            Outcome::Cancelled => "cancelled",
+        };
+        let model = self.lives.operations.iter().map(|operation| Operation {
+            client: self.parties.place(Who::Client(operation.client)),
+            object: operation.object.0,
+            verb: verb_name(operation.verb),
+            from: operation.from,
+            to: operation.to,
+            outcome: operation.outcome.map(outcome),
         });
         model.collect()
     }

@@ -17,7 +17,10 @@ use zk_checker::history::{History, What};
 pub(super) const MOST: usize = 90;
 
 /// How far back it goes: the sum of what the ties on the way cost.
-const FARTHEST: u32 = 18;
+const FARTHEST: u32 = 10;
+
+/// How far away it begins with those who believed meanwhile: they are shown, what made them believe only in part.
+const MEANWHILE: u32 = 7;
 
 /// What led to a breach.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,8 +38,7 @@ fn cost(tie: Tie) -> u32 {
     match tie {
         Tie::Same => 0,
         Tie::Message | Tie::Watch | Tie::Fault => 1,
-        Tie::Seen => 2,
-        Tie::Program => 2,
+        Tie::Seen | Tie::Program => 2,
         Tie::Before => 12,
     }
 }
@@ -69,7 +71,7 @@ impl<'a> Slicer<'a> {
         // The cheapest first; of equals the latest, because it is nearest to the breach.
         let mut ahead: BinaryHeap<(Reverse<u32>, u32)> = BinaryHeap::new();
         ahead.extend(cited.iter().map(|event| (Reverse(0), *event)));
-        ahead.extend(believers(lives, finding, end).into_iter().map(|event| (Reverse(1), event)));
+        ahead.extend(believers(lives, finding, end).into_iter().map(|event| (Reverse(MEANWHILE), event)));
         let mut taken: BTreeSet<u32> = BTreeSet::new();
         while let Some((Reverse(so_far), event)) = ahead.pop() {
             if taken.len() == MOST {
