@@ -57,8 +57,19 @@ fn open(page: &str, place: &str, size: &str, more: &[&str]) -> Option<Opened> {
     let file = folder.path().join("run.html");
     std::fs::write(&file, page).expect("it can be written");
     let output = Command::new(browser)
-        .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom"])
-        .args(["--enable-logging=stderr", "--v=0", "--force-prefers-reduced-motion", &format!("--window-size={size}")])
+        .args([
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--virtual-time-budget=20000",
+            "--dump-dom",
+        ])
+        .args([
+            "--enable-logging=stderr",
+            "--v=0",
+            "--force-prefers-reduced-motion",
+            &format!("--window-size={size}"),
+        ])
         .arg(format!("--user-data-dir={}", profile(folder.path())))
         .args(more)
         .arg(format!("file://{}#{place}", file.display()))
@@ -91,7 +102,9 @@ fn failing(name: &str) -> Run {
 fn a_broken_run_is_shown_with_what_led_to_it() {
     let run = failing("lock-no-guid");
     let finding = run.report.first().expect("it fails");
-    let Some(opened) = open(&page_of(&run, &run.history, "a broken lock", None), "", "1400,4000", &[]) else { return };
+    let Some(opened) = open(&page_of(&run, &run.history, "a broken lock", None), "", "1400,4000", &[]) else {
+        return;
+    };
     opened.came_up();
     opened.shows(finding.rule.promise());
     opened.shows("<h1 id=\"title\">a broken lock</h1>");
@@ -127,7 +140,9 @@ fn nothing_that_a_trace_says_is_run() {
     run.history.names.iter().for_each(|text| _ = names.intern(&format!("{text}{hostile}")));
     history.names = names;
     for place in ["", "tab=cost&show=all", "tab=run"] {
-        let Some(opened) = open(&page_of(&run, &history, hostile, None), place, "1400,2000", &[]) else { return };
+        let Some(opened) = open(&page_of(&run, &history, hostile, None), place, "1400,2000", &[]) else {
+            return;
+        };
         opened.came_up();
         assert!(!opened.dom.contains("<title>taken") && !opened.dom.contains("<img"), "it was run");
         assert_eq!(opened.count("<script"), 2, "there are two scripts, the page's own");
@@ -143,7 +158,10 @@ fn of_a_long_run_only_what_can_be_seen_is_in_the_document_and_the_rest_is_counte
     let run = run::seed(target, &plan, 1);
     let events = run.history.events.len();
     assert!(events > 10_000, "{events} events are not many");
-    let Some(opened) = open(&page_of(&run, &run.history, "a long run", None), "show=all", "1400,1000", &[]) else { return };
+    let Some(opened) = open(&page_of(&run, &run.history, "a long run", None), "show=all", "1400,1000", &[])
+    else {
+        return;
+    };
     opened.came_up();
     let rows = opened.count("data-event=");
     assert!(rows > 10 && rows < 200, "{rows} rows are in the document");

@@ -79,8 +79,7 @@ impl Asked {
         match (event.who, event.what) {
             (Who::Client(client), What::Send { req, kind, path, .. }) => {
                 let (op, sent) = (event.op, index);
-                let ask =
-                    Ask { client, op, kind, path, sent, handled: None, answered: None, lost: None };
+                let ask = Ask { client, op, kind, path, sent, handled: None, answered: None, lost: None };
                 self.all.insert(req, ask);
             }
             (_, What::Reply { req, .. }) => self.with(req, |ask| ask.answered = Some(index)),

@@ -314,7 +314,7 @@ impl<'a> Finder<'a> {
             }
             What::Attached { session, .. } | What::Moved { session, .. } => {
                 let known = self.sessions.insert(session, self.index);
-                self.add(known, Tie::Program);
+                self.add(known, Tie::Before);
             }
             What::Marked { session, .. } => {
                 let known = self.sessions.insert(session, self.index);

@@ -5,7 +5,8 @@ use super::asked::Asked;
 use super::causes::Causes;
 use std::collections::BTreeMap;
 use zk_checker::history::{
-    FaultKind, History, ObjectId, OpId, Outcome, Session, SessionState, Sym, Table, Verb, Victim, WatchMode, What, Who, Why,
+    FaultKind, History, ObjectId, OpId, Outcome, Session, SessionState, Sym, Table, Verb, Victim, WatchMode,
+    What, Who, Why,
 };
 
 /// A znode, from its creation to its deletion.

@@ -2,7 +2,8 @@
 //!
 //! It begins with the events that a finding cites and goes back along the [`Causes`], the nearest first: what is one step
 //! costs nothing, a message or a fault little, an earlier operation of the same party much. What became of a request, a
-//! transaction or a fault on the way is taken along, so that a lost reply shows as one. It ends after [`MOST`] events;
+//! transaction or a fault on the way is taken along, so that a lost reply shows as one. It ends where the way back costs more than
+//! [`FARTHEST`], if there are [`LEAST`] events by then, and after [`MOST`] events in any case;
 //! what else was known to be a cause is counted.
 
 use super::asked::Asked;
@@ -11,13 +12,16 @@ use super::lives::Lives;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use zk_checker::Finding;
-use zk_checker::history::{History, What};
+use zk_checker::history::{History, OpId, What};
 
 /// How many events a slice has at the most.
 pub(super) const MOST: usize = 90;
 
 /// How far back it goes: the sum of what the ties on the way cost.
 const FARTHEST: u32 = 10;
+
+/// How many events it goes on for, however far back that leads: a breach without a story helps nobody.
+const LEAST: usize = 24;
 
 /// How far away it begins with those who believed meanwhile: they are shown, what made them believe only in part.
 const MEANWHILE: u32 = 7;
@@ -71,10 +75,11 @@ impl<'a> Slicer<'a> {
         // The cheapest first; of equals the latest, because it is nearest to the breach.
         let mut ahead: BinaryHeap<(Reverse<u32>, u32)> = BinaryHeap::new();
         ahead.extend(cited.iter().map(|event| (Reverse(0), *event)));
+        ahead.extend(self.calls(&cited).into_iter().map(|event| (Reverse(1), event)));
         ahead.extend(believers(lives, finding, end).into_iter().map(|event| (Reverse(MEANWHILE), event)));
         let mut taken: BTreeSet<u32> = BTreeSet::new();
         while let Some((Reverse(so_far), event)) = ahead.pop() {
-            if taken.len() == MOST {
+            if taken.len() == MOST || so_far > FARTHEST && taken.len() >= LEAST {
                 break;
             }
             if !taken.insert(event) {
@@ -83,7 +88,7 @@ impl<'a> Slicer<'a> {
             let back = causes.of(event).iter().map(|cause| (so_far + cost(cause.tie), cause.event));
             let ahead_of = outcomes.get(&event).into_iter().flatten();
             let forth = ahead_of.filter(|outcome| **outcome <= end).map(|outcome| (so_far + 3, *outcome));
-            let next = back.chain(forth).filter(|(cost, event)| *cost <= FARTHEST && !taken.contains(event));
+            let next = back.chain(forth).filter(|(_, event)| !taken.contains(event));
             ahead.extend(next.map(|(cost, event)| (Reverse(cost), event)));
         }
         let mut missing: BTreeSet<u32> = BTreeSet::new();
@@ -93,6 +98,20 @@ impl<'a> Slicer<'a> {
             );
         }
         Slice { events: taken.into_iter().collect(), cited, left_out: missing.len() }
+    }
+}
+
+impl Slicer<'_> {
+    /// The calls of the operations to which the cited events belong: with them the story begins.
+    fn calls(&self, cited: &[u32]) -> Vec<u32> {
+        let of = |event: u32| {
+            let op = self.history.events[event as usize].op;
+            let before = self.history.events[..event as usize]
+                .iter()
+                .rposition(|earlier| earlier.op == op && matches!(earlier.what, What::Call { .. }));
+            before.filter(|_| op != OpId(0)).map(|call| call as u32)
+        };
+        cited.iter().filter_map(|event| of(*event)).collect()
     }
 }
 

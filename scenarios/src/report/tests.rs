@@ -52,7 +52,11 @@ fn recorded(target: &str, seed: u64) -> crate::run::Run {
 }
 
 fn source() -> Source {
-    Source { title: "a small run".to_owned(), command: "cargo sim judge small".to_owned(), ..Source::default() }
+    Source {
+        title: "a small run".to_owned(),
+        command: "cargo sim judge small".to_owned(),
+        ..Source::default()
+    }
 }
 
 #[test]
@@ -109,8 +113,12 @@ fn every_answer_knows_its_request_and_every_notification_its_watch() {
                     of.iter().any(|cause| from(&history.events[cause.event as usize].what))
                 };
                 match event.what {
-                    What::Reply { .. } => assert!(tells(|what| matches!(what, What::Send { .. })), "e{index}"),
-                    What::Notice { .. } => assert!(tells(|what| matches!(what, What::Fire { .. })), "e{index}"),
+                    What::Reply { .. } => {
+                        assert!(tells(|what| matches!(what, What::Send { .. })), "e{index}")
+                    }
+                    What::Notice { .. } => {
+                        assert!(tells(|what| matches!(what, What::Fire { .. })), "e{index}")
+                    }
                     What::Created { .. } | What::Deleted { .. } => {
                         assert!(tells(|what| matches!(what, What::Txn { .. })), "{target} {seed} e{index}");
                     }

@@ -123,8 +123,9 @@ impl<'a> Sentences<'a> {
                 format!("uses the resource under {token:#x}: ✗ refused, a larger token was seen")
             }
             What::Given { text, number } => match number {
-                0 => format!("gives {:?}", self.words.history.names.text(text)),
-                _ => format!("gives {:?}, {number}", self.words.history.names.text(text)),
+                0 if self.text(text).is_empty() => "gives nothing".to_owned(),
+                0 => format!("gives {:?}", self.history.names.get(text).unwrap_or("?")),
+                _ => format!("gives {:?}, {number}", self.history.names.get(text).unwrap_or("?")),
             },
             What::Observed { seen, text, number, .. } => {
                 observed(seen, self.history.names.get(text).unwrap_or("?"), number)

@@ -49,7 +49,7 @@ function drawBreach(which, onFinding, onEvent) {
   }, `${signs[other.verdict]} ${other.rule}`, h('small', {}, ` e${other.event}`)));
   const MOST_CHIPS = 12;
   const more = chips.length > MOST_CHIPS && which < MOST_CHIPS ? chips.splice(MOST_CHIPS) : [];
-  fill(box, 
+  fill(box,
     h('div', { class: 'story-of' },
       h('p', { class: 'rule-line' }, h('span', { class: `rule ${finding.verdict}` }, finding.rule), h('span', { class: 'rule-title' }, finding.title), h('span', { class: 'path' }, finding.path)),
       h('h2', { class: 'promise' }, h('span', { class: 'head' }, finding.verdict === 'inherent' ? 'not avoidable' : 'promised'), finding.promise),
@@ -113,7 +113,7 @@ class Overview {
     });
     this.box.addEventListener('dblclick', () => this.range(0, run.lasted_us));
   }
-  get left() { return Math.min(150, this.box.clientWidth * 0.22); }
+  get left() { return Math.min(run.objects.length > 1 ? 170 : 110, this.box.clientWidth * 0.22); }
   get wide() { return Math.max(50, this.box.clientWidth - this.left - 12); }
   x(us) { return this.left + ((us - this.from) / (this.to - this.from)) * this.wide; }
   timeAt(clientX) { return this.from + ((clientX - this.box.getBoundingClientRect().left - this.left) / this.wide) * (this.to - this.from); }
@@ -137,7 +137,10 @@ class Overview {
     const width = this.box.clientWidth;
     if (!width || !events.count) return;
     const MOST = 10;
-    const rows = this.everyRow ? this.rows : this.rows.slice(0, MOST);
+    const told = run.findings[this.finding ?? 0]?.path;
+    // Those of the object whose promise was broken come first.
+    const ordered = this.rows.toSorted((a, b) => (run.objects[b.object]?.path === told) - (run.objects[a.object]?.path === told));
+    const rows = this.everyRow ? ordered : ordered.slice(0, MOST);
     const rowHeight = 22, top = 20;
     const several = run.objects.length > 1;
     const strikeHeight = run.strikes.length ? 20 : 0;
@@ -157,7 +160,7 @@ class Overview {
     rows.forEach((row, i) => {
       const y = top + i * rowHeight;
       const object = run.objects[row.object];
-      const label = run.parties[row.client].name + (several && object ? `  ${leaf(object.path)}` : '');
+      const label = run.parties[row.client].name + (several && object ? ` ${short(object.path)}` : '');
       ground.append(s('text', { x: this.left - 10, y: y + 14, class: `row-label ${hues[row.client]}` }, label.length > 20 ? label.slice(0, 19) + '…' : label, s('title', {}, `${run.parties[row.client].name}: ${object?.kind} ${object?.path}`)),
         s('line', { x1: this.left, x2: this.left + this.wide, y1: y + rowHeight - 2, y2: y + rowHeight - 2, class: 'grid' }));
       // Of what lies within one pixel the first is drawn; a long run has more operations than a screen has pixels.
@@ -217,7 +220,7 @@ class Overview {
       const x = this.x(events.at[this.cursor]);
       inside.append(s('line', { x1: x, x2: x, y1: top - 6, y2: height - 2, class: 'cursor' }));
     }
-    this.fill(box, svg);
+    fill(this.box, svg);
     const hidden = this.rows.length - rows.length;
     if (hidden > 0) this.box.append(h('button', { type: 'button', class: 'more', onclick: () => { this.everyRow = true; this.draw(); } }, `${count(hidden, 'more row')} not drawn: show`));
     this.said.textContent = say(`${seconds(Math.max(0, Math.round(this.from)))} – ${seconds(Math.round(Math.min(this.to, run.lasted_us)))} s of ${lasting(run.lasted_us)}`, 'drag to move, Ctrl + wheel to zoom');
@@ -245,7 +248,7 @@ function drawInspector(e, chart, onEvent) {
     return [h('h3', {}, title), all.length ? h('ol', { class: 'ties' }, all.slice(0, MOST).map(line), all.length > MOST ? h('li', { class: 'said' }, `and ${all.length - MOST} more`) : null) : h('p', { class: 'said' }, none)];
   };
   const session = events.session[e];
-  fill(box, 
+  fill(box,
     h('p', { class: 'moment' }, h('span', { class: 'number' }, `e${e}`), h('span', {}, ` at ${seconds(events.at[e])} s`)),
     h('p', { class: 'told' }, h('strong', { class: hues[events.who[e]] }, partyOf(e).name), ' ', textOf(e)),
     h('dl', { class: 'facts small' }, fact('kind', kindOf(e).replaceAll('_', ' ')), fact('path', pathOf(e)), fact('zxid', zxidOf(e)),
@@ -269,7 +272,7 @@ function drawTree(e) {
       h('span', { class: `owner ${znode.owner ? hues[sessionOf.get(znode.owner)?.client] ?? '' : ''}` }, znode.owner ? `of ${ownerName(znode.owner)}` : ''),
       h('span', { class: 'data' }, say(znode.czxid, version > 0 ? `v${version}` : null, length === null ? null : length === 0 ? 'empty' : `${length} B ${digest?.slice(0, 6)}`)));
   });
-  fill(box, 
+  fill(box,
     h('h3', {}, 'The tree at this moment'),
     nodes.length ? h('ul', { class: 'tree' }, rows) : h('p', { class: 'said' }, 'no znode yet'),
     h('p', { class: 'said' }, say(count(nodes.length, 'znode') + ', as the first server to apply each change has it', 'ephemerals with their owner, then czxid, data version, bytes and digest'), nodes.length > MOST ? `; ${nodes.length - MOST} of them are not drawn` : ''));
@@ -285,7 +288,7 @@ function drawRules() {
   const tally = {};
   for (const rule of run.rules) tally[rule.verdict] = (tally[rule.verdict] ?? 0) + 1;
   const order = ['fail', 'unknown', 'inherent', 'pass', 'vacuous'];
-  fill(document.getElementById('panel-rules'), 
+  fill(document.getElementById('panel-rules'),
     h('p', { class: 'lead' }, order.filter((verdict) => tally[verdict]).map((verdict, i) => [i ? ', ' : '', h('strong', { class: `verdict ${verdict}` }, `${signs[verdict]} ${tally[verdict]} ${verdict}`)]), ` of ${count(run.rules.length, 'promise')}.`),
     h('ul', { class: 'said verdict-words' }, order.map((verdict) => h('li', {}, h('span', { class: `verdict ${verdict}` }, `${signs[verdict]} ${verdict}`), `: ${verdictWords[verdict]}`))),
     layers.map((layer) => [h('h2', {}, layer.name), h('div', { class: 'scroll' }, h('table', {},
@@ -301,7 +304,7 @@ function drawCost(onEvent) {
   const c = run.cost;
   const figure = (value, name, about) => h('div', { class: 'figure' }, h('b', {}, value), h('span', {}, name), about ? h('small', {}, about) : null);
   const pair = (counted, time) => { const show = time ? lasting : (n) => n.toLocaleString('en'); return counted.sum ? [h('b', {}, show(counted.most)), h('small', {}, ` of ${show(counted.sum)}`)] : '–'; };
-  fill(document.getElementById('panel-cost'), 
+  fill(document.getElementById('panel-cost'),
     h('div', { class: 'figures' },
       figure(c.requests, 'requests', `and ${c.cleanup_requests} of clean-up and client libraries`), figure(c.notifications, 'notifications'),
       figure(c.herd_index, 'herd index', 'the most waiters that one transaction woke for each that it let in'),
@@ -324,12 +327,12 @@ function drawBeside(onEvent) {
   const list = (title, all, row) => {
     let shown = 100;
     const body = h('ol', { class: 'ties' });
-    const more = h('button', { type: 'button', onclick: () => { shown += 1000; fill(); } });
-    const fill = () => { body.replaceChildren(...all.slice(0, shown).map(row)); more.textContent = `${count(Math.max(0, all.length - shown), 'more')}: show`; more.hidden = all.length <= shown; };
-    fill();
+    const more = h('button', { type: 'button', onclick: () => { shown += 1000; refill(); } });
+    const refill = () => { body.replaceChildren(...all.slice(0, shown).map(row)); more.textContent = `${count(Math.max(0, all.length - shown), 'more')}: show`; more.hidden = all.length <= shown; };
+    refill();
     return h('div', {}, h('h2', {}, title, ' ', h('small', {}, all.length.toLocaleString('en'))), all.length ? body : h('p', { class: 'said' }, 'none'), more);
   };
-  fill(box, 
+  fill(box,
     h('p', { class: 'lead' }, parts || b.events !== events.count
       ? [`The two runs are the same for their first ${count(b.same, 'event')}`, parts ? [', and part at ', h('a', { href: `#event=${b.same}`, onclick: (click) => { click.preventDefault(); onEvent(b.same); } }, `e${b.same}`), `: ${partyOf(b.same).name} ${textOf(b.same)}.`] : '; then this one ends.']
       : 'The two runs are the same.'),
@@ -342,7 +345,7 @@ function drawBeside(onEvent) {
 function drawRun() {
   const r = run.source;
   const hot = r.choices.map((choice, i) => [i, choice]).filter(([, choice]) => choice !== 0);
-  fill(document.getElementById('panel-run'), 
+  fill(document.getElementById('panel-run'),
     h('dl', { class: 'facts wide' },
       [h('dt', {}, 'run'), h('dd', {}, r.title)], r.seed !== null ? [h('dt', {}, 'seed'), h('dd', {}, String(r.seed))] : null,
       r.plan ? [h('dt', {}, 'drawn'), h('dd', {}, r.plan)] : null,
