@@ -1,6 +1,6 @@
 //! Two runs beside each other: where they part, and what happened in one of them only.
 //!
-//! Events are the same if the same party does the same in the same words; when does not matter. After the point where the
+//! Events are the same if the same party does the same in the same words, but for zxids; when does not matter. After the point where the
 //! runs part, each event of one is matched with one of the same words in the other, whatever their order.
 
 use super::asked::Asked;
@@ -47,9 +47,15 @@ struct There {
 
 type Line = (String, String);
 
+/// A sentence without zxids: they count what happened before, and differ after the first difference.
+fn numberless(text: &str) -> String {
+    let words = text.split(' ').map(|word| if word.starts_with("0x") { "0x…" } else { word });
+    words.collect::<Vec<_>>().join(" ")
+}
+
 fn lines(history: &History, sentences: &Sentences<'_>) -> Vec<Line> {
     let tell = |(index, event): (usize, &zk_checker::history::Event)| {
-        (sentences.who(event.who), sentences.tell(index))
+        (sentences.who(event.who), numberless(&sentences.tell(index)))
     };
     history.events.iter().enumerate().map(tell).collect()
 }
@@ -70,14 +76,19 @@ fn unmatched(lines: &[Line], others: &[Line], same: usize) -> Vec<u32> {
     only
 }
 
+fn there_told(history: &History, sentences: &Sentences<'_>, index: u32) -> Line {
+    (sentences.who(history.events[index as usize].who), sentences.tell(index as usize))
+}
+
 impl Beside {
     pub(super) fn of(history: &History, sentences: &Sentences<'_>, other: &Other) -> Beside {
         let asked = Asked::of(&other.history);
-        let there = lines(&other.history, &Sentences::new(&other.history, &asked));
+        let theirs = Sentences::new(&other.history, &asked);
+        let there = lines(&other.history, &theirs);
         let here = lines(history, sentences);
         let same = here.iter().zip(&there).take_while(|(here, there)| here == there).count();
         let only_there = unmatched(&there, &here, same).into_iter().map(|index| {
-            let (who, text) = there[index as usize].clone();
+            let (who, text) = there_told(&other.history, &theirs, index);
             There { index, at_us: other.history.events[index as usize].at, who, text }
         });
         Beside {

@@ -119,6 +119,8 @@ pub(super) struct Lives {
     pub holds: Vec<Holds>,
     pub watches: Vec<Watch>,
     pub operations: Vec<Operation>,
+    /// Where a recipe handed something to its caller, and of what object.
+    pub observed: Vec<(u32, ObjectId)>,
     pub beliefs: Vec<Belief>,
     pub strikes: Vec<Strike>,
     pub sessions: BTreeMap<Session, SessionLife>,
@@ -182,6 +184,7 @@ impl Lives {
                     self.operations[operation].outcome = Some(outcome);
                 }
             }
+            What::Observed { object, .. } => self.observed.push((at, object)),
             What::Believe { object, session, token } => {
                 open.beliefs.insert((client, op), self.beliefs.len());
                 let belief = Belief { client, object, session, token, from: at, to: None, why: None };

@@ -43,6 +43,8 @@ pub(super) struct Model {
     holds: Vec<(u32, u32, Option<u32>, Option<String>)>,
     watches: Vec<Watch>,
     operations: Vec<Operation>,
+    /// Event and object: what was handed to a caller.
+    observed: Vec<(u32, u16)>,
     beliefs: Vec<Belief>,
     strikes: Vec<Strike>,
     offices: Vec<Office>,
@@ -240,6 +242,7 @@ impl Model {
             holds: lasting.holds(),
             watches: lasting.watches(&mut texts),
             operations: lasting.operations(),
+            observed: lives.observed.iter().map(|(event, object)| (*event, object.0)).collect(),
             beliefs: lasting.beliefs(),
             strikes: lasting.strikes(&mut |strike| sentences.tell(strike as usize)),
             offices: lasting.offices(),

@@ -2,7 +2,7 @@
 // is in the document.
 
 const ROW = { least: 18, usual: 26, most: 44 };
-const LANE = { client: 58, server: 62, session: 30, znode: 26 };
+const WIDTH = { client: 58, server: 62, session: 30, znode: 26, least: 26, sentence: 480 };
 const MOST_ZNODES = 12, MOST_SESSIONS = 8;
 
 /** Spans in blocks of rows, so that those at a place are found without a look at all. */
@@ -39,7 +39,9 @@ class Chart {
     this.chain = new Set();
     this.cited = new Set();
     this.box.addEventListener('scroll', () => this.draw());
-    new ResizeObserver(() => this.draw()).observe(this.box);
+    new ResizeObserver(() => {
+      if (this.shown && this.narrow !== this.box.clientWidth < 640) this.onReshape?.(); else this.draw();
+    }).observe(this.box);
     this.rowsBox.addEventListener('click', (click) => {
       const row = click.target.closest('[data-event]');
       if (row) onSelect(Number(row.dataset.event));
@@ -47,7 +49,8 @@ class Chart {
   }
 
   /** Shows these events; between them stands how much was left out, where that is worth a line. */
-  show(shown, { cited = [], hiddenMatters = true } = {}) {
+  show(shown, { cited = [], hiddenMatters = true, overlap = null } = {}) {
+    this.overlap = overlap;
     this.shown = shown;
     this.cited = new Set(cited);
     this.items = [];
@@ -79,6 +82,9 @@ class Chart {
   isShown(e) { return e !== null && this.places.has(e); }
 
   lanes() {
+    this.narrow = this.box.clientWidth < 640;
+    this.rowHeight = Math.max(this.rowHeight, this.narrow ? 40 : 0);
+    this.box.classList.toggle('narrow', this.narrow);
     const first = this.shown[0] ?? 0, last = this.shown[this.shown.length - 1] ?? 0;
     const parties = new Set(), touched = new Map(), sessions = new Map();
     for (const e of this.shown) {
@@ -97,8 +103,9 @@ class Chart {
     let x = 8;
     const add = (lane) => { this.list.push({ ...lane, x: x + lane.width / 2 }); x += lane.width; };
     const of = (kind) => [...parties].filter((party) => run.parties[party].kind === kind).sort((a, b) => a - b);
+    const LANE = this.widths(of('client').length, of('server').length);
     for (const party of of('client')) add({ kind: 'client', party, width: LANE.client, label: run.parties[party].name, hue: hues[party] });
-    const keptSessions = new Set(most(sessions, MOST_SESSIONS));
+    const keptSessions = new Set(most(sessions, LANE.sessions));
     const living = run.sessions.filter((session) => keptSessions.has(session.number) && session.opened !== null);
     for (const session of living) {
       add({ kind: 'session', session, width: LANE.session, label: `session s${session.number}`, hue: session.client === null ? 'hue-none' : hues[session.client] });
@@ -107,7 +114,7 @@ class Chart {
     // Paths, each a lane, whichever of its lives is shown.
     const alive = run.znodes.filter((z) => touched.has(z.path) && z.created <= last && (z.deleted === null || z.deleted >= first));
     const paths = new Set(alive.map((znode) => znode.path));
-    const kept = most([...touched].filter(([path]) => paths.has(path)), MOST_ZNODES).sort((a, b) => (run.texts[a] < run.texts[b] ? -1 : 1));
+    const kept = most([...touched].filter(([path]) => paths.has(path)), LANE.znodes).sort((a, b) => (run.texts[a] < run.texts[b] ? -1 : 1));
     this.leftOut = { znodes: paths.size - kept.length, sessions: sessions.size - living.length };
     for (const path of kept) {
       add({ kind: 'znode', path, width: LANE.znode, label: leaf(run.texts[path]), title: run.texts[path], hue: 'hue-znode' });
@@ -119,6 +126,19 @@ class Chart {
     this.narrowAt = this.list.findIndex((lane) => lane.kind === 'znode');
   }
 
+  /** How wide lanes are, and how many sessions and znodes have one: sentences keep their place. */
+  widths(clients, servers) {
+    if (this.narrow) return { client: 34, server: 46, sessions: 0, znodes: 0 };
+    const room = Math.max(this.box.clientWidth - WIDTH.sentence, 200);
+    const parties = clients * WIDTH.client + servers * WIDTH.server;
+    const scale = Math.min(1, room / parties);
+    const rest = Math.max(0, room - parties);
+    const sessions = Math.min(MOST_SESSIONS, Math.floor((rest * 0.45) / WIDTH.session));
+    const znodes = Math.min(MOST_ZNODES, Math.floor((rest - sessions * WIDTH.session) / WIDTH.znode));
+    const wide = (usual) => Math.max(WIDTH.least, Math.floor(usual * scale));
+    return { client: wide(WIDTH.client), server: wide(WIDTH.server), session: WIDTH.session, znode: WIDTH.znode, sessions, znodes };
+  }
+
   /** Everything that is drawn, with the rows between which it lies. */
   spans() {
     const spans = [];
@@ -126,7 +146,8 @@ class Chart {
     const span = (from, to, what) => {
       const top = from === null ? -0.5 : this.place(from), bottom = to === null ? end : this.place(to);
       if (bottom < 0 || top > end) return;
-      spans.push({ top: Math.max(top, -0.5), bottom: Math.max(bottom, top), begins: from !== null && this.isShown(from), ends: to !== null && this.isShown(to), ...what });
+      const cutOff = to !== null && this.place(to) > end;
+      spans.push({ cutOff, top: Math.max(top, -0.5), bottom: Math.min(Math.max(bottom, top), end), begins: from !== null && this.isShown(from), ends: to !== null && this.isShown(to), ...what });
     };
     for (const strike of run.strikes) {
       const lanes = strike.parties.map((party) => this.byParty.get(party)).filter(Boolean);
@@ -159,6 +180,8 @@ class Chart {
       const lane = this.byParty.get(belief.client);
       if (lane) span(belief.from, belief.to, { draw: 'belief', order: 3, lane, belief });
     }
+    const both = this.overlap?.clients.map((client) => this.byParty.get(client)).filter(Boolean) ?? [];
+    if (both.length > 1) span(this.overlap.from, this.overlap.to, { draw: 'overlap', order: 0, lanes: both });
     for (const znode of run.znodes) {
       const lane = this.byPath.get(znode.path);
       if (lane) span(znode.created, znode.deleted, { draw: 'znode', order: 2, lane, znode });
@@ -191,7 +214,7 @@ class Chart {
     this.head.replaceChildren(
       h('div', { class: 'lane-names', style: `width:${this.width}px;height:${height}px` },
         this.list.map((lane) => h('span', {
-          class: `lane-name ${lane.kind} ${lane.hue}`, style: `left:${lane.x}px`, title: lane.title ?? lane.label,
+          class: `lane-name ${lane.kind} ${lane.hue}`, style: `left:${lane.x}px${lane.party === undefined ? '' : `;max-width:${lane.width}px`}`, title: lane.title ?? lane.label,
         }, lane.kind === 'znode' && lane.label.length > 26 ? '…' + lane.label.slice(-25) : lane.label))),
       h('div', { class: 'row-names' }, h('span', { class: 'time' }, 'seconds'), h('span', {}, 'event')));
   }
@@ -230,7 +253,7 @@ class Chart {
     },
     h('span', { class: 'time' }, seconds(events.at[e])),
     h('span', { class: `party ${hues[party]}` }, h('bdi', {}, run.parties[party].name)),
-    h('span', { class: 'sentence' }, h('bdi', {}, textOf(e))),
+    h('span', { class: 'sentence', title: textOf(e) }, h('bdi', {}, textOf(e))),
     this.cited.has(e) ? h('span', { class: 'tag' }, '✗ cited') : null,
     h('span', { class: 'number' }, `e${e}`));
   }
@@ -256,6 +279,10 @@ class Chart {
       case 'strike': return s('g', { class: 'strike' },
         span.lanes.map((lane) => s('rect', { x: lane.x - lane.width / 2 + 4, width: lane.width - 8, y: y1 - half, height: Math.max(y2 - y1 + this.rowHeight, this.rowHeight), rx: 4 })),
         title(span.strike.text));
+      case 'overlap': {
+        const [left, right] = [Math.min(...span.lanes.map((lane) => lane.x)), Math.max(...span.lanes.map((lane) => lane.x))];
+        return s('g', { class: 'overlap' }, s('rect', { x: left - 14, width: right - left + 28, y: y1 - half, height: Math.max(y2 - y1 + half * 2, this.rowHeight), rx: 5 }), title('two believe at once'));
+      }
       case 'life': return line(x, `life ${span.lane.hue}`);
       case 'leads': return s('rect', { x: x - 5, width: 10, y: y1, height: y2 - y1, rx: 5, class: 'leads' }, title('leads'));
       case 'serves': return line(x, 'serves');
@@ -269,7 +296,7 @@ class Chart {
         title(`${run.parties[span.belief.client].name} believes to hold ${run.objects[span.belief.object]?.path ?? ''}, token ${span.belief.token}`));
       case 'znode': return s('g', { class: `znode ${span.znode.owner ? hues[sessionOf.get(span.znode.owner)?.client] ?? 'hue-none' : 'hue-none'}` },
         line(x, 'alive'), span.begins ? s('rect', { x: x - 4, y: y1 - 4, width: 8, height: 8, rx: 1.5, class: 'end' }) : null,
-        span.znode.deleted !== null ? s('path', { d: `M${x - 4} ${y2 - 4}l8 8m0 -8l-8 8`, class: 'cut' }) : null,
+        span.znode.deleted !== null && !span.cutOff ? s('path', { d: `M${x - 4} ${y2 - 4}l8 8m0 -8l-8 8`, class: 'cut' }) : null,
         title(`${run.texts[span.znode.path]}: ${span.znode.owner ? `ephemeral of ${ownerName(span.znode.owner)}` : 'persistent'}, czxid ${span.znode.czxid}`));
       case 'watch': {
         const client = sessionOf.get(span.watch.session)?.client;
@@ -277,8 +304,8 @@ class Chart {
         const fired = span.watch.end === 'told' || span.watch.end === 'notification lost';
         return s('g', { class: `watch ${client === null || client === undefined ? 'hue-none' : hues[client]} ${span.watch.end.replaceAll(' ', '-')}` },
           line(at, 'standing'),
-          s('path', { d: `M${at} ${y1 - 4}l4 4l-4 4l-4 -4z`, class: 'armed' }),
-          span.watch.ended === null ? null : fired
+          span.top > -0.5 ? s('path', { d: `M${at} ${y1 - 4}l4 4l-4 4l-4 -4z`, class: 'armed' }) : null,
+          span.watch.ended === null || span.cutOff ? null : fired
             ? s('path', { d: `M${at} ${y2 - 4}l4 4l-4 4l-4 -4z`, class: 'fired' })
             : s('path', { d: `M${at - 3} ${y2 - 3}l6 6m0 -6l-6 6`, class: 'cut' }),
           title(`watch of ${ownerName(span.watch.session)} on the ${span.watch.table} of ${run.texts[span.watch.path]}: ${span.watch.end}`));

@@ -79,6 +79,20 @@ function treeAt(e) {
   return [...nodes.values()].sort((a, b) => (run.texts[a.znode.path] < run.texts[b.znode.path] ? -1 : 1));
 }
 
+/** The rules that forbid two to believe at once. */
+const exclusive = new Set(['MX-1', 'MX-2', 'MX-3', 'RW-1', 'LE-1']);
+
+/** Where two believed at once that must not: who, and between which events. */
+function overlapOf(finding) {
+  if (!finding || !exclusive.has(finding.rule)) return null;
+  const then = run.beliefs.filter((belief) => run.objects[belief.object]?.path === finding.path
+    && belief.from <= finding.event && (belief.to === null || belief.to >= finding.event));
+  if (then.length < 2) return null;
+  const from = Math.max(...then.map((belief) => belief.from));
+  const ends = then.map((belief) => belief.to).filter((to) => to !== null);
+  return { from, to: ends.length ? Math.min(...ends) : null, clients: then.map((belief) => belief.client) };
+}
+
 const sessionOf = new Map(run.sessions.map((session) => [session.number, session]));
 function ownerName(number) {
   const session = sessionOf.get(number);

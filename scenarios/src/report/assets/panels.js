@@ -82,10 +82,7 @@ class Overview {
       }
     }
     this.rows = [...rows.values()].sort((a, b) => a.object - b.object || a.client - b.client);
-    for (let e = 0; e < events.count; e++) {
-      const kind = kindOf(e);
-      if (kind === 'observed') this.rows.find((row) => row.client === events.who[e])?.seen.push(e);
-    }
+    for (const [e, object] of run.observed) rows.get(`${object} ${events.who[e]}`)?.seen.push(e);
     this.everyRow = false;
     this.box.addEventListener('wheel', (wheel) => {
       if (!wheel.ctrlKey && !wheel.shiftKey) return;
@@ -127,6 +124,12 @@ class Overview {
   }
   zoom(by, about = (this.from + this.to) / 2) { this.range(about - (about - this.from) * by, about + (this.to - about) * by); }
   pan(by) { const span = this.to - this.from; this.range(this.from + by * span, this.to + by * span); }
+  /** Marks a moment, and moves to where it can be seen. */
+  mark(e) {
+    this.cursor = e;
+    const at = events.at[e], span = this.to - this.from;
+    if (at < this.from || at > this.to) this.range(at - span / 2, at + span / 2); else this.draw();
+  }
   fit(first, last) {
     const [a, b] = [events.at[first] ?? 0, events.at[last] ?? run.lasted_us];
     const air = Math.max((b - a) * 0.08, 500);
@@ -187,6 +190,8 @@ class Overview {
         if (x < this.left || x - lastSeen < 1) continue;
         lastSeen = x;
         inside.append(s('path', { d: `M${x} ${y + 4}l5 6l-5 6l-5 -6z`, class: `seen ${hues[row.client]}` }, s('title', {}, textOf(e))));
+        const word = /: ([\w-]{1,10})$/.exec(textOf(e))?.[1];
+        if (word && row.seen.length < 12) inside.append(s('text', { x: x + 8, y: y + 14, class: 'verb' }, word));
       }
     });
     const y = top + rows.length * rowHeight;
@@ -212,6 +217,12 @@ class Overview {
       inside.append(s('rect', { x: x1, width: Math.max(x2 - x1, 3), y: height - 21, height: 19, rx: 3, class: 'viewport' }, s('title', {}, 'what the chart below shows')));
     }
     const finding = run.findings[this.finding ?? 0];
+    const overlap = overlapOf(finding);
+    if (overlap) {
+      const x1 = this.x(events.at[overlap.from]), x2 = this.x(overlap.to === null ? run.lasted_us : events.at[overlap.to]);
+      inside.append(s('g', { class: 'overlap' }, s('rect', { x: x1, width: Math.max(x2 - x1, 3), y: top - 2, height: rows.length * rowHeight, rx: 4 }, s('title', {}, 'two believe at once')),
+        x2 - x1 > 120 ? s('text', { x: x1 + 6, y: y + strikeHeight - 6 }, 'two believe at once') : null));
+    }
     if (finding) {
       const x = this.x(events.at[finding.event]);
       inside.append(s('line', { x1: x, x2: x, y1: top - 6, y2: height - 22, class: 'breach-line' }), s('path', { d: `M${x - 4} ${top - 12}l8 8m0 -8l-8 8`, class: 'breach-cross' }, s('title', {}, `${finding.rule}: here it was broken`)));
@@ -303,7 +314,7 @@ function drawRules() {
 function drawCost(onEvent) {
   const c = run.cost;
   const figure = (value, name, about) => h('div', { class: 'figure' }, h('b', {}, value), h('span', {}, name), about ? h('small', {}, about) : null);
-  const pair = (counted, time) => { const show = time ? lasting : (n) => n.toLocaleString('en'); return counted.sum ? [h('b', {}, show(counted.most)), h('small', {}, ` of ${show(counted.sum)}`)] : '–'; };
+  const pair = (counted, time) => { const show = time ? lasting : (n) => n.toLocaleString('en'); return counted.sum ? [h('b', {}, show(counted.most)), h('small', {}, `  Σ ${show(counted.sum)}`)] : '–'; };
   fill(document.getElementById('panel-cost'),
     h('div', { class: 'figures' },
       figure(c.requests, 'requests', `and ${c.cleanup_requests} of clean-up and client libraries`), figure(c.notifications, 'notifications'),
@@ -312,7 +323,7 @@ function drawCost(onEvent) {
       figure(c.watches_at_once, 'watches at once', `${count(run.watches.length, 'watch', 'watches')} in all`),
       figure(c.leaks, 'left behind', 'znodes and watches'), c.zombies ? figure(c.zombies, 'excused overlaps', `the longest ${lasting(c.longest_zombie_us)}`) : null),
     h('h2', {}, 'By object and operation'),
-    h('p', { class: 'said' }, 'The most of one operation, of the sum of all.'),
+    h('p', { class: 'said' }, 'The most of one operation, and the sum (Σ) of all of that name.'),
     h('div', { class: 'scroll' }, h('table', {}, h('thead', {}, h('tr', {}, ['object', 'operation', 'calls', 'done', 'other ends', 'requests', 'round trips', 'watches', 'notifications', 'clean-up', 'time'].map((name) => h('th', { scope: 'col' }, name)))),
       h('tbody', {}, c.rows.map((row) => h('tr', {}, h('td', {}, run.objects[row.object]?.path ?? '', h('br'), h('small', {}, run.objects[row.object]?.kind ?? '')), h('td', {}, row.verb), [row.calls, row.done, row.other_ends].map((n) => h('td', { class: 'n' }, n || '–')),
         [row.requests, row.round_trips, row.watches, row.notifications, row.cleanup].map((pairs) => h('td', { class: 'n' }, pair(pairs))), h('td', { class: 'n' }, pair(row.lasted_us, true))))))),

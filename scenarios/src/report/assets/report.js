@@ -22,11 +22,13 @@ function shown() {
   return words.length ? all.filter((e) => matches(e, words)) : all;
 }
 
+chart.onReshape = () => { chart.rowHeight = ROW.usual; refresh(); };
+
 function refresh() {
   const finding = run.findings[state.finding];
   const slice = state.show === 'slice' && finding;
   const all = shown();
-  chart.show(all, { cited: finding?.cited ?? [], hiddenMatters: !!slice || !!state.find });
+  chart.show(all, { cited: finding?.cited ?? [], hiddenMatters: !!slice || !!state.find, overlap: overlapOf(finding) });
   byId('show-slice').setAttribute('aria-pressed', String(!!slice));
   byId('show-all').setAttribute('aria-pressed', String(!slice));
   byId('show-slice').disabled = !finding;
@@ -34,7 +36,7 @@ function refresh() {
   byId('rows-said').textContent = say(
     `${all.length.toLocaleString('en')} of ${count(events.count, 'event')}`,
     slice && finding.left_out ? `${count(finding.left_out, 'more distant cause')} not followed` : null,
-    left.znodes > 0 ? `${count(left.znodes, 'znode')} without a lane` : null,
+    left.znodes > 0 ? `${count(left.znodes, 'znode')} without a lane${chart.narrow ? ' on a narrow screen' : ''}` : null,
     left.sessions > 0 ? `${count(left.sessions, 'session')} without a lane` : null,
     chart.outside > 0 ? `${count(chart.outside, 'message')} to or from events not shown` : null,
     !all.length ? 'nothing fits' : null);
@@ -51,8 +53,7 @@ function select(e, scroll = true, remember = true) {
     refresh();
   }
   chart.select(e, chainOf(e), !!scroll);
-  overview.cursor = e;
-  overview.draw();
+  overview.mark(e);
   drawInspector(e, chart, (other) => { openTab('story'); select(other); });
   drawTree(e);
   byId('scrub').value = String(e);
@@ -80,7 +81,7 @@ function openFinding(which) {
     state.show = 'slice';
     state.event = null;
     refresh();
-    overview.fit(finding.slice[0] ?? finding.event, finding.event);
+    overview.fit(finding.slice[0] ?? finding.event, overlapOf(finding)?.to ?? finding.event);
     select(finding.event);
   } else {
     refresh();
