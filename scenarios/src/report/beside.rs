@@ -4,7 +4,7 @@
 //! runs part, each event of one is matched with one of the same words in the other, whatever their order.
 
 use super::asked::Asked;
-use super::words::Sentences;
+use super::words::{Sentences, visible};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use zk_checker::Verdict;
@@ -92,7 +92,7 @@ impl Beside {
             There { index, at_us: other.history.events[index as usize].at, who, text }
         });
         Beside {
-            title: other.title.clone(),
+            title: visible(&other.title),
             verdict: other.verdict.to_string(),
             events: there.len(),
             same,

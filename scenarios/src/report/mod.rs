@@ -70,3 +70,20 @@ pub struct Source {
     /// How it ended, if not as it should.
     pub end: Option<String>,
 }
+
+impl Source {
+    /// The same with texts that can be shown: a name of a file may hold anything.
+    fn visible(&self) -> Source {
+        let text = |text: &String| words::visible(text);
+        Source {
+            title: text(&self.title),
+            about: text(&self.about),
+            command: text(&self.command),
+            exactly: self.exactly.as_ref().map(text),
+            plan: self.plan.as_ref().map(text),
+            end: self.end.as_ref().map(text),
+            hash: self.hash.as_ref().map(text),
+            ..self.clone()
+        }
+    }
+}

@@ -223,7 +223,7 @@ impl Model {
         let lasting = Lasting { lives: &lives, sentences: &sentences, parties: &parties };
         Model {
             form: 1,
-            source: shown.source.clone(),
+            source: shown.source.visible(),
             verdict: shown.verdict.to_string(),
             unknown: report.unknown.as_deref().map(visible),
             mode: match history.header.mode {
