@@ -10,6 +10,7 @@ pub mod journal;
 pub mod plan;
 pub mod real;
 pub mod recorded;
+pub mod report;
 pub mod run;
 pub mod stage;
 pub mod stories;

@@ -140,3 +140,33 @@ fn a_failure_says_how_to_see_it_again_and_its_command_does() {
     assert_eq!(promise(&said), promise(&again));
     assert!(again.contains("hash"), "{again}");
 }
+
+#[test]
+fn a_page_is_not_written_over_without_being_asked() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let page = folder.path().join("run.html").to_string_lossy().into_owned();
+    let run = ["run", "lock", "--seed", "1", "--html", &page];
+    let written = zksim(&run);
+    assert_eq!(written.status.code(), Some(0), "{written:?}");
+    let first = std::fs::read(&page).expect("the page is there");
+    says(&run, 3, "exists already; --force writes over it");
+    std::fs::write(&page, "something else").expect("it can be written");
+    assert_eq!(zksim(&[&run[..], &["--force"]].concat()).status.code(), Some(0));
+    assert_eq!(std::fs::read(&page).expect("the page is there"), first, "in another process, the same page");
+    says(&["run", "lock", "--html", &folder.path().to_string_lossy()], 3, "is a folder; --html names a file");
+    says(&["run", "lock", "--html", "no/such/folder/run.html"], 3, "cannot write no/such/folder/run.html");
+    says(&["run", "lock", "--beside", "x"], 3, "--html <FILE>");
+    says(&[&run[..], &["--force", "--beside", "x"]].concat(), 3, "is neither a file nor the code of a run");
+}
+
+#[test]
+fn a_slice_is_drawn_where_one_is_asked_for() {
+    let sliced = zksim(&["run", "lock-no-guid", "--seed", "2", "--trace=slice"]);
+    let said = String::from_utf8_lossy(&sliced.stdout);
+    assert_eq!(sliced.status.code(), Some(1), "{said}");
+    assert!(said.contains("what led to MX-9") && said.contains('✖'), "{said}");
+    assert!(!said.contains('\u{1b}'), "no escape sequence goes into a pipe");
+    let whole = zksim(&["run", "lock-no-guid", "--seed", "2", "--trace"]);
+    assert!(!String::from_utf8_lossy(&whole.stdout).contains("what led to"));
+    says(&["run", "lock", "--trace=half"], 3, "invalid value 'half' for '--trace");
+}

@@ -1,6 +1,7 @@
 //! `judge`: a stored history, held against the rules again.
 
-use super::{Output, word};
+use super::{Output, reporting, word};
+use crate::report::{Shown, Source};
 use anyhow::{Context, anyhow};
 use clap::Args;
 use serde_json::json;
@@ -15,14 +16,27 @@ pub(super) struct Judge {
     /// A history as JSON lines
     file: PathBuf,
     #[command(flatten)]
+    page: reporting::Page,
+    #[command(flatten)]
     output: Output,
 }
 
 impl Judge {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        self.page.check()?;
         let file = File::open(&self.file).map_err(|e| anyhow!("cannot read {}: {e}", self.file.display()))?;
         let stored = jsonl::read(BufReader::new(file)).with_context(|| self.file.display().to_string())?;
         let report = zk_checker::judge_stored(&stored, &RuleSet::default());
+        let name = self.file.display();
+        let source = Source {
+            title: name.to_string(),
+            about: "a stored history, judged again".to_owned(),
+            command: format!("cargo sim judge {name}"),
+            plan: Some(stored.history.header.source.clone()).filter(|source| !source.is_empty()),
+            ..Source::default()
+        };
+        let (history, verdict) = (&stored.history, report.verdict());
+        self.page.write(Shown { history, report: &report, verdict, source: &source, beside: None })?;
         if self.output.is_json() {
             for row in &report.rows {
                 println!(

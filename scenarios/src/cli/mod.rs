@@ -10,6 +10,7 @@ mod judging;
 mod list;
 mod progress;
 mod real;
+mod reporting;
 mod scenarios;
 mod single;
 mod sweeping;

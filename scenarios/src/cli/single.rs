@@ -1,8 +1,9 @@
 //! `run` and `replay`: one run, shown.
 
-use super::{Output, failure, nearest, status, word};
+use super::{Output, failure, nearest, reporting, status, word};
 use crate::code::Recorded;
 use crate::plan::Plan;
+use crate::report::{Shown, Source};
 use crate::run::{self, Run};
 use crate::target::Target;
 use crate::{stage, stories, sweep, trace};
@@ -20,9 +21,8 @@ pub(super) struct RunOne {
     /// Which run of the workload
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Print everything that happened
-    #[arg(long)]
-    trace: bool,
+    #[command(flatten)]
+    view: reporting::View,
     /// A plan to follow instead of the one that the seed draws: a JSON file
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
@@ -53,8 +53,9 @@ pub(super) fn target(name: &str, others: &[&str]) -> anyhow::Result<&'static Tar
 
 impl RunOne {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        self.view.page.check()?;
         if let Some(story) = stories::find(&self.name) {
-            return tell_story(story, self.output);
+            return tell_story(story, &self.view.page, self.output);
         }
         let names: Vec<&str> = stories::all().map(|story| story.name).collect();
         let target = target(&self.name, &names)?;
@@ -63,13 +64,23 @@ impl RunOne {
             None => target.plan(self.seed),
         };
         let run = run::seed(target, &plan, self.seed);
-        show(target, Some(self.seed), &plan, &run, self.trace, self.output)
+        show(target, Some(self.seed), &plan, &run, &self.view, self.output)
     }
 }
 
-fn tell_story(story: &stage::Story, output: Output) -> anyhow::Result<ExitCode> {
+fn tell_story(story: &stage::Story, page: &reporting::Page, output: Output) -> anyhow::Result<ExitCode> {
     let (told, wrong) = stage::tell(story);
     let verdict = if wrong.is_empty() { Verdict::Pass } else { Verdict::Fail };
+    let source = Source {
+        title: story.name.to_owned(),
+        about: story.title.to_owned(),
+        command: format!("cargo sim run {}", story.name),
+        end: (!wrong.is_empty()).then(|| wrong.join("; ")),
+        hash: Some(format!("{:032x}", told.hash)),
+        ..Source::default()
+    };
+    let report = zk_checker::judge(&told.history, &zk_checker::RuleSet::default());
+    page.write(Shown { history: &told.history, report: &report, verdict, source: &source, beside: None })?;
     if output.is_json() {
         let hash = format!("{:032x}", told.hash);
         println!(
@@ -97,21 +108,21 @@ fn show(
     seed: Option<u64>,
     plan: &Plan,
     run: &Run,
-    with_trace: bool,
+    view: &reporting::View,
     output: Output,
 ) -> anyhow::Result<ExitCode> {
     let verdict = run.verdict();
     let failed = verdict >= Verdict::Unknown;
     let kept = if failed { Some(failure::keep(target, seed, plan, run)?) } else { None };
+    let source = reporting::source(target, seed, plan, run);
+    let Run { history, report, .. } = run;
+    let page = view.page.write(Shown { history, report, verdict, source: &source, beside: None })?;
     if output.is_json() {
         println!("{}", run_line(target, seed, run));
         println!("{}", summary_line(verdict));
         return Ok(status(verdict));
     }
-    if with_trace {
-        print!("{}", trace::print(&run.history, &[]));
-        println!();
-    }
+    view.print_trace(history, report);
     println!(
         "{}{}: {}",
         target.name,
@@ -141,6 +152,9 @@ fn show(
     } else if !run.report.findings.is_empty() {
         println!();
         print!("{}", run.report);
+    }
+    if let Some(page) = page {
+        println!("  page      {}", page.display());
     }
     Ok(status(verdict))
 }
@@ -173,9 +187,8 @@ pub(super) fn run_line(target: &'static Target, seed: Option<u64>, run: &Run) ->
 pub(super) struct Replay {
     /// A recorded run: the file that a failure names, or the code of a run
     code_or_file: String,
-    /// Print everything that happened
-    #[arg(long)]
-    trace: bool,
+    #[command(flatten)]
+    view: reporting::View,
     /// Print the run's code, to hand it on
     #[arg(long)]
     code: bool,
@@ -185,6 +198,7 @@ pub(super) struct Replay {
 
 impl Replay {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        self.view.page.check()?;
         let (recorded, target) = Recorded::read(&self.code_or_file)?;
         let run = run::replay(target, &recorded.plan, recorded.choices.clone());
         if !recorded.hash.is_empty() && recorded.hash != format!("{:032x}", run.hash) {
@@ -193,6 +207,6 @@ impl Replay {
         if self.code {
             println!("{}", recorded.code());
         }
-        show(target, None, &recorded.plan, &run, self.trace, self.output)
+        show(target, None, &recorded.plan, &run, &self.view, self.output)
     }
 }

@@ -1,0 +1,146 @@
+//! `--trace`, `--html` and `--beside`: what else is shown of a run.
+
+use crate::code::Recorded;
+use crate::plan::Plan;
+use crate::report::{self, Other, Paint, Shown, Source};
+use crate::run::{self, Run};
+use crate::target::Target;
+use crate::trace;
+use anyhow::{Context, anyhow, bail};
+use clap::{Args, ValueEnum};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use zk_checker::history::History;
+use zk_checker::{Report, RuleSet, jsonl};
+
+/// What a trace prints.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Extent {
+    /// Everything that happened, a line each
+    All,
+    /// What led to the breach, as a chart with a column for each party
+    Slice,
+}
+
+/// What is shown of a single run besides its verdict.
+#[derive(Args, Clone)]
+pub(super) struct View {
+    /// Print everything that happened; `--trace=slice` prints what led to the breach, as a chart
+    #[arg(
+        long,
+        value_enum,
+        value_name = "EXTENT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "all"
+    )]
+    trace: Option<Extent>,
+    #[command(flatten)]
+    pub page: Page,
+}
+
+/// A page to be written.
+#[derive(Args, Clone)]
+pub(super) struct Page {
+    /// Write the run as one page for a browser: a file that needs no other and no network
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// On that page, hold another run beside this one: a recorded run, its code, or a stored history
+    #[arg(long, value_name = "FILE-OR-CODE", requires = "html")]
+    beside: Option<String>,
+    /// Write the page even if the file exists
+    #[arg(long, requires = "html")]
+    force: bool,
+}
+
+impl View {
+    /// Prints the trace that was asked for.
+    pub(super) fn print_trace(&self, history: &History, report: &Report) {
+        match self.trace {
+            None => return,
+            Some(Extent::All) => print!("{}", trace::print(history, &[])),
+            Some(Extent::Slice) => print!("{}", report::chart(history, report, Paint::of_stdout())),
+        }
+        println!();
+    }
+}
+
+impl Page {
+    /// Refuses, before anything is run, what could not be written after it.
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        match &self.html {
+            Some(path) if path.is_dir() => bail!("{} is a folder; --html names a file", path.display()),
+            Some(path) if path.exists() && !self.force => {
+                bail!("{} exists already; --force writes over it", path.display())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the page, if one was asked for, and says where it is.
+    pub(super) fn write(&self, shown: Shown<'_>) -> anyhow::Result<Option<&Path>> {
+        let Some(path) = self.html.as_deref() else { return Ok(None) };
+        let other = self.beside.as_deref().map(other).transpose()?;
+        let page = report::page(&Shown { beside: other.as_ref(), ..shown });
+        let cannot = || format!("cannot write {}", path.display());
+        // Somebody may have made the file while the run went on.
+        let mut file = match self.force {
+            true => File::create(path),
+            false => File::create_new(path),
+        }
+        .with_context(cannot)?;
+        file.write_all(page.as_bytes()).with_context(cannot)?;
+        Ok(Some(path))
+    }
+}
+
+/// Where a simulated run comes from.
+pub(super) fn source(target: &'static Target, seed: Option<u64>, plan: &Plan, run: &Run) -> Source {
+    let exactly = format!("cargo sim replay {}", Recorded::of(target, plan, run).code());
+    let drawn = seed.filter(|seed| target.plan(*seed) == *plan);
+    let ended = match run.end {
+        sim_zk::End::Done => None,
+        sim_zk::End::Stuck => Some("nothing could happen any more, and somebody still waited"),
+        sim_zk::End::OutOfTime => Some("somebody still waited after 300 s of simulated time"),
+    };
+    Source {
+        title: seed.map_or(target.name.to_owned(), |seed| format!("{}, seed {seed}", target.name)),
+        about: target.about.to_owned(),
+        command: match drawn {
+            Some(seed) => format!("cargo sim run {} --seed {seed}", target.name),
+            None => exactly.clone(),
+        },
+        exactly: Some(exactly),
+        plan: Some(plan.to_string()),
+        seed,
+        choices: run.choices.clone(),
+        hash: Some(format!("{:032x}", run.hash)),
+        end: ended.map(str::to_owned),
+    }
+}
+
+/// The run to hold beside: a stored history, a recorded run or its code.
+fn other(file_or_code: &str) -> anyhow::Result<Other> {
+    let path = Path::new(file_or_code);
+    if path.is_file() && is_history(path)? {
+        let file = File::open(path).map_err(|e| anyhow!("cannot read {file_or_code}: {e}"))?;
+        let stored = jsonl::read(BufReader::new(file)).with_context(|| file_or_code.to_owned())?;
+        let verdict = zk_checker::judge_stored(&stored, &RuleSet::default()).verdict();
+        return Ok(Other { title: file_or_code.to_owned(), history: stored.history, verdict });
+    }
+    let (recorded, target) = Recorded::read(file_or_code)?;
+    let run = run::replay(target, &recorded.plan, recorded.choices.clone());
+    let title =
+        if path.is_file() { file_or_code.to_owned() } else { format!("{}, by its code", target.name) };
+    Ok(Other { title, verdict: run.verdict(), history: run.history })
+}
+
+/// Whether a file begins as a stored history does.
+fn is_history(path: &Path) -> anyhow::Result<bool> {
+    let mut first = String::new();
+    let file = File::open(path).map_err(|e| anyhow!("cannot read {}: {e}", path.display()))?;
+    // A recorded run may stand on one line, and be long.
+    let begins = BufReader::new(file.take(4096)).read_line(&mut first);
+    Ok(begins.is_ok() && first.trim_start().starts_with("{\"header\":"))
+}
