@@ -193,6 +193,12 @@ impl Replay {
         if self.code {
             println!("{}", recorded.code());
         }
+        if let Some(regression) = &recorded.regression
+            && !self.output.is_json()
+        {
+            let came = regression.check(&run).map_or_else(|other| other, |()| "as it must".to_owned());
+            println!("{}\n  it must   {}: {came}\n", regression.about, regression.expected());
+        }
         show(target, None, &recorded.plan, &run, self.trace, self.output)
     }
 }
