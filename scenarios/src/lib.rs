@@ -8,6 +8,7 @@ pub mod conformance;
 pub mod ensemble;
 pub mod journal;
 pub mod plan;
+pub mod plans;
 pub mod real;
 pub mod recorded;
 pub mod regression;

@@ -11,6 +11,7 @@ mod list;
 mod progress;
 mod real;
 mod scenarios;
+mod shapes;
 mod shrinking;
 mod single;
 mod sweeping;

@@ -2,13 +2,17 @@
 
 use super::{Output, failure, status, word};
 use crate::code::Recorded;
+use crate::plan::Plan;
 use crate::regression::{self, Regression};
+use crate::run::Run;
 use crate::shrink::{self, Near, Parting, Shrunk, Size, shrink};
+use crate::target::Target;
 use clap::Args;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use zk_checker::Verdict;
 
 #[derive(Args)]
 pub(super) struct Shrink {
@@ -134,8 +138,24 @@ fn count(number: u64, one: &str) -> String {
     format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
+/// Shrinks a run that failed, and tells the smallest that fails in the same way by its size and its code. Nothing if it
+/// does not fail, or if no run may go into that.
+pub(super) fn also(target: &'static Target, plan: &Plan, run: &Run, runs: u32, output: Output) {
+    if runs == 0 || run.verdict() < Verdict::Unknown {
+        return;
+    }
+    super::silence_panics();
+    let Ok(shrunk) = shrink(target, plan, run.choices.clone(), runs) else { return };
+    if output.is_json() {
+        println!("{}", line(&shrunk));
+        return;
+    }
+    println!("  shrunk    {}", small(&shrunk));
+    println!("  then      cargo sim replay {}", shrunk.recorded().code());
+}
+
 /// The size of the smallest run in one line.
-pub(super) fn small(shrunk: &Shrunk) -> String {
+fn small(shrunk: &Shrunk) -> String {
     let Size { clients, rounds, servers, faults, choices, .. } = shrunk.after();
     format!(
         "{}, {}, {}, {}, {} (before: {}), in {}",

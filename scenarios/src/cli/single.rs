@@ -1,6 +1,6 @@
 //! `run` and `replay`: one run, shown.
 
-use super::{Output, failure, nearest, status, word};
+use super::{Output, failure, nearest, shrinking, status, word};
 use crate::code::Recorded;
 use crate::plan::Plan;
 use crate::run::{self, Run};
@@ -26,6 +26,9 @@ pub(super) struct RunOne {
     /// A plan to follow instead of the one that the seed draws: a JSON file
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
+    /// How many runs may go into making the run small if it fails; 0 for none
+    #[arg(long, value_name = "RUNS", default_value_t = crate::shrink::RUNS)]
+    shrink: u32,
     #[command(flatten)]
     output: Output,
 }
@@ -63,7 +66,7 @@ impl RunOne {
             None => target.plan(self.seed),
         };
         let run = run::seed(target, &plan, self.seed);
-        show(target, Some(self.seed), &plan, &run, self.trace, self.output)
+        show(target, Some(self.seed), &plan, &run, self.trace, self.shrink, self.output)
     }
 }
 
@@ -98,6 +101,7 @@ fn show(
     plan: &Plan,
     run: &Run,
     with_trace: bool,
+    shrink: u32,
     output: Output,
 ) -> anyhow::Result<ExitCode> {
     let verdict = run.verdict();
@@ -105,6 +109,7 @@ fn show(
     let kept = if failed { Some(failure::keep(target, seed, plan, run)?) } else { None };
     if output.is_json() {
         println!("{}", run_line(target, seed, run));
+        shrinking::also(target, plan, run, shrink, output);
         println!("{}", summary_line(verdict));
         return Ok(status(verdict));
     }
@@ -138,6 +143,7 @@ fn show(
     if let Some(kept) = &kept {
         println!();
         print!("{}", failure::tell(target, seed, plan, run, kept));
+        shrinking::also(target, plan, run, shrink, output);
     } else if !run.report.findings.is_empty() {
         println!();
         print!("{}", run.report);
@@ -199,6 +205,6 @@ impl Replay {
             let came = regression.check(&run).map_or_else(|other| other, |()| "as it must".to_owned());
             println!("{}\n  it must   {}: {came}\n", regression.about, regression.expected());
         }
-        show(target, None, &recorded.plan, &run, self.trace, self.output)
+        show(target, None, &recorded.plan, &run, self.trace, 0, self.output)
     }
 }

@@ -4,9 +4,10 @@
 //! 2. Kinds: answer all questions of a kind, or about a party, calmly.
 //! 3. Plan: fewer clients, rounds, servers and strangers. What was chosen stays where it was asked.
 //! 4. Deviations: answer calmly where that keeps the failure, many questions at a time and then each by itself.
-//! 5. Choices: smaller numbers in place of large ones.
+//! 5. Choices: smaller numbers in place of large ones, and the same answers to earlier questions.
 //!
-//! Steps 3 to 5 until nothing gets smaller. A candidate counts if the same rule is the first to be broken in it; nothing
+//! Steps 3 to 5 until nothing gets smaller; and if that is still not [small](Size::is_small), more fresh runs, each cut
+//! down in the same way. A candidate counts if the same rule is the first to be broken in it; nothing
 //! that makes a run larger is taken. What comes depends on the run alone: it is bounded by a number of runs, not by a clock.
 
 pub mod deviation;

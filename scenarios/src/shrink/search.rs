@@ -1,7 +1,7 @@
 //! The search for a smaller run: one candidate after the other, the best so far kept.
 
 use super::Failure;
-use super::deviation::{Decide, Deviation, Noting, Sparse};
+use super::deviation::{Asked, Decide, Deviation, Noting, Sparse};
 use super::size::is_foreign;
 use crate::plan::{Plan, Strangers};
 use crate::run::{self, Run};
@@ -33,13 +33,15 @@ pub(super) struct Search {
     pub(super) best: Failure,
     limit: u32,
     runs: u32,
+    /// How many candidates were taken.
+    taken: u32,
 }
 
 impl Search {
     /// A search that begins with a failure, and makes no more than so many runs.
     pub(super) fn new(target: &'static Target, failure: Failure, limit: u32) -> Search {
         let (what, verdict) = (sweep::what_failed(&failure.run), failure.run.verdict());
-        Search { target, what, verdict, best: failure, limit, runs: 0 }
+        Search { target, what, verdict, best: failure, limit, runs: 0, taken: 0 }
     }
 
     pub(super) fn runs(&self) -> u32 {
@@ -57,13 +59,20 @@ impl Search {
     /// Makes it as small as it gets.
     pub(super) fn shrink(&mut self) {
         self.draw_fresh();
+        self.cut_down();
+        self.draw_more();
+    }
+
+    /// Cuts away whatever is not needed, until nothing more goes.
+    pub(super) fn cut_down(&mut self) {
         self.calm_kinds();
         loop {
-            let before = self.best.size();
+            let before = self.taken;
             self.shrink_plan();
             self.calm_deviations();
             self.lower_choices();
-            if self.best.size() == before || self.is_out_of_runs() {
+            self.ask_sooner();
+            if self.taken == before || self.is_out_of_runs() {
                 break;
             }
         }
@@ -86,16 +95,17 @@ impl Search {
         let taken = self.is_the_same(&candidate.run) && self.is_no_larger(&candidate);
         if taken {
             self.best = candidate;
+            self.taken += 1;
         }
         taken
     }
 
-    fn is_the_same(&self, run: &Run) -> bool {
+    pub(super) fn is_the_same(&self, run: &Run) -> bool {
         run.verdict() == self.verdict && sweep::what_failed(run) == self.what
     }
 
     /// Whether none of what is counted first has become more.
-    fn is_no_larger(&self, candidate: &Failure) -> bool {
+    pub(super) fn is_no_larger(&self, candidate: &Failure) -> bool {
         let (new, old) = (candidate.size(), self.best.size());
         new.clients <= old.clients
             && new.rounds <= old.rounds
@@ -231,6 +241,27 @@ impl Search {
                 let Some(found) = lower.iter_mut().find(|other| other.asked == one.asked) else { break };
                 found.choice = middle;
                 if self.with_deviations(&lower) { high = middle } else { low = middle }
+            }
+        }
+    }
+
+    /// The same answer to an earlier question of the kind, as far as halving finds one: a run that fails sooner needs
+    /// fewer rounds.
+    fn ask_sooner(&mut self) {
+        let all = self.best.deviations.clone();
+        for one in all {
+            let mut nth = one.asked.nth;
+            while nth > 0 {
+                let sooner = Asked { nth: nth / 2, ..one.asked };
+                let mut moved = self.best.deviations.clone();
+                let is_free = moved.iter().all(|other| other.asked != sooner);
+                let here = Asked { nth, ..one.asked };
+                let Some(found) = moved.iter_mut().find(|other| other.asked == here) else { break };
+                found.asked = sooner;
+                if !is_free || !self.with_deviations(&moved) {
+                    break;
+                }
+                nth /= 2;
             }
         }
     }

@@ -24,6 +24,13 @@ pub struct Size {
     pub events: usize,
 }
 
+impl Size {
+    /// Whether somebody who reads it through has the whole of it in mind.
+    pub fn is_small(&self) -> bool {
+        self.clients <= 3 && self.choices <= 12
+    }
+}
+
 impl Failure {
     /// How large it is.
     pub fn size(&self) -> Size {
