@@ -68,7 +68,7 @@ impl Client for SimProcess {
     }
 
     fn choose(&self, n: u32) -> u32 {
-        self.sim.choose(n)
+        self.process.choose(n)
     }
 
     fn sleep(&self, by: Duration) -> impl Future<Output = ()> + Send {

@@ -1,6 +1,7 @@
 //! A run as something to keep: a file with everything drawn and decided, or the same in one word.
 
 use crate::plan::{Plan, Strangers};
+use crate::regression::Regression;
 use crate::run::Run;
 use crate::target::Target;
 use base64::Engine;
@@ -13,6 +14,9 @@ use serde::{Deserialize, Serialize};
 pub struct Recorded {
     /// Version of this form: 1.
     pub format: u32,
+    /// If it is kept: what it was, and what must come of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regression: Option<Regression>,
     /// What was run.
     pub target: String,
     /// With which plan.
@@ -54,6 +58,7 @@ impl Recorded {
         let used = run.choices.iter().rposition(|choice| *choice != 0).map_or(0, |last| last + 1);
         Recorded {
             format: 1,
+            regression: None,
             target: target.name.to_owned(),
             plan: plan.clone(),
             choices: run.choices[..used].to_vec(),
@@ -63,7 +68,7 @@ impl Recorded {
 
     /// The run in one word.
     pub fn code(&self) -> String {
-        let Recorded { format, target, plan, choices, hash } = self;
+        let Recorded { format, regression: _, target, plan, choices, hash } = self;
         let Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, strangers } = plan;
         let drawn = (servers, clients, rounds, timeout_ms, hostile_ms, faults, rates);
         let plain = "a recorded run is plain data";
@@ -74,6 +79,23 @@ impl Recorded {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
+    /// The run as the text of a file: JSON, with the choices in lines.
+    pub fn text(&self) -> String {
+        let plain = Recorded { choices: Vec::new(), ..self.clone() };
+        let text = serde_json::to_string_pretty(&plain).expect("a recorded run is plain data");
+        let mut rows: Vec<String> = Vec::new();
+        for choice in self.choices.iter().map(u16::to_string) {
+            match rows.last_mut() {
+                Some(row) if row.len() + choice.len() < 100 => *row += &format!(", {choice}"),
+                _ => rows.push(choice),
+            }
+        }
+        let rows =
+            if rows.is_empty() { String::new() } else { format!("\n    {}\n  ", rows.join(",\n    ")) };
+        // Quotes within a text are escaped, so that this stands nowhere else.
+        text.replacen("\"choices\": []", &format!("\"choices\": [{rows}]"), 1) + "\n"
+    }
+
     /// Reads what [`Recorded::code`] has made. Words of times when nobody meddled end earlier.
     fn decode(bytes: &[u8]) -> Option<Recorded> {
         let (run, rest) = postcard::take_from_bytes(bytes).ok()?;
@@ -82,7 +104,7 @@ impl Recorded {
         let strangers =
             if rest.is_empty() { Strangers::default() } else { postcard::from_bytes(rest).ok()? };
         let plan = Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, strangers };
-        Some(Recorded { format, target, plan, choices, hash })
+        Some(Recorded { format, regression: None, target, plan, choices, hash })
     }
 
     /// Reads a file, or else a code, and says what is to be run.
@@ -128,6 +150,7 @@ mod tests {
     fn a_code_reads_back_as_the_run_it_was_made_of() {
         let recorded = Recorded {
             format: 1,
+            regression: None,
             target: "lock".into(),
             plan: Plan::drawn(3),
             choices: vec![0, 3, 255, 0, 7],
@@ -136,7 +159,8 @@ mod tests {
         let meddled = recorded.plan.clone().with_strangers(&[crate::strangers::Act::Write], 0.1, 2);
         for recorded in [Recorded { plan: meddled, ..recorded.clone() }, recorded] {
             let (back, target) = Recorded::read(&recorded.code()).expect("its own code");
-            assert_eq!((back, target), (recorded, &crate::workloads::lock::TARGET));
+            assert_eq!((&back, target), (&recorded, &crate::workloads::lock::TARGET));
+            assert_eq!(serde_json::from_str::<Recorded>(&recorded.text()).expect("its own text"), recorded);
         }
     }
 

@@ -66,7 +66,17 @@ pub fn seed(target: &'static Target, plan: &Plan, seed: u64) -> Run {
 ///
 /// The panic's message.
 pub fn seed_caught(target: &'static Target, plan: &Plan, number: u64) -> Result<Run, String> {
-    std::panic::catch_unwind(|| seed(target, plan, number)).map_err(|panic| {
+    caught(|| seed(target, plan, number))
+}
+
+/// What a run comes to, or what it said when it panicked.
+///
+/// # Errors
+///
+/// The panic's message.
+pub fn caught<R>(run: impl FnOnce() -> R) -> Result<R, String> {
+    // Whatever the run has touched goes with it.
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).map_err(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         text.or_else(|| panic.downcast_ref::<String>().cloned())
             .unwrap_or_else(|| "it did not say why".into())
@@ -101,6 +111,11 @@ pub fn header(config: &Config, timeout: Duration) -> Header {
 
 /// Runs with somebody who decides.
 pub fn with<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser: C) -> Run {
+    giving_back(target, plan, chooser).0
+}
+
+/// As [`with`]; and who decided is given back.
+pub fn giving_back<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser: C) -> (Run, C) {
     let (hostile_until, quirk) = (plan.hostile_ms * 1000, target.quirk());
     let config = Config { hostile_until, faults: plan.faults, quirk, ..Config::default() };
     let config = config.with_servers(plan.servers);
@@ -140,15 +155,9 @@ pub fn with<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
     }
     let (history, hash) = witness.finish();
     let report = zk_checker::judge(&history, &RuleSet::default());
-    Run {
-        report,
-        history,
-        hash,
-        choices: chooser.choices().to_vec(),
-        end,
-        steps: world.steps(),
-        sim_us: world.now(),
-    }
+    let (chooser, choices) = chooser.into_parts();
+    let run = Run { report, history, hash, choices, end, steps: world.steps(), sim_us: world.now() };
+    (run, chooser)
 }
 
 /// The clients' processes, by the clients' numbers.

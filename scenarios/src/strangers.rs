@@ -88,16 +88,16 @@ pub async fn meddle(sim: Sim, process: Process, timeout: Duration, plan: Strange
     let mut left = plan.acts;
     let mut stranger = Stranger { zk: process.open(timeout).await, sim, process };
     while left > 0 {
-        let pause = PAUSE * (1 + stranger.sim.choose(16));
+        let pause = PAUSE * (1 + stranger.process.choose(16));
         stranger.sim.sleep(&stranger.process, pause).await;
         if !stranger.sim.look(|world| world.is_hostile()) {
             return;
         }
-        let Some(act) = plan.act(stranger.sim.choose(PARTS), PARTS) else { continue };
+        let Some(act) = plan.act(stranger.process.choose(PARTS), PARTS) else { continue };
         if stranger.zk.status().over().is_some() {
             stranger.zk = stranger.process.open(timeout).await;
         }
-        let object = &objects[stranger.sim.choose(objects.len() as u32) as usize];
+        let object = &objects[stranger.process.choose(objects.len() as u32) as usize];
         // A look that was lost is no look; an act that was lost may have been done.
         left -= u32::from(stranger.act(act, object).await == Ok(true));
     }
@@ -150,7 +150,7 @@ impl Stranger {
     }
 
     fn choose(&self, n: usize) -> usize {
-        self.sim.choose(n as u32) as usize
+        self.process.choose(n as u32) as usize
     }
 
     fn announce(&self, kind: FaultKind) {

@@ -3,6 +3,7 @@
 use crate::journal::fault_kind;
 use crate::plan::Plan;
 use crate::run::{self, Run};
+use crate::shape::Shape;
 use crate::target::Target;
 use sim_zk::fault::Fault;
 use std::collections::BTreeMap;
@@ -63,6 +64,8 @@ pub struct Tally {
     pub probes: BTreeMap<Probe, u64>,
     /// For each rule that was broken: the smallest seed and how many.
     pub failures: BTreeMap<String, (u64, u64)>,
+    /// The same for each rule and [`Shape`]; runs that panicked have none.
+    pub shapes: BTreeMap<(String, Shape), (u64, u64)>,
     /// Events recorded.
     pub events: u64,
     /// Steps made.
@@ -88,7 +91,9 @@ impl Tally {
             *self.probes.entry(*probe).or_default() += u64::from(run.report.metrics.reached(*probe));
         }
         if verdict >= Verdict::Unknown {
-            self.failed(what_failed(run), seed);
+            let what = what_failed(run);
+            count(&mut self.shapes, (what.clone(), Shape::of(run)), (seed, 1));
+            self.failed(what, seed);
         }
         self.events += run.history.events.len() as u64;
         self.steps += run.steps;
@@ -102,9 +107,7 @@ impl Tally {
     }
 
     fn failed(&mut self, what: String, seed: u64) {
-        let entry = self.failures.entry(what).or_insert((seed, 0));
-        entry.0 = entry.0.min(seed);
-        entry.1 += 1;
+        count(&mut self.failures, what, (seed, 1));
     }
 
     /// Adds another one.
@@ -123,9 +126,11 @@ impl Tally {
         for (probe, count) in other.probes {
             *self.probes.entry(probe).or_default() += count;
         }
-        for (what, (seed, count)) in other.failures {
-            let entry = self.failures.entry(what).or_insert((seed, 0));
-            *entry = (entry.0.min(seed), entry.1 + count);
+        for (what, failures) in other.failures {
+            count(&mut self.failures, what, failures);
+        }
+        for (shape, failures) in other.shapes {
+            count(&mut self.shapes, shape, failures);
         }
         self.events += other.events;
         self.steps += other.steps;
@@ -174,6 +179,12 @@ impl Tally {
             || !self.unreached(order).is_empty();
         if worst < Verdict::Unknown && unproved { Verdict::Vacuous } else { worst }
     }
+}
+
+/// Counts failures of a kind: the smallest seed, and how many.
+fn count<K: Ord>(failures: &mut BTreeMap<K, (u64, u64)>, kind: K, (seed, more): (u64, u64)) {
+    let entry = failures.entry(kind).or_insert((seed, 0));
+    *entry = (entry.0.min(seed), entry.1 + more);
 }
 
 /// The rule that a run broke, or in what other way it failed.

@@ -1,39 +1,13 @@
 //! The lock under drawn plans: any number of clients and rounds, any mixture of faults and strangers.
 
 use proptest::prelude::*;
-use sim_zk::fault::Fault;
-use zk_checker::Verdict;
-use zk_scenarios::plan::{Plan, Strangers};
+use proptest::test_runner::{RngAlgorithm, TestError, TestRng, TestRunner};
+use zk_checker::{RuleId, Verdict};
+use zk_scenarios::plan::Plan;
+use zk_scenarios::plans::plans;
 use zk_scenarios::run;
-use zk_scenarios::strangers::Act;
+use zk_scenarios::target::Target;
 use zk_scenarios::workloads::lock;
-
-fn plans() -> impl Strategy<Value = Plan> {
-    let rates = proptest::collection::btree_map(
-        proptest::sample::select(Fault::ALL.map(|fault| fault.name().to_owned()).to_vec()),
-        0.0..0.2f64,
-        0..Fault::ALL.len(),
-    );
-    (1u8..6, 1u8..6, 1u32..4, 4000u64..20_000, 0u32..10, rates, strangers()).prop_map(
-        |(servers, clients, rounds, timeout_ms, faults, rates, strangers)| Plan {
-            servers,
-            clients,
-            rounds,
-            timeout_ms,
-            hostile_ms: 30_000,
-            faults,
-            rates,
-            strangers,
-        },
-    )
-}
-
-fn strangers() -> impl Strategy<Value = Strangers> {
-    let acts = proptest::sample::select(Act::ALL.map(|act| act.name().to_owned()).to_vec());
-    let rates = proptest::collection::btree_map(acts, 0.0..0.25f64, 1..=Act::ALL.len());
-    let some = (1u32..8, rates).prop_map(|(acts, rates)| Strangers { acts, rates });
-    prop_oneof![Just(Strangers::default()), some]
-}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
@@ -50,4 +24,32 @@ proptest! {
         let text = serde_json::to_string(&plan).expect("a plan is plain data");
         prop_assert_eq!(serde_json::from_str::<Plan>(&text).expect("its own text"), plan);
     }
+}
+
+/// What a property that fails is told with.
+fn smallest(fails: impl Fn(&Plan) -> bool) -> Plan {
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let property = |plan: Plan| if fails(&plan) { Err(TestCaseError::fail("it fails")) } else { Ok(()) };
+    match runner.run(&plans(), property) {
+        Err(TestError::Fail(_, plan)) => plan,
+        other => panic!("some plan fails: {other:?}"),
+    }
+}
+
+#[test]
+fn a_plan_that_fails_is_told_as_small_as_it_gets() {
+    let plan = smallest(|plan| plan.clients >= 3 && plan.rates.contains_key("reply-lost"));
+    assert_eq!((plan.clients, plan.rounds, plan.servers), (3, 1, 1), "{plan}");
+    assert_eq!(plan.rates.keys().collect::<Vec<_>>(), ["reply-lost"]);
+    assert!(plan.strangers.is_nobody(), "{plan}");
+    assert_eq!(plan.faults, 0, "how many strike made no difference");
+}
+
+#[test]
+fn the_plan_of_a_broken_recipe_shrinks_to_what_breaks_it() {
+    let herd = Target::from_name("lock-watch-all").expect("it is there");
+    let plan = smallest(|plan| run::seed(herd, plan, 7).report.of(RuleId::Mx13) == Verdict::Fail);
+    assert!(plan.clients <= 4 && plan.rounds == 1 && plan.servers == 1, "{plan}");
+    assert!(plan.rates.is_empty() && plan.strangers.is_nobody(), "{plan}");
 }

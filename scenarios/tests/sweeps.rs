@@ -71,6 +71,8 @@ fn a_sweep_comes_to_the_same_with_any_number_of_threads_and_in_any_shards() {
     let three = tally(&order(no_guid(), 300, 3));
     assert_eq!(count(&one), count(&three));
     assert_eq!(one.failures, three.failures);
+    assert!(!one.shapes.is_empty(), "some run fails");
+    assert_eq!(one.shapes, three.shapes);
     let shards: u64 =
         (0..4).map(|i| tally(&Order { shard: (i, 4), ..order(no_guid(), 300, 1) }).events).sum();
     assert_eq!(shards, one.events);

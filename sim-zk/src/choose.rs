@@ -4,12 +4,12 @@
 //! alternatives at a named [`Point`]; 0 is always the calm one, so that a list that is too short, or all zeros, is the
 //! calm run. Nothing else in the world draws.
 
-use crate::fault::{Fault, Place};
+use crate::fault::{Fault, Place, Victim};
 use rand::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// What is being decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Point {
     /// How long a packet is under way: 0 is the calm latency, others grow with the square of the number.
     Latency,
@@ -31,6 +31,11 @@ pub enum Point {
 pub trait Chooser: Send {
     /// Picks one of `0..n`; `n` is at least 1, and 0 is the calm alternative.
     fn choose(&mut self, point: Point, n: u32) -> u32;
+
+    /// Says whom the choices from here on concern. Who only draws need not know.
+    fn about(&mut self, whom: Victim) {
+        let _ = whom;
+    }
 }
 
 /// Always the calm alternative.
@@ -134,6 +139,11 @@ impl<C: Chooser> Recording<C> {
     pub fn choices(&self) -> &[u16] {
         &self.choices
     }
+
+    /// Who decided, and what.
+    pub fn into_parts(self) -> (C, Vec<u16>) {
+        (self.inner, self.choices)
+    }
 }
 
 impl<C: Chooser> Chooser for Recording<C> {
@@ -142,6 +152,10 @@ impl<C: Chooser> Chooser for Recording<C> {
         assert!(choice < n.max(1), "a choice is one of the alternatives");
         self.choices.push(u16::try_from(choice).expect("no point has more than 65,536 alternatives"));
         choice
+    }
+
+    fn about(&mut self, whom: Victim) {
+        self.inner.about(whom);
     }
 }
 

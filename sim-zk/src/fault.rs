@@ -137,7 +137,7 @@ pub enum Victim {
 }
 
 /// Where in the protocol a fault can strike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Place {
     /// A request leaves a client.
     Request,

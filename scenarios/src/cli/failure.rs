@@ -39,7 +39,7 @@ pub(super) fn keep(
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         anyhow::Ok(path)
     };
-    let recorded = serde_json::to_string_pretty(&Recorded::of(target, plan, run))?;
+    let recorded = Recorded::of(target, plan, run).text();
     let mut history = Vec::new();
     jsonl::write(&run.history, &mut history).context("writing the history")?;
     let history = String::from_utf8(history).context("a history is text")?;
@@ -93,6 +93,7 @@ pub(super) fn tell(
     let _ = writeln!(text, "  exactly   cargo sim replay {}", kept.recorded.display());
     let _ = writeln!(text, "  trace     {}", kept.trace.display());
     let _ = writeln!(text, "  history   {}", kept.history.display());
-    let _ = writeln!(text, "  to keep   copy {} into scenarios/regressions/", kept.recorded.display());
+    let _ = writeln!(text, "  smaller   cargo sim shrink {}", kept.recorded.display());
+    let _ = writeln!(text, "  to keep   the same with --keep NAME");
     text
 }

@@ -12,6 +12,8 @@ mod progress;
 mod real;
 mod reporting;
 mod scenarios;
+mod shapes;
+mod shrinking;
 mod single;
 mod sweeping;
 mod zoo;
@@ -43,6 +45,8 @@ enum Verb {
     Run(single::RunOne),
     /// Run a recorded run again: a file, or its code
     Replay(single::Replay),
+    /// From a recorded run that fails, the smallest that fails in the same way, and the nearest that does not
+    Shrink(shrinking::Shrink),
     /// Judge a stored history (again): the file that a failure names, or one from elsewhere
     Judge(judging::Judge),
     /// Run a workload on a real Apache ZooKeeper server, judged by the same rules
@@ -109,6 +113,7 @@ pub fn main() -> ExitCode {
         Verb::Zoo(zoo) => zoo.run(),
         Verb::Run(one) => one.run(),
         Verb::Replay(replay) => replay.run(),
+        Verb::Shrink(shrink) => shrink.run(),
         Verb::Judge(judge) => judge.run(),
         Verb::Real(real) => real.run(),
         Verb::Conformance(conformance) => conformance.run(),

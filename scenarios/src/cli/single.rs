@@ -1,6 +1,6 @@
 //! `run` and `replay`: one run, shown.
 
-use super::{Output, failure, nearest, reporting, status, word};
+use super::{Output, failure, nearest, reporting, shrinking, status, word};
 use crate::code::Recorded;
 use crate::plan::Plan;
 use crate::report::{Shown, Source};
@@ -26,6 +26,9 @@ pub(super) struct RunOne {
     /// A plan to follow instead of the one that the seed draws: a JSON file
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
+    /// How many runs may go into making the run small if it fails; 0 for none
+    #[arg(long, value_name = "RUNS", default_value_t = crate::shrink::RUNS)]
+    shrink: u32,
     #[command(flatten)]
     output: Output,
 }
@@ -64,7 +67,7 @@ impl RunOne {
             None => target.plan(self.seed),
         };
         let run = run::seed(target, &plan, self.seed);
-        show(target, Some(self.seed), &plan, &run, &self.view, self.output)
+        show(target, Some(self.seed), &plan, &run, &self.view, self.shrink, self.output)
     }
 }
 
@@ -109,6 +112,7 @@ fn show(
     plan: &Plan,
     run: &Run,
     view: &reporting::View,
+    shrink: u32,
     output: Output,
 ) -> anyhow::Result<ExitCode> {
     let verdict = run.verdict();
@@ -119,6 +123,7 @@ fn show(
     let page = view.page.write(Shown { history, report, verdict, source: &source, beside: None })?;
     if output.is_json() {
         println!("{}", run_line(target, seed, run));
+        shrinking::also(target, plan, run, shrink, output);
         println!("{}", summary_line(verdict));
         return Ok(status(verdict));
     }
@@ -149,6 +154,7 @@ fn show(
     if let Some(kept) = &kept {
         println!();
         print!("{}", failure::tell(target, seed, plan, run, kept));
+        shrinking::also(target, plan, run, shrink, output);
     } else if !run.report.findings.is_empty() {
         println!();
         print!("{}", run.report);
@@ -207,6 +213,12 @@ impl Replay {
         if self.code {
             println!("{}", recorded.code());
         }
-        show(target, None, &recorded.plan, &run, &self.view, self.output)
+        if let Some(regression) = &recorded.regression
+            && !self.output.is_json()
+        {
+            let came = regression.check(&run).map_or_else(|other| other, |()| "as it must".to_owned());
+            println!("{}\n  it must   {}: {came}\n", regression.about, regression.expected());
+        }
+        show(target, None, &recorded.plan, &run, &self.view, 0, self.output)
     }
 }

@@ -1,7 +1,7 @@
 //! `sweep`: many seeds, counted.
 
 use super::single::{read_plan, run_line, target};
-use super::{Output, failure, progress, status, word};
+use super::{Output, failure, progress, shapes, shrinking, status, word};
 use crate::run::{self, Run};
 use crate::sweep::{self, Order, Tally};
 use crate::target::Target;
@@ -46,6 +46,9 @@ pub(super) struct Sweep {
     /// Require whatever a workload must be able to reach, also of fewer than 10,000 seeds
     #[arg(long)]
     require_probes: bool,
+    /// How many runs may go into making the first failure of each rule small, of those that are told in full; 0 for none
+    #[arg(long, value_name = "RUNS", default_value_t = crate::shrink::RUNS)]
+    shrink: u32,
     /// With `--format json`: a line for every run, not only for failures
     #[arg(long)]
     each: bool,
@@ -176,7 +179,11 @@ impl Sweep {
                 .with_context(|| format!("keeping the failure of seed {seed}"))?;
             if !self.output.is_json() {
                 print!("{}", failure::tell(part.order.target, Some(*seed), &plan, &run, &kept));
-                println!("  {count} of {} runs failed by {what}\n", part.tally.runs);
+                println!("  {count} of {} runs failed by {what}", part.tally.runs);
+            }
+            shrinking::also(part.order.target, &plan, &run, self.shrink, self.output);
+            if !self.output.is_json() {
+                println!();
             }
         }
         Ok(())
@@ -203,6 +210,10 @@ impl Sweep {
                 }
             }
             parts.iter().filter_map(unproved).for_each(|line| println!("{line}"));
+            for Part { order, tally, .. } in parts {
+                let lines = shapes::lines(order.target.name, tally, &|seed| self.again(order.target, seed));
+                lines.iter().for_each(|line| println!("{line}"));
+            }
             let runs: u64 = parts.iter().map(|part| part.tally.runs).sum();
             let failed: u64 = parts.iter().flat_map(|part| part.tally.failures.values()).map(|f| f.1).sum();
             let vacuous = parts.iter().filter(|p| p.tally.verdict(&p.order) == Verdict::Vacuous).count();
@@ -214,8 +225,15 @@ impl Sweep {
             return;
         }
         for part in parts {
-            table(part);
+            let failures = shapes::told(&part.tally, &|seed| self.again(part.order.target, seed));
+            table(part, &failures);
         }
+    }
+
+    /// What runs a seed again.
+    fn again(&self, target: &Target, seed: u64) -> String {
+        let plan = self.plan.as_ref().map_or(String::new(), |path| format!(" --plan {}", path.display()));
+        format!("cargo sim run {} --seed {seed}{plan}", target.name)
     }
 }
 
@@ -239,7 +257,7 @@ fn follow(bar: &ProgressBar, failed: &AtomicU64, what: Option<String>) {
     bar.inc(1);
 }
 
-fn table(part: &Part) {
+fn table(part: &Part, failures: &str) {
     let Part { order, tally, seconds } = part;
     println!(
         "{}: {} runs in {seconds:.1} s, {:.0} seeds/s on {} threads; {} events, {:.0} s of simulated time",
@@ -263,6 +281,7 @@ fn table(part: &Part) {
     for (probe, count) in &tally.probes {
         println!("    {:<28} {count:>9}  {}", probe.name(), probe.about());
     }
+    print!("{failures}");
     let count = |verdict| tally.verdicts.get(&verdict).copied().unwrap_or(0);
     println!(
         "  verdicts  {} pass, {} inherent, {} vacuous, {} unknown, {} fail",
@@ -310,6 +329,6 @@ fn meaning(verdict: Verdict) -> &'static str {
 
 /// The clock of the person who waits; no run sees it.
 #[expect(clippy::disallowed_methods, reason = "how long a sweep took is no part of any run")]
-fn now() -> std::time::Instant {
+pub(super) fn now() -> std::time::Instant {
     std::time::Instant::now()
 }

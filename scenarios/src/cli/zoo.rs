@@ -1,8 +1,10 @@
 //! `zoo`: every broken recipe on many seeds: is it caught, by the right rule, soon enough, and by nothing but its own fault?
 
-use super::{Output, nearest, progress};
+use super::sweeping::now;
+use super::{Output, nearest, progress, shrinking};
 use crate::target::Target;
 use crate::zoo::measure::{Measured, Outcome, measure};
+use crate::zoo::shrunk::{self, Small};
 use crate::zoo::table;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
@@ -30,6 +32,9 @@ pub(super) struct Zoo {
     /// Write the table into this file, between its two marks
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = README)]
     write_readme: Option<PathBuf>,
+    /// Shrink the first failure of each, and show how small it gets
+    #[arg(long)]
+    shrink: bool,
     #[command(flatten)]
     output: Output,
 }
@@ -47,15 +52,26 @@ impl Zoo {
         };
         let readme = self.write_readme.as_deref().map(|path| self.readme(path)).transpose()?;
         super::silence_panics();
-        let mut measured = Vec::new();
+        let (mut measured, mut small) = (Vec::new(), Vec::new());
         for target in entries {
             let one = self.entry(target, jobs);
+            let shrunk = if self.shrink { self.shrunk(target) } else { None };
             if self.output.is_json() {
-                println!("{}", line(&one));
+                let mut line = line(&one);
+                if let Some(small) = &shrunk {
+                    line["shrunk"] = shrinking::line(&small.shrunk);
+                    line["shrunk"]["seed"] = json!(small.seed);
+                    line["shrunk"]["ms"] = json!(small.ms);
+                }
+                println!("{line}");
             }
             measured.push(one);
+            small.extend(shrunk);
         }
         self.sum_up(&measured);
+        if self.shrink && !self.output.is_json() {
+            print!("\n{}", shrunk::text(&small));
+        }
         if let (Some(path), Some(text)) = (&self.write_readme, readme) {
             let placed = table::placed(&text, &table::markdown(&measured, self.seeds));
             let placed = placed.context("the marks were there before")?;
@@ -102,6 +118,13 @@ impl Zoo {
             );
         }
         Ok(text)
+    }
+
+    /// The first failure, as small as it gets.
+    fn shrunk(&self, target: &'static Target) -> Option<Small> {
+        let begun = now();
+        let clock = || begun.elapsed().as_secs_f64() * 1000.0;
+        Small::of(target, 0..self.seeds, crate::shrink::RUNS, clock)?.ok()
     }
 
     fn entry(&self, target: &'static Target, jobs: usize) -> Measured {

@@ -4,6 +4,7 @@
 //! and the right recipe on the same seeds and says what came; [`table`] writes that down.
 
 pub mod measure;
+pub mod shrunk;
 pub mod table;
 
 use crate::target::Target;

@@ -2,7 +2,8 @@
 
 use super::shared::HandleState;
 use super::{Sim, SimClient, remember};
-use crate::fault::Fault;
+use crate::choose::Point;
+use crate::fault::{Fault, Victim};
 use std::future::Future;
 use std::task::Poll;
 use std::time::Duration;
@@ -44,6 +45,13 @@ impl Process {
             }
             client
         }
+    }
+
+    /// A choice of the process's user: 0 is the calm one.
+    pub fn choose(&self, n: u32) -> u32 {
+        let mut core = self.sim.core();
+        core.chooser.about(Victim::Process(self.id));
+        core.chooser.choose(Point::User, n)
     }
 
     /// From here on the process's requests belong to operation `op` of its user.

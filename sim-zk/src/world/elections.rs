@@ -9,6 +9,7 @@ use super::agenda::rank;
 use super::{Company, Step, World};
 use crate::choose::Point;
 use crate::ensemble::Env;
+use crate::fault::Victim;
 
 /// How long a server that found nobody waits before it looks around again.
 const LOOK_AGAIN: u64 = 30_000;
@@ -50,7 +51,7 @@ impl World {
 
     /// Now and then somebody's vote is not heard in a round.
     fn draw_unheard(&mut self, id: u8, company: &mut Company<'_>) {
-        let drawn = company.chooser.choose(Point::Race, 16 * u32::from(self.config.servers));
+        let drawn = company.choose(Victim::Server(id), Point::Race, 16 * u32::from(self.config.servers));
         self.votes[usize::from(id)].unheard = u8::try_from(drawn).ok().and_then(|drawn| drawn.checked_sub(1));
     }
 
@@ -81,7 +82,7 @@ impl World {
                 self.establish(members, company);
             }
             (_, Some(found)) => {
-                let drawn = u64::from(company.chooser.choose(Point::Duration, 16));
+                let drawn = u64::from(company.choose(Victim::Server(id), Point::Duration, 16));
                 let takes = match found {
                     Found::Leader(_) => JOINING + drawn * 2_000,
                     // Now and then a round of votes is lost.

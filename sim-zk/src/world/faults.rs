@@ -130,7 +130,7 @@ impl World {
         self.with_member(id, company, |member, env| member.wake(env));
         for entry in waiting {
             // Its threads come to their work in no particular order.
-            let drawn = u64::from(company.chooser.choose(Point::Race, 16));
+            let drawn = u64::from(company.choose(Victim::Server(id), Point::Race, 16));
             let after = match entry.step {
                 Step::Packet(..) => drawn * 2,
                 // The end of a session lies in front of what its client still asks.
@@ -221,7 +221,7 @@ impl World {
         match (fault, victim) {
             (Fault::ServerCrash | Fault::LeaderCrash, Victim::Server(id)) => self.kill(id, company),
             (Fault::ClockJump, Victim::Server(id)) => {
-                let jump = i64::from(company.chooser.choose(Point::Duration, 64)) - 32;
+                let jump = i64::from(company.choose(victim, Point::Duration, 64)) - 32;
                 self.members[usize::from(id)].clock_offset_ms += jump * 1000;
                 return;
             }
@@ -253,7 +253,7 @@ impl World {
                     (state.paused, state.resumed) = (None, Some(self.now));
                     company.effects.push(Effect::Resumed { process });
                     // What lies in its sockets, or its library's timers: either may get their turn first.
-                    if company.chooser.choose(Point::Race, 2) == 1 {
+                    if company.choose(victim, Point::Race, 2) == 1 {
                         self.run_timers(process, company);
                     }
                 }
@@ -325,7 +325,7 @@ impl World {
             Fault::ClientCrash => self.crash(process, company),
             Fault::ClockDrift => {
                 // By up to a tenth, fast or slow.
-                let drawn = u64::from(company.chooser.choose(Point::Duration, 20));
+                let drawn = u64::from(company.choose(victim, Point::Duration, 20));
                 let rate = if drawn < 10 { 1100 - 10 * drawn } else { 990 - 10 * (drawn - 10) };
                 self.set_rate(process, rate, company);
             }

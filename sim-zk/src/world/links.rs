@@ -4,7 +4,7 @@ use super::next::Reminder;
 use super::{Company, HandleId, Step, World};
 use crate::choose::Point;
 use crate::ensemble::PING;
-use crate::fault::{Fault, Place};
+use crate::fault::{Fault, Place, Victim};
 use crate::message::{Ask, Down, Up};
 use crate::server::ConnId;
 use std::collections::VecDeque;
@@ -82,16 +82,22 @@ impl World {
         id
     }
 
-    pub(super) fn latency(&self, company: &mut Company<'_>, noteworthy: bool) -> u64 {
+    pub(super) fn latency(&self, conn: ConnId, company: &mut Company<'_>, noteworthy: bool) -> u64 {
         if !noteworthy {
             return self.config.latency;
         }
         let calm = self.config.latency;
-        match u64::from(company.chooser.choose(Point::Latency, 256)) {
+        match u64::from(company.choose(self.whose(conn), Point::Latency, 256)) {
             0 => calm,
             // From a tenth of the calm latency to sixteen times as much, most of them short.
             drawn => calm / 10 + drawn * drawn * calm * 12 / 50_000,
         }
+    }
+
+    /// Whom a connection concerns: the process that opened it.
+    fn whose(&self, id: ConnId) -> Victim {
+        let conn = self.conn(id);
+        conn.handle.map_or(Victim::Server(conn.server), |handle| Victim::Process(self.process_of(handle)))
     }
 
     pub(super) fn send_up(&mut self, id: ConnId, packet: Up, company: &mut Company<'_>) {
@@ -103,7 +109,7 @@ impl World {
             Up::Connect { .. } => true,
             Up::Unreadable | Up::Fin => false,
         };
-        let latency = self.latency(company, noteworthy);
+        let latency = self.latency(id, company, noteworthy);
         let struck = match (&packet, self.conn(id).handle) {
             (Up::Request { ask, .. }, Some(handle)) if *ask != Ask::Ping => {
                 self.strike(Place::Request, self.process_of(handle), company)
@@ -162,7 +168,7 @@ impl World {
             return;
         }
         let noteworthy = reply.is_some() || matches!(packet, Down::Notify { .. });
-        let mut latency = self.latency(company, noteworthy);
+        let mut latency = self.latency(id, company, noteworthy);
         let struck = reply.and_then(|process| self.strike(Place::Reply, process, company));
         match struck {
             Some(Fault::ReplyLost) => {
@@ -171,7 +177,7 @@ impl World {
                 self.push_up(id, latency, Up::Fin);
             }
             Some(Fault::ReplyLate) => {
-                latency += 100_000 * (1 + u64::from(company.chooser.choose(Point::Duration, 32)));
+                latency += 100_000 * (1 + u64::from(company.choose(self.whose(id), Point::Duration, 32)));
                 self.push_down(id, latency, packet);
             }
             _ => self.push_down(id, latency, packet),
@@ -190,7 +196,7 @@ impl World {
         if !self.conn(id).client_open {
             return;
         }
-        let latency = self.latency(company, false);
+        let latency = self.latency(id, company, false);
         let conn = self.conn_mut(id);
         if conn.established {
             self.push_up(id, latency, Up::Fin);
@@ -204,10 +210,10 @@ impl World {
 
     /// A server that stood still gets to what lies in a socket one by one.
     pub(super) fn space_out(&mut self, id: ConnId, from: u64, company: &mut Company<'_>) {
-        let mut at = from;
+        let (mut at, whom) = (from, self.whose(id));
         for (due, _, _) in &mut self.conns[id.0 as usize].up {
             *due = at.max(*due);
-            at = *due + u64::from(company.chooser.choose(Point::Lag, 8)) * 100;
+            at = *due + u64::from(company.choose(whom, Point::Lag, 8)) * 100;
         }
     }
 
@@ -308,7 +314,7 @@ impl World {
 
     /// Sends on a connection that is driven by hand, in one piece.
     pub(crate) fn send_by_hand(&mut self, id: ConnId, packets: Vec<Up>, company: &mut Company<'_>) {
-        let latency = self.latency(company, true);
+        let latency = self.latency(id, company, true);
         for packet in packets {
             if self.conn(id).leads_up() {
                 self.push_up(id, latency, packet);

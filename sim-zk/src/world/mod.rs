@@ -28,7 +28,7 @@ pub use faults::Hold;
 
 use crate::choose::{Chooser, Point};
 use crate::ensemble::{Counters, Env, Member, Packet};
-use crate::fault::Fault;
+use crate::fault::{Fault, Victim};
 use crate::message::{Answer, Down, Refusal, Tag};
 use crate::paths::Paths;
 use crate::quirk::Quirk;
@@ -214,6 +214,14 @@ pub(crate) struct Company<'a> {
     pub effects: &'a mut Vec<Effect>,
 }
 
+impl Company<'_> {
+    /// Lets the chooser decide something that concerns somebody.
+    fn choose(&mut self, whom: Victim, point: Point, n: u32) -> u32 {
+        self.chooser.about(whom);
+        self.chooser.choose(point, n)
+    }
+}
+
 impl World {
     /// A world whose clock stands at zero, and whose servers have agreed on a leader: the last of them.
     pub fn new(config: Config) -> Self {
@@ -267,6 +275,7 @@ impl World {
         let (mut outbox, mut post) = (std::mem::take(&mut self.outbox), std::mem::take(&mut self.post));
         let member = &mut self.members[usize::from(id)];
         let (looked, logged) = (member.is_looking(), member.log.len());
+        company.chooser.about(Victim::Server(id));
         let mut env = Env {
             now: self.now,
             config: &self.config,
@@ -357,7 +366,8 @@ impl World {
             Out::Retry { pause } => {
                 // The Java client sleeps up to a second before it tries again, and a second more when it has tried every
                 // server in vain (`ClientCnxn`, `StaticHostProvider`).
-                let wait = (500 + 63 * u64::from(company.chooser.choose(Point::Duration, 16))) % 1000;
+                let drawn = company.choose(Victim::Process(process), Point::Duration, 16);
+                let wait = (500 + 63 * u64::from(drawn)) % 1000;
                 let at = self.local_time(process) + wait * 1000 + pause;
                 self.sessions[usize::from(handle.0)].1.retry_at(at);
             }

@@ -5,7 +5,7 @@ use super::next::Reminder;
 use super::{Company, Step, World};
 use crate::choose::{Chooser, Point};
 use crate::ensemble::{Member, Packet};
-use crate::fault::Place;
+use crate::fault::{Place, Victim};
 use std::collections::VecDeque;
 
 /// How long a host waits for an acknowledgement before it sends again, at the least.
@@ -137,6 +137,7 @@ impl World {
     fn draw_lags(&mut self, leader: u8, follower: u8, chooser: &mut dyn Chooser) {
         let calm = self.config.link_latency;
         for (from, to) in [(leader, follower), (follower, leader)] {
+            chooser.about(Victim::Link(from, to));
             self.pipe_mut(from, to).lag = match u64::from(chooser.choose(Point::Lag, 64)) {
                 0 => calm,
                 // From a fifth of the calm latency to sixty times as much, most of them short.
@@ -144,6 +145,7 @@ impl World {
             };
         }
         for id in [leader, follower] {
+            chooser.about(Victim::Server(id));
             Member::draw_lags(&mut self.members[usize::from(id)], chooser);
             self.list_member(id);
         }

@@ -10,17 +10,17 @@ use crate::witness::Happening;
 impl World {
     /// A fault that breaks or slows a connection, or blocks a client's way, as something is sent.
     pub(super) fn strike(&mut self, place: Place, process: u8, company: &mut Company<'_>) -> Option<Fault> {
-        let fault = self.ordered(place, process).or_else(|| self.drawn(place, company))?;
+        let whom = Victim::Process(process);
+        let fault = self.ordered(place, process).or_else(|| self.drawn(place, whom, company))?;
         match fault {
             Fault::ClientMuted | Fault::ClientDeafened | Fault::ClientPartition => {
                 // An eighth of the session's timeout to all of it.
-                let drawn = 1 + u64::from(company.chooser.choose(Point::Duration, 8));
+                let drawn = 1 + u64::from(company.choose(whom, Point::Duration, 8));
                 let lasts = self.timeout_of(process) * drawn / 8;
                 self.inflict(process, fault, lasts, company);
             }
             _ => {
-                let victim = Victim::Process(process);
-                self.tell(company, Happening::Struck { fault, victim, lasts: 0 });
+                self.tell(company, Happening::Struck { fault, victim: whom, lasts: 0 });
             }
         }
         // Whatever breaks a connection loses the answers to what was sent before.
@@ -32,12 +32,12 @@ impl World {
         self.processes[usize::from(process)].ordered.take_if(|fault| place.faults().contains(fault))
     }
 
-    fn drawn(&mut self, place: Place, company: &mut Company<'_>) -> Option<Fault> {
+    fn drawn(&mut self, place: Place, whom: Victim, company: &mut Company<'_>) -> Option<Fault> {
         if !self.hostile || self.faults_left == 0 {
             return None;
         }
         let faults = place.faults();
-        let chosen = company.chooser.choose(Point::Fault(place), faults.len() as u32 + 1);
+        let chosen = company.choose(whom, Point::Fault(place), faults.len() as u32 + 1);
         let fault = *faults.get((chosen as usize).checked_sub(1)?)?;
         self.faults_left -= 1;
         Some(fault)
@@ -66,10 +66,11 @@ impl World {
         conn: Option<ConnId>,
         company: &mut Company<'_>,
     ) -> bool {
-        let drawn = self.ordered(place, process).or_else(|| self.drawn(place, company));
+        let whom = Victim::Process(process);
+        let drawn = self.ordered(place, process).or_else(|| self.drawn(place, whom, company));
         let Some(fault) = drawn else { return false };
         let timeout = self.timeout_of(process);
-        let mut draw = |n| u64::from(company.chooser.choose(Point::Duration, n));
+        let mut draw = |n| u64::from(company.choose(whom, Point::Duration, n));
         match fault {
             // Whoever just went on gets to do something before he stands still again.
             Fault::ClientPause if self.processes[usize::from(process)].resumed == Some(self.now) => false,
@@ -96,11 +97,10 @@ impl World {
             Fault::Cancel => {
                 self.inflict(process, fault, 0, company);
                 // With the answer in hand, or just before it comes.
-                company.chooser.choose(Point::Duration, 2) == 1
+                company.choose(whom, Point::Duration, 2) == 1
             }
             Fault::WatchLost => {
-                let victim = Victim::Process(process);
-                self.tell(company, Happening::Struck { fault, victim, lasts: 0 });
+                self.tell(company, Happening::Struck { fault, victim: whom, lasts: 0 });
                 if let Some(conn) = conn {
                     self.break_before_arrival(conn);
                 }
@@ -118,13 +118,14 @@ impl World {
         to: u8,
         company: &mut Company<'_>,
     ) -> bool {
-        let Some(fault) = self.drawn(place, company) else { return false };
+        let link = Victim::Link(from, to);
+        let Some(fault) = self.drawn(place, link, company) else { return false };
         let victim = match fault {
-            Fault::LinkHeld | Fault::LinkCut => Victim::Link(from, to),
+            Fault::LinkHeld | Fault::LinkCut => link,
             _ => Victim::Server(to),
         };
         // A quarter of a tick to eight ticks: below and above what sessions and servers have patience for.
-        let drawn = 1 + u64::from(company.chooser.choose(Point::Duration, 32));
+        let drawn = 1 + u64::from(company.choose(link, Point::Duration, 32));
         let lasts = if fault == Fault::ClockJump { 0 } else { self.config.tick * drawn / 4 };
         self.inflict_on_servers(fault, victim, lasts, company);
         !matches!(fault, Fault::DiskStall | Fault::ApplyStall | Fault::CommitStall | Fault::ClockJump)

@@ -3,6 +3,7 @@
 use super::agenda::rank;
 use super::{Alarm, Company, Effect, HandleId, Process, Step, World};
 use crate::choose::Point;
+use crate::fault::Victim;
 use crate::message::{Ask, Tag};
 use crate::server::kind_of;
 use crate::session::{ClientSession, Failure, Servers};
@@ -23,7 +24,7 @@ impl World {
         let now = self.local_time(process);
         let servers = self.config.servers;
         // Clients shuffle the list of servers that they are given: where one begins, and which way round it goes.
-        let drawn = company.chooser.choose(Point::Server, u32::from(servers) * 2) as u8;
+        let drawn = company.choose(Victim::Process(process), Point::Server, u32::from(servers) * 2) as u8;
         let first = (process + drawn / 2) % servers;
         let session = ClientSession::new(timeout, Servers::new(servers, first, drawn % 2 == 1), now)
             .with(self.config.quirk);

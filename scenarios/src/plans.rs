@@ -1,0 +1,54 @@
+//! Plans for property tests: drawn by `proptest`, and made smaller by it when a property fails.
+//!
+//! ```
+//! use proptest::prelude::*;
+//! use zk_checker::Verdict;
+//! use zk_scenarios::{plans::plans, run, workloads::lock};
+//!
+//! proptest! {
+//!     # #![proptest_config(ProptestConfig { cases: 5, failure_persistence: None, ..ProptestConfig::default() })]
+//!     # /*
+//!     #[test]
+//!     # */
+//!     fn the_lock_keeps_its_promises(plan in plans(), seed in any::<u64>()) {
+//!         prop_assert!(run::seed(&lock::TARGET, &plan, seed).verdict() <= Verdict::Inherent);
+//!     }
+//! }
+//! # the_lock_keeps_its_promises();
+//! ```
+
+use crate::plan::{Plan, Strangers};
+use crate::strangers::Act;
+use proptest::prelude::*;
+use sim_zk::fault::Fault;
+
+/// Plans of up to five clients and servers, with any mixture of faults and strangers.
+///
+/// When a property fails, first the strangers go, then kinds of fault, then clients, rounds and servers: what is left is a
+/// plan that still fails, and does not when any of it is made smaller by itself.
+pub fn plans() -> impl Strategy<Value = Plan> {
+    let names = Fault::ALL.map(|fault| fault.name().to_owned()).to_vec();
+    let rates =
+        proptest::collection::btree_map(proptest::sample::select(names), 0.0..0.2f64, 0..Fault::ALL.len());
+    // The order is that in which they are made smaller.
+    (strangers(), rates, 0u32..10, 1u8..6, 1u32..4, 1u8..6, 4000u64..20_000).prop_map(
+        |(strangers, rates, faults, clients, rounds, servers, timeout_ms)| Plan {
+            servers,
+            clients,
+            rounds,
+            timeout_ms,
+            hostile_ms: 30_000,
+            faults,
+            rates,
+            strangers,
+        },
+    )
+}
+
+/// Nobody, or some who act up to seven times.
+pub fn strangers() -> impl Strategy<Value = Strangers> {
+    let acts = proptest::sample::select(Act::ALL.map(|act| act.name().to_owned()).to_vec());
+    let rates = proptest::collection::btree_map(acts, 0.0..0.25f64, 1..=Act::ALL.len());
+    let some = (1u32..8, rates).prop_map(|(acts, rates)| Strangers { acts, rates });
+    prop_oneof![Just(Strangers::default()), some]
+}

@@ -1,0 +1,162 @@
+//! Which failures are the same: those of the same shape.
+//!
+//! The shape of a failure is what is left of its first finding without names, numbers and times: the kinds of events that
+//! prove it, each with the operation that it belongs to, and the kinds of fault that struck those parties, or servers,
+//! until then. Two failures of the same rule and shape are most likely one mistake seen twice.
+
+use crate::journal::fault_kind;
+use crate::run::Run;
+use serde::Serialize;
+use sim_zk::fault::Fault;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use zk_checker::history::{Event, FaultKind, OpId, Verb, Victim, What, Who};
+
+/// The shape of a failure.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Shape {
+    /// The kinds of events that prove it, in the order in which they came, each once.
+    pub events: Vec<String>,
+    /// The kinds of fault that struck.
+    pub faults: BTreeSet<String>,
+}
+
+impl Shape {
+    /// Of a run that failed.
+    pub fn of(run: &Run) -> Shape {
+        let events = &run.history.events;
+        let Some(first) = run.report.first() else {
+            // Nobody is to blame, so everybody is.
+            return Shape { events: Vec::new(), faults: faults(events, |_| true) };
+        };
+        let cited = || first.witnesses.iter().filter_map(|index| events.get(*index));
+        let verbs = verbs(events);
+        let mut kinds: Vec<String> = Vec::new();
+        for kind in cited().map(|event| told(event, &verbs)) {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        let parties: BTreeSet<u16> = cited().filter_map(client).collect();
+        let until = events.len().min(first.position + 1);
+        let concerns = |victim: Victim| match victim {
+            Victim::Process { client } => parties.is_empty() || parties.contains(&client),
+            Victim::Server { .. } | Victim::Link { .. } => true,
+        };
+        // A stranger is no party, and what it does concerns everybody.
+        let faults = faults(&events[..until], concerns).into_iter().chain(foreign(&events[..until]));
+        Shape { events: kinds, faults: faults.collect() }
+    }
+}
+
+fn client(event: &Event) -> Option<u16> {
+    match event.who {
+        Who::Client(client) => Some(client),
+        Who::Server(_) | Who::World => None,
+    }
+}
+
+fn verbs(events: &[Event]) -> BTreeMap<OpId, Verb> {
+    let call = |event: &Event| match event.what {
+        What::Call { verb, .. } => Some((event.op, verb)),
+        _ => None,
+    };
+    events.iter().filter_map(call).collect()
+}
+
+/// `believe in acquire`
+fn told(event: &Event, verbs: &BTreeMap<OpId, Verb>) -> String {
+    let kind = match event.what {
+        What::Call { verb, .. } => return format!("call of {}", word(verb)),
+        What::Fault { kind, .. } | What::Mended { kind, .. } => return fault(kind),
+        What::Send { kind, .. } => format!("send {}", word(kind)),
+        what => serde_json::to_value(what)
+            .ok()
+            .and_then(|told| Some(told.get("what")?.as_str()?.replace('_', "-")))
+            .unwrap_or_default(),
+    };
+    match verbs.get(&event.op) {
+        Some(verb) => format!("{kind} in {}", word(*verb)),
+        None => kind,
+    }
+}
+
+/// What a word of the history is called.
+fn word(word: impl Serialize) -> String {
+    serde_json::to_value(word)
+        .ok()
+        .and_then(|told| Some(told.as_str()?.replace('_', "-")))
+        .unwrap_or_default()
+}
+
+fn fault(kind: FaultKind) -> String {
+    let ours = Fault::ALL.into_iter().find(|fault| fault_kind(*fault) == kind);
+    ours.map_or_else(|| word(kind), |fault| fault.name().to_owned())
+}
+
+fn faults(events: &[Event], concerns: impl Fn(Victim) -> bool) -> BTreeSet<String> {
+    let struck = |event: &Event| match event.what {
+        What::Fault { kind, victim, .. } if concerns(victim) => Some(fault(kind)),
+        _ => None,
+    };
+    events.iter().filter_map(struck).collect()
+}
+
+fn foreign(events: &[Event]) -> impl Iterator<Item = String> {
+    let acted = |event: &Event| match event.what {
+        What::Fault { kind, .. } if crate::shrink::is_foreign(kind) => Some(fault(kind)),
+        _ => None,
+    };
+    events.iter().filter_map(acted)
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let faults: Vec<&str> = self.faults.iter().map(String::as_str).collect();
+        let after = if faults.is_empty() {
+            "on a calm network".to_owned()
+        } else {
+            format!("after {}", faults.join(", "))
+        };
+        match self.events.as_slice() {
+            [] => f.write_str(&after),
+            events => write!(f, "{}; {after}", events.join(", ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run;
+    use crate::target::Target;
+
+    fn shapes(name: &str, seeds: std::ops::Range<u64>) -> BTreeMap<Shape, u32> {
+        let target = Target::from_name(name).expect("it is in the zoo");
+        let mut shapes = BTreeMap::new();
+        for seed in seeds {
+            let run = run::seed(target, &target.plan(seed), seed);
+            if run.report.first().is_some() {
+                *shapes.entry(Shape::of(&run)).or_default() += 1;
+            }
+        }
+        shapes
+    }
+
+    #[test]
+    fn one_mistake_has_few_shapes_however_many_runs_show_it() {
+        let shapes = shapes("lock-no-guid", 0..200);
+        let runs: u32 = shapes.values().sum();
+        assert!(runs > 20, "{runs} runs fail");
+        assert!(shapes.len() <= 8, "{} shapes of {runs} runs: {shapes:#?}", shapes.len());
+        assert!(shapes.keys().all(|shape| shape.faults.contains("reply-lost")), "{shapes:#?}");
+    }
+
+    #[test]
+    fn a_shape_has_no_names_and_no_numbers() {
+        for shape in shapes("lock-event-grants", 0..50).keys() {
+            let told = shape.to_string();
+            assert!(!told.chars().any(|c| c.is_ascii_digit() || c == '/'), "{told}");
+        }
+    }
+}

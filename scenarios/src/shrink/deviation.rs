@@ -1,0 +1,240 @@
+//! A run as a short list: where it departs from the calm run, and how.
+//!
+//! The positions of choices move as soon as anything else about a run changes. So a choice is known by where it was made:
+//! at which point, about whom, out of how many, and which of that kind it was. A run that has a client less asks most of
+//! the others the same questions as before, and [`Sparse`] answers them as before, and all others calmly.
+
+use rand::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use sim_zk::choose::{Chooser, Point, Replay, Seeded};
+use sim_zk::fault::{Fault, Victim};
+use std::collections::BTreeMap;
+
+/// A kind of question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Question {
+    /// What is decided.
+    pub point: Point,
+    /// About whom.
+    pub whom: Victim,
+    /// How many alternatives there are.
+    pub of: u32,
+}
+
+/// One question of a run: the how-manieth of its kind, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Asked {
+    /// Which kind.
+    pub question: Question,
+    /// How many of the kind were asked before.
+    pub nth: u32,
+}
+
+/// A choice that is not the calm one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deviation {
+    /// Where.
+    pub asked: Asked,
+    /// What was chosen.
+    pub choice: u16,
+}
+
+/// Decides, and knows which question it is.
+pub trait Decide: Send {
+    /// Picks one of the alternatives.
+    fn decide(&mut self, asked: &Asked) -> u32;
+}
+
+impl Decide for Replay {
+    fn decide(&mut self, asked: &Asked) -> u32 {
+        self.choose(asked.question.point, asked.question.of)
+    }
+}
+
+/// Deviates where it was told to, and nowhere else.
+#[derive(Clone, Debug)]
+pub struct Sparse(BTreeMap<Asked, u16>);
+
+impl Sparse {
+    /// Deviates like this.
+    pub fn new(deviations: &[Deviation]) -> Sparse {
+        Sparse(deviations.iter().map(|deviation| (deviation.asked, deviation.choice)).collect())
+    }
+}
+
+impl Decide for Sparse {
+    fn decide(&mut self, asked: &Asked) -> u32 {
+        // The number of alternatives is a part of the question, so what was chosen is one of them.
+        self.0.get(asked).map_or(0, |choice| u32::from(*choice))
+    }
+}
+
+/// Draws from a seed, and is calm most times where no fault is drawn: what fails so is nearly a short run already.
+#[derive(Clone, Debug)]
+pub struct Quiet {
+    faults: Seeded,
+    rng: Xoshiro256PlusPlus,
+    /// Of so many choices one deviates.
+    one_in: u32,
+}
+
+impl Quiet {
+    /// A drawer whose faults come from `faults`, and of whose other choices one in `one_in` deviates.
+    pub fn new(seed: u64, faults: Seeded, one_in: u32) -> Quiet {
+        // A stream of its own, so that it tells nothing of the faults.
+        Quiet { faults, rng: Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x71_7569_6574), one_in }
+    }
+}
+
+impl Decide for Quiet {
+    fn decide(&mut self, asked: &Asked) -> u32 {
+        let Question { point, of, .. } = asked.question;
+        if matches!(point, Point::Fault(_)) {
+            return self.faults.choose(point, of);
+        }
+        let (deviates, choice) = (self.rng.next_u32(), self.rng.next_u32());
+        if deviates.is_multiple_of(self.one_in) { choice % of.max(1) } else { 0 }
+    }
+}
+
+/// Lets another decide, and notes where that was not the calm alternative.
+#[derive(Clone, Debug)]
+pub struct Noting<D> {
+    decides: D,
+    whom: Victim,
+    asked: BTreeMap<Question, u32>,
+    noted: Vec<Deviation>,
+}
+
+impl<D: Decide> Noting<D> {
+    /// Notes what `decides` decides.
+    pub fn new(decides: D) -> Noting<D> {
+        Noting { decides, whom: Victim::Server(0), asked: BTreeMap::new(), noted: Vec::new() }
+    }
+
+    /// Where it was not calm, in the order of the run.
+    pub fn into_deviations(self) -> Vec<Deviation> {
+        self.noted
+    }
+}
+
+impl<D: Decide> Chooser for Noting<D> {
+    fn choose(&mut self, point: Point, n: u32) -> u32 {
+        let question = Question { point, whom: self.whom, of: n };
+        let count = self.asked.entry(question).or_default();
+        let asked = Asked { question, nth: *count };
+        *count += 1;
+        let choice = self.decides.decide(&asked);
+        if choice > 0 {
+            let choice = u16::try_from(choice).expect("no point has more than 65,536 alternatives");
+            self.noted.push(Deviation { asked, choice });
+        }
+        choice
+    }
+
+    fn about(&mut self, whom: Victim) {
+        self.whom = whom;
+    }
+}
+
+impl Deviation {
+    /// Whether it is a fault that strikes.
+    pub fn is_fault(&self) -> bool {
+        matches!(self.asked.question.point, Point::Fault(_))
+    }
+
+    /// Which fault strikes, if it is one.
+    pub fn fault(&self) -> Option<Fault> {
+        match self.asked.question.point {
+            Point::Fault(place) => place.faults().get(usize::from(self.choice).checked_sub(1)?).copied(),
+            _ => None,
+        }
+    }
+
+    /// The same when the client of that number is not there: those behind it have moved up. Nothing if it was its own.
+    pub fn without_client(mut self, gone: u8) -> Option<Deviation> {
+        if let Victim::Process(number) = &mut self.asked.question.whom {
+            if *number == gone {
+                return None;
+            }
+            *number -= u8::from(*number > gone);
+        }
+        Some(self)
+    }
+
+    /// For eyes, with the clients' names: `a: reply-lost at reply number 3`.
+    pub fn told(&self, clients: &[String]) -> String {
+        let Deviation { asked: Asked { question: Question { point, whom, of }, nth }, choice } = self;
+        let (number, servers) = (nth + 1, |server: u8| format!("server {server}"));
+        let whom = match *whom {
+            Victim::Process(process) => {
+                let name = clients.get(usize::from(process)).filter(|name| !name.is_empty());
+                name.cloned().unwrap_or_else(|| format!("process {process}"))
+            }
+            Victim::Server(server) => servers(server),
+            Victim::Link(from, to) => format!("{} to {}", servers(from), servers(to)),
+        };
+        let Point::Fault(place) = point else {
+            let kind = format!("{point:?}").to_lowercase();
+            return format!("{whom}: {kind} number {number} is {choice} of {of}");
+        };
+        let (fault, place) =
+            (self.fault().map_or("no fault", Fault::name), format!("{place:?}").to_lowercase());
+        format!("{whom}: {fault} at {place} number {number}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_zk::choose::Rates;
+    use sim_zk::fault::Place;
+
+    /// Questions as a run asks them: about two processes in turn.
+    fn ask(chooser: &mut impl Chooser, times: usize) -> Vec<u32> {
+        let points = [(Point::Latency, 256), (Point::Fault(Place::Reply), 3), (Point::User, 8)];
+        let ask = |index: usize| {
+            chooser.about(Victim::Process((index % 2) as u8));
+            let (point, n) = points[index % 3];
+            chooser.choose(point, n)
+        };
+        (0..times).map(ask).collect()
+    }
+
+    #[test]
+    fn where_a_run_deviates_is_all_of_it() {
+        let faults = Seeded::new(3, Rates::NONE.with(Fault::ReplyLost, 0.1));
+        let mut drawn = Noting::new(Quiet::new(3, faults, 4));
+        let first = ask(&mut drawn, 300);
+        let deviations = drawn.into_deviations();
+        assert_eq!(deviations.len(), first.iter().filter(|choice| **choice > 0).count());
+        assert!(deviations.iter().any(Deviation::is_fault), "some fault strikes");
+        let mut again = Noting::new(Sparse::new(&deviations));
+        assert_eq!(ask(&mut again, 300), first);
+        assert_eq!(again.into_deviations(), deviations);
+    }
+
+    #[test]
+    fn a_choice_is_known_by_whom_it_is_about() {
+        let question = Question { point: Point::User, whom: Victim::Process(1), of: 8 };
+        let deviation = Deviation { asked: Asked { question, nth: 2 }, choice: 5 };
+        let mut sparse = Noting::new(Sparse::new(&[deviation]));
+        let mut chosen = |process, n| {
+            sparse.about(Victim::Process(process));
+            sparse.choose(Point::User, n)
+        };
+        assert_eq!([chosen(1, 8), chosen(0, 8), chosen(1, 8), chosen(0, 8), chosen(1, 4)], [0; 5]);
+        assert_eq!(chosen(1, 8), 5, "the third question of its kind about the second process");
+        assert_eq!(deviation.told(&["a".into(), "b".into()]), "b: user number 3 is 5 of 8");
+    }
+
+    #[test]
+    fn when_a_client_goes_those_behind_it_move_up() {
+        let question = Question { point: Point::User, whom: Victim::Process(1), of: 8 };
+        let deviation = Deviation { asked: Asked { question, nth: 0 }, choice: 1 };
+        let whom = |gone| deviation.without_client(gone).map(|moved| moved.asked.question.whom);
+        assert_eq!(whom(0), Some(Victim::Process(0)));
+        assert_eq!(whom(1), None);
+        assert_eq!(whom(2), Some(Victim::Process(1)));
+    }
+}

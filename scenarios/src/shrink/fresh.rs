@@ -1,0 +1,92 @@
+//! Fresh runs in smaller plans: often one that fails in the same way is sooner drawn than cut out of a large run.
+
+use super::deviation::{Deviation, Quiet, Sparse};
+use super::search::Search;
+use crate::plan::{Plan, Strangers};
+use sim_zk::choose::Seeded;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many runs are drawn of each plan.
+const SEEDS: u64 = 24;
+
+/// Larger plans than these are not worth drawing from.
+const CLIENTS: u8 = 3;
+const ROUNDS: [u32; 4] = [1, 2, 4, 8];
+
+/// How hot the faults are. A plan that only lets a few strike wastes them when they are too hot.
+const RATES: [f64; 3] = [0.2, 0.05, 0.0125];
+
+/// How often a choice is not calm.
+const ONE_IN: [u32; 2] = [16, 4];
+
+/// How many times more are drawn if what comes is not small.
+const MORE: u64 = 6;
+
+impl Search {
+    /// Draws runs of small plans, the smallest first, until one fails in the same way.
+    pub(super) fn draw_fresh(&mut self) {
+        for plan in self.smaller_plans() {
+            let calm =
+                Plan { faults: 0, rates: BTreeMap::new(), strangers: Strangers::default(), ..plan.clone() };
+            if self.take(&calm, Sparse::new(&[])) {
+                return;
+            }
+            for seed in 0..SEEDS {
+                let (plan, quiet) = drawn(&plan, seed);
+                if self.take(&plan, quiet) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Draws further runs until what has come is small. One that fails in the same way is cut down by itself, and taken if
+    /// that makes it the smaller one.
+    pub(super) fn draw_more(&mut self) {
+        for seed in SEEDS..SEEDS * (1 + MORE) {
+            for plan in self.smaller_plans() {
+                if self.best.size().is_small() || self.is_out_of_runs() {
+                    return;
+                }
+                let (plan, quiet) = drawn(&plan, seed);
+                let Some(other) = self.run(&plan, quiet).filter(|other| self.is_the_same(&other.run)) else {
+                    continue;
+                };
+                let before = std::mem::replace(&mut self.best, other);
+                self.cut_down();
+                let other = std::mem::replace(&mut self.best, before);
+                if self.is_no_larger(&other) && other.size() < self.best.size() {
+                    self.best = other;
+                }
+            }
+        }
+    }
+
+    /// Plans that are nowhere larger, with the kinds of fault that struck.
+    fn smaller_plans(&self) -> Vec<Plan> {
+        let Plan { clients, rounds, servers, .. } = self.best.plan;
+        let struck: BTreeSet<_> = self.best.deviations.iter().filter_map(Deviation::fault).collect();
+        let rates: BTreeMap<_, _> = struck.iter().map(|fault| (fault.name().to_owned(), RATES[0])).collect();
+        let mut plans = Vec::new();
+        for clients in 1..=clients.min(CLIENTS) {
+            for rounds in ROUNDS.into_iter().filter(|fewer| *fewer <= rounds) {
+                for servers in BTreeSet::from([1, servers]) {
+                    let (rates, plan) = (rates.clone(), self.best.plan.clone());
+                    plans.push(Plan { clients, rounds, servers, rates, ..plan });
+                }
+            }
+        }
+        plans.sort_by_key(|plan| (u32::from(plan.clients) * plan.rounds, plan.clients, plan.servers));
+        plans
+    }
+}
+
+/// How a seed goes about a plan.
+fn drawn(plan: &Plan, seed: u64) -> (Plan, Quiet) {
+    let rate = RATES[(seed % RATES.len() as u64) as usize];
+    let one_in = ONE_IN[(seed % ONE_IN.len() as u64) as usize];
+    let rates = plan.rates.keys().map(|name| (name.clone(), rate)).collect();
+    let plan = Plan { rates, ..plan.clone() };
+    let quiet = Quiet::new(seed, Seeded::new(seed, plan.rates()), one_in);
+    (plan, quiet)
+}

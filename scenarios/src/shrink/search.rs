@@ -1,0 +1,268 @@
+//! The search for a smaller run: one candidate after the other, the best so far kept.
+
+use super::Failure;
+use super::deviation::{Asked, Decide, Deviation, Noting, Sparse};
+use super::size::is_foreign;
+use crate::plan::{Plan, Strangers};
+use crate::run::{self, Run};
+use crate::sweep;
+use crate::target::Target;
+use sim_zk::choose::Point;
+use sim_zk::fault::Victim;
+use std::collections::{BTreeMap, BTreeSet};
+use zk_checker::Verdict;
+
+impl Failure {
+    /// Runs with somebody who decides. It need not fail.
+    pub(super) fn of(
+        target: &'static Target,
+        plan: &Plan,
+        decides: impl Decide + 'static,
+    ) -> Result<Failure, String> {
+        let (run, noting) = run::caught(|| run::giving_back(target, plan, Noting::new(decides)))?;
+        Ok(Failure { plan: plan.clone(), deviations: noting.into_deviations(), run })
+    }
+}
+
+/// A search.
+pub(super) struct Search {
+    pub(super) target: &'static Target,
+    /// What must fail.
+    what: String,
+    verdict: Verdict,
+    pub(super) best: Failure,
+    limit: u32,
+    runs: u32,
+    /// How many candidates were taken.
+    taken: u32,
+}
+
+impl Search {
+    /// A search that begins with a failure, and makes no more than so many runs.
+    pub(super) fn new(target: &'static Target, failure: Failure, limit: u32) -> Search {
+        let (what, verdict) = (sweep::what_failed(&failure.run), failure.run.verdict());
+        Search { target, what, verdict, best: failure, limit, runs: 0, taken: 0 }
+    }
+
+    pub(super) fn runs(&self) -> u32 {
+        self.runs
+    }
+
+    pub(super) fn is_out_of_runs(&self) -> bool {
+        self.runs >= self.limit
+    }
+
+    pub(super) fn into_best(self) -> Failure {
+        self.best
+    }
+
+    /// Makes it as small as it gets.
+    pub(super) fn shrink(&mut self) {
+        self.draw_fresh();
+        self.cut_down();
+        self.draw_more();
+    }
+
+    /// Cuts away whatever is not needed, until nothing more goes.
+    pub(super) fn cut_down(&mut self) {
+        self.calm_kinds();
+        loop {
+            let before = self.taken;
+            self.shrink_plan();
+            self.calm_deviations();
+            self.lower_choices();
+            self.ask_sooner();
+            if self.taken == before || self.is_out_of_runs() {
+                break;
+            }
+        }
+    }
+
+    // ── candidates ──
+
+    /// Makes a run. Nothing if there have been enough, or if the code under test panics.
+    pub(super) fn run(&mut self, plan: &Plan, decides: impl Decide + 'static) -> Option<Failure> {
+        if self.is_out_of_runs() {
+            return None;
+        }
+        self.runs += 1;
+        Failure::of(self.target, plan, decides).ok()
+    }
+
+    /// Takes a candidate if it fails in the same way and is nowhere larger. Whether it was taken.
+    pub(super) fn take(&mut self, plan: &Plan, decides: impl Decide + 'static) -> bool {
+        let Some(candidate) = self.run(plan, decides) else { return false };
+        let taken = self.is_the_same(&candidate.run) && self.is_no_larger(&candidate);
+        if taken {
+            self.best = candidate;
+            self.taken += 1;
+        }
+        taken
+    }
+
+    pub(super) fn is_the_same(&self, run: &Run) -> bool {
+        run.verdict() == self.verdict && sweep::what_failed(run) == self.what
+    }
+
+    /// Whether none of what is counted first has become more.
+    pub(super) fn is_no_larger(&self, candidate: &Failure) -> bool {
+        let (new, old) = (candidate.size(), self.best.size());
+        new.clients <= old.clients
+            && new.rounds <= old.rounds
+            && new.servers <= old.servers
+            && new.acts <= old.acts
+            && new.faults <= old.faults
+            && new.choices <= old.choices
+    }
+
+    fn with_deviations(&mut self, deviations: &[Deviation]) -> bool {
+        let plan = self.best.plan.clone();
+        self.take(&plan, Sparse::new(deviations))
+    }
+
+    fn with_plan(&mut self, plan: &Plan) -> bool {
+        let sparse = Sparse::new(&self.best.deviations);
+        *plan != self.best.plan && self.take(plan, sparse)
+    }
+
+    // ── kinds of questions ──
+
+    /// All questions of a kind, or about somebody, are answered calmly.
+    fn calm_kinds(&mut self) {
+        let asked = |one: &Deviation| one.asked.question;
+        let all = std::mem::take(&mut self.best.deviations);
+        let points: BTreeSet<Point> = all.iter().map(|one| asked(one).point).collect();
+        let parties: BTreeSet<Victim> = all.iter().map(|one| asked(one).whom).collect();
+        self.best.deviations = all;
+        for point in points {
+            self.keep(|one| asked(one).point != point);
+        }
+        for party in parties {
+            self.keep(|one| asked(one).whom != party);
+        }
+    }
+
+    fn keep(&mut self, is_kept: impl Fn(&Deviation) -> bool) {
+        let kept: Vec<Deviation> = self.best.deviations.iter().copied().filter(is_kept).collect();
+        if kept.len() < self.best.deviations.len() {
+            self.with_deviations(&kept);
+        }
+    }
+
+    // ── the plan ──
+
+    fn shrink_plan(&mut self) {
+        while self.drop_a_client() {}
+        let Plan { rounds, servers, .. } = self.best.plan;
+        let powers = (0..u32::BITS - 1).map(|power| 1 << power);
+        let fewer = powers.chain([rounds - 1]).filter(|fewer| (1..rounds).contains(fewer));
+        let _ = { fewer }.any(|rounds| self.with_plan(&Plan { rounds, ..self.best.plan.clone() }));
+        let _ = (1..servers).any(|servers| self.with_plan(&Plan { servers, ..self.best.plan.clone() }));
+        self.send_strangers_away();
+        self.draw_no_more_than_struck();
+    }
+
+    /// Whoever comes last is the first to go.
+    fn drop_a_client(&mut self) -> bool {
+        let clients = self.best.plan.clients;
+        clients > 1
+            && (0..clients).rev().any(|gone| {
+                let left = self.best.deviations.iter().filter_map(|one| one.without_client(gone));
+                let left: Vec<Deviation> = left.collect();
+                self.take(&Plan { clients: clients - 1, ..self.best.plan.clone() }, Sparse::new(&left))
+            })
+    }
+
+    fn send_strangers_away(&mut self) {
+        let plan = self.best.plan.clone();
+        if plan.strangers.is_nobody()
+            || self.with_plan(&Plan { strangers: Strangers::default(), ..plan.clone() })
+        {
+            return;
+        }
+        let acts = self.best.run.faults().filter(|kind| is_foreign(*kind)).count() as u32;
+        let strangers = Strangers { acts: acts.clamp(1, plan.strangers.acts), ..plan.strangers.clone() };
+        self.with_plan(&Plan { strangers, ..plan });
+    }
+
+    /// Faults that did not strike need not have been drawn.
+    fn draw_no_more_than_struck(&mut self) {
+        let struck: Vec<_> = self.best.deviations.iter().filter_map(Deviation::fault).collect();
+        let plan = &self.best.plan;
+        let rates: BTreeMap<_, _> =
+            plan.rates.iter().filter(|(name, _)| struck.iter().any(|fault| fault.name() == *name)).collect();
+        let rates = rates.into_iter().map(|(name, rate)| (name.clone(), *rate)).collect();
+        // Strangers act only while faults may strike.
+        let least = u32::from(!plan.strangers.is_nobody());
+        let faults = (struck.len() as u32).max(least).min(plan.faults);
+        self.with_plan(&Plan { faults, rates, ..plan.clone() });
+    }
+
+    // ── deviations ──
+
+    /// Answers calmly whatever need not be answered otherwise: half of all questions at a time, a quarter, and so on, and
+    /// in the end each by itself until all are needed.
+    fn calm_deviations(&mut self) {
+        let mut chunk = self.best.deviations.len().div_ceil(2);
+        while chunk > 0 {
+            let fewer = self.calm_chunks(chunk);
+            if chunk == 1 && !fewer {
+                break;
+            }
+            chunk = chunk.div_ceil(2);
+        }
+    }
+
+    /// The last ones first: what comes after the failure has nothing to do with it.
+    fn calm_chunks(&mut self, chunk: usize) -> bool {
+        let (mut end, mut fewer) = (self.best.deviations.len(), false);
+        while end > 0 {
+            let start = end.saturating_sub(chunk);
+            let mut left = self.best.deviations.clone();
+            left.drain(start..end);
+            fewer |= self.with_deviations(&left);
+            // Others may have gone with them.
+            end = start.min(self.best.deviations.len());
+        }
+        fewer
+    }
+
+    // ── choices ──
+
+    /// The smallest number that will do in place of each, as far as halving finds it.
+    fn lower_choices(&mut self) {
+        let all = self.best.deviations.clone();
+        for one in all.iter().filter(|one| one.choice > 1 && !one.is_fault()) {
+            // Nothing is known to fail with `low`; with `high` it does.
+            let (mut low, mut high) = (0, one.choice);
+            while high - low > 1 {
+                let middle = if low == 0 { 1 } else { low.midpoint(high) };
+                let mut lower = self.best.deviations.clone();
+                let Some(found) = lower.iter_mut().find(|other| other.asked == one.asked) else { break };
+                found.choice = middle;
+                if self.with_deviations(&lower) { high = middle } else { low = middle }
+            }
+        }
+    }
+
+    /// The same answer to an earlier question of the kind, as far as halving finds one: a run that fails sooner needs
+    /// fewer rounds.
+    fn ask_sooner(&mut self) {
+        let all = self.best.deviations.clone();
+        for one in all {
+            let mut nth = one.asked.nth;
+            while nth > 0 {
+                let sooner = Asked { nth: nth / 2, ..one.asked };
+                let mut moved = self.best.deviations.clone();
+                let is_free = moved.iter().all(|other| other.asked != sooner);
+                let here = Asked { nth, ..one.asked };
+                let Some(found) = moved.iter_mut().find(|other| other.asked == here) else { break };
+                found.asked = sooner;
+                if !is_free || !self.with_deviations(&moved) {
+                    break;
+                }
+                nth /= 2;
+            }
+        }
+    }
+}

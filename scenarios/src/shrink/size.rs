@@ -1,0 +1,54 @@
+//! How large a run is, to whoever has to understand it.
+
+use super::Failure;
+use zk_checker::history::FaultKind;
+
+/// How large a run is. What comes first weighs most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+pub struct Size {
+    /// Client processes.
+    pub clients: u8,
+    /// Rounds of each.
+    pub rounds: u32,
+    /// Servers.
+    pub servers: u8,
+    /// What strangers did.
+    pub acts: u32,
+    /// Faults that struck.
+    pub faults: u32,
+    /// Choices that are not the calm alternative.
+    pub choices: usize,
+    /// The sum of all choices.
+    pub sum: u64,
+    /// What happened, counted.
+    pub events: usize,
+}
+
+impl Size {
+    /// Whether somebody who reads it through has the whole of it in mind.
+    pub fn is_small(&self) -> bool {
+        self.clients <= 3 && self.choices <= 12
+    }
+}
+
+impl Failure {
+    /// How large it is.
+    pub fn size(&self) -> Size {
+        let acts = self.run.faults().filter(|kind| is_foreign(*kind)).count();
+        Size {
+            clients: self.plan.clients,
+            rounds: self.plan.rounds,
+            servers: self.plan.servers,
+            acts: acts as u32,
+            faults: self.deviations.iter().filter(|deviation| deviation.is_fault()).count() as u32,
+            choices: self.deviations.len(),
+            sum: self.deviations.iter().map(|deviation| u64::from(deviation.choice)).sum(),
+            events: self.run.history.events.len(),
+        }
+    }
+}
+
+/// Whether it is what a stranger did.
+pub fn is_foreign(kind: FaultKind) -> bool {
+    matches!(kind, FaultKind::ForeignDelete | FaultKind::ForeignWrite | FaultKind::ForeignCreate)
+}

@@ -1,0 +1,98 @@
+//! How small the failures of the zoo get.
+
+use crate::plan::Plan;
+use crate::run::{self, Run};
+use crate::shrink::{ShrinkError, Shrunk, Size, shrink};
+use crate::target::Target;
+use std::fmt::Write as _;
+
+/// The first of these seeds that is caught as it should be.
+pub fn first_caught(target: &'static Target, mut seeds: std::ops::Range<u64>) -> Option<(u64, Plan, Run)> {
+    let caught = target.caught_by?;
+    seeds.find_map(|seed| {
+        let plan = target.plan(seed);
+        let run = run::seed_caught(target, &plan, seed).ok()?;
+        let rule = run.report.first()?.rule;
+        caught.is_caught_by(rule).then_some((seed, plan, run))
+    })
+}
+
+/// An entry, as small as it gets.
+#[derive(Debug)]
+pub struct Small {
+    /// The seed that was shrunk.
+    pub seed: u64,
+    /// What came of it.
+    pub shrunk: Shrunk,
+    /// How long that took, for whoever waited; in milliseconds.
+    pub ms: f64,
+}
+
+impl Small {
+    /// Shrinks the first of these seeds that is caught, if one is. `clock` tells milliseconds.
+    pub fn of(
+        target: &'static Target,
+        seeds: std::ops::Range<u64>,
+        runs: u32,
+        clock: impl Fn() -> f64,
+    ) -> Option<Result<Small, ShrinkError>> {
+        let (seed, plan, run) = first_caught(target, seeds)?;
+        let begun = clock();
+        let shrunk = shrink(target, &plan, run.choices, runs);
+        Some(shrunk.map(|shrunk| Small { seed, shrunk, ms: clock() - begun }))
+    }
+}
+
+/// One row of cells each, the medians and the worst at the end.
+pub fn text(all: &[Small]) -> String {
+    let head = [
+        "shrunk", "rule", "seed", "clients", "rounds", "servers", "faults", "choices", "before", "runs", "ms",
+    ];
+    let row = |name: &str, rule: &str, seed: String, size: Size, before: usize, runs: u32, ms: f64| {
+        let Size { clients, rounds, servers, faults, choices, .. } = size;
+        let numbers = [clients.into(), u64::from(rounds), servers.into(), faults.into(), choices as u64];
+        let numbers = numbers.map(|number| number.to_string());
+        let mut row = vec![name.to_owned(), rule.to_owned(), seed];
+        row.extend(numbers);
+        row.extend([before.to_string(), runs.to_string(), format!("{ms:.0}")]);
+        row
+    };
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for Small { seed, shrunk, ms } in all {
+        let (after, before) = (shrunk.after(), shrunk.before.choices);
+        rows.push(row(shrunk.target.name, &shrunk.what, seed.to_string(), after, before, shrunk.runs, *ms));
+    }
+    for (name, of) in [("median", at_median as fn(Vec<f64>) -> f64), ("worst", at_worst)] {
+        let figure = |figure: &dyn Fn(&Small) -> f64| of(all.iter().map(figure).collect());
+        let size = Size {
+            clients: figure(&|one| one.shrunk.after().clients.into()) as u8,
+            rounds: figure(&|one| one.shrunk.after().rounds.into()) as u32,
+            servers: figure(&|one| one.shrunk.after().servers.into()) as u8,
+            acts: 0,
+            faults: figure(&|one| one.shrunk.after().faults.into()) as u32,
+            choices: figure(&|one| one.shrunk.after().choices as f64) as usize,
+            sum: 0,
+            events: 0,
+        };
+        let before = figure(&|one| one.shrunk.before.choices as f64) as usize;
+        let runs = figure(&|one| one.shrunk.runs.into()) as u32;
+        rows.push(row(name, "", String::new(), size, before, runs, figure(&|one| one.ms)));
+    }
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let mut text = String::new();
+    for row in &rows {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+    text
+}
+
+fn at_median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied().unwrap_or(0.0)
+}
+
+fn at_worst(figures: Vec<f64>) -> f64 {
+    figures.into_iter().fold(0.0, f64::max)
+}

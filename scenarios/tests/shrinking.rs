@@ -1,0 +1,186 @@
+//! What becomes of runs that fail: smaller ones that fail in the same way.
+
+use std::process::Command;
+use std::sync::Mutex;
+use zk_checker::Verdict;
+use zk_scenarios::code::Recorded;
+use zk_scenarios::run::{self, Run};
+use zk_scenarios::shrink::{RUNS, ShrinkError, Shrunk, shrink};
+use zk_scenarios::sweep;
+use zk_scenarios::target::Target;
+use zk_scenarios::workloads::lock;
+use zk_scenarios::zoo::shrunk::first_caught;
+
+fn named(name: &str) -> &'static Target {
+    Target::from_name(name).expect("it is there")
+}
+
+fn shrunk(target: &'static Target, runs: u32) -> (Run, Shrunk) {
+    let (_, plan, run) = first_caught(target, 0..1000).expect("a thousand seeds show what is wrong");
+    let shrunk = shrink(target, &plan, run.choices.clone(), runs).expect("it fails");
+    (run, shrunk)
+}
+
+/// Some of each kind: by a fault, by the order of things, on three servers, by a stranger, in a wrong world.
+const SOME: [&str; 7] = [
+    "lock-no-guid",
+    "lock-whole-names",
+    "lock-no-settle",
+    "queue-hands-out-in-doubt",
+    "barrier-any-write",
+    "double-barrier-ready-stays",
+    "raw-forgets-trees",
+];
+
+#[test]
+fn a_lost_reply_is_all_that_is_left_of_a_lock_without_guids() {
+    // By hand: the reply to one client's create is lost, and it creates again. Nobody else need be there.
+    let (_, shrunk) = shrunk(named("lock-no-guid"), RUNS);
+    let after = shrunk.after();
+    assert_eq!((after.clients, after.rounds, after.servers, after.faults, after.choices), (1, 1, 1, 1, 1));
+    let told = shrunk.failure.deviations[0].told(&shrunk.failure.run.history.header.clients);
+    assert!(told.starts_with("a: reply-lost at reply number "), "{told}");
+    let near = shrunk.near.expect("without the lost reply nothing is wrong");
+    assert_eq!(near.without, Some(shrunk.failure.deviations[0]));
+}
+
+#[test]
+fn the_same_rule_is_broken_and_the_run_replays_to_the_same_hash() {
+    for target in SOME.map(named) {
+        let (run, shrunk) = shrunk(target, RUNS);
+        assert_eq!(sweep::what_failed(&run), shrunk.what, "{target:?}");
+        let (recorded, target) = Recorded::read(&shrunk.recorded().code()).expect("its own code");
+        let again = run::replay(target, &recorded.plan, recorded.choices.clone());
+        assert_eq!(again.hash, shrunk.failure.run.hash, "{target:?}");
+        assert_eq!((sweep::what_failed(&again), again.verdict()), (shrunk.what.clone(), run.verdict()));
+        let counted = recorded.choices.iter().filter(|choice| **choice > 0).count();
+        assert_eq!(counted, shrunk.after().choices, "what matters is what is not calm");
+    }
+}
+
+#[test]
+fn it_comes_to_the_same_every_time_and_makes_no_more_runs_than_it_may() {
+    for (target, runs) in SOME.map(named).into_iter().zip([0, 1, 7, 50, 200, 1000, RUNS]) {
+        let ((_, one), (_, two)) = (shrunk(target, runs), shrunk(target, runs));
+        assert_eq!(one.recorded(), two.recorded(), "{target:?}");
+        assert_eq!((one.runs, one.is_cut_short), (two.runs, two.is_cut_short));
+        assert!(one.runs <= runs, "{} of {runs}", one.runs);
+    }
+}
+
+#[test]
+fn it_never_makes_a_run_larger() {
+    for target in SOME.map(named) {
+        for runs in [1, 20, 100, 400] {
+            let (_, shrunk) = shrunk(target, runs);
+            let (before, after) = (shrunk.before, shrunk.after());
+            assert!(after.clients <= before.clients && after.rounds <= before.rounds, "{target:?}");
+            assert!(after.servers <= before.servers && after.acts <= before.acts, "{target:?}");
+            assert!(after.faults <= before.faults && after.choices <= before.choices, "{target:?}");
+        }
+    }
+}
+
+#[test]
+fn the_nearest_run_that_passes_differs_in_one_choice() {
+    for name in ["lock-no-guid", "queue-hands-out-in-doubt", "barrier-any-write"] {
+        let (_, shrunk) = shrunk(named(name), RUNS);
+        let near = shrunk.near.expect("one choice less and it passes");
+        assert!(near.passing.run.verdict() < Verdict::Unknown, "{name}");
+        let lacks = near.without.expect("a choice");
+        assert!(!near.passing.deviations.contains(&lacks) && shrunk.failure.deviations.contains(&lacks));
+        assert_eq!(near.passing.plan, shrunk.failure.plan);
+    }
+}
+
+#[test]
+fn a_run_that_does_not_fail_is_not_shrunk() {
+    let plan = lock::TARGET.plan(1);
+    let run = run::seed(&lock::TARGET, &plan, 1);
+    let error = shrink(&lock::TARGET, &plan, run.choices, RUNS).expect_err("it passes");
+    assert_eq!(error, ShrinkError::DoesNotFail(Verdict::Pass));
+}
+
+#[test]
+fn every_broken_recipe_shrinks_to_twenty_choices_and_three_clients() {
+    let all: Vec<_> = Target::broken().collect();
+    let large = Mutex::new(Vec::new());
+    sweep::on_threads(0..all.len() as u64, 1, 2, &|index| {
+        let target = all[index as usize];
+        let (_, shrunk) = shrunk(target, RUNS);
+        let after = shrunk.after();
+        if after.clients > 3 || after.choices > 20 {
+            large.lock().expect("no thread panics").push((target.name, after));
+        }
+        true
+    });
+    let large = large.into_inner().expect("all threads are done");
+    assert!(large.is_empty(), "{large:#?}");
+}
+
+// ── the command line ──
+
+fn zksim(folder: &std::path::Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_zksim"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the program runs");
+    let text = |bytes| String::from_utf8(bytes).expect("it prints text");
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn the_command_of_a_shrunk_run_replays_it_in_a_fresh_process() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (status, said, _) = zksim(folder.path(), &["sweep", "lock-no-guid", "--seeds", "30"]);
+    assert_eq!(status, Some(1));
+    assert!(said.contains("failures, by rule and shape") && said.contains("after reply-lost"), "{said}");
+    let after = |text: &str, word: &str| {
+        let line = text.lines().find_map(|line| line.trim().strip_prefix(word));
+        line.and_then(|line| line.trim().strip_prefix("cargo sim ")).expect(word).to_owned()
+    };
+    let replay = |command: &str| {
+        let arguments: Vec<&str> = command.split(' ').chain(["--format", "json"]).collect();
+        let (status, said, _) = zksim(folder.path(), &arguments);
+        assert_eq!(status, Some(1), "{said}");
+        let line = said.lines().next().expect("a line about the run");
+        serde_json::from_str::<serde_json::Value>(line).expect("an object")
+    };
+    let (small, large) = (replay(&after(&said, "then")), replay(&after(&said, "exactly")));
+    assert_eq!((&small["rule"], &large["rule"]), (&"MX-9".into(), &"MX-9".into()));
+    let file = after(&said, "exactly").replace("replay ", "");
+    let (status, said, _) = zksim(folder.path(), &["shrink", &file]);
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("the nearest run that passes: the same without"), "{said}");
+    assert_eq!(replay(&after(&said, "exactly"))["hash"], small["hash"]);
+    assert_eq!(replay(&after(&said, "anywhere"))["hash"], small["hash"]);
+}
+
+#[test]
+fn nothing_is_overwritten_by_what_is_kept() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (_, said, _) = zksim(folder.path(), &["run", "lock-watch-all", "--seed", "1"]);
+    assert!(said.contains("cargo sim shrink target/sim/lock-watch-all-seed-1.json"), "{said}");
+    let shrink = |more: &[&str]| {
+        let all = [&["shrink", "target/sim/lock-watch-all-seed-1.json"], more].concat();
+        let (status, _, error) = zksim(folder.path(), &all);
+        (status, error)
+    };
+    let refused = |(status, error): (Option<i32>, String), words: &str| {
+        assert_eq!(status, Some(3), "{error}");
+        assert!(error.contains(words), "{error}");
+    };
+    refused(shrink(&["--keep", "herd"]), "there is no folder scenarios/regressions here");
+    std::fs::create_dir_all(folder.path().join("scenarios/regressions")).expect("a folder");
+    refused(shrink(&["--keep", "../herd"]), r#""../herd" is no name for a regression"#);
+    assert_eq!(shrink(&["--keep", "herd"]).0, Some(1));
+    refused(shrink(&["--keep", "herd"]), "herd.json is there already, and is not overwritten");
+    let (status, said, _) = zksim(folder.path(), &["replay", "scenarios/regressions/herd.json"]);
+    assert_eq!(status, Some(1));
+    assert!(said.contains("it must   fail by MX-13: as it must"), "{said}");
+    assert_eq!(shrink(&["--out", "small.json"]).0, Some(1));
+    refused(shrink(&["--out", "small.json"]), "small.json is there already");
+    let (status, _, error) = zksim(folder.path(), &["shrink", "nonsense"]);
+    refused((status, error), r#""nonsense" is neither a file nor the code of a run"#);
+}
