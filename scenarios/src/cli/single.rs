@@ -1,12 +1,14 @@
 //! `run` and `replay`: one run, shown.
 
+use super::sweeping::parse_strategy;
 use super::{Output, failure, nearest, status, word};
 use crate::code::Recorded;
 use crate::plan::Plan;
 use crate::run::{self, Run};
+use crate::strategy::{Search, Strategy};
 use crate::target::Target;
 use crate::{stage, stories, sweep, trace};
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
@@ -23,6 +25,12 @@ pub(super) struct RunOne {
     /// Print everything that happened
     #[arg(long)]
     trace: bool,
+    /// Of which search it is the run: uniform, swarm, systematic or portfolio
+    #[arg(long, value_parser = parse_strategy, default_value = "swarm")]
+    strategy: Strategy,
+    /// Draw its sizes too, as `sweep --vary` does
+    #[arg(long)]
+    vary: bool,
     /// A plan to follow instead of the one that the seed draws: a JSON file
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
@@ -58,11 +66,13 @@ impl RunOne {
         }
         let names: Vec<&str> = stories::all().map(|story| story.name).collect();
         let target = target(&self.name, &names)?;
-        let plan = match &self.plan {
-            Some(path) => read_plan(path)?,
-            None => target.plan(self.seed),
+        let plan = self.plan.as_deref().map(read_plan).transpose()?;
+        let search = Search::new(target, self.strategy, plan).varied(self.vary);
+        let Some(attempt) = search.attempt(self.seed) else {
+            bail!("a systematic search of {:?} ends before number {}", target.name, self.seed);
         };
-        let run = run::seed(target, &plan, self.seed);
+        let plan = attempt.plan.clone();
+        let run = attempt.run(target);
         show(target, Some(self.seed), &plan, &run, self.trace, self.output)
     }
 }
