@@ -329,7 +329,7 @@ mod tests {
     fn shards_that_are_not_of_one_sweep_do_not_add_up() {
         let [a, b] = [0, 1].map(|i| shard(&lock::TARGET, 10, (i, 2)));
         assert_eq!(refused(&[a.clone(), b.clone()]), "they add up");
-        assert_eq!(refused(&[b.clone()]), "shard 0/2 is missing");
+        assert_eq!(refused(std::slice::from_ref(&b)), "shard 0/2 is missing");
         assert_eq!(refused(&[a.clone(), b.clone(), a.clone()]), "a and c are both shard 0/2");
         let differ = |other: Sheet| refused(&[a.clone(), other]);
         let not_one = |what: &str| format!("a and b are not of one sweep: they differ in {what}");

@@ -1,7 +1,7 @@
 //! Many seeds of a workload, on as many threads as there are cores: each run alone in its world, the results counted.
 
-use crate::journal::fault_kind;
 use crate::coverage::{self, Transition};
+use crate::journal::fault_kind;
 use crate::run::{self, Run};
 use crate::strategy::Search;
 use sim_zk::fault::Fault;

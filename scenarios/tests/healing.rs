@@ -15,6 +15,9 @@ use zk_scenarios::workloads::lock;
 
 const STATED: Stated = Stated { finishes_within: Duration::from_secs(60), sometimes: &[] };
 
+/// Less than a round of those who take their time.
+static IMPATIENT: Stated = Stated { finishes_within: Duration::from_secs(40), sometimes: &[] };
+
 /// A workload of such clients, and otherwise the lock's.
 const fn of(name: &'static str, sim: Part<zk_scenarios::client::SimProcess>) -> Target {
     Target {
@@ -113,11 +116,7 @@ fn time_counts_anew_from_every_round_that_ends() {
     let run = run::seed(&TAKES_ITS_TIME, &Plan { clients: 1, rounds: 5, ..Plan::calm() }, 1);
     assert_eq!(run.hang(), None);
     assert!(run.sim_us > 240_000_000, "{} us", run.sim_us);
-    let hurried = Target {
-        stated: &Stated { finishes_within: Duration::from_secs(40), sometimes: &[] },
-        name: "hurried",
-        ..of("", TAKES_ITS_TIME.sim)
-    };
+    let hurried = Target { stated: &IMPATIENT, name: "hurried", ..of("", TAKES_ITS_TIME.sim) };
     let hurried: &'static Target = Box::leak(Box::new(hurried));
     assert_eq!(run::seed(hurried, &Plan::calm(), 1).hang(), Some(Hang::Stuck));
 }

@@ -46,7 +46,8 @@ fn shards_add_up_to_the_sweep_byte_for_byte_but_for_its_speed() {
         let part = [&sweep[..], &["--shard", &shard, "--out", file]].concat();
         assert!(zksim(folder.path(), &part).status.code().is_some_and(|status| status < 3));
     }
-    let merge = [&["merge", "--format", "json", "--out", "all.jsonl", "--junit", "all.xml"], &files[..]].concat();
+    let merge =
+        [&["merge", "--format", "json", "--out", "all.jsonl", "--junit", "all.xml"], &files[..]].concat();
     let merged = zksim(folder.path(), &merge);
     assert_eq!(merged.status.code(), Some(1), "{}", String::from_utf8_lossy(&merged.stderr));
     assert_eq!(without_speed(&said(&merged)), without_speed(&said(&whole)));
@@ -112,7 +113,8 @@ fn what_does_not_add_up_gets_one_sentence() {
 #[test]
 fn the_zoo_writes_a_report_with_a_case_for_each_entry() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let zoo = zksim(folder.path(), &["zoo", "lock-watch-all", "lock-polls", "--seeds", "10", "--junit", "zoo.xml"]);
+    let zoo =
+        zksim(folder.path(), &["zoo", "lock-watch-all", "lock-polls", "--seeds", "10", "--junit", "zoo.xml"]);
     assert_eq!(zoo.status.code(), Some(0));
     let text = std::fs::read_to_string(folder.path().join("zoo.xml")).expect("it was written");
     let report = Report::deserialize_from_str(&text).expect("it is a JUnit report");
@@ -153,7 +155,8 @@ fn the_example_for_kubernetes_is_a_job_with_a_shard_for_each_index() {
     let line = script.lines().find(|line| line.starts_with("zksim sweep")).expect("it sweeps");
     let line = line.replace("\"$JOB_COMPLETION_INDEX/8\"", "7/8").replace("\"$out\"", "out.jsonl");
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let words: Vec<&str> = line.split(' ').skip(1).map(|word| if word == "1000000" { "8" } else { word }).collect();
+    let words: Vec<&str> =
+        line.split(' ').skip(1).map(|word| if word == "1000000" { "8" } else { word }).collect();
     let output = zksim(folder.path(), &words);
     assert_eq!(output.status.code(), Some(2), "one seed of each workload proves nothing");
     assert!(folder.path().join("out.jsonl").exists());

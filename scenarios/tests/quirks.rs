@@ -15,8 +15,14 @@ const FIRST_OF_100: u64 = 95;
 
 fn tally(target: &'static Target, seeds: u64, plans: &'static Target) -> (Order, Tally) {
     let search = Search::new(target, Strategy::Swarm, None);
-    let order =
-        Order { search, seeds: 0..seeds, shard: (0, 1), jobs: 2, require_probes: true, count_transitions: false };
+    let order = Order {
+        search,
+        seeds: 0..seeds,
+        shard: (0, 1),
+        jobs: 2,
+        require_probes: true,
+        count_transitions: false,
+    };
     let mut all = Tally::default();
     // The plans of one and the world of another.
     for seed in order.seeds.clone() {

@@ -15,7 +15,8 @@ pub(super) type Mark = (u128, u64);
 /// So many numbers of that many, spread evenly.
 pub(super) fn sampled(count: u64, of: u64) -> impl Fn(u64) -> bool {
     // The index-th is taken where the count of those to be taken by then grows.
-    let taken = move |index: u64| (u128::from(index) * u128::from(count.min(of)) / u128::from(of.max(1))) as u64;
+    let taken =
+        move |index: u64| (u128::from(index) * u128::from(count.min(of)) / u128::from(of.max(1))) as u64;
     move |index| taken(index + 1) > taken(index)
 }
 

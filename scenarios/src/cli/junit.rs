@@ -92,8 +92,14 @@ mod tests {
     fn a_report_reads_back_with_a_failure_for_what_was_broken() {
         let target = Target::from_name("lock-watch-all").expect("it is in the zoo");
         let search = Search::new(target, Strategy::Swarm, None);
-        let order =
-            Order { search, seeds: 0..5, shard: (0, 1), jobs: 1, require_probes: false, count_transitions: false };
+        let order = Order {
+            search,
+            seeds: 0..5,
+            shard: (0, 1),
+            jobs: 1,
+            require_probes: false,
+            count_transitions: false,
+        };
         let tally = sweep(&order, &AtomicBool::new(false), &|_, _| {});
         let report = of_sweep(&[Part { order, tally, seconds: 1.0, notes: Vec::new() }]);
         let text = report.to_string().expect("it can be written");

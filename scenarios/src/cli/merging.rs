@@ -57,7 +57,8 @@ impl Merge {
                 telling.lines.write(line)?;
             }
         }
-        let parts = merged.into_iter().map(|(order, tally)| Part { order, tally, seconds, notes: Vec::new() });
+        let parts =
+            merged.into_iter().map(|(order, tally)| Part { order, tally, seconds, notes: Vec::new() });
         telling.conclude(&parts.collect::<Vec<_>>(), seconds)
     }
 }

@@ -1,8 +1,8 @@
 //! `sweep`: many seeds, counted.
 
-use super::single::{read_plan, run_line, target};
 use super::lines::{InOrder, Lines, new_file};
 use super::progress::Watched;
+use super::single::{read_plan, run_line, target};
 use super::{Output, failure, fresh, junit, status, word};
 use crate::run::Run;
 use crate::shard::Sheet;
@@ -278,8 +278,10 @@ impl Sweep {
                 return (tally, vec![note]);
             }
         }
-        let note =
-            format!("not covered: {last} transitions, and the last new one came within {} runs", quiet + BATCH);
+        let note = format!(
+            "not covered: {last} transitions, and the last new one came within {} runs",
+            quiet + BATCH
+        );
         (tally, vec![note])
     }
 }

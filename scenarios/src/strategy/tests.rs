@@ -94,9 +94,7 @@ fn the_first_fault_strikes_where_nothing_went_another_way_before() {
 #[test]
 fn a_portfolio_gives_every_strategy_its_share() {
     let portfolio = search(Strategy::Portfolio);
-    let hash = |search: &Search, number| {
-        search.attempt(number).expect("it is there").run(&lock::TARGET).hash
-    };
+    let hash = |search: &Search, number| search.attempt(number).expect("it is there").run(&lock::TARGET).hash;
     for number in 0..12 {
         let share = search(SHARES[(number % 3) as usize]);
         assert_eq!(hash(&portfolio, number), hash(&share, number / 3), "number {number}");

@@ -4,9 +4,9 @@
 //! to raise it again at once; or wait at it, for the one that stands or until none does, now and then with little patience.
 //! Whoever may have left it standing lowers it before doing anything else, so that nobody waits for one who is gone.
 
-use super::{Pace, SESSIONS};
 use super::operation::{Call, Ended, nothing, operation};
 use super::rounds::{Round, rounds};
+use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::plan::Plan;
 use crate::target::{Done, Setting, Stated, Target};
@@ -37,7 +37,8 @@ pub static TARGET: Target = Target {
 };
 
 /// What its runs owe.
-pub static STATED: Stated = Stated { finishes_within: Duration::from_secs(120), sometimes: &[SESSIONS[0], SESSIONS[1]] };
+pub static STATED: Stated =
+    Stated { finishes_within: Duration::from_secs(120), sometimes: &[SESSIONS[0], SESSIONS[1]] };
 
 /// The barrier's znode.
 pub const PATH: &str = "/gates/a";

@@ -4,9 +4,9 @@
 //! leave, or drop the membership; or follow who is a member. In the last round some follow for long enough that the last
 //! change must have come to everybody. A member that may be out waits until it knows; one that is out says so.
 
-use super::{Pace, SESSIONS};
 use super::operation::{Call, Ended, operation};
 use super::rounds::{Round, rounds};
+use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::plan::Plan;
 use crate::target::{Done, Setting, Stated, Target};
@@ -39,7 +39,8 @@ pub static TARGET: Target = Target {
 };
 
 /// What its runs owe.
-pub static STATED: Stated = Stated { finishes_within: Duration::from_secs(120), sometimes: &[SESSIONS[0], SESSIONS[1]] };
+pub static STATED: Stated =
+    Stated { finishes_within: Duration::from_secs(120), sometimes: &[SESSIONS[0], SESSIONS[1]] };
 
 /// The group's directory.
 pub const DIRECTORY: &str = "/group";

@@ -4,10 +4,10 @@
 //! resource in between, release. Whoever is told to stop stops, except that a write which has left for the resource
 //! arrives there: it is the resource that refuses it, by its token. A client whose session ends opens another.
 
-use super::{Pace, SESSIONS};
 use super::holding::{Belief, Held};
 use super::operation::{Call, Ended, attempt, nothing, operation};
 use super::rounds::{Round, rounds};
+use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::plan::Plan;
 use crate::sometimes;
@@ -53,7 +53,17 @@ pub static TARGET: Target = Target {
 };
 
 /// What its runs owe.
-pub static STATED: Stated = Stated { finishes_within: Duration::from_secs(120), sometimes: &[SESSIONS[0], SESSIONS[1], "a write arrives when its holder has stopped", "a resource refuses a former holder's write", "a lock is not free when it is tried", "the time limit of an acquire is over"] };
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(120),
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a write arrives when its holder has stopped",
+        "a resource refuses a former holder's write",
+        "a lock is not free when it is tried",
+        "the time limit of an acquire is over",
+    ],
+};
 
 /// The lock's directory.
 pub const DIRECTORY: &str = "/locks/a";

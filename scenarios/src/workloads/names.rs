@@ -5,9 +5,9 @@
 //! register a name for good and take it back. A client whose session ends opens another, and gives back there what it had
 //! before.
 
-use super::{Pace, SESSIONS};
 use super::operation::{Call, Ended, observed_operation, operation};
 use super::rounds::{Round, rounds};
+use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::plan::Plan;
 use crate::target::{Done, Setting, Stated, Target};
@@ -39,7 +39,8 @@ pub static TARGET: Target = Target {
 };
 
 /// What its runs owe.
-pub static STATED: Stated = Stated { finishes_within: Duration::from_secs(120), sometimes: &[SESSIONS[0], SESSIONS[1]] };
+pub static STATED: Stated =
+    Stated { finishes_within: Duration::from_secs(120), sometimes: &[SESSIONS[0], SESSIONS[1]] };
 
 /// The directory of the names.
 pub const DIRECTORY: &str = "/names";

@@ -5,10 +5,10 @@
 //! what it does; some hold on for so long that they are made to. Whoever is told to stop stops; a client whose session ends
 //! opens another.
 
-use super::{Pace, SESSIONS};
 use super::holding::{Belief, Held};
 use super::operation::{Call, Ended, operation};
 use super::rounds::{Round, rounds};
+use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::journal::Journal;
 use crate::plan::Plan;
@@ -61,7 +61,15 @@ pub static TARGET: Target = Target {
 };
 
 /// What its runs owe.
-pub static STATED: Stated = Stated { finishes_within: Duration::from_secs(120), sometimes: &[SESSIONS[0], SESSIONS[1], "a write arrives when its holder has stopped", "a resource refuses a former holder's write"] };
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(120),
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a write arrives when its holder has stopped",
+        "a resource refuses a former holder's write",
+    ],
+};
 
 /// The lock's directory.
 pub const DIRECTORY: &str = "/locks/p";

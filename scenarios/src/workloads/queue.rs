@@ -5,9 +5,9 @@
 //! after a wait; who waits for too long goes. What was claimed is done with, given back, or just dropped. A client whose
 //! session ends hands out what it has in hand, and opens another session.
 
-use super::{Pace, SESSIONS};
 use super::operation::{Call, Ended, observed_operation, operation, patient_operation};
 use super::rounds::Sessions;
+use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::journal::Journal;
 use crate::plan::Plan;
@@ -50,7 +50,8 @@ pub static TARGET: Target = Target {
 };
 
 /// What its runs owe.
-pub static STATED: Stated = Stated { finishes_within: Duration::from_secs(120), sometimes: &[SESSIONS[0], SESSIONS[1]] };
+pub static STATED: Stated =
+    Stated { finishes_within: Duration::from_secs(120), sometimes: &[SESSIONS[0], SESSIONS[1]] };
 
 /// How a queue is used.
 #[derive(Clone, Copy, Debug)]

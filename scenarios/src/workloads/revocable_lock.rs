@@ -4,11 +4,11 @@
 //! a while and use the resource in between, release. Whoever hears that he is asked to go says so; of three holders two
 //! then go. A waiter that is asked gives up, as its recipe does.
 
-use super::{Pace, SESSIONS};
 use super::holding::{Belief, Held};
 use super::operation::{Call, Ended, attempt, operation};
 use super::rounds::{Round, rounds};
 use super::shared_lock::{Downgraded, Granted, LOCK, Shared, acquire, downgrade, drawn, give_back, shared};
+use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::journal::Journal;
 use crate::plan::Plan;
@@ -66,7 +66,8 @@ pub static TARGET: Target = Target {
 };
 
 /// What its runs owe.
-pub static STATED: Stated = Stated { finishes_within: Duration::from_secs(120), sometimes: &[SESSIONS[0], SESSIONS[1]] };
+pub static STATED: Stated =
+    Stated { finishes_within: Duration::from_secs(120), sometimes: &[SESSIONS[0], SESSIONS[1]] };
 
 /// The lock's directory.
 pub const DIRECTORY: &str = "/locks/r";

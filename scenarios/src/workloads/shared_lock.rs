@@ -3,10 +3,10 @@
 //! Each round: ask to read or to write (now and then with a time limit, or only if it is free), hold for a while and use the
 //! resource in between; now and then a writer goes on as a reader; release. A client whose session ends opens another.
 
-use super::{Pace, SESSIONS};
 use super::holding::{Belief, Held};
 use super::operation::{Call, Ended, attempt, nothing, operation};
 use super::rounds::{Round, rounds};
+use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::journal::Journal;
 use crate::plan::Plan;
@@ -54,7 +54,15 @@ pub static TARGET: Target = Target {
 };
 
 /// What its runs owe.
-pub static STATED: Stated = Stated { finishes_within: Duration::from_secs(120), sometimes: &[SESSIONS[0], SESSIONS[1], "a write arrives when its holder has stopped", "a resource refuses a former holder's write"] };
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(120),
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a write arrives when its holder has stopped",
+        "a resource refuses a former holder's write",
+    ],
+};
 
 /// The lock's directory.
 pub const DIRECTORY: &str = "/locks/s";

@@ -6,9 +6,9 @@
 //! others' votes), now and then asks again, and finishes. Whoever dies or loses its session goes on where it was: it opens
 //! again, its vote stands. What a site has learned it remembers for good, as from a log of its own.
 
-use super::{Pace, SESSIONS};
 use super::operation::{Call, Ended, observed_operation, operation};
 use super::rounds::{Round, rounds};
+use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::journal::Journal;
 use crate::plan::Plan;
@@ -57,7 +57,8 @@ pub static TARGET: Target = Target {
 };
 
 /// What its runs owe.
-pub static STATED: Stated = Stated { finishes_within: Duration::from_secs(120), sometimes: &[SESSIONS[0], SESSIONS[1]] };
+pub static STATED: Stated =
+    Stated { finishes_within: Duration::from_secs(120), sometimes: &[SESSIONS[0], SESSIONS[1]] };
 
 /// The forms, one a round.
 const FORMS: [Form; 4] = [

@@ -108,7 +108,11 @@ pub fn text(all: &[Kills], budget: u64) -> String {
     let _ = writeln!(text, "\nof {} entries, within {budget} runs", all.len());
     for (strategy, (caught, middle)) in Strategy::ALL.iter().zip(sums(all)) {
         let name = strategy.name();
-        let _ = writeln!(text, "  {name:<10}  catches {caught}, half of those that all catch within {}", cell(middle));
+        let _ = writeln!(
+            text,
+            "  {name:<10}  catches {caught}, half of those that all catch within {}",
+            cell(middle)
+        );
     }
     text
 }
@@ -126,7 +130,12 @@ pub fn markdown(all: &[Kills], budget: u64) -> String {
         let _ = writeln!(text, "| `{}` | {} |", one.target.name, one.medians.map(cell).join(" | "));
     }
     let sums = sums(all);
-    let _ = writeln!(text, "| **caught, of {}** | {} |", all.len(), sums.map(|sum| sum.0.to_string()).join(" | "));
+    let _ = writeln!(
+        text,
+        "| **caught, of {}** | {} |",
+        all.len(),
+        sums.map(|sum| sum.0.to_string()).join(" | ")
+    );
     let middle = sums.map(|sum| cell(sum.1)).join(" | ");
     let _ = writeln!(text, "| **half of those that all catch, within** | {middle} |");
     text.push('\n');
