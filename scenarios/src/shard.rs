@@ -161,11 +161,11 @@ impl Asked {
     fn differs(&self, other: &Asked) -> Option<&'static str> {
         let Asked { version, code, strategy, varied, plan, from, seeds, require_probes } = other;
         let same = [
-            (self.version == *version && self.code == *code, "the program that made them"),
             (self.plan == *plan, "the plan"),
             (self.strategy == *strategy && self.varied == *varied, "the strategy"),
             (self.from == *from && self.seeds == *seeds, "the seeds"),
             (self.require_probes == *require_probes, "what they require"),
+            (self.version == *version && self.code == *code, "the program that made them"),
         ];
         same.into_iter().find(|(same, _)| !same).map(|(_, what)| what)
     }

@@ -1,6 +1,6 @@
 //! `run` and `replay`: one run, shown.
 
-use super::sweeping::parse_strategy;
+use super::sweeping::{again, parse_strategy};
 use super::{Output, failure, nearest, status, word};
 use crate::code::Recorded;
 use crate::plan::Plan;
@@ -73,7 +73,12 @@ impl RunOne {
         };
         let plan = attempt.plan.clone();
         let run = attempt.run(target);
-        show(target, Some(self.seed), &plan, &run, self.trace, self.output)
+        let plain = search.is_plain().then_some(self.seed);
+        let status = show(target, Some(self.seed), plain, &plan, &run, self.trace, self.output)?;
+        if plain.is_none() && run.verdict() >= Verdict::Unknown && !self.output.is_json() {
+            println!("  again     {}", again(&search, self.seed));
+        }
+        Ok(status)
     }
 }
 
@@ -105,6 +110,8 @@ fn tell_story(story: &stage::Story, output: Output) -> anyhow::Result<ExitCode> 
 fn show(
     target: &'static Target,
     seed: Option<u64>,
+    // The same, if it is what the seed means wherever nothing else is said.
+    plain: Option<u64>,
     plan: &Plan,
     run: &Run,
     with_trace: bool,
@@ -112,7 +119,7 @@ fn show(
 ) -> anyhow::Result<ExitCode> {
     let verdict = run.verdict();
     let failed = verdict >= Verdict::Unknown;
-    let kept = if failed { Some(failure::keep(target, seed, plan, run)?) } else { None };
+    let kept = if failed { Some(failure::keep(target, plain, plan, run)?) } else { None };
     if output.is_json() {
         println!("{}", run_line(target, seed, run));
         println!("{}", summary_line(verdict));
@@ -147,7 +154,7 @@ fn show(
     }
     if let Some(kept) = &kept {
         println!();
-        print!("{}", failure::tell(target, seed, plan, run, kept));
+        print!("{}", failure::tell(target, plain, plan, run, kept));
     } else if !run.report.findings.is_empty() {
         println!();
         print!("{}", run.report);
@@ -203,6 +210,6 @@ impl Replay {
         if self.code {
             println!("{}", recorded.code());
         }
-        show(target, None, &recorded.plan, &run, self.trace, self.output)
+        show(target, None, None, &recorded.plan, &run, self.trace, self.output)
     }
 }

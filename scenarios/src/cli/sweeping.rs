@@ -125,6 +125,12 @@ pub(super) fn numbered(search: &Search, seed: u64) -> String {
     format!("{name}{strategy}{vary} --seed {seed}")
 }
 
+/// The command that makes a run of a search again, for whoever reads it.
+pub(super) fn again(search: &Search, seed: u64) -> String {
+    let plan = if search.plan.is_some() { " with the same --plan" } else { "" };
+    format!("cargo sim run {} --trace{plan}", numbered(search, seed))
+}
+
 /// One workload's part of a sweep.
 pub(super) struct Part {
     pub order: Order,
@@ -316,7 +322,6 @@ impl Telling {
         let search = &part.order.search;
         let name = search.target.name;
         for (what, (seed, count)) in kinds.into_iter().take(TOLD) {
-            let again = numbered(search, *seed);
             let Some(attempt) = search.attempt(*seed) else { continue };
             let (plan, placed) = (attempt.plan.clone(), attempt.placed.clone());
             let run = match attempt.run_caught(search.target) {
@@ -324,7 +329,7 @@ impl Telling {
                 Err(said) => {
                     if !self.output.is_json() {
                         println!("✗ {name}, seed {seed}: the code under test panicked: {said}");
-                        println!("  drawn     {plan}\n  again     cargo sim run {again}");
+                        println!("  drawn     {plan}\n  again     {}", again(search, *seed));
                         println!("  {count} of {} runs panicked\n", part.tally.runs);
                     }
                     continue;
@@ -337,8 +342,7 @@ impl Telling {
             if !self.output.is_json() {
                 print!("{}", failure::tell(search.target, plain, &plan, &run, &kept));
                 if plain.is_none() {
-                    let plan = if search.plan.is_some() { " with the same --plan" } else { "" };
-                    println!("  again     cargo sim run {again} --trace{plan}");
+                    println!("  again     {}", again(search, *seed));
                 }
                 for spot in placed.iter().flatten() {
                     println!("  placed    {spot}");

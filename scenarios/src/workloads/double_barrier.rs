@@ -52,7 +52,7 @@ pub static TARGET: Target = Target {
 
 /// What its runs owe.
 pub static STATED: Stated =
-    Stated { finishes_within: Duration::from_secs(120), sometimes: &[SESSIONS[0], SESSIONS[1]] };
+    Stated { finishes_within: Duration::from_secs(90), sometimes: &[SESSIONS[0], SESSIONS[1]] };
 
 /// How long a patient client waits for others: longer than anything takes.
 const PATIENCE: Duration = Duration::from_secs(25);
