@@ -36,6 +36,20 @@ pub trait Client: Clone + Send + Sync + 'static {
     fn cancelled(&self) -> impl Future<Output = ()> + Send;
 }
 
+/// Says that something comes about in some runs: `sometimes!(client, "gave up while first in line", condition)`.
+///
+/// It stands in a workload, where it would come about, and a sweep tells of whatever never did. The workload declares its
+/// names as [`Stated::sometimes`](crate::target::Stated::sometimes). Neither a run nor its hash is any different for it, and
+/// there is no list of them but the run's own.
+#[macro_export]
+macro_rules! sometimes {
+    ($client:expr, $name:literal, $condition:expr $(,)?) => {
+        if $condition {
+            $crate::client::Client::journal($client, |journal, _| journal.came_about($name));
+        }
+    };
+}
+
 /// A simulated process.
 #[derive(Clone)]
 pub struct SimProcess {

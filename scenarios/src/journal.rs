@@ -9,6 +9,7 @@ mod words;
 pub use words::{fault_kind, notify};
 
 use sim_zk::paths::{PathId, Paths};
+use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 use xxhash_rust::xxh3::Xxh3;
 use zk_checker::digest;
@@ -36,6 +37,8 @@ pub struct Journal {
     largest: Vec<u64>,
     /// What a script says it is about to do, and before which event.
     steps: Vec<(usize, String)>,
+    /// What came about of that which comes about in some runs.
+    sometimes: BTreeSet<&'static str>,
 }
 
 impl Journal {
@@ -54,6 +57,7 @@ impl Journal {
             beliefs: Vec::new(),
             largest,
             steps: Vec::new(),
+            sometimes: BTreeSet::new(),
         }
     }
 
@@ -78,6 +82,16 @@ impl Journal {
     /// What a script has said, and before which event.
     pub fn steps(&self) -> &[(usize, String)] {
         &self.steps
+    }
+
+    /// Something came about that comes about in some runs. It is no event: neither the run nor its hash knows of it.
+    pub fn came_about(&mut self, what: &'static str) {
+        self.sometimes.insert(what);
+    }
+
+    /// What came about so far.
+    pub fn sometimes(&self) -> &BTreeSet<&'static str> {
+        &self.sometimes
     }
 
     /// The clients' names, by number.

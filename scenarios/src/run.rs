@@ -9,7 +9,7 @@ use futures_util::future::select;
 use sim_zk::choose::{Chooser, Recording, Replay, Seeded};
 use sim_zk::fault::Fault;
 use sim_zk::{Config, End, Finished, Process, Sim};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,15 +35,59 @@ pub struct Run {
     pub steps: u64,
     /// Simulated time, in microseconds.
     pub sim_us: u64,
+    /// The longest simulated time in which no client came to the end of a round although no fault struck any more, in
+    /// microseconds.
+    pub longest_lull_us: u64,
+    /// What came about of that which comes about in some runs: see [`sometimes!`](crate::sometimes).
+    pub sometimes: BTreeSet<&'static str>,
+}
+
+/// In which way a run hangs: its faults are over, everybody is connected, and it does not come to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hang {
+    /// Somebody waits for what will never happen.
+    Stuck,
+    /// Clients ask and ask, and none of them gets anywhere.
+    Livelock,
+}
+
+impl Hang {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Hang::Stuck => "stuck",
+            Hang::Livelock => "livelock",
+        }
+    }
+
+    /// What that means, in one line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Hang::Stuck => "somebody waits for what will never happen",
+            Hang::Livelock => "clients ask and ask, and none of them gets anywhere",
+        }
+    }
 }
 
 impl Run {
-    /// The verdict of the whole run: one that did not end proves nothing.
+    /// The verdict of the whole run: once no fault strikes, one that does not end breaks the promise that clients finish.
     pub fn verdict(&self) -> Verdict {
-        match self.end {
-            End::Done => self.report.verdict(),
-            End::Stuck | End::OutOfTime => self.report.verdict().join(Verdict::Unknown),
+        match self.hang() {
+            None => self.report.verdict(),
+            Some(_) => Verdict::Fail,
         }
+    }
+
+    /// Whether it hangs, and how. Sessions are kept alive for ever, so what tells waiting from trying in vain is whether any
+    /// client asked for something in the latter half of the time in which nobody got anywhere.
+    pub fn hang(&self) -> Option<Hang> {
+        if self.end == End::Done {
+            return None;
+        }
+        let late = self.sim_us.saturating_sub(self.longest_lull_us / 2);
+        let asks = |what: &What| matches!(what, What::Call { .. } | What::Send { .. });
+        let last = self.history.events.iter().rev().find(|event| asks(&event.what));
+        Some(if last.is_some_and(|last| last.at > late) { Hang::Livelock } else { Hang::Stuck })
     }
 
     /// Which kinds of fault struck, and how often.
@@ -88,9 +132,6 @@ pub fn replay(target: &'static Target, plan: &Plan, choices: Vec<u16>) -> Run {
     with(target, plan, Replay::new(choices))
 }
 
-/// Simulated time after which a run counts as hanging.
-const LIMIT: Duration = Duration::from_secs(300);
-
 /// The header of a simulated run.
 pub fn header(config: &Config, timeout: Duration) -> Header {
     let timeout = (timeout.as_micros() as u64).clamp(2 * config.tick, 20 * config.tick);
@@ -130,6 +171,9 @@ pub fn giving_back<C: Chooser + 'static>(target: &'static Target, plan: &Plan, c
     let strangers = plan.strangers.clone();
     let journal = Journal::new(header(&config, setting.timeout), names, objects);
     let is_calm = plan.faults == 0 && plan.strangers.is_nobody();
+    // What a stranger took away is waited for, for a while.
+    let patience = if plan.strangers.is_nobody() { Duration::ZERO } else { PATIENCE };
+    let limit = target.stated.finishes_within + patience;
     let root = move |sim: Sim| async move {
         if is_calm {
             // Where nothing strikes there is nothing to wait for before progress is owed.
@@ -144,19 +188,31 @@ pub fn giving_back<C: Chooser + 'static>(target: &'static Target, plan: &Plan, c
             true => drop(all.await),
             false => drop(select(all, pin!(stranger(sim.clone(), setting, strangers, places, alive))).await),
         }
+        sim.progress();
         sim.heal();
         sim.quiet().await;
         sim.witness::<Journal, _>(|journal, at| journal.quiesce(at));
     };
-    let run = Sim::run(config, LIMIT, Recording::new(chooser), journal, root);
-    let Finished { end, world, chooser, mut witness, .. } = run;
+    let run = Sim::run(config, limit, Recording::new(chooser), journal, root);
+    let Finished { end, world, chooser, mut witness, longest_lull, .. } = run;
     if end != End::Done {
         witness.stopped(world.now());
     }
+    let sometimes = witness.sometimes().clone();
     let (history, hash) = witness.finish();
     let report = zk_checker::judge(&history, &RuleSet::default());
     let (chooser, choices) = chooser.into_parts();
-    let run = Run { report, history, hash, choices, end, steps: world.steps(), sim_us: world.now() };
+    let run = Run {
+        report,
+        history,
+        hash,
+        choices,
+        end,
+        steps: world.steps(),
+        sim_us: world.now(),
+        longest_lull_us: longest_lull.as_micros() as u64,
+        sometimes,
+    };
     (run, chooser)
 }
 
@@ -198,7 +254,11 @@ async fn supervised(sim: Sim, number: u8, setting: Setting, part: Part<SimProces
         let client = SimProcess { sim: sim.clone(), process: process.clone(), timeout: setting.timeout };
         let next = round.load(Ordering::Relaxed);
         let told = round.clone();
-        let done = Box::new(move |done| told.store(done, Ordering::Relaxed));
+        let clock = sim.clone();
+        let done = Box::new(move |done| {
+            told.store(done, Ordering::Relaxed);
+            clock.progress();
+        });
         if process.spawn(part(client, setting, next..setting.rounds, done)).await.is_ok() {
             return;
         }

@@ -6,14 +6,15 @@
 
 use crate::journal::fault_kind;
 use crate::run::Run;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sim_zk::fault::Fault;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use zk_checker::history::{Event, FaultKind, OpId, Verb, Victim, What, Who};
 
 /// The shape of a failure.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Shape {
     /// The kinds of events that prove it, in the order in which they came, each once.
     pub events: Vec<String>,

@@ -1,12 +1,12 @@
 //! Many seeds of a workload, on as many threads as there are cores: each run alone in its world, the results counted.
 
+use crate::coverage::{self, Transition};
 use crate::journal::fault_kind;
-use crate::plan::Plan;
 use crate::run::{self, Run};
 use crate::shape::Shape;
-use crate::target::Target;
+use crate::strategy::Search;
 use sim_zk::fault::Fault;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,35 +16,33 @@ use zk_checker::{Probe, RuleId, Verdict};
 /// What to sweep.
 #[derive(Clone, Debug)]
 pub struct Order {
-    /// What to run.
-    pub target: &'static Target,
+    /// What to run, and in which way.
+    pub search: Search,
     /// Which seeds.
     pub seeds: Range<u64>,
     /// Which of them: every `shard.1`-th, beginning with the `shard.0`-th.
     pub shard: (u64, u64),
-    /// A plan for every seed, or none: each draws its own.
-    pub plan: Option<Plan>,
     /// How many threads.
     pub jobs: usize,
     /// Whether everything must be seen that the workload must be able to reach, however few seeds there are.
     pub require_probes: bool,
+    /// Whether the [transitions](coverage) are counted that runs have met.
+    pub count_transitions: bool,
 }
 
 /// From so many runs on a workload must have reached whatever it must be able to reach.
 const REACHED_WITHIN: u64 = 10_000;
 
 impl Order {
-    /// The plan of a seed.
-    pub fn plan(&self, seed: u64) -> Plan {
-        self.plan.clone().unwrap_or_else(|| self.target.plan(seed))
-    }
-
     /// How many runs there are to make.
     pub fn runs(&self) -> u64 {
         let seeds = self.seeds.end.saturating_sub(self.seeds.start);
-        (seeds + self.shard.1 - 1 - self.shard.0) / self.shard.1
+        seeds.saturating_sub(self.shard.0).div_ceil(self.shard.1)
     }
 }
+
+/// For each rule that was broken: the smallest seed and how many.
+pub type Failures = BTreeMap<String, (u64, u64)>;
 
 /// How a run that panicked is counted.
 pub const PANIC: &str = "panic";
@@ -62,8 +60,10 @@ pub struct Tally {
     pub faults: BTreeMap<FaultKind, u64>,
     /// How often each of the things was seen that ZooKeeper does not exclude.
     pub probes: BTreeMap<Probe, u64>,
-    /// For each rule that was broken: the smallest seed and how many.
-    pub failures: BTreeMap<String, (u64, u64)>,
+    /// How often each of those things came about that the workload says come about in some runs.
+    pub sometimes: BTreeMap<String, u64>,
+    /// What failed.
+    pub failures: Failures,
     /// The same for each rule and [`Shape`]; runs that panicked have none.
     pub shapes: BTreeMap<(String, Shape), (u64, u64)>,
     /// Events recorded.
@@ -72,6 +72,10 @@ pub struct Tally {
     pub steps: u64,
     /// Simulated microseconds.
     pub sim_us: u64,
+    /// The longest time in any run in which no round ended although no fault struck, in simulated microseconds.
+    pub longest_lull_us: u64,
+    /// The transitions that runs have met, if they are counted.
+    pub transitions: BTreeSet<Transition>,
 }
 
 impl Tally {
@@ -90,6 +94,10 @@ impl Tally {
         for probe in Probe::ALL {
             *self.probes.entry(*probe).or_default() += u64::from(run.report.metrics.reached(*probe));
         }
+        for what in &run.sometimes {
+            *self.sometimes.entry((*what).to_owned()).or_default() += 1;
+        }
+        self.longest_lull_us = self.longest_lull_us.max(run.longest_lull_us);
         if verdict >= Verdict::Unknown {
             let what = what_failed(run);
             count(&mut self.shapes, (what.clone(), Shape::of(run)), (seed, 1));
@@ -126,6 +134,11 @@ impl Tally {
         for (probe, count) in other.probes {
             *self.probes.entry(probe).or_default() += count;
         }
+        for (what, count) in other.sometimes {
+            *self.sometimes.entry(what).or_default() += count;
+        }
+        self.longest_lull_us = self.longest_lull_us.max(other.longest_lull_us);
+        self.transitions.extend(other.transitions);
         for (what, failures) in other.failures {
             count(&mut self.failures, what, failures);
         }
@@ -139,20 +152,14 @@ impl Tally {
 
     /// Kinds of fault that were to strike and never did.
     pub fn never_struck(&self, order: &Order) -> Vec<Fault> {
-        let wanted = |fault: &Fault| match &order.plan {
-            Some(plan) => plan.faults > 0 && plan.rates.contains_key(fault.name()),
-            None => order.target.faults.contains(fault),
-        };
-        Fault::ALL
-            .into_iter()
-            .filter(|fault| wanted(fault) && !self.faults.contains_key(&fault_kind(*fault)))
-            .collect()
+        let struck = |fault: &Fault| self.faults.contains_key(&fault_kind(*fault));
+        order.search.kinds().into_iter().filter(|fault| !struck(fault)).collect()
     }
 
     /// Rules that the workload is there to test, and that never had anything to say.
     pub fn not_put_to_the_test(&self, order: &Order) -> Vec<RuleId> {
         let tested = |rule: &RuleId| self.rules.get(rule).is_some_and(|(premises, _)| *premises > 0);
-        order.target.required.iter().copied().filter(|rule| !tested(rule)).collect()
+        order.search.target.required.iter().copied().filter(|rule| !tested(rule)).collect()
     }
 
     /// What the workload must be able to reach and never did. Few seeds need not reach everything: that is only asked of
@@ -162,7 +169,17 @@ impl Tally {
             return Vec::new();
         }
         let reached = |probe: &Probe| self.probes.get(probe).is_some_and(|count| *count > 0);
-        order.target.must_reach().iter().copied().filter(|probe| !reached(probe)).collect()
+        order.search.target.must_reach().iter().copied().filter(|probe| !reached(probe)).collect()
+    }
+
+    /// What the workload says comes about in some runs and never did: asked for as in [`Tally::unreached`].
+    pub fn never_came_about(&self, order: &Order) -> Vec<&'static str> {
+        // A broken recipe draws only the faults that trigger it.
+        if order.search.target.is_broken() || (!order.require_probes && self.runs < REACHED_WITHIN) {
+            return Vec::new();
+        }
+        let declared = order.search.target.stated.sometimes.iter().copied();
+        declared.filter(|what| !self.sometimes.contains_key(*what)).collect()
     }
 
     /// Rules that never had anything to say.
@@ -176,7 +193,8 @@ impl Tally {
         let worst = self.verdicts.keys().max().copied().unwrap_or(Verdict::Vacuous);
         let unproved = !self.never_struck(order).is_empty()
             || !self.not_put_to_the_test(order).is_empty()
-            || !self.unreached(order).is_empty();
+            || !self.unreached(order).is_empty()
+            || !self.never_came_about(order).is_empty();
         if worst < Verdict::Unknown && unproved { Verdict::Vacuous } else { worst }
     }
 }
@@ -191,11 +209,7 @@ fn count<K: Ord>(failures: &mut BTreeMap<K, (u64, u64)>, kind: K, (seed, more): 
 pub fn what_failed(run: &Run) -> String {
     match run.report.first() {
         Some(finding) => finding.rule.name().to_owned(),
-        None => match run.end {
-            sim_zk::End::Done => "unknown".to_owned(),
-            sim_zk::End::Stuck => "stuck".to_owned(),
-            sim_zk::End::OutOfTime => "out of time".to_owned(),
-        },
+        None => run.hang().map_or("unknown", run::Hang::name).to_owned(),
     }
 }
 
@@ -207,12 +221,18 @@ pub type Each<'a> = dyn Fn(u64, Result<&Run, &str>) + Sync + 'a;
 /// The tally does not depend on how many threads there are.
 pub fn sweep(order: &Order, stop: &AtomicBool, each: &Each<'_>) -> Tally {
     let total = Mutex::new(Tally::default());
+    let search = &order.search;
     let seeds = order.seeds.start.saturating_add(order.shard.0)..order.seeds.end;
     on_threads(seeds, order.shard.1, order.jobs, &|seed| {
         let mut tally = Tally::default();
-        match run::seed_caught(order.target, &order.plan(seed), seed) {
+        // Where there is nothing more to enumerate, there is no run of that number.
+        let Some(attempt) = search.attempt(seed) else { return false };
+        match attempt.run_caught(search.target) {
             Ok(run) => {
                 tally.add(seed, &run);
+                if order.count_transitions {
+                    tally.transitions = coverage::transitions(&run.history);
+                }
                 each(seed, Ok(&run));
             }
             Err(panic) => {

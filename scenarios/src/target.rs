@@ -39,6 +39,18 @@ pub struct Target {
     pub required: &'static [RuleId],
     /// The same of a run on a real server, where less is seen.
     pub required_on_real: &'static [RuleId],
+    /// What its runs owe beside what the rules say.
+    pub stated: &'static Stated,
+}
+
+/// What a workload states of its runs, beside what the rules say of them.
+#[derive(Debug)]
+pub struct Stated {
+    /// Once no fault strikes any more, some client comes to the end of a round within so much simulated time, or all are
+    /// done: a run in which that takes longer hangs, and has failed.
+    pub finishes_within: Duration,
+    /// What must come about in some of its runs: see [`sometimes!`](crate::sometimes).
+    pub sometimes: &'static [&'static str],
 }
 
 /// What one client does: the rounds of those numbers, and after each it says how many are done.

@@ -83,7 +83,8 @@ fn the_exit_status_is_the_verdict() {
     assert!(said.contains("nothing was proved: MX-14 was never put to the test"), "{said}");
     let json = zksim(&[&alone[..], &["--format", "json"]].concat());
     assert_eq!(json.status.code(), Some(2));
-    let line = r#"{"faults":[],"kind":"unproved","probes":[],"rules":["MX-14"],"workload":"lock"}"#;
+    let line =
+        r#"{"faults":[],"kind":"unproved","probes":[],"rules":["MX-14"],"sometimes":[],"workload":"lock"}"#;
     let said = String::from_utf8_lossy(&json.stdout);
     assert!(said.lines().any(|said| said == line), "{said}");
     assert_eq!(zksim(&["list"]).status.code(), Some(0));

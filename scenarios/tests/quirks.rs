@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use zk_checker::{Probe, Verdict};
 use zk_scenarios::broken::quirks::{self, Wrong};
 use zk_scenarios::run;
+use zk_scenarios::strategy::{Search, Strategy};
 use zk_scenarios::sweep::{self, Order, Tally};
 use zk_scenarios::target::Target;
 use zk_scenarios::workloads::raw;
@@ -13,11 +14,20 @@ use zk_scenarios::workloads::raw;
 const FIRST_OF_100: u64 = 95;
 
 fn tally(target: &'static Target, seeds: u64, plans: &'static Target) -> (Order, Tally) {
-    let order = Order { target, seeds: 0..seeds, shard: (0, 1), plan: None, jobs: 2, require_probes: true };
+    let search = Search::new(target, Strategy::Swarm, None);
+    let order = Order {
+        search,
+        seeds: 0..seeds,
+        shard: (0, 1),
+        jobs: 2,
+        require_probes: true,
+        count_transitions: false,
+    };
     let mut all = Tally::default();
     // The plans of one and the world of another.
     for seed in order.seeds.clone() {
-        let one = Order { plan: Some(plans.plan(seed)), seeds: seed..seed + 1, jobs: 1, ..order.clone() };
+        let search = Search::new(target, Strategy::Swarm, Some(plans.plan(seed)));
+        let one = Order { search, seeds: seed..seed + 1, jobs: 1, ..order.clone() };
         all.merge(sweep::sweep(&one, &AtomicBool::new(false), &|_, _| {}));
     }
     (order, all)

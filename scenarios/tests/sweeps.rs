@@ -7,6 +7,7 @@ use zk_checker::{Probe, RuleId, Verdict};
 use zk_scenarios::code::Recorded;
 use zk_scenarios::plan::Plan;
 use zk_scenarios::run;
+use zk_scenarios::strategy::{Search, Strategy};
 use zk_scenarios::sweep::{self, Order, Tally};
 use zk_scenarios::target::Target;
 use zk_scenarios::workloads::{lock, raw};
@@ -16,7 +17,8 @@ fn no_guid() -> &'static Target {
 }
 
 fn order(target: &'static Target, seeds: u64, jobs: usize) -> Order {
-    Order { target, seeds: 0..seeds, shard: (0, 1), plan: None, jobs, require_probes: false }
+    let search = Search::new(target, Strategy::Swarm, None);
+    Order { search, seeds: 0..seeds, shard: (0, 1), jobs, require_probes: false, count_transitions: false }
 }
 
 fn tally(order: &Order) -> Tally {
@@ -56,7 +58,8 @@ fn the_ensemble_keeps_zookeepers_promises_and_shows_what_zookeeper_does_not_excl
 fn a_sweep_that_leaves_a_required_rule_untested_proves_nothing_and_names_it() {
     // A single client on a calm network is never told to stop.
     let plan = Plan { clients: 1, ..Plan::calm() };
-    let order = Order { plan: Some(plan), ..order(&lock::TARGET, 20, 1) };
+    let search = Search::new(&lock::TARGET, Strategy::Swarm, Some(plan));
+    let order = Order { search, ..order(&lock::TARGET, 20, 1) };
     let tally = tally(&order);
     assert_eq!((tally.failures.len(), tally.verdict(&order)), (0, Verdict::Vacuous));
     assert_eq!(tally.never_struck(&order), []);

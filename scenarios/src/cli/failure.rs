@@ -77,14 +77,13 @@ pub(super) fn tell(
     if !listed.is_empty() {
         let _ = writeln!(text, "  broken    {}", listed.join(", "));
     }
-    match run.end {
-        sim_zk::End::Done => {}
-        sim_zk::End::Stuck => {
-            text.push_str("  the run stopped: nothing could happen any more, and somebody still waited\n")
-        }
-        sim_zk::End::OutOfTime => {
-            text.push_str("  the run did not end: somebody still waited after 300 s of simulated time\n")
-        }
+    if let Some(hang) = run.hang() {
+        let (name, about) = (hang.name(), hang.about());
+        let lull = run.longest_lull_us / 1_000_000;
+        let _ = writeln!(
+            text,
+            "  {name:<9} {about}: no round ended for {lull} s of simulated time, and no fault struck"
+        );
     }
     let _ = writeln!(text, "  drawn     {plan}");
     if let Some(seed) = seed {

@@ -6,8 +6,12 @@
 mod conformance;
 mod differences;
 mod failure;
+mod fresh;
 mod judging;
+mod junit;
+mod lines;
 mod list;
+mod merging;
 mod progress;
 mod real;
 mod reporting;
@@ -39,6 +43,8 @@ enum Verb {
     List(Output),
     /// Run many seeds of workloads under faults, in parallel
     Sweep(sweeping::Sweep),
+    /// Add up the shards of a sweep: the same table, verdict and exit status as without them
+    Merge(merging::Merge),
     /// Run every broken recipe on many seeds, the right one beside it, and show whether each is caught as it should be
     Zoo(zoo::Zoo),
     /// Run one seed of a workload, or tell a story
@@ -110,6 +116,7 @@ pub fn main() -> ExitCode {
     let result = match cli.verb {
         Verb::List(output) => list::list(output),
         Verb::Sweep(sweep) => sweep.run(),
+        Verb::Merge(merge) => merge.run(),
         Verb::Zoo(zoo) => zoo.run(),
         Verb::Run(one) => one.run(),
         Verb::Replay(replay) => replay.run(),

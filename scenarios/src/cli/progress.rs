@@ -1,7 +1,12 @@
 //! The live display of long work: quiet when nobody watches.
 
+use crate::run::Run;
+use crate::sweep::{self, Order};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::sync::Mutex;
+use zk_checker::{Probe, Verdict};
 
 /// A bar over `total` seeds, on stderr if that is a terminal.
 pub(super) fn bar(total: u64, what: &str) -> ProgressBar {
@@ -24,4 +29,79 @@ pub(super) fn bar_of(total: u64, what: &str, things: &str) -> ProgressBar {
     bar.set_style(style);
     bar.set_prefix(what.to_owned());
     bar
+}
+
+/// The display of a sweep: how far it is, what it has reached of what it must, what has failed by which rule.
+pub(super) struct Watched {
+    bar: ProgressBar,
+    /// How many things there are to reach: probes, and what comes about in some runs.
+    to_reach: usize,
+    must_reach: BTreeSet<Probe>,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Default)]
+struct Seen {
+    reached: BTreeSet<&'static str>,
+    failed: BTreeMap<String, u64>,
+}
+
+impl Watched {
+    pub(super) fn new(order: &Order) -> Watched {
+        let target = order.search.target;
+        let must_reach: BTreeSet<Probe> = target.must_reach().iter().copied().collect();
+        let to_reach = must_reach.len() + target.stated.sometimes.len();
+        Watched { bar: bar(order.runs(), target.name), to_reach, must_reach, seen: Mutex::default() }
+    }
+
+    /// Takes a run in.
+    pub(super) fn saw(&self, run: Result<&Run, &str>) {
+        self.bar.inc(1);
+        if self.bar.is_hidden() {
+            return;
+        }
+        let mut seen = self.seen.lock().expect("no thread panics while it holds this");
+        let before = seen.reached.len();
+        if let Ok(run) = run {
+            seen.reached.extend(&run.sometimes);
+            let reached = |probe: &&Probe| run.report.metrics.reached(**probe) > 0;
+            seen.reached.extend(self.must_reach.iter().filter(reached).map(|probe| probe.name()));
+        }
+        let what = match run {
+            Ok(run) => (run.verdict() >= Verdict::Unknown).then(|| sweep::what_failed(run)),
+            Err(_) => Some(sweep::PANIC.to_owned()),
+        };
+        let is_new = seen.reached.len() > before || what.is_some();
+        if let Some(what) = what {
+            *seen.failed.entry(what).or_default() += 1;
+        }
+        if is_new {
+            self.bar.set_message(seen.message(self.to_reach));
+        }
+    }
+
+    pub(super) fn finish(self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Seen {
+    fn message(&self, to_reach: usize) -> String {
+        let mut text = format!("{} of {to_reach} probes hit", self.reached.len());
+        for (what, count) in &self.failed {
+            let _ = write!(text, ", {what} {count}×");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_says_what_was_reached_and_what_failed_how_often() {
+        let seen = Seen { reached: ["a"].into(), failed: [("MX-1".into(), 3), ("stuck".into(), 1)].into() };
+        assert_eq!(seen.message(4), "1 of 4 probes hit, MX-1 3×, stuck 1×");
+    }
 }

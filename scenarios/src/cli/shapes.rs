@@ -1,5 +1,6 @@
 //! The failures of a sweep, those of one rule and shape as one.
 
+use super::sweeping::{Part, again};
 use crate::shape::Shape;
 use crate::sweep::Tally;
 use serde_json::{Value, json};
@@ -20,16 +21,16 @@ fn kinds(tally: &Tally) -> Vec<Kind<'_>> {
     kinds
 }
 
-/// For eyes; nothing if nothing failed. `again` is what runs the seed again.
-pub(super) fn told(tally: &Tally, again: &dyn Fn(u64) -> String) -> String {
-    let kinds = kinds(tally);
+/// For eyes; nothing if nothing failed.
+pub(super) fn told(part: &Part) -> String {
+    let (search, kinds) = (&part.order.search, kinds(&part.tally));
     if kinds.is_empty() {
         return String::new();
     }
     let mut text = "  failures, by rule and shape\n".to_owned();
     for (rule, shape, seed, count) in kinds.iter().take(SHOWN) {
         let _ = writeln!(text, "    {count:>6} × {rule:<6} {shape}");
-        let _ = writeln!(text, "             {}", again(*seed));
+        let _ = writeln!(text, "             {}", again(search, *seed));
     }
     if let Some(more) = kinds.len().checked_sub(SHOWN).filter(|more| *more > 0) {
         let _ = writeln!(text, "    and {more} shapes more; `--format json` lists them all");
@@ -38,10 +39,11 @@ pub(super) fn told(tally: &Tally, again: &dyn Fn(u64) -> String) -> String {
 }
 
 /// For a script: an object for each.
-pub(super) fn lines(workload: &str, tally: &Tally, again: &dyn Fn(u64) -> String) -> Vec<Value> {
+pub(super) fn lines(part: &Part) -> Vec<Value> {
+    let (search, workload) = (&part.order.search, part.order.search.target.name);
     let line = |(rule, shape, seed, count): Kind<'_>| {
         json!({"kind": "failure", "workload": workload, "rule": rule, "events": shape.events,
-            "faults": shape.faults, "count": count, "seed": seed, "again": again(seed)})
+            "faults": shape.faults, "count": count, "seed": seed, "again": again(search, seed)})
     };
-    kinds(tally).into_iter().map(line).collect()
+    kinds(&part.tally).into_iter().map(line).collect()
 }

@@ -1,13 +1,15 @@
 //! `run` and `replay`: one run, shown.
 
+use super::sweeping::{again, parse_strategy};
 use super::{Output, failure, nearest, reporting, shrinking, status, word};
 use crate::code::Recorded;
 use crate::plan::Plan;
 use crate::report::{Shown, Source};
 use crate::run::{self, Run};
+use crate::strategy::{Search, Strategy};
 use crate::target::Target;
 use crate::{stage, stories, sweep, trace};
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
@@ -23,6 +25,12 @@ pub(super) struct RunOne {
     seed: u64,
     #[command(flatten)]
     view: reporting::View,
+    /// Of which search it is the run: uniform, swarm, systematic or portfolio
+    #[arg(long, value_parser = parse_strategy, default_value = "swarm")]
+    strategy: Strategy,
+    /// Draw its sizes too, as `sweep --vary` does
+    #[arg(long)]
+    vary: bool,
     /// A plan to follow instead of the one that the seed draws: a JSON file
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
@@ -62,12 +70,19 @@ impl RunOne {
         }
         let names: Vec<&str> = stories::all().map(|story| story.name).collect();
         let target = target(&self.name, &names)?;
-        let plan = match &self.plan {
-            Some(path) => read_plan(path)?,
-            None => target.plan(self.seed),
+        let plan = self.plan.as_deref().map(read_plan).transpose()?;
+        let search = Search::new(target, self.strategy, plan).varied(self.vary);
+        let Some(attempt) = search.attempt(self.seed) else {
+            bail!("a systematic search of {:?} ends before number {}", target.name, self.seed);
         };
-        let run = run::seed(target, &plan, self.seed);
-        show(target, Some(self.seed), &plan, &run, &self.view, self.shrink, self.output)
+        let plan = attempt.plan.clone();
+        let run = attempt.run(target);
+        let seed = Seed { number: self.seed, is_plain: search.is_plain() };
+        let status = show(target, Some(seed), &plan, &run, &self.view, self.shrink, self.output)?;
+        if !seed.is_plain && run.verdict() >= Verdict::Unknown && !self.output.is_json() {
+            println!("  again     {}", again(&search, self.seed));
+        }
+        Ok(status)
     }
 }
 
@@ -106,9 +121,23 @@ fn tell_story(story: &stage::Story, page: &reporting::Page, output: Output) -> a
     Ok(status(verdict))
 }
 
+/// The number of a run in its search.
+#[derive(Clone, Copy)]
+struct Seed {
+    number: u64,
+    /// It is what that seed means wherever nothing else is said.
+    is_plain: bool,
+}
+
+impl Seed {
+    fn plain(self) -> Option<u64> {
+        self.is_plain.then_some(self.number)
+    }
+}
+
 fn show(
     target: &'static Target,
-    seed: Option<u64>,
+    seed: Option<Seed>,
     plan: &Plan,
     run: &Run,
     view: &reporting::View,
@@ -117,12 +146,13 @@ fn show(
 ) -> anyhow::Result<ExitCode> {
     let verdict = run.verdict();
     let failed = verdict >= Verdict::Unknown;
-    let kept = if failed { Some(failure::keep(target, seed, plan, run)?) } else { None };
-    let source = reporting::source(target, seed, plan, run);
+    let (number, plain) = (seed.map(|seed| seed.number), seed.and_then(Seed::plain));
+    let kept = if failed { Some(failure::keep(target, plain, plan, run)?) } else { None };
+    let source = reporting::source(target, plain, plan, run);
     let Run { history, report, .. } = run;
     let page = view.page.write(Shown { history, report, verdict, source: &source, beside: None })?;
     if output.is_json() {
-        println!("{}", run_line(target, seed, run));
+        println!("{}", run_line(target, number, run));
         shrinking::also(target, plan, run, shrink, output);
         println!("{}", summary_line(verdict));
         return Ok(status(verdict));
@@ -131,7 +161,7 @@ fn show(
     println!(
         "{}{}: {}",
         target.name,
-        seed.map_or(String::new(), |seed| format!(", seed {seed}")),
+        number.map_or(String::new(), |seed| format!(", seed {seed}")),
         word(verdict)
     );
     println!("  drawn     {plan}");
@@ -153,7 +183,7 @@ fn show(
     }
     if let Some(kept) = &kept {
         println!();
-        print!("{}", failure::tell(target, seed, plan, run, kept));
+        print!("{}", failure::tell(target, plain, plan, run, kept));
         shrinking::also(target, plan, run, shrink, output);
     } else if !run.report.findings.is_empty() {
         println!();

@@ -1,17 +1,23 @@
 //! `sweep`: many seeds, counted.
 
+use super::lines::{InOrder, Lines, new_file};
+use super::progress::Watched;
 use super::single::{read_plan, run_line, target};
-use super::{Output, failure, progress, shapes, shrinking, status, word};
-use crate::run::{self, Run};
+use super::{Output, failure, fresh, junit, shapes, shrinking, status, word};
+use crate::run::Run;
+use crate::shard::Sheet;
+use crate::strategy::{Search, Strategy};
 use crate::sweep::{self, Order, Tally};
 use crate::target::Target;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
-use indicatif::ProgressBar;
 use serde_json::json;
+use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use zk_checker::Verdict;
 
@@ -20,6 +26,9 @@ const TOLD: usize = 2;
 
 /// How many seeds a workload gets if nothing else is said.
 const SEEDS: u64 = 20_000;
+
+/// After how many runs a search that ends when nothing new comes looks whether anything did.
+const BATCH: u64 = 500;
 
 #[derive(Args)]
 pub(super) struct Sweep {
@@ -40,6 +49,12 @@ pub(super) struct Sweep {
     /// Only every n-th seed, beginning with the i-th: i/n, i from 0
     #[arg(long, value_parser = parse_shard, default_value = "0/1")]
     shard: (u64, u64),
+    /// In what order runs are searched: uniform, swarm, systematic or portfolio
+    #[arg(long, value_parser = parse_strategy, default_value = "swarm")]
+    strategy: Strategy,
+    /// Draw the sizes of each run too: servers, clients, rounds, and the sessions' timeout
+    #[arg(long)]
+    vary: bool,
     /// One plan for all seeds, instead of one drawn by each: a JSON file
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
@@ -49,9 +64,24 @@ pub(super) struct Sweep {
     /// How many runs may go into making the first failure of each rule small, of those that are told in full; 0 for none
     #[arg(long, value_name = "RUNS", default_value_t = crate::shrink::RUNS)]
     shrink: u32,
-    /// With `--format json`: a line for every run, not only for failures
+    /// Stop when all was reached that must be, and nothing new came for a while; `--seeds` is then the most
+    #[arg(long, conflicts_with = "shard")]
+    until_covered: bool,
+    /// With `--until-covered`: for how many runs nothing new may come before it stops
+    #[arg(long, value_name = "RUNS", default_value_t = 4 * BATCH)]
+    quiet_for: u64,
+    /// Make so many of the runs again, each in a fresh process, and compare
+    #[arg(long, value_name = "RUNS")]
+    verify_determinism: Option<u64>,
+    /// In JSON lines: one for every run, not only for failures
     #[arg(long)]
     each: bool,
+    /// Write the results into this new file as JSON lines, whatever goes to stdout: `merge` reads it
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Write the results into this new file as a JUnit report
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
     #[command(flatten)]
     output: Output,
 }
@@ -78,11 +108,48 @@ fn parse_shard(text: &str) -> Result<(u64, u64), String> {
     }
 }
 
+/// Reads the name of a strategy.
+pub(super) fn parse_strategy(text: &str) -> Result<Strategy, String> {
+    let names = Strategy::ALL.map(Strategy::name);
+    Strategy::from_name(text).ok_or_else(|| match super::nearest(text, names.into_iter()) {
+        Some(near) => format!("there is no strategy {text:?}; did you mean {near:?}?"),
+        None => format!("there is no strategy {text:?}; there are {}", names.join(", ")),
+    })
+}
+
+/// What `run` has to be told to make a run of a search again. Whoever had a plan of one's own knows its file.
+pub(super) fn numbered(search: &Search, seed: u64) -> String {
+    let name = search.target.name;
+    let strategy = match search.strategy {
+        Strategy::Swarm => String::new(),
+        strategy => format!(" --strategy {}", strategy.name()),
+    };
+    let vary = if search.varied { " --vary" } else { "" };
+    format!("{name}{strategy}{vary} --seed {seed}")
+}
+
+/// The command that makes a run of a search again, for whoever reads it.
+pub(super) fn again(search: &Search, seed: u64) -> String {
+    let plan = if search.plan.is_some() { " with the same --plan" } else { "" };
+    format!("cargo sim run {} --trace{plan}", numbered(search, seed))
+}
+
 /// One workload's part of a sweep.
-struct Part {
-    order: Order,
-    tally: Tally,
-    seconds: f64,
+pub(super) struct Part {
+    pub order: Order,
+    pub tally: Tally,
+    pub seconds: f64,
+    /// What else there is to say of it.
+    pub notes: Vec<String>,
+}
+
+/// Where results go.
+pub(super) struct Telling {
+    pub output: Output,
+    pub lines: Lines,
+    pub junit: Option<File>,
+    /// How many runs may go into making a failure small.
+    pub shrink: u32,
 }
 
 impl Sweep {
@@ -95,6 +162,9 @@ impl Sweep {
             bail!("--seeds 0 would prove nothing; give at least one");
         }
         let plan = self.plan.as_deref().map(read_plan).transpose()?;
+        if plan.is_some() && matches!(self.strategy, Strategy::Uniform | Strategy::Portfolio) {
+            bail!("--strategy {} draws rates of its own; leave out --plan", self.strategy.name());
+        }
         let jobs = match self.jobs {
             Some(0) => bail!("--jobs 0 would do nothing; give at least one"),
             Some(jobs) => jobs,
@@ -102,54 +172,147 @@ impl Sweep {
         };
         let end =
             self.from.checked_add(self.seeds).ok_or_else(|| anyhow!("there are no seeds beyond 2^64"))?;
+        let junit = self.junit.as_deref().map(new_file).transpose()?;
+        let lines = Lines::open(self.output, self.out.as_deref())?;
+        let mut telling = Telling { output: self.output, lines, junit, shrink: self.shrink };
         // A run that panics is told as a failure, with its seed; the hook would tell it a thousand times.
         super::silence_panics();
         let stop = AtomicBool::new(false);
         let started = now();
         let mut parts = Vec::new();
         for target in targets {
-            let (seeds, shard, plan) = (self.from..end, self.shard, plan.clone());
-            let order = Order { target, seeds, shard, plan, jobs, require_probes: self.require_probes };
-            parts.push(self.part(order, &stop, started));
+            let search = Search::new(target, self.strategy, plan.clone()).varied(self.vary);
+            let require_probes = self.require_probes || self.until_covered;
+            let (seeds, shard, count_transitions) = (self.from..end, self.shard, self.until_covered);
+            let order = Order { search, seeds, shard, jobs, require_probes, count_transitions };
+            parts.push(self.part(order, &mut telling, &stop, started)?);
         }
-        for part in &parts {
+        telling.conclude(&parts, started.elapsed().as_secs_f64())
+    }
+
+    /// Sweeps one workload: all of it, or until nothing new comes.
+    fn part(
+        &self,
+        order: Order,
+        telling: &mut Telling,
+        stop: &AtomicBool,
+        started: std::time::Instant,
+    ) -> anyhow::Result<Part> {
+        let begun = now();
+        let counted = order.search.counted(order.seeds.end, order.jobs);
+        let runs = order.runs();
+        let sampled = fresh::sampled(self.verify_determinism.unwrap_or(0), runs);
+        let watched = Watched::new(&order);
+        let (first, step) = (order.seeds.start.saturating_add(order.shard.0), order.shard.1);
+        let marks = Mutex::new(BTreeMap::new());
+        let ready = Mutex::new((InOrder::new(first, step), &mut telling.lines, Ok(())));
+        let each = |seed: u64, run: Result<&Run, &str>| {
+            watched.saw(run);
+            let mut ready = ready.lock().expect("no thread panics while it holds this");
+            let (in_order, lines, written) = &mut *ready;
+            for line in in_order.put(seed, self.line(&order, seed, run, lines)) {
+                if written.is_ok() {
+                    *written = lines.write(line);
+                }
+            }
+            if let Ok(run) = run
+                && sampled((seed - first) / step)
+            {
+                let mark = (run.hash, run.history.events.len() as u64);
+                marks.lock().expect("no thread panics while it holds this").insert(seed, mark);
+            }
+            if self.budget.is_some_and(|budget| started.elapsed() >= budget) {
+                stop.store(true, Ordering::Relaxed);
+            }
+        };
+        let (tally, mut notes) = match self.until_covered {
+            true => self.until_covered(&order, stop, &each),
+            false => (sweep::sweep(&order, stop, &each), Vec::new()),
+        };
+        let (in_order, lines, written) = ready.into_inner().expect("all threads are done");
+        written?;
+        in_order.rest().try_for_each(|line| lines.write(line))?;
+        watched.finish();
+        if let Some(counted) = counted {
+            notes.push(match order.search.strategy {
+                Strategy::Portfolio => format!("systematic: {}", counted.done(tally.runs / 3)),
+                _ => format!("systematic: {}", counted.done(tally.runs)),
+            });
+        }
+        let seconds = begun.elapsed().as_secs_f64();
+        if self.verify_determinism.is_some() {
+            let marks = marks.into_inner().expect("all threads are done");
+            fresh::compare(&order.search, self.plan.as_deref(), &marks, order.jobs)?;
+            notes.push(format!("{} runs made again, each in a fresh process: all the same", marks.len()));
+        }
+        Ok(Part { order, tally, seconds, notes })
+    }
+
+    /// The JSON line of a run, if there is to be one.
+    fn line(&self, order: &Order, seed: u64, run: Result<&Run, &str>, lines: &Lines) -> Option<String> {
+        let failed = run.is_err() || run.is_ok_and(|run| run.verdict() >= Verdict::Unknown);
+        if !lines.are_wanted() || !(self.each || failed) {
+            return None;
+        }
+        let target = order.search.target;
+        Some(match run {
+            Ok(run) => run_line(target, Some(seed), run).to_string(),
+            Err(said) => json!({"kind": "run", "workload": target.name, "seed": seed,
+                "verdict": "fail", "rule": sweep::PANIC, "said": said})
+            .to_string(),
+        })
+    }
+
+    /// Runs on until all was reached that must be, and no new transition came for a number of runs. What is looked at are
+    /// batches, so that it ends after the same run on any number of threads.
+    fn until_covered(
+        &self,
+        order: &Order,
+        stop: &AtomicBool,
+        each: &sweep::Each<'_>,
+    ) -> (Tally, Vec<String>) {
+        let (mut tally, mut quiet, mut last) = (Tally::default(), 0, 0);
+        let mut next = order.seeds.start;
+        while next < order.seeds.end && !stop.load(Ordering::Relaxed) {
+            let end = next.saturating_add(BATCH).min(order.seeds.end);
+            let batch = Order { seeds: next..end, ..order.clone() };
+            tally.merge(sweep::sweep(&batch, stop, each));
+            next = end;
+            quiet = if tally.transitions.len() > last { 0 } else { quiet + BATCH };
+            last = tally.transitions.len();
+            let is_proved = tally.never_struck(order).is_empty()
+                && tally.not_put_to_the_test(order).is_empty()
+                && tally.unreached(order).is_empty()
+                && tally.never_came_about(order).is_empty();
+            if is_proved && quiet >= self.quiet_for {
+                let note = format!("covered: {last} transitions, and no new one in the last {quiet} runs");
+                return (tally, vec![note]);
+            }
+        }
+        let note = format!(
+            "not covered: {last} transitions, and the last new one came within {} runs",
+            quiet + BATCH
+        );
+        (tally, vec![note])
+    }
+}
+
+impl Telling {
+    /// Tells what came of it all: failures, tables, lines, the report; and gives the exit status.
+    pub(super) fn conclude(mut self, parts: &[Part], seconds: f64) -> anyhow::Result<ExitCode> {
+        for part in parts {
             self.tell_failures(part)?;
         }
         let verdict =
             parts.iter().map(|part| part.tally.verdict(&part.order)).max().unwrap_or(Verdict::Vacuous);
         let vacuous = parts.iter().any(|part| part.tally.verdict(&part.order) == Verdict::Vacuous);
-        self.summary(&parts, verdict, started.elapsed().as_secs_f64());
+        self.summary(parts, verdict, seconds)?;
+        self.lines.finish()?;
+        if let Some(file) = self.junit {
+            junit::write(&junit::of_sweep(parts), file)?;
+        }
         // A sweep that proved nothing of one workload proved nothing, unless it broke a promise.
         Ok(if vacuous && verdict < Verdict::Unknown { status(Verdict::Vacuous) } else { status(verdict) })
-    }
-
-    fn part(&self, order: Order, stop: &AtomicBool, started: std::time::Instant) -> Part {
-        let bar = progress::bar(order.runs(), order.target.name);
-        let begun = now();
-        let failed = AtomicU64::new(0);
-        let each = |seed: u64, run: Result<&Run, &str>| {
-            let what = match run {
-                Ok(run) => (run.verdict() >= Verdict::Unknown).then(|| sweep::what_failed(run)),
-                Err(_) => Some(sweep::PANIC.to_owned()),
-            };
-            if self.output.is_json() && (self.each || what.is_some()) {
-                match run {
-                    Ok(run) => println!("{}", run_line(order.target, Some(seed), run)),
-                    Err(said) => println!(
-                        "{}",
-                        json!({"kind": "run", "workload": order.target.name, "seed": seed,
-                            "verdict": "fail", "rule": sweep::PANIC, "said": said})
-                    ),
-                }
-            }
-            follow(&bar, &failed, what);
-            if self.budget.is_some_and(|budget| started.elapsed() >= budget) {
-                stop.store(true, Ordering::Relaxed);
-            }
-        };
-        let tally = sweep::sweep(&order, stop, &each);
-        bar.finish_and_clear();
-        Part { order, tally, seconds: begun.elapsed().as_secs_f64() }
     }
 
     /// The first failure of each kind is run again, kept and told.
@@ -161,27 +324,37 @@ impl Sweep {
                 println!("✗ {count} more runs failed by {what}, the first with seed {seed}");
             }
         }
+        let search = &part.order.search;
+        let name = search.target.name;
         for (what, (seed, count)) in kinds.into_iter().take(TOLD) {
-            let plan = part.order.plan(*seed);
-            let run = match run::seed_caught(part.order.target, &plan, *seed) {
+            let Some(attempt) = search.attempt(*seed) else { continue };
+            let (plan, placed) = (attempt.plan.clone(), attempt.placed.clone());
+            let run = match attempt.run_caught(search.target) {
                 Ok(run) => run,
                 Err(said) => {
                     if !self.output.is_json() {
-                        let name = part.order.target.name;
                         println!("✗ {name}, seed {seed}: the code under test panicked: {said}");
-                        println!("  drawn     {plan}\n  again     cargo sim run {name} --seed {seed}");
+                        println!("  drawn     {plan}\n  again     {}", again(search, *seed));
                         println!("  {count} of {} runs panicked\n", part.tally.runs);
                     }
                     continue;
                 }
             };
-            let kept = failure::keep(part.order.target, Some(*seed), &plan, &run)
+            // What a seed means is told there; what a number means in another search is told here.
+            let plain = search.is_plain().then_some(*seed);
+            let kept = failure::keep(search.target, plain, &plan, &run)
                 .with_context(|| format!("keeping the failure of seed {seed}"))?;
             if !self.output.is_json() {
-                print!("{}", failure::tell(part.order.target, Some(*seed), &plan, &run, &kept));
+                print!("{}", failure::tell(search.target, plain, &plan, &run, &kept));
+                if plain.is_none() {
+                    println!("  again     {}", again(search, *seed));
+                }
+                for spot in placed.iter().flatten() {
+                    println!("  placed    {spot}");
+                }
                 println!("  {count} of {} runs failed by {what}", part.tally.runs);
             }
-            shrinking::also(part.order.target, &plan, &run, self.shrink, self.output);
+            shrinking::also(search.target, &plan, &run, self.shrink, self.output);
             if !self.output.is_json() {
                 println!();
             }
@@ -189,51 +362,48 @@ impl Sweep {
         Ok(())
     }
 
-    fn summary(&self, parts: &[Part], verdict: Verdict, seconds: f64) {
-        if self.output.is_json() {
+    fn summary(&mut self, parts: &[Part], verdict: Verdict, seconds: f64) -> anyhow::Result<()> {
+        if self.lines.are_wanted() {
             for part in parts {
+                let name = part.order.search.target.name;
                 for (rule, (premises, verdict)) in &part.tally.rules {
-                    println!(
-                        "{}",
-                        json!({"kind": "rule", "workload": part.order.target.name, "id": rule.name(),
-                            "verdict": word(*verdict), "premises": premises})
-                    );
+                    self.lines.write(json!({"kind": "rule", "workload": name, "id": rule.name(),
+                        "verdict": word(*verdict), "premises": premises}))?;
                 }
             }
             for part in parts {
+                let name = part.order.search.target.name;
                 for (probe, count) in &part.tally.probes {
-                    println!(
-                        "{}",
-                        json!({"kind": "probe", "workload": part.order.target.name, "id": probe.name(),
-                            "count": count})
-                    );
+                    self.lines.write(json!({"kind": "probe", "workload": name, "id": probe.name(),
+                        "count": count}))?;
+                }
+                for (what, count) in &part.tally.sometimes {
+                    self.lines.write(json!({"kind": "sometimes", "workload": name, "id": what,
+                        "count": count}))?;
                 }
             }
-            parts.iter().filter_map(unproved).for_each(|line| println!("{line}"));
-            for Part { order, tally, .. } in parts {
-                let lines = shapes::lines(order.target.name, tally, &|seed| self.again(order.target, seed));
-                lines.iter().for_each(|line| println!("{line}"));
+            for line in parts.iter().filter_map(unproved) {
+                self.lines.write(line)?;
+            }
+            for part in parts {
+                for line in shapes::lines(part) {
+                    self.lines.write(line)?;
+                }
+            }
+            for part in parts {
+                self.lines.write(serde_json::to_string(&Sheet::of(&part.order, &part.tally))?)?;
             }
             let runs: u64 = parts.iter().map(|part| part.tally.runs).sum();
             let failed: u64 = parts.iter().flat_map(|part| part.tally.failures.values()).map(|f| f.1).sum();
             let vacuous = parts.iter().filter(|p| p.tally.verdict(&p.order) == Verdict::Vacuous).count();
-            println!(
-                "{}",
-                json!({"kind": "summary", "verdict": word(verdict), "runs": runs, "failed": failed,
-                    "vacuous": vacuous, "seconds": seconds, "per_second": runs as f64 / seconds})
-            );
-            return;
+            self.lines.write(json!({"kind": "summary", "verdict": word(verdict), "runs": runs,
+                "failed": failed, "vacuous": vacuous, "seconds": seconds,
+                "per_second": runs as f64 / seconds}))?;
         }
-        for part in parts {
-            let failures = shapes::told(&part.tally, &|seed| self.again(part.order.target, seed));
-            table(part, &failures);
+        if !self.output.is_json() {
+            parts.iter().for_each(table);
         }
-    }
-
-    /// What runs a seed again.
-    fn again(&self, target: &Target, seed: u64) -> String {
-        let plan = self.plan.as_ref().map_or(String::new(), |path| format!(" --plan {}", path.display()));
-        format!("cargo sim run {} --seed {seed}{plan}", target.name)
+        Ok(())
     }
 }
 
@@ -243,25 +413,38 @@ fn unproved(part: &Part) -> Option<serde_json::Value> {
     let rules: Vec<&str> =
         part.tally.not_put_to_the_test(&part.order).iter().map(|rule| rule.name()).collect();
     let probes: Vec<&str> = part.tally.unreached(&part.order).iter().map(|probe| probe.name()).collect();
-    let name = part.order.target.name;
-    (!faults.is_empty() || !rules.is_empty() || !probes.is_empty()).then(
-        || json!({"kind": "unproved", "workload": name, "faults": faults, "rules": rules, "probes": probes}),
-    )
+    let sometimes = part.tally.never_came_about(&part.order);
+    let name = part.order.search.target.name;
+    (!faults.is_empty() || !rules.is_empty() || !probes.is_empty() || !sometimes.is_empty()).then(|| {
+        json!({"kind": "unproved", "workload": name, "faults": faults, "rules": rules, "probes": probes,
+            "sometimes": sometimes})
+    })
 }
 
-fn follow(bar: &ProgressBar, failed: &AtomicU64, what: Option<String>) {
-    if let Some(what) = what {
-        let failed = failed.fetch_add(1, Ordering::Relaxed) + 1;
-        bar.set_message(format!("{failed} failed, last by {what}"));
-    }
-    bar.inc(1);
+/// The same for people: a clause for each kind of thing.
+pub(super) fn missing(part: &Part) -> Vec<String> {
+    let Part { order, tally, .. } = part;
+    let faults: Vec<&str> = tally.never_struck(order).iter().map(|fault| fault.name()).collect();
+    let rules: Vec<&str> = tally.not_put_to_the_test(order).iter().map(|rule| rule.name()).collect();
+    let probes: Vec<&str> = tally.unreached(order).iter().map(|probe| probe.name()).collect();
+    let sometimes = tally.never_came_about(order);
+    let clause = |names: &[&str], what: &str| {
+        (!names.is_empty()).then(|| format!("{} {what}; run more seeds", names.join(", ")))
+    };
+    let clauses = [
+        clause(&faults, "never struck"),
+        clause(&rules, "was never put to the test"),
+        clause(&probes, "was never reached"),
+        clause(&sometimes, "never came about"),
+    ];
+    clauses.into_iter().flatten().collect()
 }
 
-fn table(part: &Part, failures: &str) {
-    let Part { order, tally, seconds } = part;
+fn table(part: &Part) {
+    let Part { order, tally, seconds, notes } = part;
     println!(
         "{}: {} runs in {seconds:.1} s, {:.0} seeds/s on {} threads; {} events, {:.0} s of simulated time",
-        order.target.name,
+        order.search.target.name,
         tally.runs,
         tally.runs as f64 / seconds,
         order.jobs,
@@ -281,7 +464,18 @@ fn table(part: &Part, failures: &str) {
     for (probe, count) in &tally.probes {
         println!("    {:<28} {count:>9}  {}", probe.name(), probe.about());
     }
-    print!("{failures}");
+    print!("{}", shapes::told(part));
+    if !tally.sometimes.is_empty() {
+        println!("  came about");
+    }
+    for (what, count) in &tally.sometimes {
+        println!("    {count:>9}  {what}");
+    }
+    println!(
+        "  once healed, some client got on within {:.1} s at the most; {} s were allowed",
+        tally.longest_lull_us as f64 / 1e6,
+        order.search.target.stated.finishes_within.as_secs()
+    );
     let count = |verdict| tally.verdicts.get(&verdict).copied().unwrap_or(0);
     println!(
         "  verdicts  {} pass, {} inherent, {} vacuous, {} unknown, {} fail",
@@ -291,23 +485,11 @@ fn table(part: &Part, failures: &str) {
         count(Verdict::Unknown),
         count(Verdict::Fail)
     );
-    let never = tally.never_struck(order);
-    if !never.is_empty() {
-        let names: Vec<&str> = never.iter().map(|fault| fault.name()).collect();
-        println!("  nothing was proved: {} never struck; run more seeds", names.join(", "));
+    for clause in missing(part) {
+        println!("  nothing was proved: {clause}");
     }
-    let untested = tally.not_put_to_the_test(order);
-    if !untested.is_empty() {
-        let names: Vec<&str> = untested.iter().map(|rule| rule.name()).collect();
-        println!("  nothing was proved: {} was never put to the test; run more seeds", names.join(", "));
-    }
-    let unreached = tally.unreached(order);
-    if !unreached.is_empty() {
-        let names: Vec<&str> = unreached.iter().map(|probe| probe.name()).collect();
-        println!(
-            "  nothing was proved: {} was never reached; run more seeds, or the simulation is too kind",
-            names.join(", ")
-        );
+    for note in notes {
+        println!("  {note}");
     }
     let verdict = tally.verdict(order);
     println!("  {}: {}", word(verdict), meaning(verdict));

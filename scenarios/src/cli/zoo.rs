@@ -1,9 +1,12 @@
 //! `zoo`: every broken recipe on many seeds: is it caught, by the right rule, soon enough, and by nothing but its own fault?
 
-use super::sweeping::now;
-use super::{Output, nearest, progress, shrinking};
+use super::lines::new_file;
+use super::sweeping::{now, parse_strategy};
+use super::{Output, junit, nearest, progress, shrinking};
+use crate::strategy::{Search, Strategy};
 use crate::target::Target;
-use crate::zoo::measure::{Measured, Outcome, measure};
+use crate::zoo::kills::{self, Kills};
+use crate::zoo::measure::{Measured, Outcome, measure_by};
 use crate::zoo::shrunk::{self, Small};
 use crate::zoo::table;
 use anyhow::{Context, anyhow, bail};
@@ -29,6 +32,15 @@ pub(super) struct Zoo {
     /// Threads; all cores if not given
     #[arg(long)]
     jobs: Option<usize>,
+    /// In what order runs are searched: uniform, swarm, systematic or portfolio
+    #[arg(long, value_parser = parse_strategy, default_value = "swarm")]
+    strategy: Strategy,
+    /// Show instead how many runs each of the strategies takes to catch each of them
+    #[arg(long, conflicts_with_all = ["strategy", "junit"])]
+    strategies: bool,
+    /// Write the results into this new file as a JUnit report
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
     /// Write the table into this file, between its two marks
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = README)]
     write_readme: Option<PathBuf>,
@@ -51,7 +63,11 @@ impl Zoo {
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
         let readme = self.write_readme.as_deref().map(|path| self.readme(path)).transpose()?;
+        let report = self.junit.as_deref().map(new_file).transpose()?;
         super::silence_panics();
+        if self.strategies {
+            return self.kill_table(&entries, jobs, readme.as_deref());
+        }
         let (mut measured, mut small) = (Vec::new(), Vec::new());
         for target in entries {
             let one = self.entry(target, jobs);
@@ -77,8 +93,50 @@ impl Zoo {
             let placed = placed.context("the marks were there before")?;
             std::fs::write(path, placed).with_context(|| format!("cannot write {}", path.display()))?;
         }
+        if let Some(file) = report {
+            junit::write(&junit::of_zoo(&measured), file)?;
+        }
         let all = measured.iter().all(|one| one.outcome() == Outcome::Caught);
         Ok(ExitCode::from(u8::from(!all)))
+    }
+
+    /// How soon each strategy catches each entry. Each should be caught by one of them.
+    fn kill_table(
+        &self,
+        entries: &[&'static Target],
+        jobs: usize,
+        readme: Option<&str>,
+    ) -> anyhow::Result<ExitCode> {
+        let bar = progress::bar_of(entries.len() as u64, "zoo", "entries");
+        let mut all = Vec::new();
+        for target in entries {
+            bar.set_message(target.name);
+            let one = Kills::of(target, self.seeds, jobs);
+            if self.output.is_json() {
+                println!("{}", kill_line(&one));
+            }
+            all.push(one);
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        let caught = all.iter().filter(|one| one.is_caught()).count();
+        if self.output.is_json() {
+            let verdict = if caught == all.len() { "pass" } else { "fail" };
+            println!(
+                "{}",
+                json!({"kind": "summary", "verdict": verdict, "entries": all.len(), "caught": caught,
+                    "seeds": self.seeds})
+            );
+        } else {
+            print!("{}", kills::text(&all, self.seeds));
+        }
+        if let (Some(path), Some(text)) = (&self.write_readme, readme) {
+            let table = kills::markdown(&all, self.seeds);
+            let placed = table::placed_between(text, &table, kills::BEGIN, kills::END);
+            let placed = placed.context("the marks were there before")?;
+            std::fs::write(path, placed).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        Ok(ExitCode::from(u8::from(caught < all.len())))
     }
 
     /// Those of the names, in the order of the zoo. The beginning of a name stands for all that begin with it.
@@ -109,13 +167,10 @@ impl Zoo {
         }
         let text =
             std::fs::read_to_string(path).map_err(|e| anyhow!("cannot read {}: {e}", path.display()))?;
-        if table::placed(&text, "").is_none() {
-            bail!(
-                "{} has no place for the table, between {:?} and {:?}",
-                path.display(),
-                table::BEGIN,
-                table::END
-            );
+        let (begin, end) =
+            if self.strategies { (kills::BEGIN, kills::END) } else { (table::BEGIN, table::END) };
+        if table::placed_between(&text, "", begin, end).is_none() {
+            bail!("{} has no place for the table, between {begin:?} and {end:?}", path.display());
         }
         Ok(text)
     }
@@ -130,7 +185,8 @@ impl Zoo {
     fn entry(&self, target: &'static Target, jobs: usize) -> Measured {
         let bar = progress::bar(self.seeds, target.name);
         let failed = AtomicU64::new(0);
-        let measured = measure(target, 0..self.seeds, jobs, &|has_failed| {
+        let runs = Search::new(target, self.strategy, None);
+        let measured = measure_by(&runs, 0..self.seeds, jobs, &|has_failed| {
             if has_failed {
                 bar.set_message(format!("{} failed", failed.fetch_add(1, Ordering::Relaxed) + 1));
             }
@@ -159,6 +215,14 @@ impl Zoo {
             self.seeds
         );
     }
+}
+
+/// How soon an entry is caught, for a script.
+fn kill_line(one: &Kills) -> serde_json::Value {
+    let medians: serde_json::Map<_, _> = (Strategy::ALL.iter().zip(one.medians))
+        .map(|(strategy, median)| (strategy.name().to_owned(), json!(median)))
+        .collect();
+    json!({"kind": "kill", "id": one.target.name, "medians": medians})
 }
 
 /// An entry for a script.

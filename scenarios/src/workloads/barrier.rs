@@ -4,12 +4,12 @@
 //! to raise it again at once; or wait at it, for the one that stands or until none does, now and then with little patience.
 //! Whoever may have left it standing lowers it before doing anything else, so that nobody waits for one who is gone.
 
-use super::Pace;
 use super::operation::{Call, Ended, nothing, operation};
 use super::rounds::{Round, rounds};
+use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::plan::Plan;
-use crate::target::{Done, Setting, Target};
+use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use std::future::Future;
@@ -33,7 +33,12 @@ pub static TARGET: Target = Target {
     real: Some(|c, setting, rounds, done| client::<_, Barrier<_>>(c, setting, rounds, done).boxed()),
     required: &[RuleId::Ba1, RuleId::Ba2, RuleId::Ba3, RuleId::Ba4, RuleId::Ba5],
     required_on_real: &[RuleId::Ba1],
+    stated: &STATED,
 };
+
+/// What its runs owe.
+pub static STATED: Stated =
+    Stated { finishes_within: Duration::from_secs(120), sometimes: &[SESSIONS[0], SESSIONS[1]] };
 
 /// The barrier's znode.
 pub const PATH: &str = "/gates/a";

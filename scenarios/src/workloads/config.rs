@@ -4,11 +4,12 @@
 //! write it without a condition; or read the set and publish another in its place. In the last round they follow for long
 //! enough that the last value must have come to everybody.
 
+use super::SESSIONS;
 use super::operation::{Call, Ended, observed_operation, operation};
 use super::rounds::{Round, rounds};
 use crate::client::Client;
 use crate::plan::Plan;
-use crate::target::{Done, Setting, Target};
+use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
 use sim_zk::fault::Fault;
@@ -43,7 +44,12 @@ pub static TARGET: Target = Target {
         RuleId::Cf8,
     ],
     required_on_real: &[RuleId::Cf1, RuleId::Cf7],
+    stated: &STATED,
 };
+
+/// What its runs owe.
+pub static STATED: Stated =
+    Stated { finishes_within: Duration::from_secs(180), sometimes: &[SESSIONS[0], SESSIONS[1]] };
 
 /// The znode of the value.
 pub const VALUE_PATH: &str = "/config/value";

@@ -5,12 +5,13 @@
 //! they leave one after the other, and one for two that is used once, so that others come late. Whoever finds nobody
 //! to begin with gives up in the end: the others may be done.
 
+use super::SESSIONS;
 use super::operation::{Call, Ended, observed_operation, operation};
 use super::rounds::{Round, rounds};
 use crate::client::Client;
 use crate::journal::Journal;
 use crate::plan::Plan;
-use crate::target::{Done, Setting, Target};
+use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use futures_util::future::select;
 use sim_zk::fault::Fault;
@@ -46,7 +47,12 @@ pub static TARGET: Target = Target {
         RuleId::Db10,
     ],
     required_on_real: &[RuleId::Db1, RuleId::Db2],
+    stated: &STATED,
 };
+
+/// What its runs owe.
+pub static STATED: Stated =
+    Stated { finishes_within: Duration::from_secs(90), sometimes: &[SESSIONS[0], SESSIONS[1]] };
 
 /// How long a patient client waits for others: longer than anything takes.
 const PATIENCE: Duration = Duration::from_secs(25);

@@ -6,14 +6,14 @@
 //! the leader's candidate. Whoever is told to stop stops; a client whose session
 //! ends opens another.
 
-use super::Pace;
 use super::holding::{Belief, Held};
 use super::operation::{Call, Ended, nothing, operation};
 use super::rounds::{Round, rounds};
+use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::journal::Journal;
 use crate::plan::Plan;
-use crate::target::{Done, Setting, Target};
+use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
 use sim_zk::fault::Fault;
@@ -54,6 +54,18 @@ pub static TARGET: Target = Target {
         RuleId::Mx11,
     ],
     required_on_real: &[RuleId::Mx1, RuleId::Le4],
+    stated: &STATED,
+};
+
+/// What its runs owe.
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(90),
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a write arrives when its holder has stopped",
+        "a resource refuses a former holder's write",
+    ],
 };
 
 /// The election's directory.

@@ -4,12 +4,12 @@
 //! leave, or drop the membership; or follow who is a member. In the last round some follow for long enough that the last
 //! change must have come to everybody. A member that may be out waits until it knows; one that is out says so.
 
-use super::Pace;
 use super::operation::{Call, Ended, operation};
 use super::rounds::{Round, rounds};
+use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::plan::Plan;
-use crate::target::{Done, Setting, Target};
+use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
 use sim_zk::fault::Fault;
@@ -35,7 +35,12 @@ pub static TARGET: Target = Target {
     real: Some(|c, setting, rounds, done| client::<_, Group<_>>(c, setting, rounds, done).boxed()),
     required: &[RuleId::Gm1, RuleId::Gm2, RuleId::Gm3, RuleId::Gm4, RuleId::Gm5, RuleId::Gm6, RuleId::Gm7],
     required_on_real: &[RuleId::Gm1, RuleId::Gm4],
+    stated: &STATED,
 };
+
+/// What its runs owe.
+pub static STATED: Stated =
+    Stated { finishes_within: Duration::from_secs(180), sometimes: &[SESSIONS[0], SESSIONS[1]] };
 
 /// The group's directory.
 pub const DIRECTORY: &str = "/group";

@@ -2,6 +2,7 @@
 
 use super::Pace;
 use crate::client::Client;
+use crate::sometimes;
 use futures_util::future::{Either, select};
 use std::future::Future;
 use std::pin::pin;
@@ -88,7 +89,9 @@ impl<'a, C: Client, H: Held> Belief<'a, C, H> {
                 let (object, op, fence) = (self.object, self.op, self.held.fence());
                 self.end(why);
                 arriving.await;
-                use_resource(client, object, op, fence);
+                let accepted = use_resource(client, object, op, fence);
+                sometimes!(client, "a write arrives when its holder has stopped", true);
+                sometimes!(client, "a resource refuses a former holder's write", !accepted);
                 return;
             }
             self.use_resource();

@@ -4,13 +4,14 @@
 //! resource in between, release. Whoever is told to stop stops, except that a write which has left for the resource
 //! arrives there: it is the resource that refuses it, by its token. A client whose session ends opens another.
 
-use super::Pace;
 use super::holding::{Belief, Held};
 use super::operation::{Call, Ended, attempt, nothing, operation};
 use super::rounds::{Round, rounds};
+use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::plan::Plan;
-use crate::target::{Done, Setting, Target};
+use crate::sometimes;
+use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use std::future::Future;
@@ -48,6 +49,20 @@ pub static TARGET: Target = Target {
         RuleId::Mx14,
     ],
     required_on_real: &[RuleId::Mx1, RuleId::Mx13],
+    stated: &STATED,
+};
+
+/// What its runs owe.
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(60),
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a write arrives when its holder has stopped",
+        "a resource refuses a former holder's write",
+        "a lock is not free when it is tried",
+        "the time limit of an acquire is over",
+    ],
 };
 
 /// The lock's directory.
@@ -147,7 +162,12 @@ async fn take_turn<C: Client, L: Exclusive<C::Zk>>(client: &C, zk: &C::Zk, lock:
     let (op, guard) = match attempt(client, call, nothing, acquiring).await {
         (op, Ended::Done(Some(guard))) => (op, guard),
         (_, ended) if ended.is_session_over() => return Round::Again,
-        _ => return Round::Over,
+        (_, ended) => {
+            let was_taken = matches!(ended, Ended::Done(None));
+            sometimes!(client, "a lock is not free when it is tried", was_taken);
+            sometimes!(client, "the time limit of an acquire is over", !was_taken && !call.limit.is_zero());
+            return Round::Over;
+        }
     };
     Belief::begin(client, zk.session(), &guard, LOCK, op).write_for_a_while(pace).await;
     if client.choose(8) == 7 {

@@ -6,6 +6,7 @@
 //!
 //! 1. `pub static TARGET`: the description. `plan` is [`Plan::drawn`](crate::plan::Plan::drawn), or that with other
 //!    figures; `required` names the rules that a sweep must not leave untested, `required_on_real` those of a real run.
+//!    `stated` is what its runs owe beside that: within what time they finish, and what must come about now and then.
 //! 2. `objects`: what is declared to the checker. [`ObjectId`](zk_checker::history::ObjectId)s count in that order.
 //! 3. `client`: one client's part, generic over [`Client`](crate::client::Client), and over the recipe if there are
 //!    broken twins of it. It is made of
@@ -41,6 +42,9 @@ pub mod two_phase_commit;
 pub use pace::Pace;
 
 use crate::target::Target;
+
+/// What comes about in some runs of every workload whose clients make [`rounds`].
+const SESSIONS: [&str; 2] = ["a client has lost its session", "a suspended session is given up for another"];
 
 /// Every workload.
 pub static ALL: &[&Target] = &[

@@ -5,12 +5,12 @@
 //! register a name for good and take it back. A client whose session ends opens another, and gives back there what it had
 //! before.
 
-use super::Pace;
 use super::operation::{Call, Ended, observed_operation, operation};
 use super::rounds::{Round, rounds};
+use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::plan::Plan;
-use crate::target::{Done, Setting, Target};
+use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use futures_util::future::select;
 use sim_zk::fault::Fault;
@@ -35,7 +35,12 @@ pub static TARGET: Target = Target {
     real: Some(|c, setting, rounds, done| client::<_, Names<_>>(c, setting, rounds, done).boxed()),
     required: &[RuleId::Ns1, RuleId::Ns2, RuleId::Ns3, RuleId::Ns4, RuleId::Ns5],
     required_on_real: &[RuleId::Ns1, RuleId::Ns2],
+    stated: &STATED,
 };
+
+/// What its runs owe.
+pub static STATED: Stated =
+    Stated { finishes_within: Duration::from_secs(90), sometimes: &[SESSIONS[0], SESSIONS[1]] };
 
 /// The directory of the names.
 pub const DIRECTORY: &str = "/names";

@@ -3,11 +3,13 @@
 //! As the [workload of queues](super::queue): one queue where items are taken for good by a fresh list, one where nothing
 //! more urgent may be there, and one where they are claimed.
 
+use super::SESSIONS;
 use super::queue::{Puts, Recipe, Way, client, declared};
 use crate::plan::Plan;
-use crate::target::{Setting, Target};
+use crate::target::{Setting, Stated, Target};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
+use std::time::Duration;
 use zk_checker::RuleId;
 use zk_checker::history::{Names, Object};
 use zk_recipes::zk::{Error, ZooKeeper};
@@ -37,7 +39,12 @@ pub static TARGET: Target = Target {
         RuleId::Qu10,
     ],
     required_on_real: &[RuleId::Qu1, RuleId::Qu2],
+    stated: &STATED,
 };
+
+/// What its runs owe.
+pub static STATED: Stated =
+    Stated { finishes_within: Duration::from_secs(60), sometimes: &[SESSIONS[0], SESSIONS[1]] };
 
 /// The queues of the workload.
 pub static QUEUES: [Way; 3] = [

@@ -5,13 +5,13 @@
 //! after a wait; who waits for too long goes. What was claimed is done with, given back, or just dropped. A client whose
 //! session ends hands out what it has in hand, and opens another session.
 
-use super::Pace;
 use super::operation::{Call, Ended, observed_operation, operation, patient_operation};
 use super::rounds::Sessions;
+use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::journal::Journal;
 use crate::plan::Plan;
-use crate::target::{Done, Setting, Target};
+use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use std::future::Future;
@@ -46,7 +46,12 @@ pub static TARGET: Target = Target {
         RuleId::Qu10,
     ],
     required_on_real: &[RuleId::Qu1, RuleId::Qu2],
+    stated: &STATED,
 };
+
+/// What its runs owe.
+pub static STATED: Stated =
+    Stated { finishes_within: Duration::from_secs(60), sometimes: &[SESSIONS[0], SESSIONS[1]] };
 
 /// How a queue is used.
 #[derive(Clone, Copy, Debug)]

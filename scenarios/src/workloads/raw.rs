@@ -7,7 +7,7 @@
 
 use crate::client::Client;
 use crate::plan::Plan;
-use crate::target::{Done, Setting, Target};
+use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use futures_util::future::{Either, join_all, select};
 use sim_zk::fault::Fault;
@@ -46,7 +46,11 @@ pub static TARGET: Target = Target {
         RuleId::Zk14,
     ],
     required_on_real: &[],
+    stated: &STATED,
 };
+
+/// What its runs owe.
+pub static STATED: Stated = Stated { finishes_within: Duration::from_secs(60), sometimes: &[] };
 
 /// What ZooKeeper does not exclude, and a long sweep must show. Two more are reached once in some thousand seeds only: they
 /// are asked of several workloads together.

@@ -4,15 +4,15 @@
 //! a while and use the resource in between, release. Whoever hears that he is asked to go says so; of three holders two
 //! then go. A waiter that is asked gives up, as its recipe does.
 
-use super::Pace;
 use super::holding::{Belief, Held};
 use super::operation::{Call, Ended, attempt, operation};
 use super::rounds::{Round, rounds};
 use super::shared_lock::{Downgraded, Granted, LOCK, Shared, acquire, downgrade, drawn, give_back, shared};
+use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::journal::Journal;
 use crate::plan::Plan;
-use crate::target::{Done, Setting, Target};
+use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use futures_util::future::select;
 use sim_zk::fault::Fault;
@@ -62,7 +62,12 @@ pub static TARGET: Target = Target {
         RuleId::Rv4,
     ],
     required_on_real: &[RuleId::Mx1, RuleId::Mx13, RuleId::Rv1],
+    stated: &STATED,
 };
+
+/// What its runs owe.
+pub static STATED: Stated =
+    Stated { finishes_within: Duration::from_secs(60), sometimes: &[SESSIONS[0], SESSIONS[1]] };
 
 /// The lock's directory.
 pub const DIRECTORY: &str = "/locks/r";

@@ -2,6 +2,7 @@
 
 use super::Pace;
 use crate::client::Client;
+use crate::sometimes;
 use std::future::Future;
 use std::ops::Range;
 use std::time::Duration;
@@ -58,12 +59,14 @@ impl<Z: ZooKeeper> Sessions<Z> {
                 && client.choose(4) == 3
                 && let Some(zk) = self.present.take()
             {
+                sometimes!(client, "a suspended session is given up for another", true);
                 // Given up while it lives: it ends when it expires.
                 let _ = zk.close(Duration::ZERO).await;
             }
             match &self.present {
                 Some(zk) if zk.status().over().is_none() => return zk.clone(),
                 _ => {
+                    sometimes!(client, "a client has lost its session", self.present.is_some());
                     // If none can be had nothing was held and nothing was asked for: try again.
                     if let Ok(zk) = client.open().await {
                         return self.present.insert(zk).clone();

@@ -3,14 +3,14 @@
 //! Each round: ask to read or to write (now and then with a time limit, or only if it is free), hold for a while and use the
 //! resource in between; now and then a writer goes on as a reader; release. A client whose session ends opens another.
 
-use super::Pace;
 use super::holding::{Belief, Held};
 use super::operation::{Call, Ended, attempt, nothing, operation};
 use super::rounds::{Round, rounds};
+use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::journal::Journal;
 use crate::plan::Plan;
-use crate::target::{Done, Setting, Target};
+use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use std::future::Future;
@@ -50,6 +50,18 @@ pub static TARGET: Target = Target {
         RuleId::Rw5,
     ],
     required_on_real: &[RuleId::Mx1, RuleId::Mx13],
+    stated: &STATED,
+};
+
+/// What its runs owe.
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(60),
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a write arrives when its holder has stopped",
+        "a resource refuses a former holder's write",
+    ],
 };
 
 /// The lock's directory.

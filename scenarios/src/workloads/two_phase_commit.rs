@@ -6,13 +6,13 @@
 //! others' votes), now and then asks again, and finishes. Whoever dies or loses its session goes on where it was: it opens
 //! again, its vote stands. What a site has learned it remembers for good, as from a log of its own.
 
-use super::Pace;
 use super::operation::{Call, Ended, observed_operation, operation};
 use super::rounds::{Round, rounds};
+use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::journal::Journal;
 use crate::plan::Plan;
-use crate::target::{Done, Setting, Target};
+use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
 use sim_zk::fault::Fault;
@@ -53,7 +53,12 @@ pub static TARGET: Target = Target {
         RuleId::Tc13,
     ],
     required_on_real: &[RuleId::Tc1, RuleId::Tc3, RuleId::Tc5],
+    stated: &STATED,
 };
+
+/// What its runs owe.
+pub static STATED: Stated =
+    Stated { finishes_within: Duration::from_secs(60), sometimes: &[SESSIONS[0], SESSIONS[1]] };
 
 /// The forms, one a round.
 const FORMS: [Form; 4] = [

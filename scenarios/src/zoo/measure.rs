@@ -2,7 +2,8 @@
 //! same seeds.
 
 use super::{Caught, FIRST, TAIL, right_twin};
-use crate::run::{self, Run};
+use crate::run::Run;
+use crate::strategy::{Search as Runs, Strategy};
 use crate::sweep;
 use crate::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
@@ -110,12 +111,23 @@ pub fn measure(
     jobs: usize,
     each: &(dyn Fn(bool) + Sync),
 ) -> Measured {
+    measure_by(&Runs::new(target, Strategy::default(), None), seeds, jobs, each)
+}
+
+/// The same with the runs of a search of its own.
+///
+/// # Panics
+///
+/// If its target is not broken on purpose.
+pub fn measure_by(runs: &Runs, seeds: Range<u64>, jobs: usize, each: &(dyn Fn(bool) + Sync)) -> Measured {
+    let target = runs.target;
     let caught = target.caught_by.expect("only what is broken on purpose stands in the zoo");
     let count = seeds.end.saturating_sub(seeds.start);
     let begin = seeds.start;
     let shown = Mutex::new(Vec::new());
     sweep::on_threads(seeds, 1, jobs, &|seed| {
-        let one = show(target, &caught, seed);
+        // A search that has come to its end has no run of that number.
+        let Some(one) = show(runs, &caught, seed) else { return false };
         each(one.broken.is_some());
         shown.lock().expect("no thread panics while it holds this").push(one);
         true
@@ -139,9 +151,9 @@ pub fn measure(
     measured
 }
 
-fn show(target: &'static Target, caught: &Caught, seed: u64) -> Shown {
-    let plan = target.plan(seed);
-    let broken = match run::seed_caught(target, &plan, seed) {
+fn show(runs: &Runs, caught: &Caught, seed: u64) -> Option<Shown> {
+    let (target, twin) = (runs.target, right_twin(runs.target));
+    let broken = match runs.attempt(seed)?.run_caught(target) {
         Ok(run) => failure(&run),
         Err(_) => Some(Failure {
             first: sweep::PANIC.to_owned(),
@@ -149,7 +161,7 @@ fn show(target: &'static Target, caught: &Caught, seed: u64) -> Shown {
             outside: BTreeSet::new(),
         }),
     };
-    let (twin, premises) = match run::seed_caught(right_twin(target), &plan, seed) {
+    let (twin, premises) = match runs.attempt(seed)?.run_caught(twin) {
         Ok(run) => {
             let rows = run.report.rows.iter().filter(|row| row.rule == caught.by);
             let premises = rows.map(|row| u64::from(row.premises)).sum();
@@ -157,7 +169,7 @@ fn show(target: &'static Target, caught: &Caught, seed: u64) -> Shown {
         }
         Err(_) => (Some(sweep::PANIC.to_owned()), 0),
     };
-    Shown { seed, broken, twin, premises }
+    Some(Shown { seed, broken, twin, premises })
 }
 
 fn failure(run: &Run) -> Option<Failure> {
@@ -232,7 +244,7 @@ impl Measured {
 impl Search {
     /// From the seeds that caught it, counted from 0 and in order, of so many. A search may begin anywhere, so what counts are
     /// the gaps. The one that is still open at the end counts if it is longer than most.
-    fn over(found: impl Iterator<Item = u64>, seeds: u64) -> Option<Search> {
+    pub(super) fn over(found: impl Iterator<Item = u64>, seeds: u64) -> Option<Search> {
         let mut last = None;
         let mut gaps: Vec<u64> = found
             .map(|seed| {

@@ -1,8 +1,10 @@
 //! The zoo: every recipe that is broken on purpose, how it must be caught, and whether it is.
 //!
 //! A checker that has never caught anything proves nothing. [`Caught`] says what a broken recipe must show; [`measure`] runs it
-//! and the right recipe on the same seeds and says what came; [`table`] writes that down.
+//! and the right recipe on the same seeds and says what came; [`table`] writes that down. [`kills`] says
+//! how soon each strategy of searching finds it.
 
+pub mod kills;
 pub mod measure;
 pub mod shrunk;
 pub mod table;

@@ -136,7 +136,12 @@ pub fn markdown(measured: &[Measured], seeds: u64) -> String {
 
 /// A README with the table in its place; nothing if it has none.
 pub fn placed(readme: &str, table: &str) -> Option<String> {
-    let (before, rest) = readme.split_once(BEGIN)?;
-    let (_, after) = rest.split_once(END)?;
-    Some(format!("{before}{BEGIN}\n{table}{END}{after}"))
+    placed_between(readme, table, BEGIN, END)
+}
+
+/// The same with other marks.
+pub fn placed_between(readme: &str, table: &str, begin: &str, end: &str) -> Option<String> {
+    let (before, rest) = readme.split_once(begin)?;
+    let (_, after) = rest.split_once(end)?;
+    Some(format!("{before}{begin}\n{table}{end}{after}"))
 }

@@ -41,7 +41,7 @@ pub enum End {
     Done,
     /// Nothing will ever happen again, and the root future still waits.
     Stuck,
-    /// The limit of simulated time is over.
+    /// For as long as the limit allows, nothing came about.
     OutOfTime,
 }
 
@@ -57,6 +57,8 @@ pub struct Finished<T, C, W> {
     pub chooser: C,
     /// Who watched.
     pub witness: W,
+    /// The longest time without [progress](Sim::progress), once no fault could strike any more.
+    pub longest_lull: Duration,
 }
 
 /// A running simulation. Clones speak of the same one.
@@ -68,7 +70,8 @@ pub struct Sim {
 impl Sim {
     /// Runs `root` to its end on the current thread, in a world of its own.
     ///
-    /// `limit` bounds the simulated time.
+    /// `limit` bounds the simulated time that may pass without [progress](Sim::progress) while no fault can strike. Where
+    /// nobody speaks of progress that is the time from the end of the hostile phase to the end of the run.
     ///
     /// # Panics
     ///
@@ -104,6 +107,8 @@ impl Sim {
                 quiet: Vec::new(),
                 rounds: 0,
                 stalled: Vec::new(),
+                owed_since: 0,
+                longest_lull: 0,
             })),
         };
         let output = Arc::new(Mutex::new(None));
@@ -132,12 +137,15 @@ impl Sim {
         let output = output.lock().expect(UNPOISONED).take();
         sim.dissolve(runtime);
         let mut core = sim.core();
+        let now = core.world.now();
+        core.progress(now);
+        let longest_lull = Duration::from_micros(core.longest_lull);
         let world = std::mem::replace(&mut core.world, World::new(Config::default()));
         let chooser: Box<dyn AnyChooser> =
             std::mem::replace(&mut core.chooser, Box::new(crate::choose::Calm));
         let witness: Box<dyn AnyWitness> = std::mem::replace(&mut core.witness, Box::new(()));
         let (chooser, witness) = (take_as::<C>(chooser), take_as::<W>(witness));
-        Finished { output, end, world, chooser, witness }
+        Finished { output, end, world, chooser, witness, longest_lull }
     }
 
     /// Lets go of tasks that still wait: they hold the simulation, and the simulation holds their wakers. What they do
@@ -173,7 +181,11 @@ impl Sim {
                     break std::mem::take(&mut core.wakers);
                 }
                 let Some((at, step)) = core.world.next_step() else { return Some(End::Stuck) };
-                if at > limit {
+                if core.world.is_hostile() {
+                    core.progress(at);
+                    // While faults strike nothing is owed.
+                    core.longest_lull = 0;
+                } else if at > core.owed_since.saturating_add(limit) {
                     return Some(End::OutOfTime);
                 }
                 core.with_world(|world, company| world.perform(at, step, company));
@@ -279,6 +291,13 @@ impl Sim {
     /// Ends the hostile phase before its time: from here on no fault strikes.
     pub fn heal(&self) {
         self.core().world.heal();
+    }
+
+    /// Says that something came about that was to come: the limit of the run counts anew from here.
+    pub fn progress(&self) {
+        let mut core = self.core();
+        let now = core.world.now();
+        core.progress(now);
     }
 
     /// Lets a fault strike now, for that long. For scripts.

@@ -37,6 +37,10 @@ pub(super) struct Core {
     /// How often every task has run as far as it could, and who waits for the next time.
     pub(super) rounds: u64,
     pub(super) stalled: Vec<Waker>,
+    /// Since when something has to come about: the last time that it did, or that a fault could strike.
+    pub(super) owed_since: u64,
+    /// The longest time in which nothing came about, although no fault could strike.
+    pub(super) longest_lull: u64,
 }
 
 /// What the driver knows of a session.
@@ -125,6 +129,12 @@ impl Core {
             Effect::Paused { process } => chores.push(Chore::Pause(process)),
             Effect::Resumed { process } => chores.push(Chore::Resume(process)),
         }
+    }
+
+    /// Something came about, or is not owed yet: time counts anew from here.
+    pub(super) fn progress(&mut self, now: u64) {
+        self.longest_lull = self.longest_lull.max(now.saturating_sub(self.owed_since));
+        self.owed_since = now;
     }
 
     pub(super) fn is_quiet(&self) -> bool {

@@ -22,6 +22,7 @@ pub(super) static TARGET: Target = Target {
     real: None,
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::barrier::STATED,
 };
 
 const FAULTS: &[Fault] = &[Fault::SessionExpiry];

@@ -21,6 +21,7 @@ pub(super) static TARGET: Target = Target {
     real: Some(|c, setting, rounds, done| client::<_, Broken<_, ArmsLate>>(c, setting, rounds, done).boxed()),
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::config::STATED,
 };
 
 /// The wrong step.

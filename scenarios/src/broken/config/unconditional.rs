@@ -23,6 +23,7 @@ pub(super) static TARGET: Target = Target {
     }),
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::config::STATED,
 };
 
 /// The wrong step.

@@ -29,6 +29,7 @@ pub(super) static TARGET: Target = Target {
     real: None,
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::double_barrier::STATED,
 };
 
 const FAULTS: &[Fault] = &[];

@@ -25,6 +25,7 @@ pub(super) static TARGET: Target = Target {
     real: None,
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::election::STATED,
 };
 
 /// The wrong step.

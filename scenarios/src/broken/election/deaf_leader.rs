@@ -26,6 +26,7 @@ pub(in crate::broken) static TARGET: Target = Target {
     real: None,
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::election::STATED,
 };
 
 /// The wrong step.

@@ -34,6 +34,7 @@ pub(super) static TARGET: Target = Target {
     real: None,
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::election::STATED,
 };
 
 const FAULTS: &[Fault] = &[Fault::Disconnect, Fault::ClientPartition, Fault::Cancel];

@@ -30,6 +30,7 @@ pub(super) static TARGET: Target = Target {
     }),
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::election::STATED,
 };
 
 /// The wrong step.

@@ -25,6 +25,7 @@ pub(super) static TARGET: Target = Target {
     real: None,
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::group::STATED,
 };
 
 const FAULTS: &[Fault] = &[Fault::SessionExpiry, Fault::ClientCrash];

@@ -35,6 +35,7 @@ pub(super) static TARGET: Target = Target {
     real: None,
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::lock::STATED,
 };
 
 // It needs none; they put the rule to the test in the right lock.

@@ -25,6 +25,7 @@ pub(super) static TARGET: Target = Target {
     }),
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::lock::STATED,
 };
 
 /// The wrong step.

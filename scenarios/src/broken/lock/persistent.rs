@@ -30,6 +30,7 @@ pub(super) static TARGET: Target = Target {
     real: None,
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::lock::STATED,
 };
 
 const FAULTS: &[Fault] = &[Fault::ClientCrash];

@@ -21,6 +21,7 @@ pub(super) static TARGET: Target = Target {
     real: Some(|c, setting, rounds, done| client::<_, Bent<_, Polls>>(c, setting, rounds, done).boxed()),
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::lock::STATED,
 };
 
 /// The wrong step.

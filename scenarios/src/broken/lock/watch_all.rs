@@ -24,6 +24,7 @@ pub(super) static TARGET: Target = Target {
     real: Some(|c, setting, rounds, done| client::<_, WatchAll<_>>(c, setting, rounds, done).boxed()),
     required: &[],
     required_on_real: &[RuleId::Mx1, RuleId::Mx13],
+    stated: &crate::workloads::lock::STATED,
 };
 
 /// The broken lock.

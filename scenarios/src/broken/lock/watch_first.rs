@@ -23,6 +23,7 @@ pub(super) static TARGET: Target = Target {
     }),
     required: &[],
     required_on_real: &[RuleId::Mx1, RuleId::Mx13],
+    stated: &crate::workloads::lock::STATED,
 };
 
 /// The wrong step.

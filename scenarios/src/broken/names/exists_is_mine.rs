@@ -27,6 +27,7 @@ pub(super) static TARGET: Target = Target {
     }),
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::names::STATED,
 };
 
 /// The wrong step.

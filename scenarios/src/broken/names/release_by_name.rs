@@ -31,6 +31,7 @@ pub(super) static TARGET: Target = Target {
     real: None,
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::names::STATED,
 };
 
 const FAULTS: &[Fault] = &[Fault::SessionExpiry];

@@ -28,6 +28,7 @@ pub(super) static TARGET: Target = Target {
     real: None,
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::priority_lock::STATED,
 };
 
 /// The broken lock.

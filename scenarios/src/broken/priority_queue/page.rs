@@ -22,6 +22,7 @@ pub(super) static TARGET: Target = Target {
     real: None,
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::priority_queue::STATED,
 };
 
 /// The wrong step.

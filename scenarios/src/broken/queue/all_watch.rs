@@ -23,6 +23,7 @@ pub(super) static TARGET: Target = Target {
     real: None,
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::queue::STATED,
 };
 
 /// The library's queue, used in another way than it is declared.

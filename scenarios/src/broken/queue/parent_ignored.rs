@@ -22,6 +22,7 @@ pub(in crate::broken) static TARGET: Target = Target {
     real: None,
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::queue::STATED,
 };
 
 /// The wrong step.

@@ -67,6 +67,7 @@ const fn wrong(
         real: None,
         required: &[],
         required_on_real: &[],
+        stated: base.stated,
     };
     Wrong { quirk, target }
 }

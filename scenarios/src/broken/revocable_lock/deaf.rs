@@ -29,6 +29,7 @@ pub(super) static TARGET: Target = Target {
     real: None,
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::revocable_lock::STATED,
 };
 
 /// The wrong step: of each znode, what was read first.

@@ -26,6 +26,7 @@ pub(super) static TARGET: Target = Target {
     real: None,
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::shared_lock::STATED,
 };
 
 /// The wrong step.

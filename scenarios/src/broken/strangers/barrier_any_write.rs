@@ -30,6 +30,7 @@ pub(in crate::broken) static TARGET: Target = Target {
     real: None,
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::barrier::STATED,
 };
 
 /// The wrong step.

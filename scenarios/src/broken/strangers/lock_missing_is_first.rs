@@ -29,6 +29,7 @@ pub(in crate::broken) static TARGET: Target = Target {
     real: None,
     required: &[],
     required_on_real: &[],
+    stated: &crate::workloads::lock::STATED,
 };
 
 /// The wrong step: to every list one's own znode is added if it is not in it.

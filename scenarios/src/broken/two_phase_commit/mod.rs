@@ -214,6 +214,7 @@ macro_rules! target {
             real: None,
             required: &[],
             required_on_real: &[],
+            stated: &$crate::workloads::two_phase_commit::STATED,
         };
     };
 }

@@ -1,0 +1,100 @@
+//! Whether a run within a sweep is the run of the same number in a process of its own.
+
+use super::progress;
+use crate::strategy::Search;
+use anyhow::{Context, anyhow, bail};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+
+/// What two runs must have in common to be the same one: the hash over the whole trace, and its length.
+pub(super) type Mark = (u128, u64);
+
+/// So many numbers of that many, spread evenly.
+pub(super) fn sampled(count: u64, of: u64) -> impl Fn(u64) -> bool {
+    // The index-th is taken where the count of those to be taken by then grows.
+    let taken =
+        move |index: u64| (u128::from(index) * u128::from(count.min(of)) / u128::from(of.max(1))) as u64;
+    move |index| taken(index + 1) > taken(index)
+}
+
+/// Runs each of them again, each in a fresh process, and compares.
+///
+/// # Errors
+///
+/// If a run differs, or a process says nothing that can be read.
+pub(super) fn compare(
+    search: &Search,
+    plan: Option<&Path>,
+    marks: &BTreeMap<u64, Mark>,
+    jobs: usize,
+) -> anyhow::Result<()> {
+    let program = std::env::current_exe().context("this program does not know where it lies")?;
+    let bar = progress::bar_of(marks.len() as u64, search.target.name, "fresh processes");
+    let seeds: Vec<(&u64, &Mark)> = marks.iter().collect();
+    let wrong = Mutex::new(BTreeMap::new());
+    crate::sweep::on_threads(0..seeds.len() as u64, 1, jobs, &|index| {
+        let (seed, within) = seeds[index as usize];
+        let told = match alone(&program, search, plan, *seed) {
+            Ok(mark) if mark == *within => None,
+            Ok((hash, events)) => Some(format!(
+                "alone it has the hash {hash:032x} and {events} events, within the sweep {:032x} and {}",
+                within.0, within.1
+            )),
+            Err(error) => Some(format!("{error:#}")),
+        };
+        if let Some(told) = told {
+            wrong.lock().expect("no thread panics while it holds this").insert(*seed, told);
+        }
+        bar.inc(1);
+        true
+    });
+    bar.finish_and_clear();
+    let wrong = wrong.into_inner().expect("all threads are done");
+    match wrong.first_key_value() {
+        None => Ok(()),
+        Some((seed, told)) => bail!(
+            "{} of {} runs of {} are not the same in a fresh process; the first is seed {seed}: {told}",
+            wrong.len(),
+            marks.len(),
+            search.target.name
+        ),
+    }
+}
+
+/// The run of that number in a process of its own.
+fn alone(program: &Path, search: &Search, plan: Option<&Path>, seed: u64) -> anyhow::Result<Mark> {
+    let arguments = super::sweeping::numbered(search, seed);
+    let plan = plan.map(|path| ["--plan".as_ref(), path.as_os_str()]);
+    let output = Command::new(program)
+        .arg("run")
+        .args(arguments.split(' '))
+        .args(plan.iter().flatten())
+        .args(["--format", "json"])
+        .stdin(Stdio::null())
+        .output()
+        .context("it could not be started")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let first = text.lines().next().ok_or_else(|| anyhow!("it said nothing"))?;
+    let line: Value = serde_json::from_str(first).context("what it said")?;
+    let hash = line["hash"].as_str().and_then(|hash| u128::from_str_radix(hash, 16).ok());
+    hash.zip(line["events"].as_u64()).ok_or_else(|| anyhow!("it said {first}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_as_many_as_asked_for_and_spread() {
+        for (count, of) in [(10, 1000), (7, 100), (1, 3), (5, 5), (9, 5), (333, 1000)] {
+            let taken = sampled(count, of);
+            let indices: Vec<u64> = (0..of).filter(|index| taken(*index)).collect();
+            assert_eq!(indices.len() as u64, count.min(of));
+            let gaps = indices.windows(2).map(|pair| pair[1] - pair[0]);
+            assert!(gaps.max().unwrap_or(0) <= of.div_ceil(count.min(of)));
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Results as JSON lines: to stdout, into a new file, or both, in an order that does not depend on threads.
+
+use super::Output;
+use anyhow::{Context, anyhow};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Where the lines go.
+pub(super) struct Lines {
+    to_stdout: bool,
+    file: Option<BufWriter<File>>,
+}
+
+/// Makes a file that was not there. Asked for before the work, so that nothing is done in vain.
+pub(super) fn new_file(path: &Path) -> anyhow::Result<File> {
+    File::options().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            anyhow!("{} is there already; take it away, or name another file", path.display())
+        }
+        _ => anyhow!("cannot write {}: {error}", path.display()),
+    })
+}
+
+impl Lines {
+    /// To stdout if the output is for scripts, and into a new file if there is to be one.
+    pub(super) fn open(output: Output, path: Option<&Path>) -> anyhow::Result<Lines> {
+        let file = path.map(new_file).transpose()?.map(BufWriter::new);
+        Ok(Lines { to_stdout: output.is_json(), file })
+    }
+
+    /// Whether anybody reads them.
+    pub(super) fn are_wanted(&self) -> bool {
+        self.to_stdout || self.file.is_some()
+    }
+
+    /// Writes one.
+    pub(super) fn write(&mut self, line: impl std::fmt::Display) -> anyhow::Result<()> {
+        if self.to_stdout {
+            println!("{line}");
+        }
+        match &mut self.file {
+            Some(file) => writeln!(file, "{line}").context("writing the results"),
+            None => Ok(()),
+        }
+    }
+
+    /// Sees to it that nothing is left unwritten.
+    pub(super) fn finish(mut self) -> anyhow::Result<()> {
+        self.file.as_mut().map_or(Ok(()), |file| file.flush().context("writing the results"))
+    }
+}
+
+/// Puts what threads hand in, each with its number, into the order of the numbers.
+pub(super) struct InOrder {
+    next: u64,
+    step: u64,
+    early: BTreeMap<u64, Option<String>>,
+}
+
+impl InOrder {
+    /// Numbers from `first` on, every `step`-th.
+    pub(super) fn new(first: u64, step: u64) -> InOrder {
+        InOrder { next: first, step, early: BTreeMap::new() }
+    }
+
+    /// Takes a number in, with a line or without one, and gives the lines whose turn it is.
+    pub(super) fn put(&mut self, number: u64, line: Option<String>) -> Vec<String> {
+        self.early.insert(number, line);
+        let mut ready = Vec::new();
+        while let Some(line) = self.early.remove(&self.next) {
+            ready.extend(line);
+            self.next += self.step;
+        }
+        ready
+    }
+
+    /// What waited for numbers that will not come: somebody stopped before them.
+    pub(super) fn rest(self) -> impl Iterator<Item = String> {
+        self.early.into_values().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_in_the_order_of_their_numbers() {
+        let mut order = InOrder::new(1, 3);
+        let line = |text: &str| Some(text.to_owned());
+        assert_eq!(order.put(7, line("seven")), [""; 0]);
+        assert_eq!(order.put(1, line("one")), ["one"]);
+        assert_eq!(order.put(4, None), ["seven"]);
+        assert_eq!(order.put(13, line("thirteen")), [""; 0]);
+        assert_eq!(order.rest().collect::<Vec<_>>(), ["thirteen"]);
+    }
+}

@@ -1,0 +1,94 @@
+//! `merge`: the shards of a sweep, added up.
+
+use super::Output;
+use super::lines::Lines;
+use super::sweeping::{Part, Telling};
+use crate::shard::{Sheet, merge};
+use anyhow::{anyhow, bail};
+use clap::Args;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(Args)]
+pub(super) struct Merge {
+    /// What every shard has written with `--out`, or with `--format json`
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Write the results into this new file, as JSON lines
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Write the results into this new file as a JUnit report
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// The results of one shard.
+struct Shard {
+    sheets: Vec<Sheet>,
+    /// The lines of runs, by their workload and seed.
+    runs: BTreeMap<(String, u64), String>,
+    seconds: f64,
+}
+
+impl Merge {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let (mut shards, mut runs, mut seconds) = (Vec::new(), BTreeMap::new(), 0f64);
+        for path in &self.files {
+            let shard = read(path)?;
+            shards.push((path.display().to_string(), shard.sheets));
+            runs.extend(shard.runs);
+            // They ran side by side: the slowest is how long one had to wait.
+            seconds = seconds.max(shard.seconds);
+        }
+        let merged = merge(&shards)?;
+        let mut telling = Telling {
+            output: self.output,
+            lines: Lines::open(self.output, self.out.as_deref())?,
+            junit: self.junit.as_deref().map(super::lines::new_file).transpose()?,
+            shrink: crate::shrink::RUNS,
+        };
+        super::silence_panics();
+        for (order, _) in &merged {
+            let name = order.search.target.name;
+            for ((_, _), line) in runs.iter().filter(|((workload, _), _)| workload == name) {
+                telling.lines.write(line)?;
+            }
+        }
+        let parts =
+            merged.into_iter().map(|(order, tally)| Part { order, tally, seconds, notes: Vec::new() });
+        telling.conclude(&parts.collect::<Vec<_>>(), seconds)
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<Shard> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path).map_err(|e| anyhow!("cannot read {name}: {e}"))?;
+    let mut shard = Shard { sheets: Vec::new(), runs: BTreeMap::new(), seconds: 0.0 };
+    let mut is_whole = false;
+    for (number, line) in (1..).zip(text.lines()) {
+        let wrong = |e| anyhow!("{name} is not the result of a sweep: line {number}: {e}");
+        let value: Value = serde_json::from_str(line).map_err(wrong)?;
+        match value["kind"].as_str() {
+            Some("part") => shard.sheets.push(serde_json::from_str(line).map_err(wrong)?),
+            Some("run") => {
+                let workload = value["workload"].as_str().unwrap_or_default().to_owned();
+                shard.runs.insert((workload, value["seed"].as_u64().unwrap_or_default()), line.to_owned());
+            }
+            Some("summary") => shard.seconds = value["seconds"].as_f64().unwrap_or_default(),
+            Some(_) => {}
+            None => bail!("{name} is not the result of a sweep: line {number} has no kind"),
+        }
+        is_whole = value["kind"] == "summary";
+    }
+    if !is_whole {
+        bail!("{name} is cut off: its last line is no summary");
+    }
+    if shard.sheets.is_empty() {
+        bail!("{name} is not the result of a sweep: it tells of no workload");
+    }
+    Ok(shard)
+}

@@ -1,0 +1,216 @@
+//! In what order runs are searched for a breach: what the run of a number draws, and who decides in it.
+//!
+//! A strategy is a function of the number alone. So a sweep can be cut into shards, made on any number of threads, and any of
+//! its runs made again by its number.
+
+mod sizes;
+mod systematic;
+
+pub use systematic::{Counted, Spot};
+
+use crate::plan::Plan;
+use crate::run::{self, Run};
+use crate::target::Target;
+use sim_zk::choose::{Chooser, Point, Rates, Seeded};
+use sim_zk::fault::Fault;
+use std::sync::{Arc, OnceLock};
+use systematic::{Enumeration, Placed};
+
+/// The strategies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// Every kind of fault in every run, each at the same rate.
+    Uniform,
+    /// A fresh subset of the kinds for every run, each at a rate of its own: what stands out of the way in one run does not
+    /// hide anything in it (Groce et al., Swarm Testing, ISSTA 2012).
+    #[default]
+    Swarm,
+    /// One fault at every place along the path of a run that passes, then two.
+    Systematic,
+    /// All of these in turn.
+    Portfolio,
+}
+
+impl Strategy {
+    /// Every strategy.
+    pub const ALL: [Strategy; 4] =
+        [Strategy::Uniform, Strategy::Swarm, Strategy::Systematic, Strategy::Portfolio];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Strategy::Uniform => "uniform",
+            Strategy::Swarm => "swarm",
+            Strategy::Systematic => "systematic",
+            Strategy::Portfolio => "portfolio",
+        }
+    }
+
+    /// The strategy of that name.
+    pub fn from_name(name: &str) -> Option<Strategy> {
+        Strategy::ALL.into_iter().find(|strategy| strategy.name() == name)
+    }
+}
+
+/// What a portfolio takes turns in.
+const SHARES: [Strategy; 3] = [Strategy::Swarm, Strategy::Uniform, Strategy::Systematic];
+
+/// How likely a client's fault is where it can strike, if all are equally likely: the middle of what a swarm draws.
+const UNIFORM_RATE: f64 = 0.0143;
+
+/// The same of a server's: there are many more places for it.
+const UNIFORM_RATE_OF_SERVERS: f64 = 0.0032;
+
+/// How many faults strike in a uniform run at the most: the most that a swarm draws.
+const UNIFORM_FAULTS: u32 = 6;
+
+/// A search through the runs of a target.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// Of what.
+    pub target: &'static Target,
+    /// In which way.
+    pub strategy: Strategy,
+    /// A plan for all runs, or none: each draws its own.
+    pub plan: Option<Plan>,
+    /// Whether each run draws its sizes too: servers, clients, rounds, the sessions' timeout.
+    pub varied: bool,
+    /// What a systematic search enumerates, once somebody has asked.
+    places: Arc<OnceLock<Enumeration>>,
+}
+
+/// One run of a search, before it is made.
+pub struct Attempt {
+    /// What was drawn.
+    pub plan: Plan,
+    /// Where faults are placed, if they are.
+    pub placed: Option<Vec<Spot>>,
+    decider: Decider,
+}
+
+/// Who decides in a run of a search.
+enum Decider {
+    Seeded(Seeded),
+    Placed(Placed),
+}
+
+impl Chooser for Decider {
+    fn choose(&mut self, point: Point, n: u32) -> u32 {
+        match self {
+            Decider::Seeded(seeded) => seeded.choose(point, n),
+            Decider::Placed(placed) => placed.choose(point, n),
+        }
+    }
+}
+
+impl Attempt {
+    fn seeded(plan: Plan, number: u64) -> Attempt {
+        let decider = Decider::Seeded(Seeded::new(number, plan.rates()));
+        Attempt { plan, placed: None, decider }
+    }
+
+    /// Makes the run.
+    pub fn run(self, target: &'static Target) -> Run {
+        run::with(target, &self.plan, self.decider)
+    }
+
+    /// The same; a run that panics gives what it said.
+    ///
+    /// # Errors
+    ///
+    /// The panic's message.
+    pub fn run_caught(self, target: &'static Target) -> Result<Run, String> {
+        run::caught(|| self.run(target))
+    }
+}
+
+impl Search {
+    /// Of a target by a strategy, with a plan for all runs, or none.
+    pub fn new(target: &'static Target, strategy: Strategy, plan: Option<Plan>) -> Search {
+        Search { target, strategy, plan, varied: false, places: Arc::default() }
+    }
+
+    /// The same, in which each run draws its sizes too, or does not.
+    #[must_use]
+    pub fn varied(self, varied: bool) -> Search {
+        Search { varied, places: Arc::default(), ..self }
+    }
+
+    /// Whether its runs are those that every seed means if nothing else is said.
+    pub fn is_plain(&self) -> bool {
+        self.strategy == Strategy::Swarm && self.plan.is_none() && !self.varied
+    }
+
+    /// What the run of that number is, or nothing if a systematic search has come to its end.
+    pub fn attempt(&self, number: u64) -> Option<Attempt> {
+        match self.strategy {
+            Strategy::Portfolio => {
+                let (share, number) = (SHARES[(number % 3) as usize], number / 3);
+                // One that has come to its end leaves its share to the first.
+                self.by(share, number).or_else(|| self.by(SHARES[0], number))
+            }
+            strategy => self.by(strategy, number),
+        }
+    }
+
+    fn by(&self, strategy: Strategy, number: u64) -> Option<Attempt> {
+        match strategy {
+            Strategy::Systematic => self.enumeration().attempt(self, number),
+            Strategy::Uniform => Some(Attempt::seeded(uniform(self.target, self.drawn(number)), number)),
+            Strategy::Swarm | Strategy::Portfolio => Some(Attempt::seeded(self.drawn(number), number)),
+        }
+    }
+
+    /// The plan of a number, as it is drawn.
+    fn drawn(&self, number: u64) -> Plan {
+        let plan = self.plan.clone().unwrap_or_else(|| self.target.plan(number));
+        if self.varied { sizes::vary(plan, number) } else { plan }
+    }
+
+    /// The kinds of fault that a run of this search may show.
+    pub fn kinds(&self) -> Vec<Fault> {
+        match &self.plan {
+            Some(plan) if plan.faults == 0 => Vec::new(),
+            Some(plan) => {
+                Fault::ALL.into_iter().filter(|fault| plan.rates.contains_key(fault.name())).collect()
+            }
+            None => self.target.faults.to_vec(),
+        }
+    }
+
+    /// What there is to enumerate, for a search that enumerates: `runs` is how many are to be made, since pairs are only
+    /// counted if one comes to them.
+    pub fn counted(&self, runs: u64, jobs: usize) -> Option<Counted> {
+        let runs = match self.strategy {
+            Strategy::Systematic => runs,
+            Strategy::Portfolio => runs / 3,
+            Strategy::Uniform | Strategy::Swarm => return None,
+        };
+        Some(self.enumeration().counted(self, runs, jobs))
+    }
+
+    fn enumeration(&self) -> &Enumeration {
+        self.places.get_or_init(|| Enumeration::of(self))
+    }
+}
+
+/// The plan with every kind of fault of its target, each at the same rate.
+fn uniform(target: &Target, plan: Plan) -> Plan {
+    if plan.faults == 0 || target.faults.is_empty() {
+        return plan;
+    }
+    let rate = |fault: &Fault| match fault.strikes_servers() {
+        true => UNIFORM_RATE_OF_SERVERS,
+        false => UNIFORM_RATE,
+    };
+    let rates = target.faults.iter().map(|fault| (fault.name().to_owned(), rate(fault))).collect();
+    Plan { rates, faults: UNIFORM_FAULTS, ..plan }
+}
+
+/// A chooser of a run in which nothing goes wrong, but which is not the calm one: latencies and users are drawn.
+fn faultless() -> Seeded {
+    Seeded::new(0, Rates::NONE)
+}
+
+#[cfg(test)]
+mod tests;

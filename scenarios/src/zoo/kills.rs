@@ -1,0 +1,163 @@
+//! How many runs each strategy of searching takes until it catches each broken recipe: the kill table.
+
+use crate::strategy::{Search, Strategy};
+use crate::sweep::{self, what_failed};
+use crate::target::Target;
+use crate::zoo::measure;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::sync::Mutex;
+use zk_checker::RuleId;
+
+/// Before the table in a README.
+pub const BEGIN: &str = "<!-- the kill table: written by `cargo sim zoo --strategies --write-readme` -->";
+
+/// After it.
+pub const END: &str = "<!-- end of the kill table -->";
+
+/// After how many runs one looks whether enough were caught.
+const BATCH: u64 = 50;
+
+/// How often an entry must have been caught for its median to be known well enough.
+const ENOUGH: usize = 25;
+
+/// How soon one entry is caught.
+#[derive(Clone, Copy, Debug)]
+pub struct Kills {
+    /// Which.
+    pub target: &'static Target,
+    /// Half of all searches catch it within so many runs; nothing if none does within the budget. In the order of
+    /// [`Strategy::ALL`].
+    pub medians: [Option<u64>; Strategy::ALL.len()],
+}
+
+impl Kills {
+    /// Searches an entry by every strategy, each for no more than so many runs.
+    pub fn of(target: &'static Target, budget: u64, jobs: usize) -> Kills {
+        Kills { target, medians: Strategy::ALL.map(|strategy| median(target, strategy, budget, jobs)) }
+    }
+
+    /// Whether any strategy catches it.
+    pub fn is_caught(&self) -> bool {
+        self.medians.iter().any(Option::is_some)
+    }
+}
+
+fn median(target: &'static Target, strategy: Strategy, budget: u64, jobs: usize) -> Option<u64> {
+    let search = Search::new(target, strategy, None);
+    let (caught, made) = (Mutex::new(BTreeSet::new()), Mutex::new(BTreeSet::new()));
+    let mut end = 0;
+    // Batches are whole: so what is counted does not depend on the number of threads.
+    while end < budget {
+        let begin = end;
+        end = budget.min(end + BATCH);
+        sweep::on_threads(begin..end, 1, jobs, &|number| {
+            let Some(attempt) = search.attempt(number) else { return false };
+            let run = attempt.run_caught(target);
+            made.lock().expect("no thread panics while it holds this").insert(number);
+            if run.is_ok_and(|run| is_caught(target, &what_failed(&run))) {
+                caught.lock().expect("no thread panics while it holds this").insert(number);
+            }
+            true
+        });
+        let is_over = made.lock().expect("all threads are done").len() as u64 != end;
+        if is_over || caught.lock().expect("all threads are done").len() >= ENOUGH {
+            break;
+        }
+    }
+    let made = made.into_inner().expect("all threads are done").len() as u64;
+    let caught = caught.into_inner().expect("all threads are done");
+    measure::Search::over(caught.into_iter(), made).map(|search| search.median)
+}
+
+fn is_caught(target: &Target, first: &str) -> bool {
+    let rule = RuleId::of(first);
+    target.caught_by.zip(rule).is_some_and(|(caught, rule)| caught.is_caught_by(rule))
+}
+
+/// For each strategy how many entries it catches, and the middle of its medians over the entries that all of them catch.
+fn sums(all: &[Kills]) -> [(usize, Option<u64>); Strategy::ALL.len()] {
+    let common: Vec<&Kills> = all.iter().filter(|one| one.medians.iter().all(Option::is_some)).collect();
+    std::array::from_fn(|at| {
+        let caught = all.iter().filter(|one| one.medians[at].is_some()).count();
+        let mut medians: Vec<u64> = common.iter().filter_map(|one| one.medians[at]).collect();
+        medians.sort_unstable();
+        (caught, medians.get(medians.len() / 2).copied())
+    })
+}
+
+fn cell(median: Option<u64>) -> String {
+    median.map_or("–".to_owned(), |median| median.to_string())
+}
+
+/// The table for a terminal.
+pub fn text(all: &[Kills], budget: u64) -> String {
+    let width = all.iter().map(|one| one.target.name.len()).max().unwrap_or(0);
+    let mut text = format!("{:width$}", "runs until caught");
+    for strategy in Strategy::ALL {
+        let _ = write!(text, "  {:>10}", strategy.name());
+    }
+    text.push('\n');
+    for one in all {
+        let _ = write!(text, "{:width$}", one.target.name);
+        for median in one.medians {
+            let _ = write!(text, "  {:>10}", cell(median));
+        }
+        text.push('\n');
+    }
+    let _ = writeln!(text, "\nof {} entries, within {budget} runs", all.len());
+    for (strategy, (caught, middle)) in Strategy::ALL.iter().zip(sums(all)) {
+        let name = strategy.name();
+        let _ = writeln!(
+            text,
+            "  {name:<10}  catches {caught}, half of those that all catch within {}",
+            cell(middle)
+        );
+    }
+    text
+}
+
+/// The table of a README.
+pub fn markdown(all: &[Kills], budget: u64) -> String {
+    let names = Strategy::ALL.map(Strategy::name);
+    let mut text = format!(
+        "\nRuns until an entry is caught by its rule, in the middle of all searches; – where none of {budget} runs catches \
+         it.\n\n| broken recipe | {} |\n|---|{}\n",
+        names.join(" | "),
+        "--:|".repeat(names.len())
+    );
+    for one in all {
+        let _ = writeln!(text, "| `{}` | {} |", one.target.name, one.medians.map(cell).join(" | "));
+    }
+    let sums = sums(all);
+    let _ = writeln!(
+        text,
+        "| **caught, of {}** | {} |",
+        all.len(),
+        sums.map(|sum| sum.0.to_string()).join(" | ")
+    );
+    let middle = sums.map(|sum| cell(sum.1)).join(" | ");
+    let _ = writeln!(text, "| **half of those that all catch, within** | {middle} |");
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(name: &str, budget: u64, jobs: usize) -> Kills {
+        Kills::of(Target::from_name(name).expect("it is in the zoo"), budget, jobs)
+    }
+
+    #[test]
+    fn what_fails_in_every_run_is_caught_by_every_strategy_at_once() {
+        assert_eq!(of("lock-watch-all", 30, 2).medians, [Some(1); 4]);
+    }
+
+    #[test]
+    fn the_table_does_not_depend_on_the_number_of_threads() {
+        let table = |jobs| text(&[of("lock-no-guid", 150, jobs), of("lock-holds-on", 150, jobs)], 150);
+        assert_eq!(table(1), table(3));
+    }
+}

@@ -1,0 +1,142 @@
+//! Searching: strategies, when a search stops, and whether its runs are what they are alone.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use zk_scenarios::strategy::{Search, Strategy};
+use zk_scenarios::sweep::{Order, Tally, sweep};
+use zk_scenarios::target::Target;
+
+fn zksim_in(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_zksim"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the program runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it prints text");
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn zksim(arguments: &[&str]) -> (Option<i32>, String, String) {
+    zksim_in(tempfile::tempdir().expect("a temporary folder").path(), arguments)
+}
+
+fn tally(search: Search, seeds: u64) -> Tally {
+    let order = Order {
+        search,
+        seeds: 0..seeds,
+        shard: (0, 1),
+        jobs: 2,
+        require_probes: false,
+        count_transitions: false,
+    };
+    sweep(&order, &AtomicBool::new(false), &|_, _| {})
+}
+
+#[test]
+fn every_workload_holds_under_every_strategy_and_in_other_sizes() {
+    for target in Target::workloads() {
+        for strategy in Strategy::ALL {
+            assert_eq!(tally(Search::new(target, strategy, None), 60).failures, [].into(), "{target:?}");
+        }
+        let varied = Search::new(target, Strategy::Swarm, None).varied(true);
+        assert_eq!(tally(varied, 60).failures, [].into(), "{target:?} in other sizes");
+    }
+}
+
+#[test]
+fn what_comes_about_was_declared() {
+    for target in Target::workloads() {
+        let seen = tally(Search::new(target, Strategy::Swarm, None), 300).sometimes;
+        let is_declared = |what: &String| target.stated.sometimes.contains(&what.as_str());
+        assert!(seen.keys().all(is_declared), "{target:?}: {:?}", seen.keys());
+    }
+}
+
+#[test]
+fn a_wrong_strategy_gets_the_nearest_right_one() {
+    let (status, _, error) = zksim(&["sweep", "lock", "--strategy", "sworm"]);
+    assert_eq!(status, Some(3));
+    assert!(error.contains(r#"there is no strategy "sworm"; did you mean "swarm"?"#), "{error}");
+}
+
+#[test]
+fn a_failure_says_how_to_make_its_run_again_whatever_the_search() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for more in [
+        &["--strategy", "systematic"][..],
+        &["--strategy", "uniform", "--vary"],
+        &["--strategy", "portfolio"],
+    ] {
+        let sweep = [&["sweep", "lock-no-guid", "--seeds", "300"], more].concat();
+        let (status, said, _) = zksim_in(folder.path(), &sweep);
+        assert_eq!(status, Some(1), "{said}");
+        let promise = "MX-9  one znode";
+        assert!(said.contains(promise), "{said}");
+        for word in ["again", "exactly"] {
+            let command = (said.lines())
+                .find_map(|line| line.trim().strip_prefix(word)?.trim().strip_prefix("cargo sim "))
+                .expect("it names the command");
+            let (status, again, _) = zksim_in(folder.path(), &command.split(' ').collect::<Vec<_>>());
+            assert_eq!(status, Some(1), "{command}");
+            assert!(again.contains(promise), "{command}: {again}");
+        }
+    }
+}
+
+#[test]
+fn an_enumeration_says_how_far_it_came_and_ends() {
+    let plan = r#"{"clients": 1, "rounds": 1, "timeout_ms": 6000, "hostile_ms": 30000, "faults": 1,
+        "rates": {"reply-lost": 0.1}}"#;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("plan.json"), plan).expect("it can be written");
+    let sweep = ["sweep", "lock", "--strategy", "systematic", "--plan", "plan.json", "--seeds"];
+    let on = |seeds| zksim_in(folder.path(), &[&sweep[..], &[seeds]].concat()).1;
+    let few = on("3");
+    assert!(few.contains("systematic: 2 of ") && few.contains("0 of not counted yet to place two"), "{few}");
+    let all = on("100000");
+    let line = all.lines().find(|line| line.contains("systematic: ")).expect("it says how far it came");
+    let numbers: Vec<&str> = line.split(' ').filter(|word| word.parse::<u64>().is_ok()).collect();
+    assert!(numbers.len() == 5 && numbers[0] == numbers[1] && numbers[3] == numbers[4], "{line}");
+}
+
+#[test]
+fn a_search_until_covered_stops_by_itself_after_the_same_run_on_any_number_of_threads() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let until = ["sweep", "names", "--until-covered", "--quiet-for", "500", "--seeds", "20000"];
+    let on = |jobs| {
+        let (status, said, _) = zksim_in(folder.path(), &[&until[..], &["--jobs", jobs]].concat());
+        assert_eq!(status, Some(0), "{said}");
+        said.lines().filter(|line| !line.contains("seeds/s")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let one = on("1");
+    assert!(one.iter().any(|line| line.trim_start().starts_with("covered: ")), "{one:#?}");
+    assert_eq!(one, on("3"));
+}
+
+#[test]
+fn a_search_that_is_never_covered_proves_nothing_and_says_what_is_missing() {
+    let (status, said, _) = zksim(&["sweep", "lock", "--until-covered", "--seeds", "20"]);
+    assert_eq!(status, Some(2));
+    assert!(said.contains("nothing was proved: ") && said.contains("never came about"), "{said}");
+    assert!(said.contains("not covered: "), "{said}");
+}
+
+#[test]
+fn runs_are_made_again_in_fresh_processes() {
+    for more in [&[][..], &["--strategy", "systematic"], &["--vary", "--shard", "1/3"]] {
+        let sweep = [&["sweep", "lock", "--seeds", "60", "--verify-determinism", "7"], more].concat();
+        let (_, said, error) = zksim(&sweep);
+        assert!(said.contains("7 runs made again, each in a fresh process: all the same"), "{said}{error}");
+    }
+}
+
+#[test]
+fn the_zoo_is_searched_by_any_strategy() {
+    let (status, said, _) =
+        zksim(&["zoo", "lock-watch-all", "lock-no-guid", "--strategies", "--seeds", "150"]);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.lines().next().is_some_and(|head| head.contains("systematic")), "{said}");
+    let (status, said, _) = zksim(&["zoo", "lock-watch-all", "--strategy", "uniform", "--seeds", "20"]);
+    assert_eq!(status, Some(0), "{said}");
+}
