@@ -22,9 +22,6 @@ const ONE_IN: [u32; 3] = [16, 4, 1];
 /// How likely strangers act whenever they look, if they do not happen to be calm.
 const ACTS: f64 = 0.25;
 
-/// How many times more are drawn if what comes is not small.
-const MORE: u64 = 6;
-
 impl Search {
     /// Draws runs of small plans, the smallest first, until one fails in the same way.
     pub(super) fn draw_fresh(&mut self) {
@@ -43,10 +40,10 @@ impl Search {
         }
     }
 
-    /// Draws further runs until what has come is small. One that fails in the same way is cut down by itself, and taken if
+    /// Draws further runs until what has come is small, or there have been enough. One that fails in the same way is cut down by itself, and taken if
     /// that makes it the smaller one.
     pub(super) fn draw_more(&mut self) {
-        for seed in SEEDS..SEEDS * (1 + MORE) {
+        for seed in SEEDS.. {
             for plan in self.smaller_plans() {
                 if self.best.size().is_small() || self.is_out_of_runs() {
                     return;
