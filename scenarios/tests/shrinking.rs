@@ -109,7 +109,9 @@ fn every_broken_recipe_shrinks_to_twenty_choices_and_three_clients() {
         let target = all[index as usize];
         let (_, shrunk) = shrunk(target, RUNS);
         let after = shrunk.after();
-        if after.clients > 3 || after.choices > 20 {
+        // Who watches the whole directory is woken for nothing from the fourth on: no run of three breaks the rule.
+        let clients = if target.name == "double-barrier-watch-all" { 4 } else { 3 };
+        if after.clients > clients || after.choices > 20 {
             large.lock().expect("no thread panics").push((target.name, after));
         }
         true

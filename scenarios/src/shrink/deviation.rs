@@ -76,13 +76,17 @@ pub struct Quiet {
     rng: Xoshiro256PlusPlus,
     /// Of so many choices one deviates.
     one_in: u32,
+    /// Whether it then goes as far as it can: what takes longest, and is least likely.
+    is_extreme: bool,
 }
 
 impl Quiet {
-    /// A drawer whose faults come from `faults`, and of whose other choices one in `one_in` deviates.
-    pub fn new(seed: u64, faults: Seeded, one_in: u32) -> Quiet {
+    /// A drawer whose faults come from `faults`, and of whose other choices one in `one_in` deviates, as far as it can if
+    /// it `is_extreme`.
+    pub fn new(seed: u64, faults: Seeded, one_in: u32, is_extreme: bool) -> Quiet {
         // A stream of its own, so that it tells nothing of the faults.
-        Quiet { faults, rng: Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x71_7569_6574), one_in }
+        let rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x71_7569_6574);
+        Quiet { faults, rng, one_in, is_extreme }
     }
 }
 
@@ -93,7 +97,11 @@ impl Decide for Quiet {
             return self.faults.choose(point, of);
         }
         let (deviates, choice) = (self.rng.next_u32(), self.rng.next_u32());
-        if deviates.is_multiple_of(self.one_in) { choice % of.max(1) } else { 0 }
+        match deviates.is_multiple_of(self.one_in) {
+            false => 0,
+            true if self.is_extreme => of.saturating_sub(1),
+            true => choice % of.max(1),
+        }
     }
 }
 
@@ -204,7 +212,7 @@ mod tests {
     #[test]
     fn where_a_run_deviates_is_all_of_it() {
         let faults = Seeded::new(3, Rates::NONE.with(Fault::ReplyLost, 0.1));
-        let mut drawn = Noting::new(Quiet::new(3, faults, 4));
+        let mut drawn = Noting::new(Quiet::new(3, faults, 4, false));
         let first = ask(&mut drawn, 300);
         let deviations = drawn.into_deviations();
         assert_eq!(deviations.len(), first.iter().filter(|choice| **choice > 0).count());

@@ -16,11 +16,11 @@ const ROUNDS: [u32; 4] = [1, 2, 4, 8];
 /// How hot the faults are. A plan that only lets a few strike wastes them when they are too hot.
 const RATES: [f64; 3] = [0.2, 0.05, 0.0125];
 
-/// How often a choice is not calm.
-const ONE_IN: [u32; 2] = [16, 4];
+/// How often a choice is not calm, the quietest first: what fails so needs the least cutting.
+const ONE_IN: [u32; 3] = [16, 4, 1];
 
-/// How many times more are drawn if what comes is not small.
-const MORE: u64 = 6;
+/// How likely strangers act whenever they look, if they do not happen to be calm.
+const ACTS: f64 = 0.25;
 
 impl Search {
     /// Draws runs of small plans, the smallest first, until one fails in the same way.
@@ -40,10 +40,10 @@ impl Search {
         }
     }
 
-    /// Draws further runs until what has come is small. One that fails in the same way is cut down by itself, and taken if
+    /// Draws further runs until what has come is small, or there have been enough. One that fails in the same way is cut down by itself, and taken if
     /// that makes it the smaller one.
     pub(super) fn draw_more(&mut self) {
-        for seed in SEEDS..SEEDS * (1 + MORE) {
+        for seed in SEEDS.. {
             for plan in self.smaller_plans() {
                 if self.best.size().is_small() || self.is_out_of_runs() {
                     return;
@@ -55,7 +55,8 @@ impl Search {
                 let before = std::mem::replace(&mut self.best, other);
                 self.cut_down();
                 let other = std::mem::replace(&mut self.best, before);
-                if self.is_no_larger(&other) && other.size() < self.best.size() {
+                let (new, old) = (other.size(), self.best.size());
+                if new.is_within(&self.begun) && (!new.is_small(), new) < (!old.is_small(), old) {
                     self.best = other;
                 }
             }
@@ -67,12 +68,15 @@ impl Search {
         let Plan { clients, rounds, servers, .. } = self.best.plan;
         let struck: BTreeSet<_> = self.best.deviations.iter().filter_map(Deviation::fault).collect();
         let rates: BTreeMap<_, _> = struck.iter().map(|fault| (fault.name().to_owned(), RATES[0])).collect();
+        let mut strangers = self.best.plan.strangers.clone();
+        strangers.rates.values_mut().for_each(|rate| *rate = ACTS);
         let mut plans = Vec::new();
         for clients in 1..=clients.min(CLIENTS) {
             for rounds in ROUNDS.into_iter().filter(|fewer| *fewer <= rounds) {
                 for servers in BTreeSet::from([1, servers]) {
-                    let (rates, plan) = (rates.clone(), self.best.plan.clone());
-                    plans.push(Plan { clients, rounds, servers, rates, ..plan });
+                    let (rates, strangers) = (rates.clone(), strangers.clone());
+                    let plan = self.best.plan.clone();
+                    plans.push(Plan { clients, rounds, servers, rates, strangers, ..plan });
                 }
             }
         }
@@ -84,9 +88,11 @@ impl Search {
 /// How a seed goes about a plan.
 fn drawn(plan: &Plan, seed: u64) -> (Plan, Quiet) {
     let rate = RATES[(seed % RATES.len() as u64) as usize];
-    let one_in = ONE_IN[(seed % ONE_IN.len() as u64) as usize];
+    let third = seed / (SEEDS / ONE_IN.len() as u64);
+    let one_in = ONE_IN[(third % ONE_IN.len() as u64) as usize];
+    let is_extreme = seed / RATES.len() as u64 % 2 == 1;
     let rates = plan.rates.keys().map(|name| (name.clone(), rate)).collect();
     let plan = Plan { rates, ..plan.clone() };
-    let quiet = Quiet::new(seed, Seeded::new(seed, plan.rates()), one_in);
+    let quiet = Quiet::new(seed, Seeded::new(seed, plan.rates()), one_in, is_extreme);
     (plan, quiet)
 }

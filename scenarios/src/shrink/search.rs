@@ -2,7 +2,7 @@
 
 use super::Failure;
 use super::deviation::{Asked, Decide, Deviation, Noting, Sparse};
-use super::size::is_foreign;
+use super::size::{Size, is_foreign};
 use crate::plan::{Plan, Strangers};
 use crate::run::{self, Run};
 use crate::sweep;
@@ -33,6 +33,8 @@ pub(super) struct Search {
     pub(super) best: Failure,
     limit: u32,
     runs: u32,
+    /// How large the failure was that it began with.
+    pub(super) begun: Size,
     /// How many candidates were taken.
     taken: u32,
 }
@@ -41,7 +43,8 @@ impl Search {
     /// A search that begins with a failure, and makes no more than so many runs.
     pub(super) fn new(target: &'static Target, failure: Failure, limit: u32) -> Search {
         let (what, verdict) = (sweep::what_failed(&failure.run), failure.run.verdict());
-        Search { target, what, verdict, best: failure, limit, runs: 0, taken: 0 }
+        let begun = failure.size();
+        Search { target, what, verdict, best: failure, limit, runs: 0, begun, taken: 0 }
     }
 
     pub(super) fn runs(&self) -> u32 {
@@ -92,7 +95,7 @@ impl Search {
     /// Takes a candidate if it fails in the same way and is nowhere larger. Whether it was taken.
     pub(super) fn take(&mut self, plan: &Plan, decides: impl Decide + 'static) -> bool {
         let Some(candidate) = self.run(plan, decides) else { return false };
-        let taken = self.is_the_same(&candidate.run) && self.is_no_larger(&candidate);
+        let taken = self.is_the_same(&candidate.run) && candidate.size().is_within(&self.best.size());
         if taken {
             self.best = candidate;
             self.taken += 1;
@@ -102,17 +105,6 @@ impl Search {
 
     pub(super) fn is_the_same(&self, run: &Run) -> bool {
         run.verdict() == self.verdict && sweep::what_failed(run) == self.what
-    }
-
-    /// Whether none of what is counted first has become more.
-    pub(super) fn is_no_larger(&self, candidate: &Failure) -> bool {
-        let (new, old) = (candidate.size(), self.best.size());
-        new.clients <= old.clients
-            && new.rounds <= old.rounds
-            && new.servers <= old.servers
-            && new.acts <= old.acts
-            && new.faults <= old.faults
-            && new.choices <= old.choices
     }
 
     fn with_deviations(&mut self, deviations: &[Deviation]) -> bool {

@@ -25,6 +25,16 @@ pub struct Size {
 }
 
 impl Size {
+    /// Whether none of what a reader has to keep in mind is more than in another run.
+    pub fn is_within(&self, other: &Size) -> bool {
+        self.clients <= other.clients
+            && self.rounds <= other.rounds
+            && self.servers <= other.servers
+            && self.acts <= other.acts
+            && self.faults <= other.faults
+            && self.choices <= other.choices
+    }
+
     /// Whether somebody who reads it through has the whole of it in mind.
     pub fn is_small(&self) -> bool {
         self.clients <= 3 && self.choices <= 12
