@@ -153,8 +153,10 @@ class Overview {
     if (!width || !events.count) return;
     const MOST = 10;
     const told = run.findings[this.finding ?? 0]?.path;
-    // Those of the object whose promise was broken come first.
-    const ordered = this.rows.toSorted((a, b) => (run.objects[b.object]?.path === told) - (run.objects[a.object]?.path === told));
+    // Those of the object whose promise was broken, and of the clients that broke it, come first.
+    const concerned = new Set((run.findings[this.finding ?? 0]?.cited ?? []).flatMap((e) => [events.who[e], sessionOf.get(events.session[e])?.client]));
+    const weight = (row) => (run.objects[row.object]?.path === told ? 2 : 0) + (this.rows.length > MOST && concerned.has(row.client) ? 1 : 0);
+    const ordered = this.rows.toSorted((a, b) => weight(b) - weight(a));
     const rows = this.everyRow ? ordered : ordered.slice(0, MOST);
     const rowHeight = 22, top = 20;
     const several = run.objects.length > 1;
