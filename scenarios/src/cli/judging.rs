@@ -36,7 +36,8 @@ impl Judge {
             ..Source::default()
         };
         let (history, verdict) = (&stored.history, report.verdict());
-        self.page.write(Shown { history, report: &report, verdict, source: &source, beside: None })?;
+        let page =
+            self.page.write(Shown { history, report: &report, verdict, source: &source, beside: None })?;
         if self.output.is_json() {
             for row in &report.rows {
                 println!(
@@ -52,6 +53,7 @@ impl Judge {
             );
         } else {
             print!("{report}");
+            reporting::say(page);
         }
         Ok(ExitCode::from(report.exit_status()))
     }

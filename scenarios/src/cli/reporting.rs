@@ -95,6 +95,13 @@ impl Page {
     }
 }
 
+/// Says where a page is, if one was written.
+pub(super) fn say(page: Option<&Path>) {
+    if let Some(page) = page {
+        println!("  page      {}", page.display());
+    }
+}
+
 /// Where a simulated run comes from.
 pub(super) fn source(target: &'static Target, seed: Option<u64>, plan: &Plan, run: &Run) -> Source {
     let exactly = format!("cargo sim replay {}", Recorded::of(target, plan, run).code());

@@ -98,7 +98,13 @@ fn tell_story(story: &stage::Story, page: &reporting::Page, output: Output) -> a
         ..Source::default()
     };
     let report = zk_checker::judge(&told.history, &zk_checker::RuleSet::default());
-    page.write(Shown { history: &told.history, report: &report, verdict, source: &source, beside: None })?;
+    let page = page.write(Shown {
+        history: &told.history,
+        report: &report,
+        verdict,
+        source: &source,
+        beside: None,
+    })?;
     if output.is_json() {
         let hash = format!("{:032x}", told.hash);
         println!(
@@ -118,6 +124,7 @@ fn tell_story(story: &stage::Story, page: &reporting::Page, output: Output) -> a
     if wrong.is_empty() {
         println!("✓ told to its end; every rule holds");
     }
+    reporting::say(page);
     Ok(status(verdict))
 }
 
@@ -189,9 +196,7 @@ fn show(
         println!();
         print!("{}", run.report);
     }
-    if let Some(page) = page {
-        println!("  page      {}", page.display());
-    }
+    reporting::say(page);
     Ok(status(verdict))
 }
 

@@ -3,19 +3,22 @@
 //! Events stand in columns, texts in a table, so that a hundred thousand events make a file that opens at once. Events
 //! and texts are named by their numbers.
 
+mod lasting;
+
 use super::asked::Asked;
 use super::beside::{Beside, Other};
 use super::causes::Causes;
 use super::columns::{Columns, Texts};
 use super::cost::Cost;
-use super::lives::{Lives, WatchEnd};
+use super::lives::Lives;
 use super::messages::{self, Carries, Fate};
 use super::slice::Slicer;
-use super::words::{Sentences, kind_name, verb_name, visible};
+use super::words::{Sentences, kind_name, visible};
 use super::{Shown, Source};
+use lasting::Lasting;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use zk_checker::history::{History, Mode, Outcome, Session, SessionState, Victim, Who};
+use zk_checker::history::{History, Mode, Victim, Who};
 use zk_checker::{Finding, Layer, Report, RuleId, Verdict};
 
 /// A run, as the page has it.
@@ -369,133 +372,4 @@ fn message_models(
         (carries, fate, message.from, message.to, parties.place(Who::Client(message.client)), server)
     };
     messages::of(history, asked, causes, lives).into_iter().map(model).collect()
-}
-
-/// What lasts, on its way into the model.
-struct Lasting<'a> {
-    lives: &'a Lives,
-    sentences: &'a Sentences<'a>,
-    parties: &'a Parties,
-}
-
-impl Lasting<'_> {
-    fn sessions(&self) -> Vec<SessionModel> {
-        let state = |(at, state): &(u32, SessionState)| {
-            let name = match state {
-                SessionState::Connected => "connected",
-                SessionState::Suspended => "suspended",
-                SessionState::Expired => "expired",
-                SessionState::Closed => "closed",
-            };
-            (*at, name)
-        };
-        let known = self.lives.sessions.iter().filter(|(session, _)| **session != Session(0));
-        let model = known.map(|(session, life)| SessionModel {
-            number: session.0,
-            client: life.client.map(|client| self.parties.place(Who::Client(client))),
-            timeout_ms: life.timeout_ms,
-            opened: life.opened,
-            marked: life.marked,
-            ended: life.ended,
-            states: life.states.iter().map(state).collect(),
-        });
-        model.collect()
-    }
-
-    fn znodes(&self, texts: &mut Texts) -> Vec<Znode> {
-        let model = self.lives.znodes.iter().map(|znode| Znode {
-            path: texts.number(&self.sentences.text(znode.path)),
-            created: znode.created,
-            deleted: znode.deleted,
-            owner: znode.owner.0,
-            czxid: format!("{:#x}", znode.czxid),
-        });
-        model.collect()
-    }
-
-    fn holds(&self) -> Vec<(u32, u32, Option<u32>, Option<String>)> {
-        let model = self.lives.holds.iter().map(|holds| {
-            let (length, digest) = holds.data.unzip();
-            (holds.event, holds.znode, length, digest.map(|digest| format!("{digest:016x}")))
-        });
-        model.collect()
-    }
-
-    fn watches(&self, texts: &mut Texts) -> Vec<Watch> {
-        let model = self.lives.watches.iter().map(|watch| Watch {
-            session: watch.session.0,
-            path: texts.number(&self.sentences.text(watch.path)),
-            table: match watch.table {
-                zk_checker::history::Table::Data => "data",
-                zk_checker::history::Table::Child => "children",
-            },
-            mode: match watch.mode {
-                zk_checker::history::WatchMode::OneShot => "once",
-                zk_checker::history::WatchMode::Persistent => "for good",
-                zk_checker::history::WatchMode::Recursive => "for good, on all below",
-            },
-            armed: watch.armed,
-            ended: watch.ended,
-            notice: watch.notice,
-            end: match watch.end {
-                WatchEnd::Told => "told",
-                WatchEnd::NoticeLost => "notification lost",
-                WatchEnd::ConnectionLost => "lost with its connection",
-                WatchEnd::TakenAway => "taken away",
-                WatchEnd::Stands => "stands",
-            },
-        });
-        model.collect()
-    }
-
-    fn operations(&self) -> Vec<Operation> {
-        let outcome = |outcome| match outcome {
-            Outcome::Done => "done",
-            Outcome::Refused => "refused",
-            Outcome::Unknown => "unknown",
-            Outcome::Cancelled => "cancelled",
-        };
-        let model = self.lives.operations.iter().map(|operation| Operation {
-            client: self.parties.place(Who::Client(operation.client)),
-            object: operation.object.0,
-            verb: verb_name(operation.verb),
-            from: operation.from,
-            to: operation.to,
-            outcome: operation.outcome.map(outcome),
-        });
-        model.collect()
-    }
-
-    fn beliefs(&self) -> Vec<Belief> {
-        let model = self.lives.beliefs.iter().map(|belief| Belief {
-            client: self.parties.place(Who::Client(belief.client)),
-            object: belief.object.0,
-            session: belief.session.0,
-            token: format!("{:#x}", belief.token),
-            from: belief.from,
-            to: belief.to,
-        });
-        model.collect()
-    }
-
-    fn strikes(&self, tell: &mut dyn FnMut(u32) -> String) -> Vec<Strike> {
-        let model = self.lives.strikes.iter().map(|strike| Strike {
-            text: tell(strike.from),
-            parties: self.parties.struck(strike.victim),
-            from: strike.from,
-            to: strike.to,
-            lasts_us: strike.lasts,
-        });
-        model.collect()
-    }
-
-    fn offices(&self) -> Vec<Office> {
-        let model = self.lives.offices.iter().map(|office| Office {
-            server: self.parties.place(Who::Server(office.server)),
-            leads: office.leads,
-            from: office.from,
-            to: office.to,
-        });
-        model.collect()
-    }
 }

@@ -92,7 +92,7 @@ class Chart {
       if (events.path[e] && !['send', 'served', 'found', 'reply'].includes(kindOf(e))) {
         touched.set(events.path[e], (touched.get(events.path[e]) ?? 0) + 1);
       }
-      if (events.session[e]) sessions.set(events.session[e], (sessions.get(events.session[e]) ?? 0) + 1);
+      if (events.session[e] && sessionOf.get(events.session[e])?.opened != null) sessions.set(events.session[e], (sessions.get(events.session[e]) ?? 0) + 1);
     }
     for (const message of run.messages) {
       if (this.isShown(message[2]) && message[1] === 'lost' && message[5] !== null) parties.add(message[5]);
@@ -323,7 +323,7 @@ class Chart {
     const out = this.chain.has(from) && (to === null || lost || this.chain.has(to));
     const classes = `message ${carries} ${fate} ${out ? 'in-chain' : ''}`;
     if (carries === 'exchange') {
-      return s('path', { d: `M${x1} ${y1}C${x1 + 22} ${y1} ${x1 + 22} ${y2} ${x1 + 6} ${y2}`, class: classes, 'marker-end': 'url(#head)' });
+      return s('g', { class: classes }, s('path', { d: `M${x1} ${y1}C${x1 + 22} ${y1} ${x1 + 22} ${y2} ${x1 + 6} ${y2}`, 'marker-end': 'url(#head)' }), s('title', {}, 'request and answer; what happened in between is not known'));
     }
     if (lost) {
       // It goes as far as half the way.

@@ -81,6 +81,13 @@ class Overview {
         rows.get(key)[kind].push(one);
       }
     }
+    // How far the spans up to each reach: those before the time that is shown are skipped at once.
+    for (const row of rows.values()) {
+      for (const list of [row.operations, row.beliefs]) {
+        let reach = 0;
+        list.reach = list.map((one) => (reach = Math.max(reach, one.to === null ? run.lasted_us : events.at[one.to])));
+      }
+    }
     this.rows = [...rows.values()].sort((a, b) => a.object - b.object || a.client - b.client);
     for (const [e, object] of run.observed) rows.get(`${object} ${events.who[e]}`)?.seen.push(e);
     this.everyRow = false;
@@ -136,13 +143,20 @@ class Overview {
     this.range(a - air, b + air);
   }
 
+  /** The spans of a list that lie in the time that is shown. */
+  *within(list) {
+    for (let i = lowerBound(list.reach, this.from); i < list.length && events.at[list[i].from] <= this.to; i++) yield list[i];
+  }
+
   draw() {
     const width = this.box.clientWidth;
     if (!width || !events.count) return;
     const MOST = 10;
     const told = run.findings[this.finding ?? 0]?.path;
-    // Those of the object whose promise was broken come first.
-    const ordered = this.rows.toSorted((a, b) => (run.objects[b.object]?.path === told) - (run.objects[a.object]?.path === told));
+    // Those of the object whose promise was broken, and of the clients that broke it, come first.
+    const concerned = new Set((run.findings[this.finding ?? 0]?.cited ?? []).flatMap((e) => [events.who[e], sessionOf.get(events.session[e])?.client]));
+    const weight = (row) => (run.objects[row.object]?.path === told ? 2 : 0) + (this.rows.length > MOST && concerned.has(row.client) ? 1 : 0);
+    const ordered = this.rows.toSorted((a, b) => weight(b) - weight(a));
     const rows = this.everyRow ? ordered : ordered.slice(0, MOST);
     const rowHeight = 22, top = 20;
     const several = run.objects.length > 1;
@@ -168,7 +182,7 @@ class Overview {
         s('line', { x1: this.left, x2: this.left + this.wide, y1: y + rowHeight - 2, y2: y + rowHeight - 2, class: 'grid' }));
       // Of what lies within one pixel the first is drawn; a long run has more operations than a screen has pixels.
       let last = -10;
-      for (const operation of row.operations) {
+      for (const operation of this.within(row.operations)) {
         const [from, to] = [events.at[operation.from], end(operation.to)];
         if (away(from, to)) continue;
         const right = this.x(to);
@@ -178,20 +192,20 @@ class Overview {
         inside.append(rect(from, to, y + 3, 14, `operation ${hues[row.client]} ${operation.outcome ?? 'open'}`, `${run.parties[row.client].name}: ${operation.verb}, ${operation.outcome ?? 'never returned'}, ${lasting(to - from)}`));
         if (right - this.x(from) > operation.verb.length * 6 + 8) inside.append(s('text', { x: Math.max(this.x(from), this.left) + 5, y: y + 14, class: 'verb' }, operation.verb));
       }
-      for (const belief of row.beliefs) {
+      for (const belief of this.within(row.beliefs)) {
         const [from, to] = [events.at[belief.from], end(belief.to)];
         if (away(from, to)) continue;
         inside.append(rect(from, to, y + 4, 12, `belief ${hues[row.client]}`, `${run.parties[row.client].name} believes, token ${belief.token}, ${lasting(to - from)}`));
         if (this.x(to) - this.x(from) > 44) inside.append(s('text', { x: Math.max(this.x(from), this.left) + 5, y: y + 14, class: 'verb on-belief' }, object?.kind === 'election' ? 'leads' : 'holds'));
       }
-      let lastSeen = -10;
-      for (const e of row.seen) {
-        const x = this.x(events.at[e]);
-        if (x < this.left || x - lastSeen < 1) continue;
+      let lastSeen = -10, lastWord = -100;
+      for (let i = lowerBound(row.seen, lowerBound(events.at, this.from)); i < row.seen.length && events.at[row.seen[i]] <= this.to; i++) {
+        const e = row.seen[i], x = this.x(events.at[e]);
+        if (x - lastSeen < 1) continue;
         lastSeen = x;
         inside.append(s('path', { d: `M${x} ${y + 4}l5 6l-5 6l-5 -6z`, class: `seen ${hues[row.client]}` }, s('title', {}, textOf(e))));
         const word = /: ([\w-]{1,10})$/.exec(textOf(e))?.[1];
-        if (word && row.seen.length < 12) inside.append(s('text', { x: x + 8, y: y + 14, class: 'verb' }, word));
+        if (word && x - lastWord > 60) { lastWord = x; inside.append(s('text', { x: x + 8, y: y + 14, class: 'verb word' }, word)); }
       }
     });
     const y = top + rows.length * rowHeight;
