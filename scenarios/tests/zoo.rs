@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use zk_scenarios::target::Target;
 use zk_scenarios::zoo::measure::{Measured, Outcome, measure};
-use zk_scenarios::zoo::{Promise, table};
+use zk_scenarios::zoo::{Promise, kills, table};
 
 /// A few seeds show how an entry stands, if not how long a search takes.
 fn measured(target: &'static Target) -> Measured {
@@ -78,4 +78,17 @@ fn the_readme_lists_every_entry_with_its_rule() {
         .filter_map(|target| target.caught_by.map(|caught| (target.name, caught.by.name())))
         .collect();
     assert_eq!(rows, entries, "`cargo sim zoo --write-readme` writes the table anew");
+}
+
+#[test]
+fn the_readme_says_of_every_entry_how_soon_each_strategy_catches_it() {
+    let readme = include_str!("../README.md");
+    let (_, rest) = readme.split_once(kills::BEGIN).expect("the table begins");
+    let (written, _) = rest.split_once(kills::END).expect("the table ends");
+    let rows: Vec<&str> = (written.lines())
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .map(|(name, _)| name)
+        .collect();
+    let entries: Vec<&str> = Target::broken().map(|target| target.name).collect();
+    assert_eq!(rows, entries, "`cargo sim zoo --strategies --write-readme` writes the table anew");
 }

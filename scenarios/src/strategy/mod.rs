@@ -145,9 +145,12 @@ impl Search {
     pub fn attempt(&self, number: u64) -> Option<Attempt> {
         match self.strategy {
             Strategy::Portfolio => {
-                let (share, number) = (SHARES[(number % 3) as usize], number / 3);
+                let share = SHARES[(number % 3) as usize];
+                // An enumeration is gone through without gaps. What is drawn is drawn from the number itself: where there is
+                // no fault to draw, two strategies would make the same run of one number.
+                let index = if share == Strategy::Systematic { number / 3 } else { number };
                 // One that has come to its end leaves its share to the first.
-                self.by(share, number).or_else(|| self.by(SHARES[0], number))
+                self.by(share, index).or_else(|| self.by(SHARES[0], number))
             }
             strategy => self.by(strategy, number),
         }
