@@ -97,13 +97,17 @@ fn an_enumeration_says_how_far_it_came_and_ends() {
     let all = on("100000");
     let line = all.lines().find(|line| line.contains("systematic: ")).expect("it says how far it came");
     let numbers: Vec<&str> = line.split(' ').filter(|word| word.parse::<u64>().is_ok()).collect();
-    assert!(numbers.len() == 5 && numbers[0] == numbers[1] && numbers[3] == numbers[4], "{line}");
+    assert!(numbers.len() == 4 && numbers[0] == numbers[1] && numbers[2] == numbers[3], "{line}");
 }
 
 #[test]
 fn a_search_until_covered_stops_by_itself_after_the_same_run_on_any_number_of_threads() {
+    // Small runs in which two kinds of fault strike: there is an end to what they can meet.
+    let plan = r#"{"clients": 2, "rounds": 1, "timeout_ms": 6000, "hostile_ms": 30000, "faults": 2,
+        "rates": {"reply-lost": 0.1, "session-expiry": 0.05}}"#;
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let until = ["sweep", "names", "--until-covered", "--quiet-for", "500", "--seeds", "20000"];
+    std::fs::write(folder.path().join("plan.json"), plan).expect("it can be written");
+    let until = ["sweep", "names", "--plan", "plan.json", "--until-covered", "--quiet-for", "500"];
     let on = |jobs| {
         let (status, said, _) = zksim_in(folder.path(), &[&until[..], &["--jobs", jobs]].concat());
         assert_eq!(status, Some(0), "{said}");
