@@ -3,11 +3,13 @@
 //!
 //! A rolling hash over everything that was written, texts included, says whether two runs were the same.
 
+mod remembered;
 mod witness;
 mod words;
 
 pub use words::{fault_kind, notify};
 
+use remembered::Remembered;
 use sim_zk::paths::{PathId, Paths};
 use std::hash::{Hash, Hasher};
 use xxhash_rust::xxh3::Xxh3;
@@ -36,6 +38,8 @@ pub struct Journal {
     largest: Vec<u64>,
     /// What a script says it is about to do, and before which event.
     steps: Vec<(usize, String)>,
+    /// For whoever cuts a run short where another one has been.
+    remembered: Option<Remembered>,
 }
 
 impl Journal {
@@ -54,7 +58,14 @@ impl Journal {
             beliefs: Vec::new(),
             largest,
             steps: Vec::new(),
+            remembered: None,
         }
+    }
+
+    /// The same, for the untimed order: it keeps a digest of what rules may still ask about.
+    #[must_use]
+    pub fn remembering(self) -> Self {
+        Journal { remembered: Some(Remembered::default()), ..self }
     }
 
     /// What was written so far.
@@ -90,6 +101,9 @@ impl Journal {
     }
 
     fn write(&mut self, at: u64, who: Who, op: OpId, what: What) {
+        if let Some(remembered) = &mut self.remembered {
+            remembered.note(who, &what);
+        }
         let event = Event { at, op, who, what };
         event.hash(&mut self.hash);
         self.history.events.push(event);

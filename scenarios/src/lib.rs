@@ -6,6 +6,7 @@ pub mod client;
 pub mod code;
 pub mod conformance;
 pub mod ensemble;
+pub mod explore;
 pub mod journal;
 pub mod plan;
 pub mod real;

@@ -2,7 +2,7 @@
 
 use crate::client::SimProcess;
 use crate::journal::Journal;
-use crate::plan::{Plan, Strangers};
+use crate::plan::{Order, Plan, Strangers};
 use crate::strangers::{self, Place};
 use crate::target::{Part, Setting, Target};
 use futures_util::future::select;
@@ -42,7 +42,7 @@ impl Run {
     pub fn verdict(&self) -> Verdict {
         match self.end {
             End::Done => self.report.verdict(),
-            End::Stuck | End::OutOfTime => self.report.verdict().join(Verdict::Unknown),
+            End::Stuck | End::OutOfTime | End::Cut => self.report.verdict().join(Verdict::Unknown),
         }
     }
 
@@ -99,11 +99,39 @@ pub fn header(config: &Config, timeout: Duration) -> Header {
     }
 }
 
+/// A run that was not judged.
+pub struct Played<C> {
+    /// What happened.
+    pub history: History,
+    /// The hash over all of it.
+    pub hash: u128,
+    /// Who decided.
+    pub chooser: C,
+    /// How it ended.
+    pub end: End,
+    /// How many steps the world made.
+    pub steps: u64,
+    /// Simulated time, in microseconds.
+    pub sim_us: u64,
+}
+
 /// Runs with somebody who decides.
 pub fn with<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser: C) -> Run {
+    let Played { history, hash, chooser, end, steps, sim_us } = play(target, plan, Recording::new(chooser));
+    let report = zk_checker::judge(&history, &RuleSet::default());
+    Run { report, history, hash, choices: chooser.choices().to_vec(), end, steps, sim_us }
+}
+
+/// Runs with somebody who decides, and judges nothing.
+pub fn play<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser: C) -> Played<C> {
     let (hostile_until, quirk) = (plan.hostile_ms * 1000, target.quirk());
     let config = Config { hostile_until, faults: plan.faults, quirk, ..Config::default() };
     let config = config.with_servers(plan.servers);
+    let untimed = match plan.order {
+        Order::Timed => None,
+        Order::Any => Some(config.clone().in_any_order(false)),
+        Order::Overtaking => Some(config.clone().in_any_order(true)),
+    };
     let setting = Setting::simulated(plan);
     let mut names = Names::default();
     let objects = (target.objects)(&mut names, &setting);
@@ -114,6 +142,7 @@ pub fn with<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
     let places: Vec<Place> = objects.iter().map(place).collect();
     let strangers = plan.strangers.clone();
     let journal = Journal::new(header(&config, setting.timeout), names, objects);
+    let journal = if untimed.is_some() { journal.remembering() } else { journal };
     let is_calm = plan.faults == 0 && plan.strangers.is_nobody();
     let root = move |sim: Sim| async move {
         if is_calm {
@@ -133,22 +162,14 @@ pub fn with<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
         sim.quiet().await;
         sim.witness::<Journal, _>(|journal, at| journal.quiesce(at));
     };
-    let run = Sim::run(config, LIMIT, Recording::new(chooser), journal, root);
+    let run = Sim::run(untimed.unwrap_or(config), LIMIT, chooser, journal, root);
     let Finished { end, world, chooser, mut witness, .. } = run;
-    if end != End::Done {
+    // Of a run that was cut short others are the end.
+    if !matches!(end, End::Done | End::Cut) {
         witness.stopped(world.now());
     }
     let (history, hash) = witness.finish();
-    let report = zk_checker::judge(&history, &RuleSet::default());
-    Run {
-        report,
-        history,
-        hash,
-        choices: chooser.choices().to_vec(),
-        end,
-        steps: world.steps(),
-        sim_us: world.now(),
-    }
+    Played { history, hash, chooser, end, steps: world.steps(), sim_us: world.now() }
 }
 
 /// The clients' processes, by the clients' numbers.

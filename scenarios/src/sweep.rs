@@ -184,6 +184,7 @@ pub fn what_failed(run: &Run) -> String {
             sim_zk::End::Done => "unknown".to_owned(),
             sim_zk::End::Stuck => "stuck".to_owned(),
             sim_zk::End::OutOfTime => "out of time".to_owned(),
+            sim_zk::End::Cut => "cut short".to_owned(),
         },
     }
 }

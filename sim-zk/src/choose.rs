@@ -25,12 +25,21 @@ pub enum Point {
     Server,
     /// Something that the world does not know: how the user of a client goes on.
     User,
+    /// Which of the things under way happens next: 0 is the oldest. Asked in the untimed order only.
+    Next,
 }
 
 /// Decides.
 pub trait Chooser: Send {
     /// Picks one of `0..n`; `n` is at least 1, and 0 is the calm alternative.
     fn choose(&mut self, point: Point, n: u32) -> u32;
+
+    /// Whether the run is to go on from here. Asked in the untimed order only, whenever every task waits; `state` says by
+    /// a digest where the run has got to.
+    fn goes_on(&mut self, state: &mut dyn FnMut() -> u128) -> bool {
+        let _ = state;
+        true
+    }
 }
 
 /// Always the calm alternative.
@@ -142,6 +151,10 @@ impl<C: Chooser> Chooser for Recording<C> {
         assert!(choice < n.max(1), "a choice is one of the alternatives");
         self.choices.push(u16::try_from(choice).expect("no point has more than 65,536 alternatives"));
         choice
+    }
+
+    fn goes_on(&mut self, state: &mut dyn FnMut() -> u128) -> bool {
+        self.inner.goes_on(state)
     }
 }
 

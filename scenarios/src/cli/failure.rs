@@ -78,7 +78,7 @@ pub(super) fn tell(
         let _ = writeln!(text, "  broken    {}", listed.join(", "));
     }
     match run.end {
-        sim_zk::End::Done => {}
+        sim_zk::End::Done | sim_zk::End::Cut => {}
         sim_zk::End::Stuck => {
             text.push_str("  the run stopped: nothing could happen any more, and somebody still waited\n")
         }

@@ -1,5 +1,6 @@
 //! Why faults strike: a script has ordered one, or the chooser draws one, at a place in the protocol.
 
+use super::digest::Seen;
 use super::{Company, World};
 use crate::choose::Point;
 use crate::fault::{Fault, Place, Victim};
@@ -20,6 +21,7 @@ impl World {
             }
             _ => {
                 let victim = Victim::Process(process);
+                self.remember(process, Seen::Struck(fault));
                 self.tell(company, Happening::Struck { fault, victim, lasts: 0 });
             }
         }
@@ -100,6 +102,7 @@ impl World {
             }
             Fault::WatchLost => {
                 let victim = Victim::Process(process);
+                self.remember(process, Seen::Struck(fault));
                 self.tell(company, Happening::Struck { fault, victim, lasts: 0 });
                 if let Some(conn) = conn {
                     self.break_before_arrival(conn);

@@ -1,0 +1,101 @@
+//! The untimed order: whatever is under way can happen now, and which of it comes next is a choice.
+//!
+//! 1. Whatever commutes with everything else happens at once, without a choice: the end of a fault that lasted, a server's
+//!    own timers, pings and their answers, the end of the hostile phase.
+//! 2. Among the rest of what is due (the heads of the streams, timers, alarms) the next one is chosen at
+//!    [`Point::Next`]; the oldest is the calm one.
+//! 3. If nothing is due, time passes until the next timer. While faults may strike, it may pass at the cost of one of them
+//!    although something is under way: that is one alternative more.
+//! 4. When the last client is done there is nothing to race for: what is left happens in the order in which it came up.
+
+use super::agenda::Entry;
+use super::{Company, Order, Step, World};
+use crate::choose::Point;
+use crate::ensemble::PING;
+use crate::message::{Ask, Down, Up};
+
+impl World {
+    /// What happens next, and when; `None` if nothing ever will.
+    pub(crate) fn next_of_any(&mut self, company: &mut Company<'_>) -> Option<(u64, Step)> {
+        let mut open = std::mem::take(&mut self.open);
+        let next = self.gather(&mut open).or_else(|| self.choose_next(&mut open, company));
+        for entry in open.drain(..) {
+            self.agenda.push(entry.due, entry.order, entry.step);
+        }
+        self.open = open;
+        next
+    }
+
+    /// Takes everything that is due off the agenda. Steps 1 and 3: what happens without a choice is the answer.
+    fn gather(&mut self, open: &mut Vec<Entry>) -> Option<(u64, Step)> {
+        let mut until = None;
+        while let Some(entry) = self.agenda.first() {
+            if !self.holds(entry) {
+                continue;
+            }
+            let until = *until.get_or_insert(entry.due.max(self.now));
+            let heal = self.heal_due().map(|due| due.max(self.now));
+            if let Some(heal) = heal.filter(|due| *due <= until) {
+                return Some((heal, Step::Heal));
+            }
+            if entry.due > until {
+                return None;
+            }
+            self.agenda.pop();
+            if self.commutes(entry.step) {
+                return Some((entry.due.max(self.now), entry.step));
+            }
+            open.push(entry);
+        }
+        if !open.is_empty() {
+            return None;
+        }
+        self.heal_due().map(|due| (due.max(self.now), Step::Heal))
+    }
+
+    /// Whether it makes no difference when it happens among those that are due with it.
+    fn commutes(&self, step: Step) -> bool {
+        match step {
+            Step::Mend(_) | Step::Server(_) | Step::Heal => true,
+            Step::Up(conn) => {
+                matches!(self.conn(conn).next_up(), Some(Up::Request { ask: Ask::Ping, .. }))
+            }
+            Step::Down(conn) => {
+                matches!(self.conn(conn).next_down(), Some(Down::Reply { xid: PING, .. }))
+            }
+            Step::Timer(handle) => self.session(handle).only_pings(self.local_time(self.process_of(handle))),
+            Step::Packet(..) | Step::Alarm(_) | Step::Election(_) => false,
+        }
+    }
+
+    /// Step 2.
+    fn choose_next(&mut self, open: &mut Vec<Entry>, company: &mut Company<'_>) -> Option<(u64, Step)> {
+        if open.is_empty() {
+            return None;
+        }
+        let count = if self.ending { 1 } else { open.len() };
+        let later = self.agenda.first().filter(|_| self.may_overtake(open));
+        let alternatives = count + usize::from(later.is_some());
+        let chosen = match alternatives {
+            1 => 0,
+            _ => company.chooser.choose(Point::Next, alternatives as u32) as usize,
+        };
+        let entry = match later {
+            Some(later) if chosen == count => {
+                self.faults_left -= 1;
+                self.agenda.pop();
+                later
+            }
+            _ => open.remove(chosen),
+        };
+        Some((entry.due.max(self.now), entry.step))
+    }
+
+    /// Whether time may pass although something is under way.
+    fn may_overtake(&self, open: &[Entry]) -> bool {
+        self.config.order == (Order::Any { overtaking: true })
+            && self.hostile
+            && self.faults_left > 0
+            && open.iter().any(|entry| entry.due <= self.now)
+    }
+}
