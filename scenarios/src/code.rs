@@ -141,7 +141,7 @@ mod tests {
             hash: String::new(),
         };
         let meddled = recorded.plan.clone().with_strangers(&[crate::strangers::Act::Write], 0.1, 2);
-        let untimed = Plan { order: Order::Any, ..Plan::calm() };
+        let untimed = Plan { order: Order::Any { late_answers: false, overtaking: true }, ..Plan::calm() };
         for plan in [meddled, untimed, recorded.plan.clone()] {
             let recorded = Recorded { plan, ..recorded.clone() };
             let (back, target) = Recorded::read(&recorded.code()).expect("its own code");

@@ -45,9 +45,12 @@ pub enum Order {
     #[default]
     Timed,
     /// Any: what is under way happens in an order that is chosen. For one server.
-    Any,
-    /// The same, and at the cost of a fault time may pass although something is under way.
-    Overtaking,
+    Any {
+        /// Whether answers and notifications can be late.
+        late_answers: bool,
+        /// Whether time may pass although something is under way, at the cost of a fault.
+        overtaking: bool,
+    },
 }
 
 impl Order {
@@ -238,8 +241,11 @@ impl fmt::Display for Plan {
         }
         match self.order {
             Order::Timed => Ok(()),
-            Order::Any => write!(f, "; untimed"),
-            Order::Overtaking => write!(f, "; untimed, and a timer may overtake"),
+            Order::Any { late_answers, overtaking } => {
+                write!(f, "; untimed")?;
+                write!(f, "{}", if late_answers { ", answers may be late" } else { "" })?;
+                write!(f, "{}", if overtaking { ", timers may overtake" } else { "" })
+            }
         }
     }
 }

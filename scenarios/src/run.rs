@@ -8,7 +8,7 @@ use crate::target::{Part, Setting, Target};
 use futures_util::future::select;
 use sim_zk::choose::{Chooser, Recording, Replay, Seeded};
 use sim_zk::fault::Fault;
-use sim_zk::{Config, End, Finished, Process, Sim};
+use sim_zk::{Config, End, Finished, Liberty, Process, Sim};
 use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -129,8 +129,9 @@ pub fn play<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
     let config = config.with_servers(plan.servers);
     let untimed = match plan.order {
         Order::Timed => None,
-        Order::Any => Some(config.clone().in_any_order(false)),
-        Order::Overtaking => Some(config.clone().in_any_order(true)),
+        Order::Any { late_answers, overtaking } => {
+            Some(config.clone().in_any_order(Liberty { late_answers, overtaking }))
+        }
     };
     let setting = Setting::simulated(plan);
     let mut names = Names::default();

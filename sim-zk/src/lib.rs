@@ -95,8 +95,8 @@ compile_error!(
 
 pub mod acl;
 pub mod choose;
-pub mod driver;
 pub mod digest;
+pub mod driver;
 mod ensemble;
 pub mod fault;
 pub mod message;
@@ -115,7 +115,7 @@ pub mod world;
 pub use driver::{End, Finished, Process, Sim, SimClient};
 pub use message::Table;
 pub use server::{ConnId, Settings};
-pub use world::{Config, Hold, Order};
+pub use world::{Config, Hold, Liberty, Order};
 
 /// What only benches need.
 #[doc(hidden)]

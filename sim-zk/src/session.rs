@@ -208,9 +208,13 @@ impl ClientSession {
         }
     }
 
-    /// Whether a timer that is due now would only send a ping.
-    pub(crate) fn only_pings(&self, now: u64) -> bool {
-        matches!(self.phase, Phase::Up { .. }) && now < self.last_heard + self.timeout * 2 / 3
+    /// Whether a timer that is due now would only send a ping, or ask for a session for the first time.
+    pub(crate) fn only_pings_or_begins(&self, now: u64) -> bool {
+        match self.phase {
+            Phase::Up { .. } => now < self.last_heard + self.timeout * 2 / 3,
+            Phase::Waiting { .. } => self.session == SessionId(0),
+            Phase::Connecting { .. } | Phase::Over => false,
+        }
     }
 
     /// The user asks for something.

@@ -37,6 +37,9 @@ pub(super) struct Explore {
     /// Only these kinds of fault, with commas between them; all that strike clients if not given
     #[arg(long, value_delimiter = ',', value_name = "KINDS")]
     fault_kinds: Vec<String>,
+    /// Let answers and notifications be late, too, and not only requests
+    #[arg(long)]
+    late_answers: bool,
     /// Let a timer run out although something is under way, as one of the faults
     #[arg(long)]
     overtaking: bool,
@@ -53,7 +56,7 @@ pub(super) struct Explore {
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// Go on with the search of this file, and its scope
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["names", "clients", "rounds", "faults", "fault_kinds", "overtaking"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["names", "clients", "rounds", "faults", "fault_kinds", "late_answers", "overtaking"])]
     resume: Option<PathBuf>,
     /// Write what is complete to scenarios/certificates.jsonl
     #[arg(long)]
@@ -126,8 +129,8 @@ impl Explore {
         let scope = |target| {
             let all = Scope::of(target, self.faults);
             let kinds = if kinds.is_empty() { all.kinds } else { kinds.clone() };
-            let Explore { clients, rounds, overtaking, .. } = *self;
-            Scope { clients, rounds, kinds, overtaking, ..all }
+            let Explore { clients, rounds, late_answers, overtaking, .. } = *self;
+            Scope { clients, rounds, kinds, late_answers, overtaking, ..all }
         };
         let scopes: Vec<Scope> = targets.into_iter().map(scope).collect();
         for scope in &scopes {
@@ -176,7 +179,7 @@ impl Explore {
         if self.output.is_json() {
             let mut line = json!({
                 "kind": "scope", "workload": name, "clients": scope.clients, "rounds": scope.rounds,
-                "faults": scope.faults, "overtaking": scope.overtaking,
+                "faults": scope.faults, "late_answers": scope.late_answers, "overtaking": scope.overtaking,
                 "fault_kinds": scope.kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
                 "states": search.states(), "depth": found.depth, "hash": format!("{:032x}", search.hash()),
                 "complete": search.is_complete(), "verdict": word(verdict(search)), "runs": found.runs,

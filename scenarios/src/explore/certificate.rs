@@ -17,6 +17,8 @@ pub struct Certificate {
     pub faults: u32,
     /// Their kinds.
     pub kinds: Vec<String>,
+    /// Whether answers could be late.
+    pub late_answers: bool,
     /// Whether a timer could overtake.
     pub overtaking: bool,
     /// States visited.
@@ -41,6 +43,7 @@ impl Certificate {
             rounds: scope.rounds,
             faults: scope.faults,
             kinds: scope.kinds.iter().map(|kind| kind.name().to_owned()).collect(),
+            late_answers: scope.late_answers,
             overtaking: scope.overtaking,
             states: search.states() as u64,
             depth: found.depth,
@@ -53,7 +56,8 @@ impl Certificate {
     /// Whether it is of the same scope.
     pub fn is_of_scope(&self, other: &Certificate) -> bool {
         let scope = |c: &Certificate| {
-            (c.workload.clone(), c.clients, c.rounds, c.faults, c.kinds.clone(), c.overtaking)
+            let of = (c.workload.clone(), c.clients, c.rounds, c.faults, c.kinds.clone());
+            (of, c.late_answers, c.overtaking)
         };
         scope(self) == scope(other)
     }

@@ -48,6 +48,7 @@ struct StoredScope {
     rounds: u32,
     faults: u32,
     kinds: Vec<String>,
+    late_answers: bool,
     overtaking: bool,
     cutting: bool,
 }
@@ -57,7 +58,7 @@ const FORMAT: u32 = 0x7a6b_0001;
 
 /// The digest of the calm run.
 fn calm(scope: &Scope) -> u128 {
-    let chooser = Exhaustive::new(Vec::new(), scope.kinds(), Some(Arc::default()));
+    let chooser = Exhaustive::new(Vec::new(), scope, Arc::default());
     let played = run::play(scope.target, &scope.plan(), chooser);
     played.chooser.states.iter().fold(0, |sum, (state, _)| sum.wrapping_add(*state))
 }
@@ -94,13 +95,14 @@ impl Search {
     }
 
     fn stored(&self) -> Stored {
-        let Scope { target, clients, rounds, faults, kinds, overtaking, cutting } = &self.scope;
+        let Scope { target, clients, rounds, faults, kinds, late_answers, overtaking, cutting } = &self.scope;
         let scope = StoredScope {
             target: target.name.to_owned(),
             clients: *clients,
             rounds: *rounds,
             faults: *faults,
             kinds: kinds.iter().map(|kind| kind.name().to_owned()).collect(),
+            late_answers: *late_answers,
             overtaking: *overtaking,
             cutting: *cutting,
         };
@@ -131,14 +133,15 @@ impl Search {
     fn from_stored(stored: Stored) -> Option<Search> {
         let Stored { format, scope, counts, first, breaches, states, queue, .. } = stored;
         let kinds: Option<Vec<Fault>> = scope.kinds.iter().map(|name| Fault::from_name(name)).collect();
-        let StoredScope { target, clients, rounds, faults, overtaking, cutting, .. } = scope;
+        let StoredScope { target, clients, rounds, faults, late_answers, overtaking, cutting, .. } = scope;
         let target = Target::from_name(&target).filter(|_| format == FORMAT)?;
-        let scope = Scope { target, clients, rounds, faults, kinds: kinds?, overtaking, cutting };
+        let kinds = kinds?;
+        let scope = Scope { target, clients, rounds, faults, kinds, late_answers, overtaking, cutting };
         let (runs, cut, choices, depth) = counts;
         let breach = |(what, choices)| Breach { what, choices };
-        let breaches = breaches.into_iter().map(|(what, choices, count)| {
-            (what.clone(), (Breach { what, choices }, count))
-        });
+        let breaches = breaches
+            .into_iter()
+            .map(|(what, choices, count)| (what.clone(), (Breach { what, choices }, count)));
         let found =
             Found { runs, cut, choices, depth, first: first.map(breach), breaches: breaches.collect() };
         let branches = queue.into_iter().flat_map(|(planned, branches)| {

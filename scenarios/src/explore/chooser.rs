@@ -1,6 +1,7 @@
 //! Who decides in a run of the search: follows a list, then takes the calm alternative everywhere, and writes down what
 //! else there would have been.
 
+use super::scope::Scope;
 use super::visited::Visited;
 use sim_zk::choose::{Chooser, Point};
 use sim_zk::fault::Fault;
@@ -29,7 +30,9 @@ pub(super) struct Exhaustive {
     /// What to choose first; afterwards 0.
     planned: Vec<u16>,
     kinds: Kinds,
-    visited: Option<Arc<Visited>>,
+    visited: Arc<Visited>,
+    /// Whether it is cut short in a state that was visited.
+    cutting: bool,
     /// How many choices there were so far.
     pub made: usize,
     /// Behind the planned ones: which choice, and which alternatives were left, a bit each.
@@ -41,10 +44,11 @@ pub(super) struct Exhaustive {
 }
 
 impl Exhaustive {
-    /// Begins with what is planned. A run is cut short in a state that was visited, unless none is given.
-    pub(super) fn new(planned: Vec<u16>, kinds: Kinds, visited: Option<Arc<Visited>>) -> Self {
+    /// Begins with what is planned.
+    pub(super) fn new(planned: Vec<u16>, scope: &Scope, visited: Arc<Visited>) -> Self {
+        let (kinds, cutting) = (Kinds::of(&scope.kinds), scope.cutting);
         let (left, states) = (Vec::new(), Vec::new());
-        Exhaustive { planned, kinds, visited, made: 0, left, states, ran_away: false }
+        Exhaustive { planned, kinds, visited, cutting, made: 0, left, states, ran_away: false }
     }
 
     /// The alternatives at a point, a bit each; the calm one is always among them.
@@ -85,9 +89,8 @@ impl Chooser for Exhaustive {
         if self.made < self.planned.len() {
             return true;
         }
-        let Some(visited) = &self.visited else { return true };
         let state = state();
-        if visited.contains(state) {
+        if self.cutting && self.visited.contains(state) {
             return false;
         }
         self.states.push((state, self.made as u32));
@@ -103,8 +106,10 @@ mod tests {
 
     #[test]
     fn each_point_has_its_alternatives() {
-        let all = Exhaustive::new(Vec::new(), Kinds::of(&Fault::ALL), None);
-        let one = Exhaustive::new(Vec::new(), Kinds::of(&[Fault::ReplyLate]), None);
+        let scope = Scope::of(&crate::workloads::lock::TARGET, 1);
+        let all = Exhaustive::new(Vec::new(), &scope, Arc::default());
+        let scope = Scope { kinds: vec![Fault::ReplyLate], ..scope };
+        let one = Exhaustive::new(Vec::new(), &scope, Arc::default());
         assert_eq!(all.alternatives(Point::Next, 3), 0b111);
         assert_eq!(all.alternatives(Point::Fault(Place::Reply), 3), 0b111);
         assert_eq!(one.alternatives(Point::Fault(Place::Reply), 3), 0b101);

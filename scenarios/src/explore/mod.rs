@@ -22,12 +22,12 @@
 //!    Code behind the trait has no other source: it draws nothing, reads no clock of its own, and its users take the plain
 //!    way. Tasks of one process are woken one at a time, so that no order of theirs depends on what was before.
 //! 3. *What can still be judged is the same.* Rules look back on what clients were told and did (which is in the digest, in
-//!    each client's own order), on transactions (in their order), on faults (in the order of whom they struck), and on real
-//!    time: what was over when something else began. The last is kept by the journal: with the beginning of each operation
-//!    and each belief, how many of each client had ended.
+//!    each client's own order), on the tree and the order of what stands in it, on faults (in the order of whom they struck),
+//!    and on real time: what was over when something else began. The last is kept by the journal: with the beginning of each
+//!    operation and each belief, how many of each client had ended.
 //!
 //! What is not in the digest is the order in which happenings at different clients interleaved where neither was told of the
-//! other and no operation ended before another began. A rule that looked at that would judge by an accident. That cutting
+//! other and no operation ended before another began, and how many transactions lie between two zxids. A rule that looked at that would judge by an accident. That cutting
 //! loses nothing is put to the test by exploring tiny scopes without it (`tests/explore.rs`).
 
 mod certificate;

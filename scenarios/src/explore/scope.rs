@@ -1,6 +1,5 @@
 //! What is explored: a target, how many clients and rounds, and which faults.
 
-use super::chooser::Kinds;
 use crate::plan::{Order, Plan};
 use crate::target::Target;
 use sim_zk::fault::Fault;
@@ -19,6 +18,8 @@ pub struct Scope {
     pub faults: u32,
     /// Which kinds of fault.
     pub kinds: Vec<Fault>,
+    /// Whether answers and notifications can be late.
+    pub late_answers: bool,
     /// Whether a timer may run out although something is under way, as one of the faults.
     pub overtaking: bool,
     /// Whether runs are cut short where another one has been. Without it a scope is only complete if it is tiny.
@@ -29,7 +30,16 @@ impl Scope {
     /// Two clients, one round, and so many faults of every kind that strikes clients and that the target knows.
     pub fn of(target: &'static Target, faults: u32) -> Scope {
         let kinds = target.faults.iter().copied().filter(|kind| !kind.strikes_servers()).collect();
-        Scope { target, clients: 2, rounds: 1, faults, kinds, overtaking: false, cutting: true }
+        Scope {
+            target,
+            clients: 2,
+            rounds: 1,
+            faults,
+            kinds,
+            late_answers: false,
+            overtaking: false,
+            cutting: true,
+        }
     }
 
     /// The plan of every run of the scope.
@@ -40,13 +50,9 @@ impl Scope {
             faults: self.faults,
             // How likely a kind is does not matter where all of them are tried.
             rates: self.kinds.iter().map(|kind| (kind.name().to_owned(), 0.0)).collect(),
-            order: if self.overtaking { Order::Overtaking } else { Order::Any },
+            order: Order::Any { late_answers: self.late_answers, overtaking: self.overtaking },
             ..Plan::calm()
         }
-    }
-
-    pub(super) fn kinds(&self) -> Kinds {
-        Kinds::of(&self.kinds)
     }
 }
 
@@ -64,6 +70,7 @@ impl fmt::Display for Scope {
         if self.overtaking {
             write!(f, ", or a timer that overtakes")?;
         }
-        write!(f, "; every order of happenings, users who go on in the plain way")
+        let late = if self.late_answers { "and answers" } else { "while answers come at once" };
+        write!(f, "; every order of requests {late}, users who go on in the plain way")
     }
 }

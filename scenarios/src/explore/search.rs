@@ -192,13 +192,19 @@ impl Search {
 
     /// One run, judged.
     fn run(&self, planned: Vec<u16>) -> Ran {
-        let visited = self.scope.cutting.then(|| self.visited.clone());
-        let chooser = Exhaustive::new(planned.clone(), self.scope.kinds(), visited);
+        let chooser = Exhaustive::new(planned.clone(), &self.scope, self.visited.clone());
         let (target, plan) = (self.scope.target, self.scope.plan());
         let play = std::panic::AssertUnwindSafe(|| run::play(target, &plan, chooser));
         let Ok(played) = std::panic::catch_unwind(play) else {
             let (left, states) = (Vec::new(), Vec::new());
-            return Ran { planned, made: 0, left, states, was_cut: false, failed: Some(sweep::PANIC.to_owned()) };
+            return Ran {
+                planned,
+                made: 0,
+                left,
+                states,
+                was_cut: false,
+                failed: Some(sweep::PANIC.to_owned()),
+            };
         };
         let failed = what_failed(&played);
         let Exhaustive { made, left, states, ran_away, .. } = played.chooser;
@@ -212,7 +218,7 @@ impl Search {
         let visited = Arc::get_mut(&mut self.visited).expect("no run goes on");
         let mut known_from = u32::MAX;
         for (state, at) in states {
-            if !visited.insert(state) {
+            if !visited.insert(state) && self.scope.cutting {
                 known_from = at;
                 break;
             }

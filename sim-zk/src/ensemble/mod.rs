@@ -32,7 +32,6 @@ pub(crate) use log::Log;
 pub(crate) use packet::Packet;
 
 use crate::choose::Chooser;
-use crate::digest::Digest;
 use crate::message::Down;
 use crate::paths::Paths;
 use crate::quirk::Quirk;
@@ -57,8 +56,6 @@ pub(crate) struct Counters {
     pub numbers: u64,
     /// Sessions opened.
     pub sessions: i64,
-    /// Everything that was applied, in its order: of this every tree is made. Kept in the untimed order only.
-    pub applied: Digest,
 }
 
 impl Counters {

@@ -153,9 +153,6 @@ impl Member {
     pub(super) fn apply(&mut self, txn: &Txn, env: &mut Env<'_>) {
         let first = txn.zxid > env.counters.newest;
         env.counters.newest = env.counters.newest.max(txn.zxid);
-        if first && env.config.is_untimed() {
-            txn.remember(&mut env.counters.applied, env.paths);
-        }
         let result = self.replica.apply(txn, &mut env.scene(self.id, first));
         if let Role::Leading(leading) = &mut self.role {
             leading.applied(txn);

@@ -9,8 +9,8 @@ use crate::digest::Digest;
 use crate::paths::Paths;
 
 impl ClientSession {
-    /// Adds its state to a digest. Connections are told by whoever knows them.
-    pub(crate) fn digest(&self, digest: &mut Digest, paths: &Paths) {
+    /// Adds its state to a digest, and the zxid that it has seen to a list. Connections are told by whoever knows them.
+    pub(crate) fn digest(&self, digest: &mut Digest, zxids: &mut Vec<i64>, paths: &Paths) {
         let (phase, until) = match self.phase {
             Phase::Waiting { until } => (1, until),
             Phase::Connecting { until, sent, .. } => (2, until << 20 ^ sent),
@@ -21,7 +21,7 @@ impl ClientSession {
         digest.add(self.session.0 as u64);
         digest.add(u64::from(self.status.changes) << 32 ^ u64::from(self.status.connection));
         digest.add(self.timeout << 32 ^ self.least_timeout);
-        digest.add(self.last_zxid as u64);
+        zxids.push(self.last_zxid);
         for time in [self.last_heard, self.last_sent, self.safe_from] {
             digest.add(time);
         }

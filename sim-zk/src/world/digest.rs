@@ -1,108 +1,50 @@
 //! What of the world decides what can still happen, as a digest: two runs of the untimed order that come to the same digest
 //! go on alike, choice for choice.
 //!
-//! 1. *The ensemble*: the transactions applied, in their order (of them every tree is made), sessions and their deadlines,
-//!    armed watches, and what is under way on every connection.
+//! 1. *The ensemble*: the tree, sessions and their deadlines, armed watches, and what is under way on every connection.
 //! 2. *The clients' libraries*: their sessions' machines, their alarms.
-//! 3. *The clients' code*: it cannot be looked at, but it is a function of what it was told and when. So everything that a
-//!    process is told is added to a rolling digest of its own: answers, notifications, changes of its sessions, alarms.
+//! 3. *The clients' code*: what each process was told (`told`).
 //! 4. *The network and the faults*: what lasts and until when, how many may still strike, the time.
+//! 5. *The pattern of zxids*: of all that stand anywhere in these, which are the same and which are larger. How many
+//!    transactions lie between two of them, refused ones for instance, is nothing that anybody could act upon.
 //!
 //! Left out are counters that nobody's behaviour depends on (steps, numbers of requests and of reminders), and who stands
 //! at which place of a table: processes are told by their numbers, their sessions and connections by their order within a
-//! process, paths by their texts. The content of a request or an answer is left out too: the k-th request of a session asks
-//! for what its process, told what it was told, asks for; and its answer follows from that and from the zxid at which it was
-//! made.
+//! process, paths by their texts. The content of a request is left out too: the k-th request of a session asks for what its
+//! process, told what it was told, asks for.
 
 use super::links::Conn;
+use super::told::Learnt;
 use super::{HandleId, World};
 use crate::digest::Digest;
 use crate::ensemble::Member;
-use crate::fault::Fault;
 use crate::message::{Ask, Down, Up, Watching};
-use crate::paths::{PathId, Paths};
-use crate::session::{Answered, Failure, Told};
-use crate::txn::{Body, Change, Txn};
+use crate::paths::Paths;
+use crate::server::ConnId;
+use crate::tree::Znode;
 
-/// What a process was told, beside answers and notifications.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Seen {
-    /// The status of one of its sessions has changed.
-    Changed,
-    /// An alarm went off, by the process's own number for it.
-    Rang(u32),
-    /// It goes on after it stood still.
-    Resumed,
-    /// A fault struck it: what is judged later may depend on that.
-    Struck(Fault),
+/// A digest that is being made: the structure, and every zxid as it comes up.
+#[derive(Default)]
+struct State {
+    digest: Digest,
+    zxids: Vec<i64>,
+}
+
+impl State {
+    /// The structure, and then the pattern of the zxids.
+    fn finish(self) -> Digest {
+        let State { mut digest, zxids } = self;
+        let mut sorted = zxids.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        for zxid in zxids {
+            digest.add(sorted.partition_point(|other| *other < zxid) as u64);
+        }
+        digest
+    }
 }
 
 impl World {
-    // ── what processes are told ──
-
-    /// A process is told something.
-    pub(super) fn remember(&mut self, process: u8, seen: Seen) {
-        if self.config.is_untimed() {
-            let (kind, which) = match seen {
-                Seen::Changed => (1, 0),
-                Seen::Rang(number) => (2, u64::from(number)),
-                Seen::Resumed => (3, 0),
-                Seen::Struck(fault) => (4, fault as u64),
-            };
-            self.add_told(process, kind, which);
-        }
-    }
-
-    /// A process gets the answer to the request of a session that has waited longest.
-    pub(super) fn remember_answer(&mut self, handle: HandleId, answered: &Answered) {
-        if !self.config.is_untimed() {
-            return;
-        }
-        let what = match &answered.result {
-            Ok(_) => 1,
-            Err(Failure::Refused(_)) => 2,
-            Err(Failure::ConnectionLoss) => 3,
-            Err(Failure::Over(_)) => 4,
-        };
-        let zxid = answered.zxid.unwrap_or_default() as u64;
-        self.add_told(self.process_of(handle), 5, self.rank_of(handle) << 48 ^ zxid << 3 ^ what);
-    }
-
-    /// A watch of a session is told something.
-    pub(super) fn remember_fired(&mut self, handle: HandleId, told: Told) {
-        if !self.config.is_untimed() {
-            return;
-        }
-        let (kind, path) = match told {
-            Told::Event(kind, path) => (kind as u64, Some(path)),
-            Told::Gap => (10, None),
-            Told::Over(_) => (11, None),
-        };
-        let process = self.process_of(handle);
-        self.add_told(process, 6, self.rank_of(handle) << 48 ^ kind);
-        if let Some(path) = path {
-            let text = self.paths.text(path).as_bytes();
-            self.processes[usize::from(process)].told.add_bytes(text);
-        }
-    }
-
-    /// Adds it, and what the process can see then without asking anybody.
-    fn add_told(&mut self, process: u8, kind: u8, which: u64) {
-        let mut told = self.processes[usize::from(process)].told;
-        told.add_two(kind, which);
-        told.add(self.local_time(process));
-        for (_, session) in self.sessions.iter().filter(|(of, _)| *of == process) {
-            told.add(u64::from(session.status.changes) << 32 ^ session.safe_from);
-        }
-        self.processes[usize::from(process)].told = told;
-    }
-
-    /// The how-manieth of its process's sessions it is.
-    fn rank_of(&self, handle: HandleId) -> u64 {
-        let process = self.process_of(handle);
-        self.sessions[..usize::from(handle.0)].iter().filter(|(of, _)| *of == process).count() as u64
-    }
-
     /// Paths are numbered as they are first spoken of, and a client hands its watches over by these numbers: in the untimed
     /// order by their texts, so that it does not matter who spoke first.
     pub(super) fn by_text(&self, packet: &mut Up) {
@@ -114,30 +56,43 @@ impl World {
         }
     }
 
-    // ── the state ──
-
     /// The digest of the state. Only in the untimed order.
     pub(crate) fn digest(&self) -> Digest {
-        let mut digest = self.counters.applied;
-        digest.add(self.now);
-        digest.add(u64::from(self.faults_left) | u64::from(self.hostile) << 32 | u64::from(self.ending) << 33);
+        let mut state = State::default();
+        state.digest.add(self.now);
+        let flags = u64::from(self.hostile) << 32 | u64::from(self.ending) << 33;
+        state.digest.add(u64::from(self.faults_left) | flags);
         for lasting in self.lasting.values() {
-            digest.add_two(lasting.fault as u8, lasting.until);
+            state.digest.add_two(lasting.fault as u8, lasting.until);
         }
         for member in &self.members {
-            self.digest_member(member, &mut digest);
+            self.digest_member(member, &mut state);
         }
         for process in 0..self.processes.len() {
-            self.digest_process(process as u8, &mut digest);
+            self.digest_process(process as u8, &mut state);
         }
-        digest
+        state.finish()
     }
 
-    fn digest_member(&self, member: &Member, digest: &mut Digest) {
+    fn digest_member(&self, member: &Member, state: &mut State) {
         assert!(member.is_idle(), "a server alone, whose stages take no time, is done with what it took in");
-        digest.add(member.replica.applied as u64);
+        let tree = member.replica.tree.iter();
+        let mut nodes: Vec<(&str, &Znode)> = tree
+            .filter(|(path, _)| !path.is_reserved() || path.0 == 0)
+            .map(|(path, node)| (self.paths.text(path), node))
+            .collect();
+        nodes.sort_unstable_by_key(|(text, _)| *text);
+        for (text, node) in nodes {
+            let stat = node.stat();
+            let digest = &mut state.digest;
+            digest.add_bytes(text.as_bytes());
+            digest.add_bytes(node.data.as_deref().unwrap_or_default());
+            digest.add((stat.version as u64) << 32 ^ node.creations as u64);
+            digest.add((stat.mtime as u64) << 20 ^ stat.ephemeral_owner.0 as u64);
+            state.zxids.extend([stat.czxid, stat.mzxid, stat.pzxid]);
+        }
         if let Some(leading) = member.leading() {
-            leading.tracker.digest(digest);
+            leading.tracker.digest(&mut state.digest);
         }
         // In no particular order: each watch has its own effect.
         let mut sum = 0u128;
@@ -148,48 +103,52 @@ impl World {
             watch.add_bytes(self.paths.text(path).as_bytes());
             sum = sum.wrapping_add(watch.finish());
         }
-        digest.add_wide(sum);
+        state.digest.add_wide(sum);
     }
 
-    fn digest_process(&self, process: u8, digest: &mut Digest) {
-        let state = &self.processes[usize::from(process)];
-        digest.add_wide(state.told.finish());
-        digest.add_two(state.crashed.into(), state.paused.unwrap_or_default());
-        digest.add(state.muted.until(self.now) << 32 ^ state.deafened.until(self.now));
-        digest.add(u64::from(state.resumed == Some(self.now)));
-        state.clock.digest(digest);
+    fn digest_process(&self, process: u8, state: &mut State) {
+        let of = &self.processes[usize::from(process)];
+        let digest = &mut state.digest;
+        digest.add_wide(of.told.digest.finish());
+        state.zxids.extend(&of.told.zxids);
+        digest.add_two(of.crashed.into(), of.paused.unwrap_or_default());
+        digest.add(of.muted.until(self.now) << 32 ^ of.deafened.until(self.now));
+        digest.add(u64::from(of.resumed == Some(self.now)));
+        of.clock.digest(digest);
         let mut alarms: Vec<_> = self.alarms.values().filter(|alarm| alarm.process == process).collect();
         alarms.sort_by_key(|alarm| alarm.number);
         alarms.iter().for_each(|alarm| digest.add(u64::from(alarm.number) << 48 ^ alarm.due));
-        for (handle, (of, session)) in (0..).zip(&self.sessions) {
-            if *of == process {
-                session.digest(digest, &self.paths);
-                self.digest_conns(HandleId(handle), digest);
+        for (handle, (owner, session)) in (0..).zip(&self.sessions) {
+            if *owner == process {
+                session.digest(&mut state.digest, &mut state.zxids, &self.paths);
+                self.digest_conns(HandleId(handle), state);
             }
         }
     }
 
     /// The connections of a session, in the order in which it made them, without those that are gone without a trace.
-    fn digest_conns(&self, handle: HandleId, digest: &mut Digest) {
+    fn digest_conns(&self, handle: HandleId, state: &mut State) {
         for (id, conn) in (0..).zip(&self.conns) {
             if conn.handle != Some(handle) || conn.is_gone() {
                 continue;
             }
-            let served = self.members[usize::from(conn.server)].replica.session_of(crate::server::ConnId(id));
-            digest.add(0x1000 ^ served.unwrap_or_default().0 as u64);
-            conn.digest(digest, &self.paths);
+            let served = self.members[usize::from(conn.server)].replica.session_of(ConnId(id));
+            state.digest.add(0x1000 ^ served.unwrap_or_default().0 as u64);
+            conn.digest(state, &self.paths);
         }
     }
 }
 
 impl Conn {
-    fn digest(&self, digest: &mut Digest, paths: &Paths) {
-        digest.add(u64::from(self.client_open) | u64::from(self.server_open) << 1 | u64::from(self.established) << 2);
+    fn digest(&self, state: &mut State, paths: &Paths) {
+        let digest = &mut state.digest;
+        let open = u64::from(self.client_open) | u64::from(self.server_open) << 1;
+        digest.add(open | u64::from(self.established) << 2);
         for (due, _, packet) in &self.up {
             match packet {
                 Up::Connect { session, last_zxid, .. } => {
                     digest.add_two(1, session.0 as u64);
-                    digest.add(*last_zxid as u64);
+                    state.zxids.push(*last_zxid);
                 }
                 Up::Request { xid, .. } => digest.add_two(2, *xid as u64 & 0xffff_ffff),
                 Up::Unreadable => digest.add_two(3, 0),
@@ -204,8 +163,12 @@ impl Conn {
                     digest.add(*timeout);
                 }
                 Down::Reply { xid, zxid, result } => {
-                    digest.add_two(6, (*xid as u64 & 0xffff_ffff) << 1 | u64::from(result.is_ok()));
-                    digest.add(*zxid as u64);
+                    digest.add_two(6, *xid as u64 & 0xffff_ffff);
+                    let mut learnt = Learnt::default();
+                    learnt.answer(result, paths);
+                    digest.add_wide(learnt.digest.finish());
+                    state.zxids.push(*zxid);
+                    state.zxids.append(&mut learnt.zxids);
                 }
                 Down::Notify { kind, path } => {
                     digest.add_two(7, *kind as u64);
@@ -214,38 +177,6 @@ impl Conn {
                 Down::Fin => digest.add_two(8, 0),
             }
             digest.add(*due);
-        }
-    }
-}
-
-impl Txn {
-    /// Adds the transaction to a digest.
-    pub(crate) fn remember(&self, digest: &mut Digest, paths: &Paths) {
-        let text = |digest: &mut Digest, path: &PathId| digest.add_bytes(paths.text(*path).as_bytes());
-        digest.add_two(self.kind as u8, self.zxid as u64);
-        digest.add(self.session.0 as u64);
-        digest.add(self.time as u64);
-        let changes: &[Change] = match &self.body {
-            Body::Refused(_) => &[],
-            Body::Half(changes, _) | Body::Many(changes) => changes,
-            Body::One(change) => std::slice::from_ref(change),
-            Body::Open { timeout } => return digest.add_two(1, *timeout),
-            Body::Close { ephemerals } => return ephemerals.iter().for_each(|path| text(digest, path)),
-        };
-        for change in changes {
-            match change {
-                Change::Check => digest.add_two(2, 0),
-                Change::Delete { path } => text(digest, path),
-                Change::Create { path, data, .. }
-                | Change::Set { path, data, .. } => {
-                    text(digest, path);
-                    digest.add_bytes(data.as_deref().unwrap_or_default());
-                }
-                Change::SetAcl { path, version, .. } => {
-                    text(digest, path);
-                    digest.add_two(3, *version as u64);
-                }
-            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What faults do to the world, and how each ends. Why they strike is told in `strikes`.
 
 use super::agenda::rank;
-use super::digest::Seen;
+use super::told::Seen;
 use super::{Company, Effect, Step, World};
 use crate::choose::Point;
 use crate::digest::Digest;

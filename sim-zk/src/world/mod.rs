@@ -13,7 +13,8 @@
 //! | `elections` | who leads, and who follows |
 //! | `faults`, `strikes` | what goes wrong, where, and for how long |
 //! | `look` | what can be seen of the world from outside |
-//! | `untimed`, `digest` | the untimed order, for whoever explores every run, and the digest of a state |
+//! | `untimed` | the untimed order, for whoever explores every run |
+//! | `told`, `digest` | what the clients' code was told, and the digest of a state |
 
 mod agenda;
 mod digest;
@@ -24,13 +25,13 @@ mod look;
 mod next;
 mod pipes;
 mod strikes;
+mod told;
 mod untimed;
 mod users;
 
 pub use faults::Hold;
 
 use crate::choose::{Chooser, Point};
-use crate::digest::Digest;
 use crate::ensemble::{Counters, Env, Member, Packet};
 use crate::fault::Fault;
 use crate::message::{Answer, Down, Refusal, Tag};
@@ -40,12 +41,12 @@ use crate::server::{ConnId, Settings};
 use crate::session::{Answered, ClientSession, Failure, Out, Told};
 use crate::witness::{Happening, SessionNews, Witness};
 use agenda::{Agenda, Entry};
-use digest::Seen;
 use elections::Vote;
 use faults::{Blocked, Clock, Lasting};
 use links::Conn;
 use pipes::Pipe;
 use std::collections::{BTreeMap, VecDeque};
+use told::{Learnt, Seen};
 use zk_recipes::zk::{Over, State, Status};
 
 /// In which order things happen.
@@ -55,10 +56,17 @@ pub enum Order {
     #[default]
     Timed,
     /// Any: see [`Config::in_any_order`].
-    Any {
-        /// Whether a timer may run out although something is under way. That counts as a fault.
-        overtaking: bool,
-    },
+    Any(Liberty),
+}
+
+/// What may happen in the untimed order beside requests that overtake each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Liberty {
+    /// Whether answers and notifications can be late. Without it they reach a client at once, unless its user could act
+    /// meanwhile.
+    pub late_answers: bool,
+    /// Whether a timer may run out although something is under way. That counts as a fault.
+    pub overtaking: bool,
 }
 
 /// What a world is made of. All times in microseconds.
@@ -122,9 +130,9 @@ impl Config {
     /// So a run stands for all runs with the same order of happenings, whatever their latencies. Only for one server: its
     /// stages take no time.
     #[must_use]
-    pub fn in_any_order(self, overtaking: bool) -> Self {
+    pub fn in_any_order(self, liberty: Liberty) -> Self {
         assert_eq!(self.servers, 1, "the untimed order knows one server");
-        Config { order: Order::Any { overtaking }, latency: 0, link_latency: 0, ..self }
+        Config { order: Order::Any(liberty), latency: 0, link_latency: 0, ..self }
     }
 
     /// Whether it is untimed.
@@ -204,8 +212,8 @@ struct Process {
     ordered: Option<Fault>,
     /// How many alarms it has set.
     alarms: u32,
-    /// Everything that its code was told, in order. Kept in the untimed order only.
-    told: Digest,
+    /// Everything that its code was told. Kept in the untimed order only.
+    told: Learnt,
 }
 
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! What happens next, and doing it.
 
 use super::agenda::{Entry, rank};
-use super::digest::Seen;
+use super::told::Seen;
 use super::{Company, Effect, HandleId, Step, World};
 use crate::fault::Place;
 use crate::witness::Happening;

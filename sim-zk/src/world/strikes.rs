@@ -1,6 +1,6 @@
 //! Why faults strike: a script has ordered one, or the chooser draws one, at a place in the protocol.
 
-use super::digest::Seen;
+use super::told::Seen;
 use super::{Company, World};
 use crate::choose::Point;
 use crate::fault::{Fault, Place, Victim};

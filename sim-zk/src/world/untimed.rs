@@ -1,7 +1,9 @@
 //! The untimed order: whatever is under way can happen now, and which of it comes next is a choice.
 //!
 //! 1. Whatever commutes with everything else happens at once, without a choice: the end of a fault that lasted, a server's
-//!    own timers, pings and their answers, the end of the hostile phase.
+//!    own timers, pings and their answers, opening a session, hanging up, the end of the hostile phase. So do answers, unless they
+//!    may be late: what a client does about an answer reaches the server by a request, and that can be late all the same.
+//!    What differs is only how long the client's own operations last; that is seen where answers may be late.
 //! 2. Among the rest of what is due (the heads of the streams, timers, alarms) the next one is chosen at
 //!    [`Point::Next`]; the oldest is the calm one.
 //! 3. If nothing is due, time passes until the next timer. While faults may strike, it may pass at the cost of one of them
@@ -9,10 +11,11 @@
 //! 4. When the last client is done there is nothing to race for: what is left happens in the order in which it came up.
 
 use super::agenda::Entry;
-use super::{Company, Order, Step, World};
+use super::{Company, Liberty, Order, Step, World};
 use crate::choose::Point;
 use crate::ensemble::PING;
 use crate::message::{Ask, Down, Up};
+use crate::server::ConnId;
 
 impl World {
     /// What happens next, and when; `None` if nothing ever will.
@@ -57,15 +60,29 @@ impl World {
     fn commutes(&self, step: Step) -> bool {
         match step {
             Step::Mend(_) | Step::Server(_) | Step::Heal => true,
-            Step::Up(conn) => {
-                matches!(self.conn(conn).next_up(), Some(Up::Request { ask: Ask::Ping, .. }))
+            Step::Up(conn) => match self.conn(conn).next_up() {
+                Some(Up::Request { ask, .. }) => *ask == Ask::Ping,
+                // When a client connects is chosen already: by its timer. Behind an end nobody listens any more.
+                Some(Up::Connect { .. } | Up::Unreadable | Up::Fin) | None => true,
+            },
+            Step::Down(conn) => self.answers_at_once(conn),
+            Step::Timer(handle) => {
+                self.session(handle).only_pings_or_begins(self.local_time(self.process_of(handle)))
             }
-            Step::Down(conn) => {
-                matches!(self.conn(conn).next_down(), Some(Down::Reply { xid: PING, .. }))
-            }
-            Step::Timer(handle) => self.session(handle).only_pings(self.local_time(self.process_of(handle))),
             Step::Packet(..) | Step::Alarm(_) | Step::Election(_) => false,
         }
+    }
+
+    /// Whether what comes next from the server reaches the client at once.
+    fn answers_at_once(&self, conn: ConnId) -> bool {
+        if matches!(self.conn(conn).next_down(), Some(Down::Reply { xid: PING, .. })) {
+            return true;
+        }
+        let may_be_late = matches!(self.config.order, Order::Any(Liberty { late_answers: true, .. }));
+        let Some(process) = self.conn(conn).handle.map(|handle| self.process_of(handle)) else { return true };
+        let now = self.local_time(process);
+        let may_act = |alarm: &super::Alarm| alarm.process == process && alarm.due <= now;
+        !may_be_late && !self.alarms.values().any(may_act)
     }
 
     /// Step 2.
@@ -93,7 +110,7 @@ impl World {
 
     /// Whether time may pass although something is under way.
     fn may_overtake(&self, open: &[Entry]) -> bool {
-        self.config.order == (Order::Any { overtaking: true })
+        matches!(self.config.order, Order::Any(Liberty { overtaking: true, .. }))
             && self.hostile
             && self.faults_left > 0
             && open.iter().any(|entry| entry.due <= self.now)
