@@ -8,7 +8,7 @@
 //!    [`Point::Next`]; the oldest is the calm one.
 //! 3. If nothing is due, time passes until the next timer. While faults may strike, it may pass at the cost of one of them
 //!    although something is under way: that is one alternative more.
-//! 4. When the last client is done there is nothing to race for: what is left happens in the order in which it came up.
+//! 4. When the last client is done there is nothing to race for: what is left happens client by client.
 
 use super::agenda::Entry;
 use super::{Company, Liberty, Order, Step, World};
@@ -90,6 +90,9 @@ impl World {
         if open.is_empty() {
             return None;
         }
+        if self.ending {
+            open.sort_by_key(|entry| self.in_the_end(entry.step));
+        }
         let count = if self.ending { 1 } else { open.len() };
         let later = self.agenda.first().filter(|_| self.may_overtake(open));
         let alternatives = count + usize::from(later.is_some());
@@ -106,6 +109,21 @@ impl World {
             _ => open.remove(chosen),
         };
         Some((entry.due.max(self.now), entry.step))
+    }
+
+    /// Step 4: client by client, so that the order does not depend on what was before.
+    fn in_the_end(&self, step: Step) -> (u8, Step) {
+        let handle = match step {
+            Step::Up(conn) | Step::Down(conn) => self.conn(conn).handle,
+            Step::Timer(handle) => Some(handle),
+            _ => None,
+        };
+        let alarm = |id| self.alarms.get(&id).map(|alarm| alarm.process);
+        let process = match step {
+            Step::Alarm(id) => alarm(id),
+            _ => handle.map(|handle| self.process_of(handle)),
+        };
+        (process.unwrap_or(u8::MAX), step)
     }
 
     /// Whether time may pass although something is under way.
