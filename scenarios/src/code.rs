@@ -1,6 +1,6 @@
 //! A run as something to keep: a file with everything drawn and decided, or the same in one word.
 
-use crate::plan::{Plan, Strangers};
+use crate::plan::{Order, Plan, Strangers};
 use crate::regression::Regression;
 use crate::run::Run;
 use crate::target::Target;
@@ -69,12 +69,15 @@ impl Recorded {
     /// The run in one word.
     pub fn code(&self) -> String {
         let Recorded { format, regression: _, target, plan, choices, hash } = self;
-        let Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, strangers } = plan;
+        let Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, strangers, order } = plan;
         let drawn = (servers, clients, rounds, timeout_ms, hostile_ms, faults, rates);
         let plain = "a recorded run is plain data";
         let mut bytes = postcard::to_allocvec(&(format, target, drawn, choices, hash)).expect(plain);
-        if !strangers.is_nobody() {
+        if !strangers.is_nobody() || !order.is_timed() {
             bytes.extend(postcard::to_allocvec(strangers).expect(plain));
+        }
+        if !order.is_timed() {
+            bytes.extend(postcard::to_allocvec(order).expect(plain));
         }
         URL_SAFE_NO_PAD.encode(bytes)
     }
@@ -96,14 +99,18 @@ impl Recorded {
         text.replacen("\"choices\": []", &format!("\"choices\": [{rows}]"), 1) + "\n"
     }
 
-    /// Reads what [`Recorded::code`] has made. Words of times when nobody meddled end earlier.
+    /// Reads what [`Recorded::code`] has made. Words of times when nobody meddled, or everything
+    /// was timed, end earlier.
     fn decode(bytes: &[u8]) -> Option<Recorded> {
         let (run, rest) = postcard::take_from_bytes(bytes).ok()?;
         let (format, target, drawn, choices, hash) = run;
         let (servers, clients, rounds, timeout_ms, hostile_ms, faults, rates) = drawn;
-        let strangers =
-            if rest.is_empty() { Strangers::default() } else { postcard::from_bytes(rest).ok()? };
-        let plan = Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, strangers };
+        let (strangers, rest) = match rest.is_empty() {
+            true => (Strangers::default(), rest),
+            false => postcard::take_from_bytes(rest).ok()?,
+        };
+        let order = if rest.is_empty() { Order::Timed } else { postcard::from_bytes(rest).ok()? };
+        let plan = Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, strangers, order };
         Some(Recorded { format, regression: None, target, plan, choices, hash })
     }
 
@@ -157,7 +164,9 @@ mod tests {
             hash: String::new(),
         };
         let meddled = recorded.plan.clone().with_strangers(&[crate::strangers::Act::Write], 0.1, 2);
-        for recorded in [Recorded { plan: meddled, ..recorded.clone() }, recorded] {
+        let untimed = Plan { order: Order::Any { late_answers: false, overtaking: true }, ..Plan::calm() };
+        for plan in [meddled, untimed, recorded.plan.clone()] {
+            let recorded = Recorded { plan, ..recorded.clone() };
             let (back, target) = Recorded::read(&recorded.code()).expect("its own code");
             assert_eq!((&back, target), (&recorded, &crate::workloads::lock::TARGET));
             assert_eq!(serde_json::from_str::<Recorded>(&recorded.text()).expect("its own text"), recorded);

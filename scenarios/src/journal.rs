@@ -3,11 +3,13 @@
 //!
 //! A rolling hash over everything that was written, texts included, says whether two runs were the same.
 
+mod remembered;
 mod witness;
 mod words;
 
 pub use words::{fault_kind, notify};
 
+use remembered::Remembered;
 use sim_zk::paths::{PathId, Paths};
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
@@ -39,6 +41,8 @@ pub struct Journal {
     steps: Vec<(usize, String)>,
     /// What came about of that which comes about in some runs.
     sometimes: BTreeSet<&'static str>,
+    /// For whoever cuts a run short where another one has been.
+    remembered: Option<Remembered>,
 }
 
 impl Journal {
@@ -58,7 +62,14 @@ impl Journal {
             largest,
             steps: Vec::new(),
             sometimes: BTreeSet::new(),
+            remembered: None,
         }
+    }
+
+    /// The same, for the untimed order: it keeps a digest of what rules may still ask about.
+    #[must_use]
+    pub fn remembering(self) -> Self {
+        Journal { remembered: Some(Remembered::default()), ..self }
     }
 
     /// What was written so far.
@@ -104,6 +115,9 @@ impl Journal {
     }
 
     fn write(&mut self, at: u64, who: Who, op: OpId, what: What) {
+        if let Some(remembered) = &mut self.remembered {
+            remembered.note(who, &what);
+        }
         let event = Event { at, op, who, what };
         event.hash(&mut self.hash);
         self.history.events.push(event);

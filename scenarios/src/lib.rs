@@ -7,6 +7,7 @@ pub mod code;
 pub mod conformance;
 pub mod coverage;
 pub mod ensemble;
+pub mod explore;
 pub mod journal;
 pub mod plan;
 pub mod plans;

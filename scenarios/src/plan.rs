@@ -32,6 +32,32 @@ pub struct Plan {
     /// Third parties that meddle, while faults strike.
     #[serde(default, skip_serializing_if = "Strangers::is_nobody")]
     pub strangers: Strangers,
+    /// In which order things happen.
+    #[serde(default, skip_serializing_if = "Order::is_timed")]
+    pub order: Order,
+}
+
+/// In which order things happen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// By the clock.
+    #[default]
+    Timed,
+    /// Any: what is under way happens in an order that is chosen. For one server.
+    Any {
+        /// Whether answers and notifications can be late.
+        late_answers: bool,
+        /// Whether time may pass although something is under way, at the cost of a fault.
+        overtaking: bool,
+    },
+}
+
+impl Order {
+    /// Whether it is the usual one.
+    pub fn is_timed(&self) -> bool {
+        *self == Order::Timed
+    }
 }
 
 /// What third parties do.
@@ -78,6 +104,9 @@ pub enum PlanError {
     /// A number out of range.
     #[error("{0} must lie between {1} and {2}")]
     Range(&'static str, u64, u64),
+    /// Several servers in the untimed order.
+    #[error("a plan whose order is not timed is for one server, not for {0}")]
+    Untimed(u8),
 }
 
 impl Plan {
@@ -110,6 +139,7 @@ impl Plan {
             faults: 0,
             rates: BTreeMap::new(),
             strangers: Strangers::default(),
+            order: Order::Timed,
         }
     }
 
@@ -152,6 +182,9 @@ impl Plan {
                 return Err(PlanError::Rate(name.clone(), *rate));
             }
         }
+        if !self.order.is_timed() && self.servers > 1 {
+            return Err(PlanError::Untimed(self.servers));
+        }
         let ranges = [
             ("servers", u64::from(self.servers), 1, 9),
             ("clients", u64::from(self.clients), 1, 64),
@@ -188,9 +221,13 @@ impl fmt::Display for Plan {
             "{servers}, {} clients, {} rounds, session {} ms",
             self.clients, self.rounds, self.timeout_ms
         )?;
-        match self.faults == 0 || self.rates.is_empty() {
-            true => write!(f, ", no faults")?,
-            false => write!(
+        match (self.faults == 0 || self.rates.is_empty(), self.order.is_timed()) {
+            (true, _) => write!(f, ", no faults")?,
+            (false, false) => {
+                let kinds: Vec<&str> = self.rates.keys().map(String::as_str).collect();
+                write!(f, ", at most {} faults of {}", self.faults, kinds.join(", "))?;
+            }
+            (false, true) => write!(
                 f,
                 ", at most {} faults within {} ms:{}",
                 self.faults,
@@ -202,7 +239,14 @@ impl fmt::Display for Plan {
             let Strangers { acts, rates } = &self.strangers;
             write!(f, "; strangers act {acts} times at most:{}", Listed(rates))?;
         }
-        Ok(())
+        match self.order {
+            Order::Timed => Ok(()),
+            Order::Any { late_answers, overtaking } => {
+                write!(f, "; untimed")?;
+                write!(f, "{}", if late_answers { ", answers may be late" } else { "" })?;
+                write!(f, "{}", if overtaking { ", timers may overtake" } else { "" })
+            }
+        }
     }
 }
 

@@ -17,7 +17,7 @@
 //! # the_lock_keeps_its_promises();
 //! ```
 
-use crate::plan::{Plan, Strangers};
+use crate::plan::{Order, Plan, Strangers};
 use crate::strangers::Act;
 use proptest::prelude::*;
 use sim_zk::fault::Fault;
@@ -41,6 +41,7 @@ pub fn plans() -> impl Strategy<Value = Plan> {
             faults,
             rates,
             strangers,
+            order: Order::Timed,
         },
     )
 }

@@ -2,13 +2,13 @@
 
 use crate::client::SimProcess;
 use crate::journal::Journal;
-use crate::plan::{Plan, Strangers};
+use crate::plan::{Order, Plan, Strangers};
 use crate::strangers::{self, Place};
 use crate::target::{Part, Setting, Target};
 use futures_util::future::select;
 use sim_zk::choose::{Chooser, Recording, Replay, Seeded};
 use sim_zk::fault::Fault;
-use sim_zk::{Config, End, Finished, Process, Sim};
+use sim_zk::{Config, End, Finished, Liberty, Process, Sim};
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -73,15 +73,17 @@ impl Run {
     /// The verdict of the whole run: once no fault strikes, one that does not end breaks the promise that clients finish.
     pub fn verdict(&self) -> Verdict {
         match self.hang() {
-            None => self.report.verdict(),
             Some(_) => Verdict::Fail,
+            // Of a run that was cut short others are the end.
+            None if self.end == End::Cut => self.report.verdict().join(Verdict::Unknown),
+            None => self.report.verdict(),
         }
     }
 
     /// Whether it hangs, and how. Sessions are kept alive for ever, so what tells waiting from trying in vain is whether any
     /// client asked for something in the latter half of the time in which nobody got anywhere.
     pub fn hang(&self) -> Option<Hang> {
-        if self.end == End::Done {
+        if matches!(self.end, End::Done | End::Cut) {
             return None;
         }
         let late = self.sim_us.saturating_sub(self.longest_lull_us / 2);
@@ -150,6 +152,27 @@ pub fn header(config: &Config, timeout: Duration) -> Header {
     }
 }
 
+/// A run that was not judged.
+pub struct Played<C> {
+    /// What happened.
+    pub history: History,
+    /// The hash over all of it.
+    pub hash: u128,
+    /// Who decided.
+    pub chooser: C,
+    /// How it ended.
+    pub end: End,
+    /// How many steps the world made.
+    pub steps: u64,
+    /// Simulated time, in microseconds.
+    pub sim_us: u64,
+    /// The longest simulated time in which no client came to the end of a round although no fault struck any more, in
+    /// microseconds.
+    pub longest_lull_us: u64,
+    /// What came about of that which comes about in some runs: see [`sometimes!`](crate::sometimes).
+    pub sometimes: BTreeSet<&'static str>,
+}
+
 /// Runs with somebody who decides.
 pub fn with<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser: C) -> Run {
     giving_back(target, plan, chooser).0
@@ -157,9 +180,24 @@ pub fn with<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
 
 /// As [`with`]; and who decided is given back.
 pub fn giving_back<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser: C) -> (Run, C) {
+    let played = play(target, plan, Recording::new(chooser));
+    let Played { history, hash, chooser, end, steps, sim_us, longest_lull_us, sometimes } = played;
+    let report = zk_checker::judge(&history, &RuleSet::default());
+    let (chooser, choices) = chooser.into_parts();
+    (Run { report, history, hash, choices, end, steps, sim_us, longest_lull_us, sometimes }, chooser)
+}
+
+/// Runs with somebody who decides, and judges nothing.
+pub fn play<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser: C) -> Played<C> {
     let (hostile_until, quirk) = (plan.hostile_ms * 1000, target.quirk());
     let config = Config { hostile_until, faults: plan.faults, quirk, ..Config::default() };
     let config = config.with_servers(plan.servers);
+    let untimed = match plan.order {
+        Order::Timed => None,
+        Order::Any { late_answers, overtaking } => {
+            Some(config.clone().in_any_order(Liberty { late_answers, overtaking }))
+        }
+    };
     let setting = Setting::simulated(plan);
     let mut names = Names::default();
     let objects = (target.objects)(&mut names, &setting);
@@ -170,6 +208,7 @@ pub fn giving_back<C: Chooser + 'static>(target: &'static Target, plan: &Plan, c
     let places: Vec<Place> = objects.iter().map(place).collect();
     let strangers = plan.strangers.clone();
     let journal = Journal::new(header(&config, setting.timeout), names, objects);
+    let journal = if untimed.is_some() { journal.remembering() } else { journal };
     let is_calm = plan.faults == 0 && plan.strangers.is_nobody();
     // What a stranger took away is waited for, for a while.
     let patience = if plan.strangers.is_nobody() { Duration::ZERO } else { PATIENCE };
@@ -193,27 +232,25 @@ pub fn giving_back<C: Chooser + 'static>(target: &'static Target, plan: &Plan, c
         sim.quiet().await;
         sim.witness::<Journal, _>(|journal, at| journal.quiesce(at));
     };
-    let run = Sim::run(config, limit, Recording::new(chooser), journal, root);
+    let run = Sim::run(untimed.unwrap_or(config), limit, chooser, journal, root);
     let Finished { end, world, chooser, mut witness, longest_lull, .. } = run;
-    if end != End::Done {
+    // Of a run that was cut short others are the end.
+    if !matches!(end, End::Done | End::Cut) {
         witness.stopped(world.now());
     }
     let sometimes = witness.sometimes().clone();
     let (history, hash) = witness.finish();
-    let report = zk_checker::judge(&history, &RuleSet::default());
-    let (chooser, choices) = chooser.into_parts();
-    let run = Run {
-        report,
+    let longest_lull_us = longest_lull.as_micros() as u64;
+    Played {
         history,
         hash,
-        choices,
+        chooser,
         end,
         steps: world.steps(),
         sim_us: world.now(),
-        longest_lull_us: longest_lull.as_micros() as u64,
+        longest_lull_us,
         sometimes,
-    };
-    (run, chooser)
+    }
 }
 
 /// The clients' processes, by the clients' numbers.

@@ -25,6 +25,8 @@ pub enum Point {
     Server,
     /// Something that the world does not know: how the user of a client goes on.
     User,
+    /// Which of the things under way happens next: 0 is the oldest. Asked in the untimed order only.
+    Next,
 }
 
 /// Decides.
@@ -35,6 +37,13 @@ pub trait Chooser: Send {
     /// Says whom the choices from here on concern. Who only draws need not know.
     fn about(&mut self, whom: Victim) {
         let _ = whom;
+    }
+
+    /// Whether the run is to go on from here. Asked in the untimed order only, whenever every task waits; `state` says by
+    /// a digest where the run has got to.
+    fn goes_on(&mut self, state: &mut dyn FnMut() -> u128) -> bool {
+        let _ = state;
+        true
     }
 }
 
@@ -156,6 +165,10 @@ impl<C: Chooser> Chooser for Recording<C> {
 
     fn about(&mut self, whom: Victim) {
         self.inner.about(whom);
+    }
+
+    fn goes_on(&mut self, state: &mut dyn FnMut() -> u128) -> bool {
+        self.inner.goes_on(state)
     }
 }
 

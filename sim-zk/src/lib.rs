@@ -95,6 +95,7 @@ compile_error!(
 
 pub mod acl;
 pub mod choose;
+pub mod digest;
 pub mod driver;
 mod ensemble;
 pub mod fault;
@@ -114,7 +115,7 @@ pub mod world;
 pub use driver::{End, Finished, Process, Sim, SimClient};
 pub use message::Table;
 pub use server::{ConnId, Settings};
-pub use world::{Config, Hold};
+pub use world::{Config, Hold, Liberty, Order};
 
 /// What only benches need.
 #[doc(hidden)]

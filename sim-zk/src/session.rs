@@ -10,6 +10,7 @@
 //!   stay are told of the reconnect first, since what they missed nobody tells them.
 //! * Expiry is learnt from a server only, on reconnect.
 
+mod digest;
 mod servers;
 #[cfg(test)]
 mod tests;
@@ -43,8 +44,8 @@ pub(crate) enum Out {
     Close(ConnId),
     /// Open a connection with that server, and then call `attempt`.
     Attempt { server: u8 },
-    /// Say when to try again, by `retry_at`: after the usual wait and that pause.
-    Retry { pause: u64 },
+    /// Say when to try again, by `retry_at`: after the usual wait and that pause. `lost`: there was a connection until now.
+    Retry { pause: u64, lost: bool },
 }
 
 /// What a watch is told.
@@ -207,6 +208,15 @@ impl ClientSession {
         }
     }
 
+    /// Whether a timer that is due now would only send a ping, or ask for a session for the first time.
+    pub(crate) fn only_pings_or_begins(&self, now: u64) -> bool {
+        match self.phase {
+            Phase::Up { .. } => now < self.last_heard + self.timeout * 2 / 3,
+            Phase::Waiting { .. } => self.session == SessionId(0),
+            Phase::Connecting { .. } | Phase::Over => false,
+        }
+    }
+
     /// The user asks for something.
     #[allow(clippy::too_many_arguments, reason = "a request and its two receipts")]
     pub(crate) fn ask(
@@ -334,8 +344,9 @@ impl ClientSession {
             self.end(Over::Expired, out);
             return;
         }
+        let lost = matches!(self.phase, Phase::Up { .. });
         self.phase = Phase::Waiting { until: u64::MAX };
-        out.push(Out::Retry { pause: self.servers.pause() });
+        out.push(Out::Retry { pause: self.servers.pause(), lost });
         self.watches.lost();
         if self.status.state == State::Connected && self.quirk != Some(Quirk::HidesLoss) {
             self.change(State::Suspended, out);

@@ -9,6 +9,12 @@ use zk_recipes::zk::{EventKind, SessionId};
 pub trait Witness: Send {
     /// Something happened, `at` microseconds after the start. `paths` names every path of the run.
     fn saw(&mut self, at: u64, happening: &Happening<'_>, paths: &Paths);
+
+    /// What it has seen that must be told apart, although the world does not show it any more: part of the state that the
+    /// untimed order asks [`Chooser::goes_on`](crate::choose::Chooser::goes_on) about.
+    fn remembered(&self) -> u128 {
+        0
+    }
 }
 
 /// Sees nothing.

@@ -5,6 +5,7 @@
 
 mod conformance;
 mod differences;
+mod explore;
 mod failure;
 mod fresh;
 mod judging;
@@ -47,6 +48,8 @@ enum Verb {
     Merge(merging::Merge),
     /// Run every broken recipe on many seeds, the right one beside it, and show whether each is caught as it should be
     Zoo(zoo::Zoo),
+    /// Visit every run of a small scope of a workload, and say that all held or show the shortest breach
+    Explore(explore::Explore),
     /// Run one seed of a workload, or tell a story
     Run(single::RunOne),
     /// Run a recorded run again: a file, or its code
@@ -118,6 +121,7 @@ pub fn main() -> ExitCode {
         Verb::Sweep(sweep) => sweep.run(),
         Verb::Merge(merge) => merge.run(),
         Verb::Zoo(zoo) => zoo.run(),
+        Verb::Explore(explore) => explore.run(),
         Verb::Run(one) => one.run(),
         Verb::Replay(replay) => replay.run(),
         Verb::Shrink(shrink) => shrink.run(),

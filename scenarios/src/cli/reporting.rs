@@ -106,11 +106,7 @@ pub(super) fn say(page: Option<&Path>) {
 pub(super) fn source(target: &'static Target, seed: Option<u64>, plan: &Plan, run: &Run) -> Source {
     let exactly = format!("cargo sim replay {}", Recorded::of(target, plan, run).code());
     let drawn = seed.filter(|seed| target.plan(*seed) == *plan);
-    let ended = match run.end {
-        sim_zk::End::Done => None,
-        sim_zk::End::Stuck => Some("nothing could happen any more, and somebody still waited"),
-        sim_zk::End::OutOfTime => Some("somebody still waited after 300 s of simulated time"),
-    };
+    let ended = run.hang().map(|hang| format!("{}: {}", hang.name(), hang.about()));
     Source {
         title: seed.map_or(target.name.to_owned(), |seed| format!("{}, seed {seed}", target.name)),
         about: target.about.to_owned(),
@@ -123,7 +119,7 @@ pub(super) fn source(target: &'static Target, seed: Option<u64>, plan: &Plan, ru
         seed,
         choices: run.choices.clone(),
         hash: Some(format!("{:032x}", run.hash)),
-        end: ended.map(str::to_owned),
+        end: ended,
     }
 }
 

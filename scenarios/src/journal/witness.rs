@@ -1,6 +1,7 @@
 //! What the simulated world tells, as events of the checker.
 
 use super::Journal;
+use super::remembered::Remembered;
 use super::words::{code, fault_kind, notify, refused, request, table, victim, watch_mode};
 use sim_zk::message::{self, Answer, Ask, Content, ReadOp, Refusal};
 use sim_zk::paths::Paths;
@@ -246,6 +247,10 @@ impl Journal {
 }
 
 impl Witness for Journal {
+    fn remembered(&self) -> u128 {
+        self.remembered.as_ref().map_or(0, Remembered::digest)
+    }
+
     fn saw(&mut self, at: u64, happening: &Happening<'_>, paths: &Paths) {
         match happening {
             Happening::Sent { .. }

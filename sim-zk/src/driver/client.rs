@@ -263,8 +263,15 @@ impl ZooKeeper for SimClient {
 
     fn guid(&self) -> Guid {
         let mut core = self.sim.core();
-        core.guids += 1;
-        let (high, low) = (scatter(core.guids), scatter(core.guids ^ (1 << 63)));
+        let count = if core.world.config().is_untimed() {
+            let state = &mut core.processes[usize::from(self.process)];
+            state.guids += 1;
+            u64::from(self.process) << 32 | state.guids
+        } else {
+            core.guids += 1;
+            core.guids
+        };
+        let (high, low) = (scatter(count), scatter(count ^ (1 << 63)));
         Guid(u128::from(high) << 64 | u128::from(low))
     }
 

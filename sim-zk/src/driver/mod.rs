@@ -43,6 +43,8 @@ pub enum End {
     Stuck,
     /// For as long as the limit allows, nothing came about.
     OutOfTime,
+    /// The chooser has seen enough of it.
+    Cut,
 }
 
 /// What is left of a run.
@@ -170,17 +172,30 @@ impl Sim {
         let wakers = {
             let mut guard = self.core();
             let core = &mut *guard;
-            core.rounds += 1;
-            core.wakers.append(&mut core.stalled);
+            let untimed = core.world.config().is_untimed();
+            if !untimed || core.wakers.is_empty() {
+                core.rounds += 1;
+                core.wakers.append(&mut core.stalled);
+            }
             loop {
                 // Whoever was woken may go on to ask for something: only when everybody waits is it quiet.
                 if core.wakers.is_empty() && !core.quiet.is_empty() && core.is_quiet() {
                     core.wakers.append(&mut core.quiet);
                 }
                 if !core.wakers.is_empty() || !chores.is_empty() {
-                    break std::mem::take(&mut core.wakers);
+                    // madsim draws among tasks that are ready together, from a stream that depends on the past. Where runs
+                    // that come to the same state must go on alike, there is never more than one.
+                    let one = if untimed { core.wakers.len().min(1) } else { core.wakers.len() };
+                    break core.wakers.drain(..one).collect();
                 }
-                let Some((at, step)) = core.world.next_step() else { return Some(End::Stuck) };
+                if untimed && !core.goes_on() {
+                    return Some(End::Cut);
+                }
+                let next = match untimed {
+                    true => core.with_world(World::next_of_any),
+                    false => core.world.next_step(),
+                };
+                let Some((at, step)) = next else { return Some(End::Stuck) };
                 if core.world.is_hostile() {
                     core.progress(at);
                     // While faults strike nothing is owed.
@@ -235,7 +250,8 @@ impl Sim {
             let mut core = self.core();
             let result = act(&mut core);
             core.settle(&mut chores);
-            (result, std::mem::take(&mut core.wakers))
+            let now = !core.world.config().is_untimed();
+            (result, if now { std::mem::take(&mut core.wakers) } else { Vec::new() })
         };
         self.finish(wakers, chores);
         result
@@ -346,12 +362,18 @@ impl Sim {
         }
     }
 
-    /// Waits that long.
+    /// Waits that long. In the untimed order a short pause takes no time, and others may get their turn in it.
     pub fn sleep(&self, process: &Process, by: Duration) -> impl Future<Output = ()> + Send + use<> {
         let now = Time::from_micros(self.core().world.time_of(process.id));
+        if self.core().world.config().is_untimed() && !by.is_zero() && by <= SHORT {
+            return Sleep::turn(self, process.id);
+        }
         Sleep::new(self, process.id, now + by)
     }
 }
+
+/// What a user does in less time than this takes no time in the untimed order.
+const SHORT: Duration = Duration::from_millis(100);
 
 const UNPOISONED: &str = "a run that panicked is not used again";
 

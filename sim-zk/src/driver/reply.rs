@@ -162,6 +162,16 @@ impl Sleep {
         });
         Sleep { sim: sim.clone(), alarm }
     }
+
+    /// An alarm that goes off now, when it is its turn.
+    pub(super) fn turn(sim: &Sim, process: u8) -> Self {
+        let alarm = sim.act(|core| {
+            let (alarm, now) = (core.slots.take(), core.world.time_of(process));
+            core.world.set_alarm(process, alarm, now);
+            alarm
+        });
+        Sleep { sim: sim.clone(), alarm: Some(alarm) }
+    }
 }
 
 impl Future for Sleep {

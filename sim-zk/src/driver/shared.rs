@@ -57,6 +57,8 @@ pub(super) struct ProcessState {
     pub(super) cancels: u32,
     pub(super) crashed: bool,
     pub(super) waiting: Vec<Waker>,
+    /// How many names it was given, in the untimed order: there they do not tell who else was given one before.
+    pub(super) guids: u64,
 }
 
 /// What the controller has to do outside the lock.
@@ -135,6 +137,16 @@ impl Core {
     pub(super) fn progress(&mut self, now: u64) {
         self.longest_lull = self.longest_lull.max(now.saturating_sub(self.owed_since));
         self.owed_since = now;
+    }
+
+    /// Whether the run is to go on from here: every task waits.
+    pub(super) fn goes_on(&mut self) -> bool {
+        let Core { world, witness, chooser, .. } = self;
+        chooser.goes_on(&mut || {
+            let mut digest = world.digest();
+            digest.add_wide(witness.remembered());
+            digest.finish()
+        })
     }
 
     pub(super) fn is_quiet(&self) -> bool {

@@ -1,6 +1,7 @@
 //! The leader's view of sessions: who was heard of when, who owns them, and who expires next (`SessionTrackerImpl`,
 //! `ExpiryQueue`).
 
+use crate::digest::Digest;
 use crate::message::Code;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_recipes::zk::SessionId;
@@ -118,6 +119,16 @@ impl Tracker {
     /// Whether the session goes on.
     pub(crate) fn knows(&self, session: SessionId) -> bool {
         self.sessions.get(&session).is_some_and(|tracked| !tracked.closing)
+    }
+
+    /// Adds what it knows to a digest.
+    pub(crate) fn digest(&self, digest: &mut Digest) {
+        for (session, tracked) in &self.sessions {
+            let Tracked { timeout, deadline, heard, owner, closing } = tracked;
+            let owner = owner.map_or(0xff, u64::from);
+            digest.add_two(u8::from(*closing), session.0 as u64 ^ owner << 48);
+            [timeout, deadline, heard].into_iter().for_each(|time| digest.add(*time));
+        }
     }
 
     /// Sessions that go on, or whose end has not yet been applied.

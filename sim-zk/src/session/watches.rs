@@ -73,13 +73,13 @@ impl Ask {
 /// A client's watches, by the numbers of those who wait.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Watches {
-    lists: BTreeMap<(List, PathId), Vec<u32>>,
+    pub(super) lists: BTreeMap<(List, PathId), Vec<u32>>,
     /// Requests on their way.
-    arming: BTreeMap<(List, PathId), u32>,
+    pub(super) arming: BTreeMap<(List, PathId), u32>,
     /// Removals that wait for such a request, since it may need what they would take along.
-    owed: BTreeSet<(i32, PathId)>,
+    pub(super) owed: BTreeSet<(i32, PathId)>,
     /// Given up by the last who waited, since the connection was made.
-    dropped: BTreeSet<(List, PathId)>,
+    pub(super) dropped: BTreeSet<(List, PathId)>,
 }
 
 impl Watches {

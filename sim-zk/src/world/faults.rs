@@ -1,8 +1,10 @@
 //! What faults do to the world, and how each ends. Why they strike is told in `strikes`.
 
 use super::agenda::rank;
+use super::told::Seen;
 use super::{Company, Effect, Step, World};
 use crate::choose::Point;
+use crate::digest::Digest;
 use crate::fault::{Fault, Victim};
 use crate::server::ConnId;
 use crate::witness::Happening;
@@ -51,6 +53,13 @@ impl Clock {
         self.world + (local.saturating_sub(self.local).saturating_mul(1000)).div_ceil(self.rate)
     }
 
+    pub(super) fn digest(self, digest: &mut Digest) {
+        // One that never drifted shows the world's time, whatever it is.
+        if self.rate != 1000 || self.local != self.world {
+            [self.world, self.local, self.rate].into_iter().for_each(|part| digest.add(part));
+        }
+    }
+
     fn set_rate(&mut self, now: u64, rate: u64) {
         *self = Clock { world: now, local: self.local_time(now), rate };
     }
@@ -59,8 +68,9 @@ impl Clock {
 /// A fault that lasts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lasting {
-    fault: Fault,
-    victim: Victim,
+    pub(super) fault: Fault,
+    pub(super) victim: Victim,
+    pub(super) until: u64,
 }
 
 /// Something that is held up until it is released.
@@ -233,13 +243,13 @@ impl World {
     fn lasts(&mut self, fault: Fault, victim: Victim, lasts: u64) {
         let id = self.next_lasting;
         self.next_lasting += 1;
-        self.lasting.insert(id, Lasting { fault, victim });
+        self.lasting.insert(id, Lasting { fault, victim, until: self.now + lasts });
         self.agenda.push(self.now + lasts, rank::MEND, Step::Mend(id));
     }
 
     /// A fault that lasted is over.
     pub(super) fn mend(&mut self, id: u32, company: &mut Company<'_>) {
-        let Lasting { fault, victim } = self.lasting.remove(&id).expect("what lasted ends once");
+        let Lasting { fault, victim, .. } = self.lasting.remove(&id).expect("what lasted ends once");
         self.tell(company, Happening::Mended { fault, victim });
         for hold in self.held_by(fault, victim) {
             self.let_go(hold, company);
@@ -251,6 +261,7 @@ impl World {
                 // A later pause may go on.
                 if state.paused.is_some_and(|until| until <= self.now) {
                     (state.paused, state.resumed) = (None, Some(self.now));
+                    self.remember(process, Seen::Resumed);
                     company.effects.push(Effect::Resumed { process });
                     // What lies in its sockets, or its library's timers: either may get their turn first.
                     if company.choose(victim, Point::Race, 2) == 1 {
@@ -303,6 +314,10 @@ impl World {
             return;
         }
         let victim = Victim::Process(process);
+        if self.config.is_untimed() {
+            self.remember(process, Seen::Struck(fault));
+        }
+        let state = &mut self.processes[usize::from(process)];
         match fault {
             Fault::ClientPause => {
                 let until = now + lasts;
@@ -357,6 +372,7 @@ impl World {
     pub(crate) fn heal(&mut self) {
         self.config.hostile_until = self.now;
         self.faults_left = 0;
+        self.ending = true;
     }
 }
 

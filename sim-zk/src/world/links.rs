@@ -15,8 +15,8 @@ pub(super) struct Conn {
     /// Whose it is; none is driven by hand.
     pub handle: Option<HandleId>,
     pub server: u8,
-    up: VecDeque<(u64, u64, Up)>,
-    down: VecDeque<(u64, u64, Down)>,
+    pub up: VecDeque<(u64, u64, Up)>,
+    pub down: VecDeque<(u64, u64, Down)>,
     /// Of which packet there is a reminder.
     up_listed: Option<u64>,
     down_listed: Option<u64>,
@@ -25,7 +25,7 @@ pub(super) struct Conn {
     /// Whether the server's side still sends and takes.
     pub server_open: bool,
     /// Whether the server knows of it. Who gives up before that leaves no trace.
-    established: bool,
+    pub established: bool,
     /// What has arrived, for whoever drives it by hand.
     arrived: VecDeque<Down>,
 }
@@ -39,6 +39,21 @@ impl Conn {
     /// Whether what the server sends now can still arrive.
     fn leads_down(&self) -> bool {
         self.client_open && !matches!(self.down.back(), Some((_, _, Down::Fin)))
+    }
+
+    /// What reaches the server next.
+    pub(super) fn next_up(&self) -> Option<&Up> {
+        self.up.front().map(|(_, _, packet)| packet)
+    }
+
+    /// What reaches the client next.
+    pub(super) fn next_down(&self) -> Option<&Down> {
+        self.down.front().map(|(_, _, packet)| packet)
+    }
+
+    /// Whether both sides have closed it and nothing is on its way.
+    pub(super) fn is_gone(&self) -> bool {
+        !self.client_open && !self.server_open && self.up.is_empty() && self.down.is_empty()
     }
 
     /// Whether a notification is on its way.
@@ -83,7 +98,7 @@ impl World {
     }
 
     pub(super) fn latency(&self, conn: ConnId, company: &mut Company<'_>, noteworthy: bool) -> u64 {
-        if !noteworthy {
+        if !noteworthy || self.config.is_untimed() {
             return self.config.latency;
         }
         let calm = self.config.latency;
@@ -177,6 +192,7 @@ impl World {
                 self.push_up(id, latency, Up::Fin);
             }
             Some(Fault::ReplyLate) => {
+                // Untimed: so late that time passes meanwhile.
                 latency += 100_000 * (1 + u64::from(company.choose(self.whose(id), Point::Duration, 32)));
                 self.push_down(id, latency, packet);
             }

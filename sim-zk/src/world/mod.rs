@@ -13,8 +13,11 @@
 //! | `elections` | who leads, and who follows |
 //! | `faults`, `strikes` | what goes wrong, where, and for how long |
 //! | `look` | what can be seen of the world from outside |
+//! | `untimed` | the untimed order, for whoever explores every run |
+//! | `told`, `digest` | what the clients' code was told, and the digest of a state |
 
 mod agenda;
+mod digest;
 mod elections;
 mod faults;
 mod links;
@@ -22,6 +25,8 @@ mod look;
 mod next;
 mod pipes;
 mod strikes;
+mod told;
+mod untimed;
 mod users;
 
 pub use faults::Hold;
@@ -41,7 +46,28 @@ use faults::{Blocked, Clock, Lasting};
 use links::Conn;
 use pipes::Pipe;
 use std::collections::{BTreeMap, VecDeque};
+use told::{Learnt, Seen};
 use zk_recipes::zk::{Over, State, Status};
+
+/// In which order things happen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// By the clock: packets have latencies, and what is due first happens first.
+    #[default]
+    Timed,
+    /// Any: see [`Config::in_any_order`].
+    Any(Liberty),
+}
+
+/// What may happen in the untimed order beside requests that overtake each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Liberty {
+    /// Whether answers and notifications can be late. Without it they reach a client at once, unless its user could act
+    /// meanwhile.
+    pub late_answers: bool,
+    /// Whether a timer may run out although something is under way. That counts as a fault.
+    pub overtaking: bool,
+}
 
 /// What a world is made of. All times in microseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +93,8 @@ pub struct Config {
     pub faults: u32,
     /// What is wrong with it on purpose, if anything.
     pub quirk: Option<Quirk>,
+    /// In which order things happen.
+    pub order: Order,
 }
 
 impl Default for Config {
@@ -83,6 +111,7 @@ impl Default for Config {
             hostile_until: 0,
             faults: 0,
             quirk: None,
+            order: Order::Timed,
         }
     }
 }
@@ -93,6 +122,22 @@ impl Config {
     pub fn with_servers(self, servers: u8) -> Self {
         assert!((1..=9).contains(&servers), "an ensemble has from 1 to 9 servers");
         Config { servers, ..self }
+    }
+
+    /// The same world, untimed. Nothing takes time but what waits for a timer of seconds: whatever is under way can happen
+    /// now, and which of it happens next is a choice ([`Point::Next`]). Time passes only when nothing is under way.
+    ///
+    /// So a run stands for all runs with the same order of happenings, whatever their latencies. Only for one server: its
+    /// stages take no time.
+    #[must_use]
+    pub fn in_any_order(self, liberty: Liberty) -> Self {
+        assert_eq!(self.servers, 1, "the untimed order knows one server");
+        Config { order: Order::Any(liberty), latency: 0, link_latency: 0, ..self }
+    }
+
+    /// Whether it is untimed.
+    pub(crate) fn is_untimed(&self) -> bool {
+        self.order != Order::Timed
     }
 
     /// How many servers are more than half of them.
@@ -165,12 +210,18 @@ struct Process {
     op: u32,
     /// A fault that a script has ordered: it strikes at the next place where it fits.
     ordered: Option<Fault>,
+    /// How many alarms it has set.
+    alarms: u32,
+    /// Everything that its code was told. Kept in the untimed order only.
+    told: Learnt,
 }
 
 #[derive(Clone, Debug)]
 struct Alarm {
     due: u64,
     process: u8,
+    /// By the process's own count.
+    number: u32,
 }
 
 /// The world.
@@ -202,9 +253,13 @@ pub struct World {
     next_req: u32,
     steps: u64,
     fingerprint: u64,
+    /// The last client is done: what is left to happen does so in one order.
+    ending: bool,
     out: Vec<Out>,
     outbox: Vec<(ConnId, Down)>,
     post: Vec<(u8, Packet)>,
+    /// What can happen next in the untimed order, while it is gathered.
+    open: Vec<Entry>,
 }
 
 /// Those whom the world consults and tells while it moves.
@@ -249,6 +304,8 @@ impl World {
             next_req: 1,
             steps: 0,
             fingerprint: 0,
+            ending: false,
+            open: Vec::new(),
             out: Vec::new(),
             outbox: Vec::new(),
             post: Vec::new(),
@@ -327,7 +384,7 @@ impl World {
         let mut next = 0;
         // What is done about one thing may ask for another.
         while next < out.len() {
-            let what = std::mem::replace(&mut out[next], Out::Retry { pause: 0 });
+            let what = std::mem::replace(&mut out[next], Out::Retry { pause: 0, lost: false });
             next += 1;
             self.carry_out(handle, what, &mut out, company);
         }
@@ -339,13 +396,22 @@ impl World {
     fn carry_out(&mut self, handle: HandleId, what: Out, out: &mut Vec<Out>, company: &mut Company<'_>) {
         let process = self.process_of(handle);
         match what {
-            Out::Send(conn, packet) => self.send_up(conn, packet, company),
+            Out::Send(conn, mut packet) => {
+                if self.config.is_untimed() {
+                    self.by_text(&mut packet);
+                }
+                self.send_up(conn, packet, company);
+            }
             Out::Answered(answered) => {
+                self.remember_answer(handle, &answered);
                 self.tell_answer(process, handle, &answered, company);
                 let Answered { ticket, result, .. } = answered;
                 company.effects.push(Effect::Answered { ticket, result });
             }
-            Out::Fired(watch, told) => company.effects.push(Effect::Fired { watch, told }),
+            Out::Fired(watch, told) => {
+                self.remember_fired(handle, told);
+                company.effects.push(Effect::Fired { watch, told });
+            }
             Out::Noticed(conn, kind, path) => {
                 let session = self.session(handle).session;
                 self.tell(company, Happening::Noticed { process, session, conn: conn.0, kind, path });
@@ -363,7 +429,16 @@ impl World {
                 let local = self.local_time(process);
                 self.sessions[usize::from(handle.0)].1.attempt(local, conn, out);
             }
-            Out::Retry { pause } => {
+            // What had a connection until now tries again at once: who comes first then is a choice.
+            Out::Retry { lost: true, .. } if self.config.is_untimed() => {
+                let at = self.local_time(process);
+                self.sessions[usize::from(handle.0)].1.retry_at(at);
+            }
+            Out::Retry { pause, .. } if self.config.is_untimed() => {
+                let at = self.local_time(process) + 1_000_000 + pause;
+                self.sessions[usize::from(handle.0)].1.retry_at(at);
+            }
+            Out::Retry { pause, .. } => {
                 // The Java client sleeps up to a second before it tries again, and a second more when it has tried every
                 // server in vain (`ClientCnxn`, `StaticHostProvider`).
                 let drawn = company.choose(Victim::Process(process), Point::Duration, 16);
@@ -407,6 +482,7 @@ impl World {
         let conn = self.session(handle).conn();
         let server = conn.map_or(0, |conn| self.conns[conn.0 as usize].server);
         let conn = conn.map_or(0, |conn| conn.0);
+        self.remember(process, Seen::Changed);
         self.tell(company, Happening::News { process, session, news, conn, server });
         company.effects.push(Effect::Changed { handle });
     }

@@ -1,6 +1,7 @@
 //! What happens next, and doing it.
 
 use super::agenda::{Entry, rank};
+use super::told::Seen;
 use super::{Company, Effect, HandleId, Step, World};
 use crate::fault::Place;
 use crate::witness::Happening;
@@ -64,13 +65,13 @@ impl World {
     }
 
     /// When the hostile phase ends, if nothing that lasts still does.
-    fn heal_due(&self) -> Option<u64> {
+    pub(super) fn heal_due(&self) -> Option<u64> {
         let over = self.hostile && self.lasting.is_empty();
         over.then_some(if self.faults_left == 0 { self.now } else { self.config.hostile_until })
     }
 
     /// Whether the first reminder still holds; if not, it is taken off, and put off if need be.
-    fn holds(&mut self, entry: Entry) -> bool {
+    pub(super) fn holds(&mut self, entry: Entry) -> bool {
         let Entry { due, order, step } = entry;
         // A server that stands still finds everything when it goes on.
         if let Some(server) = step.server(self)
@@ -158,7 +159,7 @@ impl World {
             self.fingerprint = (self.fingerprint ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             self.fingerprint ^= self.fingerprint >> 29;
         }
-        if step != Step::Heal {
+        if step != Step::Heal && !self.config.is_untimed() {
             let entry = self.agenda.pop().expect("what happens next was listed");
             assert_eq!(entry.step, step, "what is done is what comes next");
         }
@@ -193,7 +194,9 @@ impl World {
             }
             return;
         }
-        self.alarms.remove(&id);
+        if let Some(alarm) = self.alarms.remove(&id) {
+            self.remember(process, Seen::Rang(alarm.number));
+        }
         company.effects.push(Effect::Rang { alarm: id });
     }
 }

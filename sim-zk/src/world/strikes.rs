@@ -1,5 +1,6 @@
 //! Why faults strike: a script has ordered one, or the chooser draws one, at a place in the protocol.
 
+use super::told::Seen;
 use super::{Company, World};
 use crate::choose::Point;
 use crate::fault::{Fault, Place, Victim};
@@ -20,6 +21,7 @@ impl World {
                 self.inflict(process, fault, lasts, company);
             }
             _ => {
+                self.remember(process, Seen::Struck(fault));
                 self.tell(company, Happening::Struck { fault, victim: whom, lasts: 0 });
             }
         }
@@ -100,6 +102,7 @@ impl World {
                 company.choose(whom, Point::Duration, 2) == 1
             }
             Fault::WatchLost => {
+                self.remember(process, Seen::Struck(fault));
                 self.tell(company, Happening::Struck { fault, victim: whom, lasts: 0 });
                 if let Some(conn) = conn {
                     self.break_before_arrival(conn);

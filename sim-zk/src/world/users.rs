@@ -111,7 +111,9 @@ impl World {
 
     /// The process wants to be woken when its clock shows `due`.
     pub(crate) fn set_alarm(&mut self, process: u8, id: u32, due: u64) {
-        self.alarms.insert(id, Alarm { due, process });
+        let state = &mut self.processes[usize::from(process)];
+        state.alarms += 1;
+        self.alarms.insert(id, Alarm { due, process, number: state.alarms });
         let due = self.processes[usize::from(process)].clock.world_time(due);
         self.agenda.push(due, rank::ALARM + u64::from(id), Step::Alarm(id));
     }

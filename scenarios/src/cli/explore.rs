@@ -1,0 +1,298 @@
+//! `explore`: every run of a small scope.
+
+use super::single::target;
+use super::sweeping::parse_duration;
+use super::{Output, failure, nearest, status, word};
+use crate::code::Recorded;
+use crate::explore::{Breach, Certificate, Scope, Search};
+use crate::run;
+use crate::target::Target;
+use anyhow::{Context, anyhow, bail};
+use clap::Args;
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+use sim_zk::fault::Fault;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use zk_checker::Verdict;
+
+/// Visit every run of a small scope: one server, two clients, one round, and every order of happenings. Nothing takes time but
+/// what waits for a timer of seconds; users go on in the plain way; what lasts does so for the shortest or the longest time
+#[derive(Args)]
+pub(super) struct Explore {
+    /// Workloads or broken recipes; all recipes if none is named
+    names: Vec<String>,
+    /// How many client processes
+    #[arg(long, default_value_t = 2)]
+    clients: u8,
+    /// How often each of them goes through the recipe
+    #[arg(long, default_value_t = 1)]
+    rounds: u32,
+    /// How many faults strike at the most
+    #[arg(long, default_value_t = 1)]
+    faults: u32,
+    /// Only these kinds of fault, with commas between them; all that strike clients if not given
+    #[arg(long, value_delimiter = ',', value_name = "KINDS")]
+    fault_kinds: Vec<String>,
+    /// Let answers and notifications be late, too, and not only requests
+    #[arg(long)]
+    late_answers: bool,
+    /// Let a timer run out although something is under way, as one of the faults
+    #[arg(long)]
+    overtaking: bool,
+    /// Threads; all cores if not given
+    #[arg(long)]
+    jobs: Option<usize>,
+    /// Stop after this long, such as 60s or 5m; the scope is not complete then
+    #[arg(long, value_parser = parse_duration)]
+    budget: Option<Duration>,
+    /// Go on after the first breach
+    #[arg(long)]
+    all: bool,
+    /// Write the search to this file every minute and when it stops, to go on with later
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Go on with the search of this file, and its scope
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["names", "clients", "rounds", "faults", "fault_kinds", "late_answers", "overtaking"])]
+    resume: Option<PathBuf>,
+    /// Write what is complete to scenarios/certificates.jsonl
+    #[arg(long)]
+    write_certificates: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// The certificates of the repository.
+const CERTIFICATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/certificates.jsonl");
+
+/// Between two checkpoints.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(60);
+
+/// A search, and how long it took.
+struct Explored {
+    search: Search,
+    seconds: f64,
+}
+
+impl Explore {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let jobs = match self.jobs {
+            Some(0) => bail!("--jobs 0 would do nothing; give at least one"),
+            Some(jobs) => jobs,
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        let searches = self.searches()?;
+        if searches.len() > 1 && self.checkpoint.is_some() {
+            bail!("--checkpoint is for one search; name one workload");
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        let told = stop.clone();
+        ctrlc::set_handler(move || told.store(true, Ordering::Relaxed)).context("listening for Ctrl-C")?;
+        super::silence_panics();
+        let (started, mut all) = (now(), Vec::new());
+        for search in searches {
+            let explored = self.explore(search, jobs, &stop, started)?;
+            self.tell(&explored)?;
+            all.push(explored);
+        }
+        if self.write_certificates {
+            write_certificates(&all)?;
+        }
+        let verdict = all.iter().map(|explored| verdict(&explored.search)).max().unwrap_or(Verdict::Vacuous);
+        let complete = all.iter().all(|explored| explored.search.is_complete());
+        if self.output.is_json() {
+            let runs: u64 = all.iter().map(|explored| explored.search.found().runs).sum();
+            let failed = all.iter().filter(|explored| explored.search.found().first.is_some()).count();
+            let vacuous = all.iter().filter(|explored| !explored.search.is_complete()).count();
+            let seconds = started.elapsed().as_secs_f64();
+            println!(
+                "{}",
+                json!({"kind": "summary", "verdict": word(verdict), "runs": runs, "failed": failed,
+                    "vacuous": vacuous, "seconds": seconds, "per_second": runs as f64 / seconds})
+            );
+        }
+        Ok(if verdict < Verdict::Unknown && !complete { status(Verdict::Vacuous) } else { status(verdict) })
+    }
+
+    fn searches(&self) -> anyhow::Result<Vec<Search>> {
+        if let Some(path) = &self.resume {
+            return Ok(vec![Search::load(path)?]);
+        }
+        let targets: Vec<&'static Target> = match self.names.as_slice() {
+            [] => Target::workloads().filter(|target| is_recipe(target)).collect(),
+            names => names.iter().map(|name| target(name, &[])).collect::<anyhow::Result<_>>()?,
+        };
+        let kinds = self.fault_kinds.iter().map(|name| kind(name)).collect::<anyhow::Result<Vec<_>>>()?;
+        let scope = |target| {
+            let all = Scope::of(target, self.faults);
+            let kinds = if kinds.is_empty() { all.kinds } else { kinds.clone() };
+            let Explore { clients, rounds, late_answers, overtaking, .. } = *self;
+            Scope { clients, rounds, kinds, late_answers, overtaking, ..all }
+        };
+        let scopes: Vec<Scope> = targets.into_iter().map(scope).collect();
+        for scope in &scopes {
+            scope.plan().check()?;
+        }
+        Ok(scopes.into_iter().map(Search::new).collect())
+    }
+
+    fn explore(
+        &self,
+        mut search: Search,
+        jobs: usize,
+        stop: &AtomicBool,
+        started: Instant,
+    ) -> anyhow::Result<Explored> {
+        let bar = spinner(search.scope().target.name);
+        let (begun, mut saved) = (now(), now());
+        loop {
+            let out_of_time = self.budget.is_some_and(|budget| started.elapsed() >= budget);
+            let found = search.found().first.is_some() && !self.all;
+            if search.is_complete() || found || out_of_time || stop.load(Ordering::Relaxed) {
+                break;
+            }
+            search.advance(jobs);
+            let (states, waiting) = (search.states() as u64, search.waiting() as u64);
+            bar.set_message(format!("{} states, {} to go on from", HumanCount(states), HumanCount(waiting)));
+            bar.tick();
+            if let Some(path) = &self.checkpoint
+                && saved.elapsed() >= CHECKPOINT_EVERY
+            {
+                search.save(path)?;
+                saved = now();
+            }
+        }
+        bar.finish_and_clear();
+        if let Some(path) = &self.checkpoint {
+            search.save(path)?;
+        }
+        Ok(Explored { search, seconds: begun.elapsed().as_secs_f64() })
+    }
+
+    fn tell(&self, explored: &Explored) -> anyhow::Result<()> {
+        let Explored { search, seconds } = explored;
+        let (scope, found) = (search.scope(), search.found());
+        let name = scope.target.name;
+        if self.output.is_json() {
+            let mut line = json!({
+                "kind": "scope", "workload": name, "clients": scope.clients, "rounds": scope.rounds,
+                "faults": scope.faults, "late_answers": scope.late_answers, "overtaking": scope.overtaking,
+                "fault_kinds": scope.kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
+                "states": search.states(), "depth": found.depth, "hash": format!("{:032x}", search.hash()),
+                "complete": search.is_complete(), "verdict": word(verdict(search)), "runs": found.runs,
+                "choices": found.choices, "seconds": seconds, "per_second": found.choices as f64 / seconds,
+            });
+            if let Some(breach) = &found.first {
+                line["rule"] = json!(breach.what);
+                line["length"] = json!(breach.length());
+                line["code"] = json!(recorded(scope, breach).code());
+            }
+            println!("{line}");
+            return Ok(());
+        }
+        println!("{name}: {scope}");
+        if let Some(breach) = &found.first {
+            self.tell_breach(scope, breach)?;
+        }
+        for (what, (_, count)) in &found.breaches {
+            println!("  {what} in {count} runs");
+        }
+        let state = match (search.is_complete(), &found.first) {
+            (true, _) => "complete",
+            (false, Some(_)) => "stopped at the first breach",
+            (false, None) => "not complete",
+        };
+        println!(
+            "  {state}: {} states, depth {}, hash {:032x}, {} runs, {} choices in {seconds:.1} s ({:.0} choices/s)",
+            search.states(),
+            found.depth,
+            search.hash(),
+            found.runs,
+            found.choices,
+            found.choices as f64 / seconds
+        );
+        if !search.is_complete() && found.first.is_none() {
+            println!("  {} runs have left alternatives that were not tried", search.waiting());
+        }
+        Ok(())
+    }
+
+    /// The breach with the fewest choices that are not the calm ones: run again, kept and told.
+    fn tell_breach(&self, scope: &Scope, breach: &Breach) -> anyhow::Result<()> {
+        let (target, plan) = (scope.target, scope.plan());
+        let again = || run::replay(target, &plan, breach.choices.clone());
+        match std::panic::catch_unwind(std::panic::AssertUnwindSafe(again)) {
+            Ok(run) => {
+                let kept = failure::keep(target, None, &plan, &run)?;
+                print!("{}", failure::tell(target, None, &plan, &run, &kept));
+            }
+            Err(_) => {
+                println!("✗ {}: the code under test panicked", target.name);
+                println!("  exactly   cargo sim replay {}", recorded(scope, breach).code());
+            }
+        }
+        println!("  choices   {} that are not the calm ones\n", breach.length());
+        Ok(())
+    }
+}
+
+/// A breach as something to hand on.
+fn recorded(scope: &Scope, breach: &Breach) -> Recorded {
+    let (target, choices) = (scope.target.name.to_owned(), breach.choices.clone());
+    Recorded { format: 1, regression: None, target, plan: scope.plan(), choices, hash: String::new() }
+}
+
+fn verdict(search: &Search) -> Verdict {
+    match (&search.found().first, search.is_complete()) {
+        (Some(_), _) => Verdict::Fail,
+        (None, true) => Verdict::Pass,
+        (None, false) => Verdict::Vacuous,
+    }
+}
+
+/// Whether a workload is one of a recipe: others only show what ZooKeeper does.
+fn is_recipe(target: &Target) -> bool {
+    *target != crate::workloads::raw::TARGET
+}
+
+fn kind(name: &str) -> anyhow::Result<Fault> {
+    let fault = Fault::from_name(name).ok_or_else(|| {
+        match nearest(name, Fault::ALL.iter().map(|fault| fault.name())) {
+            Some(near) => anyhow!("there is no fault called {name:?}; did you mean {near:?}?"),
+            None => anyhow!("there is no fault called {name:?}"),
+        }
+    })?;
+    if fault.strikes_servers() {
+        bail!("{name} strikes servers; what is explored has one server, which nothing strikes");
+    }
+    Ok(fault)
+}
+
+fn write_certificates(all: &[Explored]) -> anyhow::Result<()> {
+    let text = std::fs::read_to_string(CERTIFICATES).unwrap_or_default();
+    let mut certificates = Certificate::read_all(&text).context("reading the certificates")?;
+    for explored in all {
+        if let Some(certificate) = Certificate::of(&explored.search) {
+            certificate.put_among(&mut certificates);
+        }
+    }
+    std::fs::write(CERTIFICATES, Certificate::write_all(&certificates)?)
+        .with_context(|| format!("cannot write {CERTIFICATES}"))
+}
+
+fn spinner(what: &str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+    let style = ProgressStyle::with_template("{prefix:<16} {spinner} {elapsed}  {msg}");
+    bar.set_style(style.expect("the template is well formed"));
+    bar.set_prefix(what.to_owned());
+    bar
+}
+
+/// The clock of the person who waits; no run sees it.
+#[expect(clippy::disallowed_methods, reason = "how long a search took is no part of any run")]
+fn now() -> Instant {
+    Instant::now()
+}

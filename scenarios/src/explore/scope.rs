@@ -1,0 +1,76 @@
+//! What is explored: a target, how many clients and rounds, and which faults.
+
+use crate::plan::{Order, Plan};
+use crate::target::Target;
+use sim_zk::fault::Fault;
+use std::fmt;
+
+/// A scope: everything that can happen within it is visited.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scope {
+    /// What runs.
+    pub target: &'static Target,
+    /// How many client processes.
+    pub clients: u8,
+    /// How often each of them goes through the recipe.
+    pub rounds: u32,
+    /// How many faults strike at the most.
+    pub faults: u32,
+    /// Which kinds of fault.
+    pub kinds: Vec<Fault>,
+    /// Whether answers and notifications can be late.
+    pub late_answers: bool,
+    /// Whether a timer may run out although something is under way, as one of the faults.
+    pub overtaking: bool,
+    /// Whether runs are cut short where another one has been. Without it a scope is only complete if it is tiny.
+    pub cutting: bool,
+}
+
+impl Scope {
+    /// Two clients, one round, and so many faults of every kind that strikes clients and that the target knows.
+    pub fn of(target: &'static Target, faults: u32) -> Scope {
+        let kinds = target.faults.iter().copied().filter(|kind| !kind.strikes_servers()).collect();
+        Scope {
+            target,
+            clients: 2,
+            rounds: 1,
+            faults,
+            kinds,
+            late_answers: false,
+            overtaking: false,
+            cutting: true,
+        }
+    }
+
+    /// The plan of every run of the scope.
+    pub fn plan(&self) -> Plan {
+        Plan {
+            clients: self.clients,
+            rounds: self.rounds,
+            faults: self.faults,
+            // How likely a kind is does not matter where all of them are tried.
+            rates: self.kinds.iter().map(|kind| (kind.name().to_owned(), 0.0)).collect(),
+            order: Order::Any { late_answers: self.late_answers, overtaking: self.overtaking },
+            ..Plan::calm()
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Scope { clients, rounds, faults, kinds, .. } = self;
+        write!(f, "1 server, {clients} clients, {rounds} rounds, ")?;
+        match faults {
+            0 => write!(f, "no faults")?,
+            _ => {
+                let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+                write!(f, "at most {faults} faults of {}", names.join(", "))?;
+            }
+        }
+        if self.overtaking {
+            write!(f, ", or a timer that overtakes")?;
+        }
+        let late = if self.late_answers { "and answers" } else { "while answers come at once" };
+        write!(f, "; every order of requests {late}, users who go on in the plain way")
+    }
+}

@@ -1,0 +1,258 @@
+//! The search, batch by batch.
+//!
+//! 1. Take a batch of branches off the front of the queue: a branch is a list of choices that leads to an alternative that
+//!    was not tried.
+//! 2. Run them, on as many threads as there are. Each follows its list, takes the calm alternative from there on, notes the
+//!    states it comes to and the alternatives it leaves, and is cut short in a state that an earlier batch has visited.
+//! 3. Take the results in, in the order of the batch: a run's states count up to the first that is known by now, and what
+//!    it left before that goes to the end of the queue.
+//!
+//! The set of visited states does not change while a batch runs. So everything that comes of the search is the same on any
+//! number of threads, and what is found first has the fewest choices that are not the calm ones.
+
+use super::chooser::Exhaustive;
+use super::scope::Scope;
+use super::visited::Visited;
+use crate::run::{self, Played};
+use crate::sweep;
+use sim_zk::End;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use zk_checker::{Judge, RuleSet, Verdict};
+
+/// How many branches are run between two looks at the results: enough that threads rarely wait for each other, and few
+/// enough that runs of one batch rarely visit the same states.
+const BATCH: usize = 256;
+
+/// Alternatives that were not tried yet.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Branch {
+    /// What the run that left them had planned; it was calm from there on.
+    pub planned: Arc<[u16]>,
+    /// At which of its choices.
+    pub at: u32,
+    /// Which, a bit each.
+    pub left: u64,
+}
+
+/// A broken promise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach {
+    /// The rule, or in what other way the run failed.
+    pub what: String,
+    /// The choices that lead there; all that follow are calm.
+    pub choices: Vec<u16>,
+}
+
+impl Breach {
+    /// How many of the choices are not the calm ones.
+    pub fn length(&self) -> usize {
+        self.choices.iter().filter(|choice| **choice != 0).count()
+    }
+}
+
+/// What was found so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// How many runs there were.
+    pub runs: u64,
+    /// How many of them were cut short.
+    pub cut: u64,
+    /// How many choices were made in all.
+    pub choices: u64,
+    /// How many choices lie before the state that lies deepest.
+    pub depth: u32,
+    /// The first breach of each rule, and how many there were.
+    pub breaches: BTreeMap<String, (Breach, u64)>,
+    /// The first breach of all.
+    pub first: Option<Breach>,
+}
+
+/// A search.
+pub struct Search {
+    pub(super) scope: Scope,
+    pub(super) visited: Arc<Visited>,
+    pub(super) queue: VecDeque<Branch>,
+    pub(super) found: Found,
+}
+
+/// What a run came to.
+struct Ran {
+    planned: Vec<u16>,
+    made: usize,
+    left: Vec<(u32, u64)>,
+    states: Vec<(u128, u32)>,
+    was_cut: bool,
+    failed: Option<String>,
+}
+
+impl Search {
+    /// A search that has seen nothing.
+    pub fn new(scope: Scope) -> Search {
+        // The alternatives of no choice at all: one run, calm from the beginning.
+        let root = Branch { planned: Arc::from([]), at: 0, left: 0 };
+        Search { scope, visited: Arc::default(), queue: VecDeque::from([root]), found: Found::default() }
+    }
+
+    /// What is explored.
+    pub fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    /// What was found so far.
+    pub fn found(&self) -> &Found {
+        &self.found
+    }
+
+    /// How many states were visited.
+    pub fn states(&self) -> usize {
+        self.visited.len()
+    }
+
+    /// A hash of the set of states that were visited.
+    pub fn hash(&self) -> u128 {
+        self.visited.hash()
+    }
+
+    /// How many runs have left alternatives that nobody has tried.
+    pub fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Whether every run of the scope was visited.
+    pub fn is_complete(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// Goes on by one batch.
+    pub fn advance(&mut self, jobs: usize) {
+        let batch = self.take_batch();
+        for ran in self.run_all(&batch, jobs) {
+            self.take_in(ran);
+        }
+    }
+
+    /// Goes on to the end.
+    #[must_use]
+    pub fn finish(mut self, jobs: usize) -> Search {
+        while !self.is_complete() {
+            self.advance(jobs);
+        }
+        self
+    }
+
+    /// Step 1.
+    fn take_batch(&mut self) -> Vec<Vec<u16>> {
+        let mut batch = Vec::with_capacity(BATCH);
+        while batch.len() < BATCH
+            && let Some(mut branch) = self.queue.pop_front()
+        {
+            if branch.left == 0 {
+                batch.push(branch.planned.to_vec());
+                continue;
+            }
+            let mut list = branch.planned.to_vec();
+            list.resize(branch.at as usize, 0);
+            while branch.left != 0 && batch.len() < BATCH {
+                let next = branch.left.trailing_zeros();
+                branch.left &= branch.left - 1;
+                let mut list = list.clone();
+                list.push(next as u16);
+                batch.push(list);
+            }
+            if branch.left != 0 {
+                self.queue.push_front(branch);
+            }
+        }
+        batch
+    }
+
+    /// Step 2.
+    fn run_all(&self, batch: &[Vec<u16>], jobs: usize) -> Vec<Ran> {
+        let next = AtomicUsize::new(0);
+        let all = Mutex::new(Vec::with_capacity(batch.len()));
+        std::thread::scope(|threads| {
+            for _ in 0..jobs.clamp(1, batch.len()) {
+                threads.spawn(|| {
+                    let mut own = Vec::new();
+                    loop {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(planned) = batch.get(index) else { break };
+                        own.push((index, self.run(planned.clone())));
+                    }
+                    all.lock().expect("a thread that panicked ends the search").append(&mut own);
+                });
+            }
+        });
+        let mut all = all.into_inner().expect("all threads are done");
+        all.sort_by_key(|(index, _)| *index);
+        all.into_iter().map(|(_, ran)| ran).collect()
+    }
+
+    /// One run, judged.
+    fn run(&self, planned: Vec<u16>) -> Ran {
+        let chooser = Exhaustive::new(planned.clone(), &self.scope, self.visited.clone());
+        let (target, plan) = (self.scope.target, self.scope.plan());
+        let play = std::panic::AssertUnwindSafe(|| run::play(target, &plan, chooser));
+        let Ok(played) = std::panic::catch_unwind(play) else {
+            let (left, states) = (Vec::new(), Vec::new());
+            return Ran {
+                planned,
+                made: 0,
+                left,
+                states,
+                was_cut: false,
+                failed: Some(sweep::PANIC.to_owned()),
+            };
+        };
+        let failed = what_failed(&played);
+        let Exhaustive { made, left, states, ran_away, .. } = played.chooser;
+        let failed = if ran_away { Some("goes round in circles".to_owned()) } else { failed };
+        Ran { planned, made, left, states, was_cut: played.end == End::Cut, failed }
+    }
+
+    /// Step 3.
+    fn take_in(&mut self, ran: Ran) {
+        let Ran { planned, made, left, states, was_cut, failed } = ran;
+        let visited = Arc::get_mut(&mut self.visited).expect("no run goes on");
+        let mut known_from = u32::MAX;
+        for (state, at) in states {
+            if !visited.insert(state) && self.scope.cutting {
+                known_from = at;
+                break;
+            }
+            self.found.depth = self.found.depth.max(at);
+        }
+        self.found.runs += 1;
+        self.found.cut += u64::from(was_cut || known_from != u32::MAX);
+        self.found.choices += made as u64;
+        let planned: Arc<[u16]> = planned.into();
+        for (at, left) in left.into_iter().take_while(|(at, _)| *at < known_from) {
+            self.queue.push_back(Branch { planned: planned.clone(), at, left });
+        }
+        if let Some(what) = failed {
+            let breach = Breach { what: what.clone(), choices: planned.to_vec() };
+            self.found.first.get_or_insert_with(|| breach.clone());
+            self.found.breaches.entry(what).or_insert((breach, 0)).1 += 1;
+        }
+    }
+}
+
+/// The rule that a run broke, or in what other way it failed. One that was cut short is not judged by its end.
+fn what_failed<C>(played: &Played<C>) -> Option<String> {
+    let history = &played.history;
+    if played.end == End::Cut {
+        let mut judge = Judge::new(history.tables(), &RuleSet::default());
+        history.events.iter().for_each(|event| _ = judge.push(history.tables(), event));
+        let broken = judge.findings().iter().find(|finding| finding.verdict == Verdict::Fail);
+        return broken.map(|finding| finding.rule.name().to_owned());
+    }
+    let report = zk_checker::judge(history, &RuleSet::default());
+    match played.end {
+        End::Done if report.verdict() < Verdict::Unknown => None,
+        End::Stuck if report.first().is_none() => Some("stuck".to_owned()),
+        End::OutOfTime if report.first().is_none() => Some("out of time".to_owned()),
+        _ => Some(report.first().map_or("unknown", |finding| finding.rule.name()).to_owned()),
+    }
+}

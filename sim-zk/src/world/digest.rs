@@ -1,0 +1,182 @@
+//! What of the world decides what can still happen, as a digest: two runs of the untimed order that come to the same digest
+//! go on alike, choice for choice.
+//!
+//! 1. *The ensemble*: the tree, sessions and their deadlines, armed watches, and what is under way on every connection.
+//! 2. *The clients' libraries*: their sessions' machines, their alarms.
+//! 3. *The clients' code*: what each process was told (`told`).
+//! 4. *The network and the faults*: what lasts and until when, how many may still strike, the time.
+//! 5. *The pattern of zxids*: of all that stand anywhere in these, which are the same and which are larger. How many
+//!    transactions lie between two of them, refused ones for instance, is nothing that anybody could act upon.
+//!
+//! Left out are counters that nobody's behaviour depends on (steps, numbers of requests and of reminders), and who stands
+//! at which place of a table: processes are told by their numbers, their sessions and connections by their order within a
+//! process, paths by their texts. The content of a request is left out too: the k-th request of a session asks for what its
+//! process, told what it was told, asks for.
+
+use super::links::Conn;
+use super::told::Learnt;
+use super::{HandleId, World};
+use crate::digest::Digest;
+use crate::ensemble::Member;
+use crate::message::{Ask, Down, Up, Watching};
+use crate::paths::Paths;
+use crate::server::ConnId;
+use crate::tree::Znode;
+
+/// A digest that is being made: the structure, and every zxid as it comes up.
+#[derive(Default)]
+struct State {
+    digest: Digest,
+    zxids: Vec<i64>,
+}
+
+impl State {
+    /// The structure, and then the pattern of the zxids.
+    fn finish(self) -> Digest {
+        let State { mut digest, zxids } = self;
+        let mut sorted = zxids.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        for zxid in zxids {
+            digest.add(sorted.partition_point(|other| *other < zxid) as u64);
+        }
+        digest
+    }
+}
+
+impl World {
+    /// Paths are numbered as they are first spoken of, and a client hands its watches over by these numbers: in the untimed
+    /// order by their texts, so that it does not matter who spoke first.
+    pub(super) fn by_text(&self, packet: &mut Up) {
+        if let Up::Request { ask: Ask::SetWatches(watching), .. } = packet {
+            let Watching { data, exist, child, persistent, recursive, .. } = &mut **watching;
+            for list in [data, exist, child, persistent, recursive] {
+                list.sort_by_key(|path| self.paths.text(*path));
+            }
+        }
+    }
+
+    /// The digest of the state. Only in the untimed order.
+    pub(crate) fn digest(&self) -> Digest {
+        let mut state = State::default();
+        state.digest.add(self.now);
+        let flags = u64::from(self.hostile) << 32 | u64::from(self.ending) << 33;
+        state.digest.add(u64::from(self.faults_left) | flags);
+        for lasting in self.lasting.values() {
+            state.digest.add_two(lasting.fault as u8, lasting.until);
+        }
+        for member in &self.members {
+            self.digest_member(member, &mut state);
+        }
+        for process in 0..self.processes.len() {
+            self.digest_process(process as u8, &mut state);
+        }
+        state.finish()
+    }
+
+    fn digest_member(&self, member: &Member, state: &mut State) {
+        assert!(member.is_idle(), "a server alone, whose stages take no time, is done with what it took in");
+        let tree = member.replica.tree.iter();
+        let mut nodes: Vec<(&str, &Znode)> = tree
+            .filter(|(path, _)| !path.is_reserved() || path.0 == 0)
+            .map(|(path, node)| (self.paths.text(path), node))
+            .collect();
+        nodes.sort_unstable_by_key(|(text, _)| *text);
+        for (text, node) in nodes {
+            let stat = node.stat();
+            let digest = &mut state.digest;
+            digest.add_bytes(text.as_bytes());
+            digest.add_bytes(node.data.as_deref().unwrap_or_default());
+            digest.add((stat.version as u64) << 32 ^ node.creations as u64);
+            digest.add((stat.mtime as u64) << 20 ^ stat.ephemeral_owner.0 as u64);
+            state.zxids.extend([stat.czxid, stat.mzxid, stat.pzxid]);
+        }
+        if let Some(leading) = member.leading() {
+            leading.tracker.digest(&mut state.digest);
+        }
+        // In no particular order: each watch has its own effect.
+        let mut sum = 0u128;
+        for (table, path, session, mode) in member.replica.watches() {
+            let mut watch = Digest::default();
+            watch.add_two(table as u8, session.0 as u64);
+            watch.add_two(mode as u8, 0);
+            watch.add_bytes(self.paths.text(path).as_bytes());
+            sum = sum.wrapping_add(watch.finish());
+        }
+        state.digest.add_wide(sum);
+    }
+
+    fn digest_process(&self, process: u8, state: &mut State) {
+        let of = &self.processes[usize::from(process)];
+        let digest = &mut state.digest;
+        digest.add_wide(of.told.digest.finish());
+        state.zxids.extend(&of.told.zxids);
+        digest.add_two(of.crashed.into(), of.paused.unwrap_or_default());
+        digest.add(of.muted.until(self.now) << 32 ^ of.deafened.until(self.now));
+        digest.add(u64::from(of.resumed == Some(self.now)));
+        of.clock.digest(digest);
+        let mut alarms: Vec<_> = self.alarms.values().filter(|alarm| alarm.process == process).collect();
+        alarms.sort_by_key(|alarm| alarm.number);
+        alarms.iter().for_each(|alarm| digest.add(u64::from(alarm.number) << 48 ^ alarm.due));
+        for (handle, (owner, session)) in (0..).zip(&self.sessions) {
+            if *owner == process {
+                session.digest(&mut state.digest, &mut state.zxids, &self.paths);
+                self.digest_conns(HandleId(handle), state);
+            }
+        }
+    }
+
+    /// The connections of a session, in the order in which it made them, without those that are gone without a trace.
+    fn digest_conns(&self, handle: HandleId, state: &mut State) {
+        for (id, conn) in (0..).zip(&self.conns) {
+            if conn.handle != Some(handle) || conn.is_gone() {
+                continue;
+            }
+            let served = self.members[usize::from(conn.server)].replica.session_of(ConnId(id));
+            state.digest.add(0x1000 ^ served.unwrap_or_default().0 as u64);
+            conn.digest(state, &self.paths);
+        }
+    }
+}
+
+impl Conn {
+    fn digest(&self, state: &mut State, paths: &Paths) {
+        let digest = &mut state.digest;
+        let open = u64::from(self.client_open) | u64::from(self.server_open) << 1;
+        digest.add(open | u64::from(self.established) << 2);
+        for (due, _, packet) in &self.up {
+            match packet {
+                Up::Connect { session, last_zxid, .. } => {
+                    digest.add_two(1, session.0 as u64);
+                    state.zxids.push(*last_zxid);
+                }
+                Up::Request { xid, .. } => digest.add_two(2, *xid as u64 & 0xffff_ffff),
+                Up::Unreadable => digest.add_two(3, 0),
+                Up::Fin => digest.add_two(4, 0),
+            }
+            digest.add(*due);
+        }
+        for (due, _, packet) in &self.down {
+            match packet {
+                Down::Connected { session, timeout, .. } => {
+                    digest.add_two(5, session.0 as u64);
+                    digest.add(*timeout);
+                }
+                Down::Reply { xid, zxid, result } => {
+                    digest.add_two(6, *xid as u64 & 0xffff_ffff);
+                    let mut learnt = Learnt::default();
+                    learnt.answer(result, paths);
+                    digest.add_wide(learnt.digest.finish());
+                    state.zxids.push(*zxid);
+                    state.zxids.append(&mut learnt.zxids);
+                }
+                Down::Notify { kind, path } => {
+                    digest.add_two(7, *kind as u64);
+                    digest.add_bytes(paths.text(*path).as_bytes());
+                }
+                Down::Fin => digest.add_two(8, 0),
+            }
+            digest.add(*due);
+        }
+    }
+}

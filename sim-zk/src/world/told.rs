@@ -1,0 +1,174 @@
+//! What the code of each process was told, kept in the untimed order: code cannot be looked at, but it is a function of what
+//! it was told, and when.
+
+use super::{HandleId, World};
+use crate::digest::Digest;
+use crate::fault::Fault;
+use crate::message::{Answer, Content, Found, OpAnswer, Refusal};
+use crate::paths::{PathId, Paths};
+use crate::session::{Answered, Failure, Told};
+use zk_recipes::zk::Stat;
+
+/// What was learnt, in order. Zxids stand beside it, each once: what matters about them is which of them are the same and
+/// which are larger, not how many transactions lie between.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Learnt {
+    pub digest: Digest,
+    pub zxids: Vec<i64>,
+}
+
+impl Learnt {
+    fn zxid(&mut self, zxid: i64) {
+        let known = self.zxids.iter().position(|known| *known == zxid);
+        let index = known.unwrap_or_else(|| {
+            self.zxids.push(zxid);
+            self.zxids.len() - 1
+        });
+        self.digest.add(index as u64);
+    }
+
+    fn stat(&mut self, stat: &Stat) {
+        [stat.czxid, stat.mzxid, stat.pzxid].into_iter().for_each(|zxid| self.zxid(zxid));
+        self.digest.add((stat.version as u64) << 32 ^ stat.cversion as u64);
+        self.digest.add((stat.mtime as u64) << 20 ^ stat.ephemeral_owner.0 as u64);
+    }
+
+    fn path(&mut self, path: PathId, paths: &Paths) {
+        self.digest.add_bytes(paths.text(path).as_bytes());
+    }
+
+    fn list(&mut self, list: &[PathId], paths: &Paths) {
+        self.digest.add(list.len() as u64);
+        list.iter().for_each(|path| self.path(*path, paths));
+    }
+
+    fn data(&mut self, data: &Content, stat: &Stat) {
+        self.digest.add_bytes(data.as_deref().unwrap_or_default());
+        self.stat(stat);
+    }
+
+    /// The answer to a request.
+    pub(super) fn answer(&mut self, result: &Result<Answer, Refusal>, paths: &Paths) {
+        let answer = match result {
+            Ok(answer) => answer,
+            Err(Refusal::All(code)) => return self.digest.add_two(1, code.number() as u64),
+            Err(Refusal::Multi { index, code, .. }) => {
+                return self.digest.add_two(2, u64::from(*index) << 32 ^ code.number() as u64);
+            }
+        };
+        match answer {
+            Answer::Path(path) => self.path(*path, paths),
+            Answer::Created { path, stat } => {
+                self.path(*path, paths);
+                self.stat(stat);
+            }
+            Answer::Stat(stat) | Answer::Acl(_, stat) => self.stat(stat),
+            Answer::Data(data, stat) => self.data(data, stat),
+            Answer::Children(list, stat) => {
+                self.list(list, paths);
+                stat.iter().for_each(|stat| self.stat(stat));
+            }
+            Answer::Number(number) => self.digest.add_two(3, *number as u64),
+            Answer::Ephemerals(list) => self.list(list, paths),
+            Answer::Many(all) => all.iter().for_each(|found| match found {
+                Ok(Found::Data(data, stat)) => self.data(data, stat),
+                Ok(Found::Children(list)) => self.list(list, paths),
+                Err(code) => self.digest.add_two(4, code.number() as u64),
+            }),
+            Answer::Multi(all) => all.iter().for_each(|one| match one {
+                OpAnswer::Checked => self.digest.add_two(5, 0),
+                OpAnswer::Created(path) => self.path(*path, paths),
+                OpAnswer::CreatedWith(_, path, stat) => {
+                    self.path(*path, paths);
+                    self.stat(stat);
+                }
+                OpAnswer::Deleted => self.digest.add_two(6, 0),
+                OpAnswer::Set(stat) => self.stat(stat),
+            }),
+            Answer::Clients(_) | Answer::Nothing => self.digest.add_two(7, 0),
+        }
+    }
+}
+
+/// What a process was told, beside answers and notifications.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Seen {
+    /// The status of one of its sessions has changed.
+    Changed,
+    /// An alarm went off, by the process's own number for it.
+    Rang(u32),
+    /// It goes on after it stood still.
+    Resumed,
+    /// A fault struck it: what is judged later may depend on that.
+    Struck(Fault),
+}
+
+impl World {
+    /// A process is told something.
+    pub(super) fn remember(&mut self, process: u8, seen: Seen) {
+        if self.config.is_untimed() {
+            let (kind, which) = match seen {
+                Seen::Changed => (1, 0),
+                Seen::Rang(number) => (2, u64::from(number)),
+                Seen::Resumed => (3, 0),
+                Seen::Struck(fault) => (4, fault as u64),
+            };
+            self.add_told(process, kind, which);
+        }
+    }
+
+    /// A process gets the answer to the request of a session that has waited longest.
+    pub(super) fn remember_answer(&mut self, handle: HandleId, answered: &Answered) {
+        if !self.config.is_untimed() {
+            return;
+        }
+        let (process, rank) = (self.process_of(handle), self.rank_of(handle));
+        let what = match &answered.result {
+            Ok(_) => 1,
+            Err(Failure::Refused(_)) => 2,
+            Err(Failure::ConnectionLoss) => 3,
+            Err(Failure::Over(_)) => 4,
+        };
+        self.add_told(process, 5, rank << 8 ^ what);
+        let told = &mut self.processes[usize::from(process)].told;
+        match &answered.result {
+            Ok(answer) => told.answer(&Ok(answer.clone()), &self.paths),
+            Err(Failure::Refused(refusal)) => told.answer(&Err(*refusal), &self.paths),
+            Err(_) => {}
+        }
+    }
+
+    /// A watch of a session is told something.
+    pub(super) fn remember_fired(&mut self, handle: HandleId, told: Told) {
+        if !self.config.is_untimed() {
+            return;
+        }
+        let (kind, path) = match told {
+            Told::Event(kind, path) => (kind as u64, Some(path)),
+            Told::Gap => (10, None),
+            Told::Over(_) => (11, None),
+        };
+        let process = self.process_of(handle);
+        self.add_told(process, 6, self.rank_of(handle) << 8 ^ kind);
+        if let Some(path) = path {
+            self.processes[usize::from(process)].told.path(path, &self.paths);
+        }
+    }
+
+    /// Adds it, and what the process can see then without asking anybody.
+    fn add_told(&mut self, process: u8, kind: u8, which: u64) {
+        let mut digest = self.processes[usize::from(process)].told.digest;
+        digest.add_two(kind, which);
+        digest.add(self.local_time(process));
+        for (_, session) in self.sessions.iter().filter(|(of, _)| *of == process) {
+            digest.add(u64::from(session.status.changes) << 32 ^ session.safe_from);
+        }
+        self.processes[usize::from(process)].told.digest = digest;
+    }
+
+    /// The how-manieth of its process's sessions it is.
+    fn rank_of(&self, handle: HandleId) -> u64 {
+        let process = self.process_of(handle);
+        self.sessions[..usize::from(handle.0)].iter().filter(|(of, _)| *of == process).count() as u64
+    }
+}

@@ -1,0 +1,136 @@
+//! The untimed order: whatever is under way can happen now, and which of it comes next is a choice.
+//!
+//! 1. Whatever commutes with everything else happens at once, without a choice: the end of a fault that lasted, a server's
+//!    own timers, pings and their answers, opening a session, hanging up, the end of the hostile phase. So do answers, unless they
+//!    may be late: what a client does about an answer reaches the server by a request, and that can be late all the same.
+//!    What differs is only how long the client's own operations last; that is seen where answers may be late.
+//! 2. Among the rest of what is due (the heads of the streams, timers, alarms) the next one is chosen at
+//!    [`Point::Next`]; the oldest is the calm one.
+//! 3. If nothing is due, time passes until the next timer. While faults may strike, it may pass at the cost of one of them
+//!    although something is under way: that is one alternative more.
+//! 4. When the last client is done there is nothing to race for: what is left happens client by client.
+
+use super::agenda::Entry;
+use super::{Company, Liberty, Order, Step, World};
+use crate::choose::Point;
+use crate::ensemble::PING;
+use crate::message::{Ask, Down, Up};
+use crate::server::ConnId;
+
+impl World {
+    /// What happens next, and when; `None` if nothing ever will.
+    pub(crate) fn next_of_any(&mut self, company: &mut Company<'_>) -> Option<(u64, Step)> {
+        let mut open = std::mem::take(&mut self.open);
+        let next = self.gather(&mut open).or_else(|| self.choose_next(&mut open, company));
+        for entry in open.drain(..) {
+            self.agenda.push(entry.due, entry.order, entry.step);
+        }
+        self.open = open;
+        next
+    }
+
+    /// Takes everything that is due off the agenda. Steps 1 and 3: what happens without a choice is the answer.
+    fn gather(&mut self, open: &mut Vec<Entry>) -> Option<(u64, Step)> {
+        let mut until = None;
+        while let Some(entry) = self.agenda.first() {
+            if !self.holds(entry) {
+                continue;
+            }
+            let until = *until.get_or_insert(entry.due.max(self.now));
+            let heal = self.heal_due().map(|due| due.max(self.now));
+            if let Some(heal) = heal.filter(|due| *due <= until) {
+                return Some((heal, Step::Heal));
+            }
+            if entry.due > until {
+                return None;
+            }
+            self.agenda.pop();
+            if self.commutes(entry.step) {
+                return Some((entry.due.max(self.now), entry.step));
+            }
+            open.push(entry);
+        }
+        if !open.is_empty() {
+            return None;
+        }
+        self.heal_due().map(|due| (due.max(self.now), Step::Heal))
+    }
+
+    /// Whether it makes no difference when it happens among those that are due with it.
+    fn commutes(&self, step: Step) -> bool {
+        match step {
+            Step::Mend(_) | Step::Server(_) | Step::Heal => true,
+            Step::Up(conn) => match self.conn(conn).next_up() {
+                Some(Up::Request { ask, .. }) => *ask == Ask::Ping,
+                // When a client connects is chosen already: by its timer. Behind an end nobody listens any more.
+                Some(Up::Connect { .. } | Up::Unreadable | Up::Fin) | None => true,
+            },
+            Step::Down(conn) => self.answers_at_once(conn),
+            Step::Timer(handle) => {
+                self.session(handle).only_pings_or_begins(self.local_time(self.process_of(handle)))
+            }
+            Step::Packet(..) | Step::Alarm(_) | Step::Election(_) => false,
+        }
+    }
+
+    /// Whether what comes next from the server reaches the client at once.
+    fn answers_at_once(&self, conn: ConnId) -> bool {
+        if matches!(self.conn(conn).next_down(), Some(Down::Reply { xid: PING, .. })) {
+            return true;
+        }
+        let may_be_late = matches!(self.config.order, Order::Any(Liberty { late_answers: true, .. }));
+        let Some(process) = self.conn(conn).handle.map(|handle| self.process_of(handle)) else { return true };
+        let now = self.local_time(process);
+        let may_act = |alarm: &super::Alarm| alarm.process == process && alarm.due <= now;
+        !may_be_late && !self.alarms.values().any(may_act)
+    }
+
+    /// Step 2.
+    fn choose_next(&mut self, open: &mut Vec<Entry>, company: &mut Company<'_>) -> Option<(u64, Step)> {
+        if open.is_empty() {
+            return None;
+        }
+        if self.ending {
+            open.sort_by_key(|entry| self.in_the_end(entry.step));
+        }
+        let count = if self.ending { 1 } else { open.len() };
+        let later = self.agenda.first().filter(|_| self.may_overtake(open));
+        let alternatives = count + usize::from(later.is_some());
+        let chosen = match alternatives {
+            1 => 0,
+            _ => company.chooser.choose(Point::Next, alternatives as u32) as usize,
+        };
+        let entry = match later {
+            Some(later) if chosen == count => {
+                self.faults_left -= 1;
+                self.agenda.pop();
+                later
+            }
+            _ => open.remove(chosen),
+        };
+        Some((entry.due.max(self.now), entry.step))
+    }
+
+    /// Step 4: client by client, so that the order does not depend on what was before.
+    fn in_the_end(&self, step: Step) -> (u8, Step) {
+        let handle = match step {
+            Step::Up(conn) | Step::Down(conn) => self.conn(conn).handle,
+            Step::Timer(handle) => Some(handle),
+            _ => None,
+        };
+        let alarm = |id| self.alarms.get(&id).map(|alarm| alarm.process);
+        let process = match step {
+            Step::Alarm(id) => alarm(id),
+            _ => handle.map(|handle| self.process_of(handle)),
+        };
+        (process.unwrap_or(u8::MAX), step)
+    }
+
+    /// Whether time may pass although something is under way.
+    fn may_overtake(&self, open: &[Entry]) -> bool {
+        matches!(self.config.order, Order::Any(Liberty { overtaking: true, .. }))
+            && self.hostile
+            && self.faults_left > 0
+            && open.iter().any(|entry| entry.due <= self.now)
+    }
+}

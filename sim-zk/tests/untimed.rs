@@ -1,0 +1,123 @@
+//! The untimed order: every order of requests is a run, and states that are the same have the same digest.
+
+use sim_zk::choose::{Chooser, Point};
+use sim_zk::{Config, End, Liberty, Sim};
+use std::collections::BTreeSet;
+use std::time::Duration;
+use zk_recipes::zk::{CreateMode, ZooKeeper};
+
+/// Follows a list, then takes 0; notes how many alternatives there were, and the states it came to.
+#[derive(Default)]
+struct Noting {
+    planned: Vec<u32>,
+    alternatives: Vec<u32>,
+    states: Vec<u128>,
+}
+
+impl Chooser for Noting {
+    fn choose(&mut self, point: Point, n: u32) -> u32 {
+        let n = if point == Point::Next { n } else { 1 };
+        self.alternatives.push(n);
+        self.planned.get(self.alternatives.len() - 1).copied().unwrap_or(0)
+    }
+
+    fn goes_on(&mut self, state: &mut dyn FnMut() -> u128) -> bool {
+        self.states.push(state());
+        true
+    }
+}
+
+/// What every process does, one request behind the other.
+#[derive(Clone, Copy)]
+enum Does {
+    Read,
+    Write,
+}
+
+fn run(planned: Vec<u32>, requests: u32, does: Does) -> Noting {
+    let config = Config::default().in_any_order(Liberty::default());
+    let chooser = Noting { planned, ..Noting::default() };
+    let root = move |sim: Sim| async move {
+        let mut parts = Vec::new();
+        for name in ["a", "b"] {
+            let process = sim.process(name);
+            let opening = process.open(Duration::from_secs(6));
+            parts.push(process.spawn(async move {
+                let zk = opening.await;
+                for number in 0..requests {
+                    match does {
+                        Does::Read => drop(zk.exists("/").await.unwrap()),
+                        Does::Write => {
+                            let path = format!("/{}-{number}", zk.session().0);
+                            drop(zk.create(&path, b"", CreateMode::Persistent).await.unwrap());
+                        }
+                    }
+                }
+            }));
+        }
+        for part in parts {
+            part.await.unwrap();
+        }
+    };
+    let run = Sim::run(config, Duration::from_secs(60), chooser, (), root);
+    assert_eq!(run.end, End::Done);
+    run.chooser
+}
+
+/// Every run: how many there are, the states in which they end, and all states.
+fn all(requests: u32, does: Does) -> (usize, usize, usize) {
+    let (mut waiting, mut runs) = (vec![Vec::new()], 0);
+    let (mut last, mut states) = (BTreeSet::new(), BTreeSet::new());
+    while let Some(planned) = waiting.pop() {
+        let ran = run(planned.clone(), requests, does);
+        runs += 1;
+        last.extend(ran.states.last());
+        states.extend(&ran.states);
+        for at in planned.len()..ran.alternatives.len() {
+            for other in 1..ran.alternatives[at] {
+                let mut next = planned.clone();
+                next.resize(at, 0);
+                next.push(other);
+                waiting.push(next);
+            }
+        }
+    }
+    (runs, last.len(), states.len())
+}
+
+#[test]
+fn there_are_as_many_runs_as_ways_to_merge_two_rows_of_requests() {
+    // (2n)! / (n! n!)
+    for (requests, ways) in [(1, 2), (2, 6), (3, 20), (4, 70)] {
+        assert_eq!(all(requests, Does::Read).0, ways, "{requests} reads each");
+        assert_eq!(all(requests, Does::Write).0, ways, "{requests} writes each");
+    }
+}
+
+#[test]
+fn reads_in_another_order_end_in_the_same_state_and_writes_do_not() {
+    let (_, ends_of_reads, states_of_reads) = all(3, Does::Read);
+    let (_, ends_of_writes, states_of_writes) = all(3, Does::Write);
+    // The last request is under way: a's or b's.
+    assert_eq!(ends_of_reads, 2);
+    assert_eq!(ends_of_writes, 20);
+    assert!(states_of_reads < states_of_writes, "{states_of_reads}, {states_of_writes}");
+}
+
+#[test]
+fn a_run_that_is_cut_says_so() {
+    struct Three(u32);
+    impl Chooser for Three {
+        fn choose(&mut self, _: Point, _: u32) -> u32 {
+            0
+        }
+        fn goes_on(&mut self, _: &mut dyn FnMut() -> u128) -> bool {
+            self.0 += 1;
+            self.0 <= 3
+        }
+    }
+    let config = Config::default().in_any_order(Liberty::default());
+    let root = |sim: Sim| async move { drop(sim.process("a").open(Duration::from_secs(6)).await) };
+    let run = Sim::run(config, Duration::from_secs(60), Three(0), (), root);
+    assert_eq!((run.end, run.output, run.world.now()), (End::Cut, None, 0));
+}
