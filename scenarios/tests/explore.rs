@@ -72,12 +72,7 @@ fn certificates_that_are_quickly_repeated_are_true() {
 
 #[test]
 fn what_is_cut_short_has_no_other_states_and_no_other_breaches() {
-    let cases: [(&str, u32, &[Fault]); 4] = [
-        ("config", 0, &[]),
-        ("barrier", 1, &[Fault::Cancel]),
-        ("barrier", 1, &[Fault::ReplyLost]),
-        ("barrier", 1, &[Fault::Disconnect]),
-    ];
+    let cases: [(&str, u32, &[Fault]); 2] = [("config", 0, &[]), ("barrier", 1, &[Fault::Cancel])];
     for (name, faults, kinds) in cases {
         let with = scope(name, faults, kinds);
         let without = Scope { cutting: false, ..with.clone() };

@@ -42,16 +42,15 @@ impl World {
                 return Some((heal, Step::Heal));
             }
             if entry.due > until {
-                return None;
+                break;
             }
             self.agenda.pop();
-            if self.commutes(entry.step) {
-                return Some((entry.due.max(self.now), entry.step));
-            }
             open.push(entry);
         }
         if !open.is_empty() {
-            return None;
+            let at_once = (0..open.len()).filter(|index| self.commutes(open[*index].step));
+            let entry = open.remove(at_once.min_by_key(|index| self.rank_of_step(open[*index].step))?);
+            return Some((entry.due.max(self.now), entry.step));
         }
         self.heal_due().map(|due| (due.max(self.now), Step::Heal))
     }
@@ -91,7 +90,7 @@ impl World {
             return None;
         }
         if self.ending {
-            open.sort_by_key(|entry| self.in_the_end(entry.step));
+            open.sort_by_key(|entry| self.rank_of_step(entry.step));
         }
         let count = if self.ending { 1 } else { open.len() };
         let later = self.agenda.first().filter(|_| self.may_overtake(open));
@@ -111,8 +110,8 @@ impl World {
         Some((entry.due.max(self.now), entry.step))
     }
 
-    /// Step 4: client by client, so that the order does not depend on what was before.
-    fn in_the_end(&self, step: Step) -> (u8, Step) {
+    /// Steps 1 and 4: what lasted ends, and then client by client, so that the order does not depend on what was before.
+    fn rank_of_step(&self, step: Step) -> (bool, u8, Step) {
         let handle = match step {
             Step::Up(conn) | Step::Down(conn) => self.conn(conn).handle,
             Step::Timer(handle) => Some(handle),
@@ -123,7 +122,7 @@ impl World {
             Step::Alarm(id) => alarm(id),
             _ => handle.map(|handle| self.process_of(handle)),
         };
-        (process.unwrap_or(u8::MAX), step)
+        (!matches!(step, Step::Mend(_)), process.unwrap_or(u8::MAX), step)
     }
 
     /// Whether time may pass although something is under way.
