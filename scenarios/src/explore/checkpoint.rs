@@ -37,9 +37,11 @@ struct Stored {
     first: Option<(String, Vec<u16>)>,
     breaches: Vec<(String, Vec<u16>, u64)>,
     states: Vec<u128>,
-    /// What runs had planned, and the branches of each.
-    queue: Vec<(Vec<u16>, Vec<(u32, u64)>)>,
+    queue: Vec<Planned>,
 }
+
+/// What a run had planned, and its branches: at which of its choices each leaves it, and for which alternatives, a bit each.
+type Planned = (Vec<u16>, Vec<(u32, u64)>);
 
 #[derive(Serialize, Deserialize)]
 struct StoredScope {
@@ -106,7 +108,7 @@ impl Search {
             overtaking: *overtaking,
             cutting: *cutting,
         };
-        let mut queue: Vec<(Vec<u16>, Vec<(u32, u64)>)> = Vec::new();
+        let mut queue: Vec<Planned> = Vec::new();
         for Branch { planned, at, left } in &self.queue {
             match queue.last_mut() {
                 Some((last, branches)) if **last == **planned => branches.push((*at, *left)),

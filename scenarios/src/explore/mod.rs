@@ -27,11 +27,13 @@
 //!    operation and each belief, how many of each client had ended.
 //!
 //! What is not in the digest is the order in which happenings at different clients interleaved where neither was told of the
-//! other and no operation ended before another began, and how many transactions lie between two zxids. A rule that looked at that would judge by an accident. That cutting
-//! loses nothing is put to the test by exploring tiny scopes without it (`tests/explore.rs`): calm ones, and with a cancelled
-//! operation, come to the same states. Open: with one lost reply the barrier has 289 states without cutting and 285 with it,
-//! and no other breaches; as long as that is not understood, a complete scope in which connections are lost is strong evidence
-//! and no proof.
+//! other and no operation ended before another began, and how many transactions lie between two zxids. A rule that looked at
+//! that would judge by an accident.
+//!
+//! That nothing is lost is put to the test by exploring tiny scopes without cutting (`tests/explore.rs`): calm ones, and one
+//! with a cancelled operation, come to the same states. Open: with one lost reply the barrier has 289 states without cutting
+//! and 285 with it, and no other breaches. As long as that is not understood, a complete scope in which connections are lost
+//! is strong evidence and no proof.
 
 mod certificate;
 mod checkpoint;
