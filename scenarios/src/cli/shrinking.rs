@@ -138,20 +138,18 @@ fn count(number: u64, one: &str) -> String {
     format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Shrinks a run that failed, and tells the smallest that fails in the same way by its size and its code. Nothing if it
-/// does not fail, or if no run may go into that.
-pub(super) fn also(target: &'static Target, plan: &Plan, run: &Run, runs: u32, output: Output) {
+/// Shrinks a run that failed. Nothing if it does not fail, or if no run may go into that.
+pub(super) fn also(target: &'static Target, plan: &Plan, run: &Run, runs: u32) -> Option<Shrunk> {
     if runs == 0 || run.verdict() < Verdict::Unknown {
-        return;
+        return None;
     }
     super::silence_panics();
-    let Ok(shrunk) = shrink(target, plan, run.choices.clone(), runs) else { return };
-    if output.is_json() {
-        println!("{}", line(&shrunk));
-        return;
-    }
-    println!("  shrunk    {}", small(&shrunk));
-    println!("  then      cargo sim replay {}", shrunk.recorded().code());
+    shrink(target, plan, run.choices.clone(), runs).ok()
+}
+
+/// The smallest run by its size and its code, below what failed.
+pub(super) fn below(shrunk: &Shrunk) -> String {
+    format!("  shrunk    {}\n  then      cargo sim replay {}\n", small(shrunk), shrunk.recorded().code())
 }
 
 /// The size of the smallest run in one line.

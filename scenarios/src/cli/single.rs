@@ -160,7 +160,9 @@ fn show(
     let page = view.page.write(Shown { history, report, verdict, source: &source, beside: None })?;
     if output.is_json() {
         println!("{}", run_line(target, number, run));
-        shrinking::also(target, plan, run, shrink, output);
+        if let Some(shrunk) = shrinking::also(target, plan, run, shrink) {
+            println!("{}", shrinking::line(&shrunk));
+        }
         println!("{}", summary_line(verdict));
         return Ok(status(verdict));
     }
@@ -191,7 +193,9 @@ fn show(
     if let Some(kept) = &kept {
         println!();
         print!("{}", failure::tell(target, plain, plan, run, kept));
-        shrinking::also(target, plan, run, shrink, output);
+        if let Some(shrunk) = shrinking::also(target, plan, run, shrink) {
+            print!("{}", shrinking::below(&shrunk));
+        }
     } else if !run.report.findings.is_empty() {
         println!();
         print!("{}", run.report);

@@ -316,7 +316,7 @@ impl Telling {
     }
 
     /// The first failure of each kind is run again, kept and told.
-    fn tell_failures(&self, part: &Part) -> anyhow::Result<()> {
+    fn tell_failures(&mut self, part: &Part) -> anyhow::Result<()> {
         let mut kinds: Vec<_> = part.tally.failures.iter().collect();
         kinds.sort_by_key(|(what, (_, count))| (u64::MAX - count, *what));
         for (what, (seed, count)) in kinds.iter().skip(TOLD) {
@@ -354,9 +354,12 @@ impl Telling {
                 }
                 println!("  {count} of {} runs failed by {what}", part.tally.runs);
             }
-            shrinking::also(search.target, &plan, &run, self.shrink, self.output);
+            let shrunk = shrinking::also(search.target, &plan, &run, self.shrink);
+            if let (Some(shrunk), true) = (&shrunk, self.lines.are_wanted()) {
+                self.lines.write(shrinking::line(shrunk))?;
+            }
             if !self.output.is_json() {
-                println!();
+                println!("{}", shrunk.as_ref().map_or(String::new(), shrinking::below));
             }
         }
         Ok(())

@@ -14,6 +14,9 @@ pub(super) struct Remembered {
     clients: Vec<(Digest, u64)>,
 }
 
+/// Stands before what had ended when something began: more than any client's number.
+const BEGINS: u64 = 1 << 32;
+
 impl Remembered {
     /// Something is written down.
     pub(super) fn note(&mut self, who: Who, what: &What) {
@@ -36,7 +39,12 @@ impl Remembered {
 
     fn begin(&mut self, client: usize) {
         let mut digest = self.clients[client].0;
-        self.clients.iter().for_each(|(_, ended)| digest.add(*ended));
+        digest.add(BEGINS);
+        // Of whom nothing was heard yet, nothing has ended.
+        for (number, (_, ended)) in self.clients.iter().enumerate().filter(|(_, (_, ended))| *ended > 0) {
+            digest.add(number as u64);
+            digest.add(*ended);
+        }
         self.clients[client].0 = digest;
     }
 
