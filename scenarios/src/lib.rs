@@ -1,5 +1,6 @@
 //! Stories, workloads and seeded fault runs for ZooKeeper recipes, on a simulated and on a real ensemble.
 
+mod aligned;
 pub mod broken;
 pub mod cli;
 pub mod client;

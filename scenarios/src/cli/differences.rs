@@ -1,5 +1,6 @@
 //! What differed, as a table.
 
+use crate::aligned::aligned;
 use crate::conformance::compare::Difference;
 
 /// How wide a column may be; what is cut off stands in the line about the case.
@@ -20,16 +21,7 @@ pub(super) fn table(differing: &[(String, Difference)]) -> String {
             .map(cut)
     });
     let rows: Vec<[String; 5]> = std::iter::once(head).chain(rows).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; 5] = std::array::from_fn(width);
-    let mut table = "\n".to_owned();
-    for row in &rows {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-        let line = cells.collect::<Vec<_>>().join("  ");
-        table += line.trim_end();
-        table.push('\n');
-    }
-    table
+    format!("\n{}", aligned(&rows))
 }
 
 fn cut(text: String) -> String {

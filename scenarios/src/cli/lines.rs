@@ -2,10 +2,22 @@
 
 use super::Output;
 use anyhow::{Context, anyhow};
+use clap::Args;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Files for the results, besides stdout.
+#[derive(Args)]
+pub(super) struct Files {
+    /// Write the results into this new file as JSON lines, whatever goes to stdout: `merge` reads it
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// Write the results into this new file as a JUnit report
+    #[arg(long, value_name = "FILE")]
+    pub(super) junit: Option<PathBuf>,
+}
 
 /// Where the lines go.
 pub(super) struct Lines {

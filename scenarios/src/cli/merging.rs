@@ -1,7 +1,7 @@
 //! `merge`: the shards of a sweep, added up.
 
 use super::Output;
-use super::lines::Lines;
+use super::lines::Files;
 use super::sweeping::{Part, Telling};
 use crate::shard::{Sheet, merge};
 use anyhow::{anyhow, bail};
@@ -16,12 +16,8 @@ pub(super) struct Merge {
     /// What every shard has written with `--out`, or with `--format json`
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Write the results into this new file, as JSON lines
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Write the results into this new file as a JUnit report
-    #[arg(long, value_name = "FILE")]
-    junit: Option<PathBuf>,
+    #[command(flatten)]
+    results: Files,
     #[command(flatten)]
     output: Output,
 }
@@ -45,12 +41,7 @@ impl Merge {
             seconds = seconds.max(shard.seconds);
         }
         let merged = merge(&shards)?;
-        let mut telling = Telling {
-            output: self.output,
-            lines: Lines::open(self.output, self.out.as_deref())?,
-            junit: self.junit.as_deref().map(super::lines::new_file).transpose()?,
-            shrink: crate::shrink::RUNS,
-        };
+        let mut telling = Telling::open(self.output, &self.results, crate::shrink::RUNS)?;
         super::silence_panics();
         for (order, _) in &merged {
             let name = order.search.target.name;

@@ -1,6 +1,6 @@
 //! `sweep`: many seeds, counted.
 
-use super::lines::{InOrder, Lines, new_file};
+use super::lines::{Files, InOrder, Lines, new_file};
 use super::progress::Watched;
 use super::single::{read_plan, run_line, target};
 use super::{Output, failure, fresh, junit, shapes, shrinking, status, word};
@@ -76,12 +76,8 @@ pub(super) struct Sweep {
     /// In JSON lines: one for every run, not only for failures
     #[arg(long)]
     each: bool,
-    /// Write the results into this new file as JSON lines, whatever goes to stdout: `merge` reads it
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Write the results into this new file as a JUnit report
-    #[arg(long, value_name = "FILE")]
-    junit: Option<PathBuf>,
+    #[command(flatten)]
+    files: Files,
     #[command(flatten)]
     output: Output,
 }
@@ -145,11 +141,11 @@ pub(super) struct Part {
 
 /// Where results go.
 pub(super) struct Telling {
-    pub output: Output,
+    output: Output,
     pub lines: Lines,
-    pub junit: Option<File>,
+    junit: Option<File>,
     /// How many runs may go into making a failure small.
-    pub shrink: u32,
+    shrink: u32,
 }
 
 impl Sweep {
@@ -172,9 +168,7 @@ impl Sweep {
         };
         let end =
             self.from.checked_add(self.seeds).ok_or_else(|| anyhow!("there are no seeds beyond 2^64"))?;
-        let junit = self.junit.as_deref().map(new_file).transpose()?;
-        let lines = Lines::open(self.output, self.out.as_deref())?;
-        let mut telling = Telling { output: self.output, lines, junit, shrink: self.shrink };
+        let mut telling = Telling::open(self.output, &self.files, self.shrink)?;
         // A run that panics is told as a failure, with its seed; the hook would tell it a thousand times.
         super::silence_panics();
         let stop = AtomicBool::new(false);
@@ -298,6 +292,13 @@ impl Sweep {
 }
 
 impl Telling {
+    /// Makes the files first, so that nothing is done in vain.
+    pub(super) fn open(output: Output, files: &Files, shrink: u32) -> anyhow::Result<Telling> {
+        let junit = files.junit.as_deref().map(new_file).transpose()?;
+        let lines = Lines::open(output, files.out.as_deref())?;
+        Ok(Telling { output, lines, junit, shrink })
+    }
+
     /// Tells what came of it all: failures, tables, lines, the report; and gives the exit status.
     pub(super) fn conclude(mut self, parts: &[Part], seconds: f64) -> anyhow::Result<ExitCode> {
         for part in parts {

@@ -1,10 +1,10 @@
 //! How small the failures of the zoo get.
 
+use crate::aligned::aligned;
 use crate::plan::Plan;
 use crate::run::{self, Run};
 use crate::shrink::{ShrinkError, Shrunk, Size, shrink};
 use crate::target::Target;
-use std::fmt::Write as _;
 
 /// The first of these seeds that is caught as it should be.
 pub fn first_caught(target: &'static Target, mut seeds: std::ops::Range<u64>) -> Option<(u64, Plan, Run)> {
@@ -78,14 +78,7 @@ pub fn text(all: &[Small]) -> String {
         let runs = figure(&|one| one.shrunk.runs.into()) as u32;
         rows.push(row(name, "", String::new(), size, before, runs, figure(&|one| one.ms)));
     }
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
-    let mut text = String::new();
-    for row in &rows {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
-    }
-    text
+    aligned(&rows)
 }
 
 fn at_median(mut figures: Vec<f64>) -> f64 {

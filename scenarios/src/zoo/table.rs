@@ -2,6 +2,7 @@
 
 use super::Promise;
 use super::measure::{Measured, Outcome};
+use crate::aligned::aligned;
 use std::fmt::Write as _;
 use zk_checker::RuleId;
 
@@ -16,14 +17,7 @@ pub fn text(measured: &[Measured]) -> String {
     let head = ["broken recipe", "rule", "first in", "fails", "median", "p95", "harm", "outside", "twin", ""];
     let mut rows = vec![head.map(str::to_owned)];
     rows.extend(measured.iter().map(cells));
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
-    let mut text = String::new();
-    for row in &rows {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
-    }
-    text
+    aligned(&rows)
 }
 
 fn cells(one: &Measured) -> [String; 10] {
