@@ -10,11 +10,15 @@
 //! event, so that a barrier that was lowered and raised at once holds those who had been let go: here the deletion itself
 //! lets them pass. Who wants the page's meaning waits [until it is down](Barrier::wait_until_down).
 
+use crate::observe::{self, operation};
 use crate::parents::Parents;
 use crate::race::{connected, reconnected, within};
 use crate::zk::{CreateMode, Error, EventKind, ZooKeeper, path};
 use std::future::Future;
 use std::time::Duration;
+
+/// What an operator reads.
+const RECIPE: &str = "barrier";
 
 /// How long a raised barrier stands, if nobody lowers it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -101,6 +105,10 @@ impl<Z: ZooKeeper> Barrier<Z> {
     /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also
     /// [`Error::NoNode`].
     pub async fn raise(&self) -> Result<(), Error> {
+        operation!(&self.zk, RECIPE, "raise", &self.path).of(self.create()).await
+    }
+
+    async fn create(&self) -> Result<(), Error> {
         let mode = match self.options.lives {
             While::Permanent => CreateMode::Persistent,
             While::SessionLives => CreateMode::Ephemeral,
@@ -141,6 +149,10 @@ impl<Z: ZooKeeper> Barrier<Z> {
     /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); [`Error::NotEmpty`] if somebody has put
     /// znodes below it.
     pub async fn lower(&self) -> Result<(), Error> {
+        operation!(&self.zk, RECIPE, "lower", &self.path).of(self.delete()).await
+    }
+
+    async fn delete(&self) -> Result<(), Error> {
         loop {
             let status = connected(&self.zk).await?;
             match self.zk.delete(&self.path, None).await {
@@ -168,6 +180,10 @@ impl<Z: ZooKeeper> Barrier<Z> {
     /// [`is_session_over`](Error::is_session_over): whether it still stands is not known then.
     /// [`is_denied`](Error::is_denied).
     pub async fn wait(&self) -> Result<(), Error> {
+        operation!(&self.zk, RECIPE, "wait", &self.path).of(self.passing()).await
+    }
+
+    async fn passing(&self) -> Result<(), Error> {
         let mut waited_for = None;
         loop {
             let Some((czxid, watch)) = self.look().await? else { return Ok(()) };
@@ -176,6 +192,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
                 return Ok(());
             }
             // Only the end of this incarnation lets us pass; any other event is a reason to look again.
+            observe::waits(&self.path);
             if watch.await?.kind == EventKind::NodeDeleted {
                 return Ok(());
             }
@@ -189,7 +206,8 @@ impl<Z: ZooKeeper> Barrier<Z> {
     /// [`is_timed_out`](Error::is_timed_out) when the limit is over.
     pub fn wait_within(&self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send + '_ {
         let until = self.zk.now() + limit;
-        within(&self.zk, until, self.wait())
+        let operation = operation!(&self.zk, RECIPE, "wait", &self.path);
+        operation.of(within(&self.zk, until, self.passing()))
     }
 
     /// Waits until no barrier is seen to stand: who is let go and finds the barrier raised again waits on, so that a barrier
@@ -207,7 +225,12 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// As [`wait`](Self::wait).
     pub async fn wait_until_down(&self) -> Result<(), Error> {
+        operation!(&self.zk, RECIPE, "wait_until_down", &self.path).of(self.finding_it_down()).await
+    }
+
+    async fn finding_it_down(&self) -> Result<(), Error> {
         while let Some((_, watch)) = self.look().await? {
+            observe::waits(&self.path);
             watch.await?;
         }
         Ok(())
@@ -223,7 +246,8 @@ impl<Z: ZooKeeper> Barrier<Z> {
         limit: Duration,
     ) -> impl Future<Output = Result<(), Error>> + Send + '_ {
         let until = self.zk.now() + limit;
-        within(&self.zk, until, self.wait_until_down())
+        let operation = operation!(&self.zk, RECIPE, "wait_until_down", &self.path);
+        operation.of(within(&self.zk, until, self.finding_it_down()))
     }
 
     /// Step 2: which incarnation stands, with a watch on its end. A list and not a stat: on a missing znode it leaves

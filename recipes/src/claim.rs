@@ -10,6 +10,7 @@
 //! session could not be told apart. A claim that was given up reserves its name until its clean-up is done.
 
 use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop};
+use crate::observe::{self, operation};
 use crate::parents::Parents;
 use crate::race::{again, connected, first, reconnected};
 use crate::settled;
@@ -109,6 +110,8 @@ impl Drop for Claimant {
 /// By which rules a name is claimed and held.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
+    /// Whose claim it is, as an operator reads it.
+    pub recipe: &'static str,
     pub parents: Parents,
     pub if_taken: IfTaken,
     /// What a second claim of one name by one session ends with; without it that is a claim like any other.
@@ -205,7 +208,10 @@ async fn wait_for<Z: ZooKeeper>(zk: &Z, terms: Terms, path: &str) -> Result<(), 
         Ok((listing, watch)) => match terms.twice {
             Some(twice) if listing.stat.ephemeral_owner == zk.session() => Err(twice(path.to_owned())),
             // An ephemeral has no children: it fires when the znode goes, and never else.
-            _ => watch.await.map(drop),
+            _ => {
+                observe::waits(path);
+                watch.await.map(drop)
+            }
         },
         Err(Error::NoNode) => Ok(()),
         Err(Error::ConnectionLoss) => reconnected(zk, status).await.map(drop),
@@ -217,6 +223,7 @@ async fn wait_for<Z: ZooKeeper>(zk: &Z, terms: Terms, path: &str) -> Result<(), 
 #[derive(Debug)]
 pub(crate) struct Claimed<Z: ZooKeeper> {
     zk: Z,
+    recipe: &'static str,
     hold: Hold<Z>,
     czxid: i64,
     /// The name stays reserved as long as this lives.
@@ -226,6 +233,7 @@ pub(crate) struct Claimed<Z: ZooKeeper> {
 impl<Z: ZooKeeper> Claimed<Z> {
     fn new(zk: &Z, terms: Terms, claimant: Claimant, czxid: i64, data: &[u8], armed: Armed) -> Self {
         let grant = Grant {
+            recipe: terms.recipe,
             path: claimant.0.path.clone(),
             czxid,
             token: czxid,
@@ -234,7 +242,8 @@ impl<Z: ZooKeeper> Claimed<Z> {
             on_suspect: terms.on_suspect,
             margin: terms.margin.unwrap_or_else(|| zk.timeout() / 10),
         };
-        Claimed { zk: zk.clone(), hold: Hold::new(zk, grant), czxid, _claimant: claimant }
+        let hold = Hold::new(zk, grant);
+        Claimed { zk: zk.clone(), recipe: terms.recipe, hold, czxid, _claimant: claimant }
     }
 
     pub(crate) fn path(&self) -> &str {
@@ -257,8 +266,8 @@ impl<Z: ZooKeeper> Claimed<Z> {
         self.hold.resumed().await
     }
 
-    pub(crate) async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
-        self.hold.run(work).await
+    pub(crate) fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
+        self.hold.run(work)
     }
 
     fn removed(&self) -> Error {
@@ -268,6 +277,10 @@ impl<Z: ZooKeeper> Claimed<Z> {
 
     /// Replaces the data, of this incarnation only.
     pub(crate) async fn set(&self, data: &[u8]) -> Result<(), Error> {
+        operation!(&self.zk, self.recipe, "set", self.path()).of(self.replace(data)).await
+    }
+
+    async fn replace(&self, data: &[u8]) -> Result<(), Error> {
         let (zk, path) = (&self.zk, self.path());
         path::validate_size(path, data)?;
         let mut stat = None;
@@ -315,7 +328,12 @@ impl<Z: ZooKeeper> Claimed<Z> {
     }
 
     /// Step 4. Looks first, so that nothing but the own incarnation goes.
-    pub(crate) async fn release(mut self) -> Result<Released, Error> {
+    pub(crate) async fn release(self) -> Result<Released, Error> {
+        let path = self.path().to_owned();
+        operation!(&self.zk, self.recipe, "release", &path).telling(self.give_back()).await
+    }
+
+    async fn give_back(mut self) -> Result<Released, Error> {
         let (lost, mut tried) = (self.was_lost(), false);
         let released = loop {
             match self.try_release(&mut tried).await {
@@ -334,7 +352,12 @@ impl<Z: ZooKeeper> Claimed<Z> {
 
     /// Step 4 in one request, while the hold is certain: as long as the session lives nobody else can have the name,
     /// unless somebody deletes what is not his.
-    pub(crate) async fn release_at_once(mut self) -> Result<Released, Error> {
+    pub(crate) async fn leave(self) -> Result<Released, Error> {
+        let path = self.path().to_owned();
+        operation!(&self.zk, self.recipe, "leave", &path).telling(self.give_back_at_once()).await
+    }
+
+    async fn give_back_at_once(mut self) -> Result<Released, Error> {
         let status = self.zk.status();
         if self.state() == HoldState::Held && status.is_connected() {
             match self.zk.delete(self.path(), None).await {
@@ -362,7 +385,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
                 Err(e) => return Err(e),
             }
         }
-        self.release().await
+        self.give_back().await
     }
 
     fn was_lost(&self) -> Option<LostReason> {

@@ -11,6 +11,7 @@
 //! ZooKeeper's recipes page says that configuration needs no more than the API. What that leaves to the caller: reading
 //! and watching by two requests loses what is written in between, and values written one by one are seen torn.
 
+use crate::observe::operation;
 use crate::parents::Parents;
 use crate::race::{again, connected, reconnected};
 use crate::settled;
@@ -18,6 +19,9 @@ use crate::zk::duty::settle;
 use crate::zk::{CreateMode, Data, Error, Op, OpResult, Stat, ZooKeeper, path};
 use std::collections::BTreeMap;
 use std::future::Future;
+
+/// What an operator reads.
+const RECIPE: &str = "config";
 
 pub use crate::follow::{Update, Updates, Versioned};
 
@@ -48,7 +52,8 @@ impl Default for ConfigOptions {
 ///
 /// A value is identified by its incarnation and version. Nobody deletes it by this recipe; if somebody does, and makes it
 /// again, and it has come to the same version, then ZooKeeper cannot tell the two apart in a write, and the writer is told
-/// that the outcome is unknown.
+/// that the outcome is unknown. A writer that lost the answer to what was then taken away, and finds another's value, takes
+/// it for a conflict.
 ///
 /// Not promised: every intermediate value.
 ///
@@ -106,7 +111,7 @@ impl<Z: ZooKeeper> Config<Z> {
 
     /// Follows the value. Nothing is sent yet.
     pub fn follow(&self) -> Updates<Z> {
-        Updates::new(&self.zk, self.path.clone(), |found| Versioned::new(found.data, &found.stat))
+        Updates::new(&self.zk, RECIPE, self.path.clone(), |found| Versioned::new(found.data, &found.stat))
     }
 
     /// The value now, as the connected server knows it.
@@ -115,6 +120,10 @@ impl<Z: ZooKeeper> Config<Z> {
     ///
     /// [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
     pub async fn get(&self) -> Result<Option<Versioned>, Error> {
+        operation!(&self.zk, RECIPE, "get", &self.path).attempt(self.read()).await
+    }
+
+    async fn read(&self) -> Result<Option<Versioned>, Error> {
         loop {
             let status = connected(&self.zk).await?;
             match self.zk.get(&self.path).await {
@@ -146,6 +155,11 @@ impl<Z: ZooKeeper> Config<Z> {
         expected: Option<&Versioned>,
         data: &[u8],
     ) -> Result<Versioned, Error> {
+        let operation = operation!(&self.zk, RECIPE, "compare_and_set", &self.path);
+        operation.of(self.replace(expected, data)).await
+    }
+
+    async fn replace(&self, expected: Option<&Versioned>, data: &[u8]) -> Result<Versioned, Error> {
         path::validate_size(&self.path, data)?;
         let ours = |found: &Data| found.data == data;
         match expected {
@@ -228,6 +242,10 @@ impl<Z: ZooKeeper> Config<Z> {
     /// [`is_outcome_unknown`](Error::is_outcome_unknown) when the reply was lost and the value is another by then: it is
     /// not written twice, since it might undo what came after it. Else as [`compare_and_set`](Self::compare_and_set).
     pub async fn put(&self, data: &[u8]) -> Result<Versioned, Error> {
+        operation!(&self.zk, RECIPE, "put", &self.path).of(self.write(data)).await
+    }
+
+    async fn write(&self, data: &[u8]) -> Result<Versioned, Error> {
         path::validate_size(&self.path, data)?;
         loop {
             let status = connected(&self.zk).await?;
@@ -273,6 +291,15 @@ impl<Z: ZooKeeper> Config<Z> {
         values: &BTreeMap<String, Vec<u8>>,
         expected: Option<&Versioned>,
     ) -> Result<Versioned, Error> {
+        let operation = operation!(&self.zk, RECIPE, "publish", &self.path);
+        operation.of(self.write_set(values, expected)).await
+    }
+
+    async fn write_set(
+        &self,
+        values: &BTreeMap<String, Vec<u8>>,
+        expected: Option<&Versioned>,
+    ) -> Result<Versioned, Error> {
         let name = format!("{PREFIX}{}", self.zk.guid());
         let mut index = Index::of(expected);
         let retired = index.push(Set { name, keys: values.keys().cloned().collect() }, self.options.keep);
@@ -294,7 +321,7 @@ impl<Z: ZooKeeper> Config<Z> {
                 Err(Error::Multi { index, cause }) => (index, *cause),
                 Err(Error::ConnectionLoss) => {
                     reconnected(&self.zk, status).await?;
-                    match self.find(&directory, expected).await? {
+                    match self.find(&directory, &pointer, expected).await? {
                         Some(stat) => return Ok(Versioned::new(pointer, &stat)),
                         None => continue,
                     }
@@ -342,7 +369,12 @@ impl<Z: ZooKeeper> Config<Z> {
     }
 
     /// Step 5 of a publication: the stat that it gave the pointer, or `None` if it was not applied.
-    async fn find(&self, directory: &str, expected: Option<&Versioned>) -> Result<Option<Stat>, Error> {
+    async fn find(
+        &self,
+        directory: &str,
+        written: &[u8],
+        expected: Option<&Versioned>,
+    ) -> Result<Option<Stat>, Error> {
         loop {
             let status = connected(&self.zk).await?;
             let flight = (settle(&self.zk, &self.path), self.zk.exists(directory), self.zk.get(&self.path));
@@ -351,6 +383,8 @@ impl<Z: ZooKeeper> Config<Z> {
                 continue;
             }
             let (set, pointer) = match (flight.1.await, flight.2.await) {
+                // A stranger may have taken the directory away: nobody else writes a pointer with its name.
+                (Ok(None), Ok(found)) if found.data == written => return Ok(Some(found.stat)),
                 (Ok(set), Ok(found)) => (set, Some(found.stat)),
                 (Ok(set), Err(Error::NoNode)) => (set, None),
                 (Err(e), _) | (_, Err(e)) => {
@@ -387,6 +421,10 @@ impl<Z: ZooKeeper> Config<Z> {
     /// [`is_mismatch`](Error::is_mismatch) when what stands there is no pointer to a set, or points to one that somebody
     /// has taken away; [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied).
     pub async fn snapshot(&self) -> Result<Option<Snapshot>, Error> {
+        operation!(&self.zk, RECIPE, "snapshot", &self.path).attempt(self.read_set()).await
+    }
+
+    async fn read_set(&self) -> Result<Option<Snapshot>, Error> {
         let mut gone = None;
         loop {
             let status = connected(&self.zk).await?;

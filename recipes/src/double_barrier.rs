@@ -32,6 +32,7 @@ mod open;
 mod roster;
 
 use crate::hold::{Hold, HoldState, LostReason, Stop};
+use crate::observe::operation;
 use crate::parents::Parents;
 use crate::race::within;
 use crate::zk::{Armed, Error, ZooKeeper, path};
@@ -43,6 +44,9 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
+
+/// What an operator reads.
+const RECIPE: &str = "double_barrier";
 
 /// Whether a double barrier is used more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -192,7 +196,8 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
     /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also
     /// [`Error::NoNode`].
     pub async fn enter(&self) -> Result<Inside<Z>, Error> {
-        Entering::new(self).enter().await
+        let operation = operation!(&self.zk, RECIPE, "enter", &self.path);
+        operation.of(async { Entering::new(self).enter().await }).await
     }
 
     /// As [`enter`](Self::enter), but for at most `limit`, counted from the call over all that happens.
@@ -207,13 +212,14 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
         limit: Duration,
     ) -> impl Future<Output = Result<Inside<Z>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
-        async move {
+        let operation = operation!(&self.zk, RECIPE, "enter", &self.path);
+        operation.of(async move {
             let mut entering = Entering::new(self);
             match within(&self.zk, until, entering.enter()).await {
                 Err(Error::TimedOut) => entering.give_up().await,
                 ended => ended,
             }
-        }
+        })
     }
 
     /// The directory of a generation.
@@ -327,7 +333,8 @@ impl<Z: ZooKeeper> Inside<Z> {
     /// [`is_session_over`](Error::is_session_over): we have left, and do not know who has not;
     /// [`is_denied`](Error::is_denied).
     pub async fn leave(self) -> Result<(), Error> {
-        Leaving::new(self).leave().await
+        let (zk, path) = (self.barrier.zk.clone(), self.path().to_owned());
+        operation!(&zk, RECIPE, "leave", &path).of(async { Leaving::new(self).leave().await }).await
     }
 
     /// As [`leave`](Self::leave), but waits for at most `limit`, counted from the call.
@@ -339,6 +346,7 @@ impl<Z: ZooKeeper> Inside<Z> {
     pub fn leave_within(self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send {
         let zk = self.barrier.zk.clone();
         let until = zk.now() + limit;
-        async move { within(&zk, until, self.leave()).await }
+        let operation = operation!(&zk, RECIPE, "leave", self.path());
+        operation.of(async move { within(&zk, until, async { Leaving::new(self).leave().await }).await })
     }
 }

@@ -5,6 +5,7 @@
 //! 2. If there is none, look for its creation and arm a watch, by one request. Say once that it is missing.
 //! 3. Any notification: read again.
 
+use crate::observe::{self, operation};
 use crate::race::{again, connected};
 use crate::zk::{Data, Error, Stat, ZooKeeper};
 
@@ -48,6 +49,8 @@ pub enum Update {
 /// One notification, one request and one round trip a change; one watch.
 pub struct Updates<Z: ZooKeeper> {
     zk: Z,
+    /// Whose value it is, as an operator reads it.
+    recipe: &'static str,
     path: String,
     /// What becomes of the data before they are handed out.
     shown: fn(Data) -> Versioned,
@@ -59,8 +62,8 @@ pub struct Updates<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> Updates<Z> {
-    pub(crate) fn new(zk: &Z, path: String, shown: fn(Data) -> Versioned) -> Self {
-        Updates { zk: zk.clone(), path, shown, watch: None, mzxid: 0, is_missing: false }
+    pub(crate) fn new(zk: &Z, recipe: &'static str, path: String, shown: fn(Data) -> Versioned) -> Self {
+        Updates { zk: zk.clone(), recipe, path, shown, watch: None, mzxid: 0, is_missing: false }
     }
 
     /// The next news: at first what stands there now, then every change, or the last of several.
@@ -77,8 +80,14 @@ impl<Z: ZooKeeper> Updates<Z> {
     ///
     /// [`is_session_over`](Error::is_session_over), from then on always; [`is_denied`](Error::is_denied).
     pub async fn next(&mut self) -> Result<Update, Error> {
+        let operation = operation!(&self.zk, self.recipe, "next", &self.path);
+        operation.of(self.news()).await
+    }
+
+    async fn news(&mut self) -> Result<Update, Error> {
         loop {
             if let Some(watch) = &mut self.watch {
+                observe::waits(&self.path);
                 let event = watch.await;
                 self.watch = None;
                 event?;

@@ -10,12 +10,16 @@
 use crate::claim::{Claimed, Claims, Terms, claim};
 use crate::hold::{HoldState, LostReason, OnSuspect, Released, Stop};
 use crate::names::znode;
+use crate::observe::{self, operation};
 use crate::parents::Parents;
 use crate::race::{again, connected, first, within};
 use crate::zk::{Error, Listing, Stat, Status, ZooKeeper, path};
 use futures_util::future::Either;
 use std::future::Future;
 use std::time::Duration;
+
+/// What an operator reads.
+const RECIPE: &str = "group";
 
 pub use crate::claim::IfTaken;
 
@@ -133,15 +137,20 @@ impl<Z: ZooKeeper> Group<Z> {
             Some(id) => znode(&self.directory, id)?,
             None => path::join(&self.directory, &self.zk.guid().to_string()),
         };
-        path::validate_size(&path, data)?;
+        operation!(&self.zk, RECIPE, "join", &path).of(self.claim(&path, data)).await
+    }
+
+    async fn claim(&self, path: &str, data: &[u8]) -> Result<Membership<Z>, Error> {
+        path::validate_size(path, data)?;
         let terms = Terms {
+            recipe: RECIPE,
             parents: self.options.parents,
             if_taken: self.options.if_taken,
             twice: Some(Error::AlreadyJoined),
             on_suspect: self.options.on_suspect,
             margin: self.options.margin,
         };
-        claim(&self.zk, &self.claims, terms, &path, data).await.map(|claimed| Membership { claimed })
+        claim(&self.zk, &self.claims, terms, path, data).await.map(|claimed| Membership { claimed })
     }
 
     /// As [`join`](Self::join), but for at most `limit`, counted from the call over all that happens.
@@ -231,8 +240,8 @@ impl<Z: ZooKeeper> Membership<Z> {
     /// # Errors
     ///
     /// Why it had to stop.
-    pub async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
-        self.claimed.run(work).await
+    pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
+        self.claimed.run(work)
     }
 
     /// Replaces what the member has published.
@@ -259,7 +268,7 @@ impl<Z: ZooKeeper> Membership<Z> {
     ///
     /// Only what nobody expects of one's own znode, such as [`is_denied`](Error::is_denied).
     pub async fn leave(self) -> Result<Released, Error> {
-        self.claimed.release_at_once().await
+        self.claimed.leave().await
     }
 }
 
@@ -322,8 +331,14 @@ impl<Z: ZooKeeper> Views<Z> {
     ///
     /// [`is_session_over`](Error::is_session_over), from then on always; [`is_denied`](Error::is_denied).
     pub async fn next(&mut self) -> Result<GroupView, Error> {
+        let operation = operation!(&self.zk, RECIPE, "next", &self.directory);
+        operation.of(self.news()).await
+    }
+
+    async fn news(&mut self) -> Result<GroupView, Error> {
         loop {
             if let Some(armed) = &mut self.armed {
+                observe::waits(&self.directory);
                 let changed = armed.wait(&self.zk).await;
                 self.armed = None;
                 changed?;

@@ -90,10 +90,14 @@ macro_rules! guard_methods {
             /// # Errors
             ///
             /// Why it was dropped.
-            pub async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Interrupt> {
+            pub fn run<T>(
+                &self,
+                work: impl Future<Output = T>,
+            ) -> impl Future<Output = Result<T, Interrupt>> {
+                use futures_util::{FutureExt, TryFutureExt};
                 match self.run_until {
-                    RunUntil::Revoked => self.hold.run_until_revoked(work).await,
-                    RunUntil::Lost => self.hold.run(work).await.map_err(Interrupt::Stop),
+                    RunUntil::Revoked => self.hold.run_until_revoked(work).left_future(),
+                    RunUntil::Lost => self.hold.run(work).map_err(Interrupt::Stop).right_future(),
                 }
             }
         }

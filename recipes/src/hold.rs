@@ -6,10 +6,12 @@
 
 mod downgrade;
 
+use crate::observe::{self, Held, operation};
 use crate::own::Own;
 use crate::race::{connected, first, reconnected};
 use crate::zk::duty::settle;
 use crate::zk::{Armed, Error, Op, OpResult, State, Status, Time, ZooKeeper};
+use futures_util::FutureExt;
 use futures_util::future::{Either, Shared};
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard};
@@ -84,6 +86,7 @@ pub enum Released {
 /// What a guard is made of.
 pub(crate) struct Hold<Z: ZooKeeper> {
     zk: Z,
+    recipe: &'static str,
     token: i64,
     data: Vec<u8>,
     on_suspect: OnSuspect,
@@ -91,6 +94,7 @@ pub(crate) struct Hold<Z: ZooKeeper> {
     armed: Option<Armed>,
     own: Own<Z>,
     inner: Mutex<Inner>,
+    _held: Held,
 }
 
 struct Inner {
@@ -102,6 +106,8 @@ struct Inner {
 
 /// Where a hold came from, and by which rules it is held.
 pub(crate) struct Grant {
+    /// Whose hold it is, as an operator reads it.
+    pub recipe: &'static str,
     pub path: String,
     /// Which incarnation of the path stands for the hold.
     pub czxid: i64,
@@ -121,10 +127,12 @@ impl<Z: ZooKeeper> Hold<Z> {
 
     /// Of a znode that is watched already.
     pub(crate) fn of(zk: &Z, own: Own<Z>, grant: Grant) -> Self {
-        let Grant { token, data, armed, on_suspect, margin, .. } = grant;
+        let Grant { recipe, token, data, armed, on_suspect, margin, .. } = grant;
         own.confirm(zk.status());
         let inner = Mutex::new(Inner { lost: None, version: Some(0) });
-        Hold { zk: zk.clone(), token, data, on_suspect, margin, armed: Some(armed), own, inner }
+        let (zk, armed) = (zk.clone(), Some(armed));
+        let _held = observe::granted(&zk, recipe, own.path(), token);
+        Hold { zk, recipe, token, data, on_suspect, margin, armed, own, inner, _held }
     }
 
     pub(crate) fn path(&self) -> &str {
@@ -155,9 +163,8 @@ impl<Z: ZooKeeper> Hold<Z> {
             _ if self.zk.now() >= until => Some(LostReason::DeadlinePassed),
             _ => None,
         };
-        inner.lost = lost;
         match lost {
-            Some(reason) => HoldState::Lost(reason),
+            Some(reason) => HoldState::Lost(self.lose_in(&mut inner, reason)),
             None if status.is_connected() && self.own.is_confirmed(status) => HoldState::Held,
             None => HoldState::Suspect { until },
         }
@@ -190,20 +197,29 @@ impl<Z: ZooKeeper> Hold<Z> {
 
     /// It is lost, if it was not before: says why.
     pub(crate) fn lose(&self, reason: LostReason) -> LostReason {
-        *self.inner().lost.get_or_insert(reason)
+        self.lose_in(&mut self.inner(), reason)
+    }
+
+    fn lose_in(&self, inner: &mut Inner, reason: LostReason) -> LostReason {
+        *inner.lost.get_or_insert_with(|| {
+            observe::lost(&self.zk, self.recipe, self.path(), self.token, reason);
+            reason
+        })
     }
 
     /// Resolves when the holder must stop, by its policy.
     pub(crate) async fn lost(&self) -> Stop {
-        loop {
+        let stop = loop {
             match self.state() {
-                HoldState::Lost(reason) => return Stop::Lost(reason),
+                HoldState::Lost(reason) => break Stop::Lost(reason),
                 HoldState::Suspect { until } if self.on_suspect == OnSuspect::Stop => {
-                    return Stop::Suspect { until };
+                    break Stop::Suspect { until };
                 }
                 _ => self.next_news().await,
             }
-        }
+        };
+        observe::told_to_stop(&self.zk, self.recipe, self.path(), self.token, stop);
+        stop
     }
 
     /// Resolves when it is held again, or lost.
@@ -241,26 +257,29 @@ impl<Z: ZooKeeper> Hold<Z> {
     }
 
     /// Drives `work`, and drops it when the holder must stop.
-    pub(crate) async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
-        match first(self.lost(), work).await {
+    pub(crate) fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
+        first(self.lost(), work).map(|end| match end {
             Either::Left(stop) => Err(stop),
             Either::Right(output) => Ok(output),
-        }
+        })
     }
 
     /// As [`run`](Self::run), and drops the work also when the holder was asked to go.
-    pub(crate) async fn run_until_revoked<T>(&self, work: impl Future<Output = T>) -> Result<T, Interrupt> {
+    pub(crate) fn run_until_revoked<T>(
+        &self,
+        work: impl Future<Output = T>,
+    ) -> impl Future<Output = Result<T, Interrupt>> {
         // A hold that is lost is the other future's to tell.
         let revoked = async {
             if self.revoked().await.is_err() {
                 std::future::pending::<()>().await;
             }
         };
-        match first(self.lost(), first(revoked, work)).await {
+        first(self.lost(), first(revoked, work)).map(|end| match end {
             Either::Left(stop) => Err(Interrupt::Stop(stop)),
             Either::Right(Either::Left(())) => Err(Interrupt::Revoked),
             Either::Right(Either::Right(output)) => Ok(output),
-        }
+        })
     }
 
     /// The check that holds exactly as long as this hold does: the name is unique, and goes with the session.
@@ -269,6 +288,10 @@ impl<Z: ZooKeeper> Hold<Z> {
     }
 
     pub(crate) async fn transact(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
+        operation!(&self.zk, self.recipe, "transact", self.path()).of(self.guarded(ops)).await
+    }
+
+    async fn guarded(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
         let guarded = std::iter::once(self.fence()).chain(ops).collect();
         let status = connected(&self.zk).await?;
         match self.zk.multi(guarded).await {
@@ -282,6 +305,10 @@ impl<Z: ZooKeeper> Hold<Z> {
     }
 
     pub(crate) async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
+        operation!(&self.zk, self.recipe, "transact_once", self.path()).of(self.guarded_once(ops)).await
+    }
+
+    async fn guarded_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
         let known = self.inner().version;
         let mut version = match known {
             Some(version) => version,
@@ -361,7 +388,8 @@ impl<Z: ZooKeeper> Hold<Z> {
     /// Deletes the own znode; dropped midway, the duty goes on.
     pub(crate) async fn release(self) -> Result<Released, Error> {
         let path = self.path().to_owned();
-        self.end(|zk| zk.delete(&path, None)).await
+        let operation = operation!(&self.zk, self.recipe, "release", &path);
+        operation.telling(self.end(|zk| zk.delete(&path, None))).await
     }
 
     /// As [`release`](Self::release), with a `delete` of one's own: it says `NoNode` if the own znode is gone already.
@@ -389,6 +417,7 @@ impl<Z: ZooKeeper> Hold<Z> {
                 }
                 Err(Error::ConnectionLoss) => {
                     tried = true;
+                    observe::second_try(&self.zk);
                     if self.zk.status() == status {
                         self.zk.changed(status).await;
                     }

@@ -20,6 +20,49 @@
 //! | [`two_phase_commit`] | sites that all commit, or all abort |
 //! | [`election`] | one leader among many candidates, and a record that it has begun |
 //! | `client` | the trait over a real ensemble (feature `client`) |
+//!
+//! # Spans and events
+//!
+//! With the feature `tracing`, which is on by default, every operation is a span of level INFO. Its name is that of the method
+//! (`acquire`, `release`, `join`, `enter`, `put`, `take`, `vote`, `decision`, …; with a limit or without, the same), its
+//! target `zk_recipes::<module>`. A clean-up that goes on when its future was dropped is a span `clean_up`, below the operation
+//! that left it. No field is a time, and none changes what is sent, or in which order.
+//!
+//! | field of a span | what it says |
+//! |---|---|
+//! | `recipe` | `names`, `config`, `group`, `barrier`, `double_barrier`, `queue`, `priority_queue`, `lock`, `shared_lock`, `revocable_lock`, `priority_lock`, `two_phase_commit`, `election`; `duty` of a clean-up |
+//! | `path` | the recipe's znode or directory; of what is held, its own znode |
+//! | `session` | the session's id, as ZooKeeper's logs write it |
+//! | `token` | the fencing token, epoch or czxid, once something is granted |
+//! | `waited` | `true`, once it has waited for a notification |
+//! | `outcome` | `done`; `nothing`, where an attempt came back without; `commit` or `abort`; `was_lost`, of a release; `asked`, `yielded`, `forced` or `gone`; `dropped`, by the caller; else the error: `timed_out`, `session_over`, `removed`, `revoked`, `connection_loss`, … |
+//!
+//! Events have the target `zk_recipes`, and stand in the operation's span.
+//!
+//! | event | level | fields | when |
+//! |---|---|---|---|
+//! | `granted` | INFO | `recipe`, `path`, `session`, `token` | something is held from here on |
+//! | `lost` | WARN | the same, `reason`: `session_over`, `deadline_passed`, `removed` | a hold is known to be lost |
+//! | `told to stop` | WARN | as `granted` | the connection is lost, and the holder stops for that |
+//! | `asked to go` | INFO | `path`, `session` | a holder's or waiter's znode bears the word |
+//! | `waits` | DEBUG | `path` | an operation waits for a notification about a znode |
+//! | `an answer was lost` | INFO | `session` | a request was caught by a disconnect, and is settled or sent again |
+//! | `session over` | WARN | `session`, `reason`: `expired`, `closed`, `auth_failed` | an operation finds its session at its end |
+//! | `clean-up begun`, `clean-up done` | DEBUG | `outcome` | what a dropped future or guard leaves is taken away |
+//!
+//! # Metrics
+//!
+//! With the feature `metrics`, through the facade of that name. `describe_metrics` tells a recorder what they mean. Time is
+//! the handle's own ([`ZooKeeper::now`]); a clean-up is the operation `clean_up` of the recipe `duty`.
+//!
+//! | metric | kind | labels | what it says |
+//! |---|---|---|---|
+//! | `zk_recipes_operations_total` | counter | `recipe`, `operation`, `outcome` | operations that have ended |
+//! | `zk_recipes_operation_duration_seconds` | histogram | `recipe`, `operation`, `outcome` | how long they took, waiting included |
+//! | `zk_recipes_operations_active` | gauge | `recipe`, `operation` | operations under way: an `acquire` that is one waits; clean-ups that are open |
+//! | `zk_recipes_holds_active` | gauge | `recipe` | what is held |
+//! | `zk_recipes_holds_lost_total` | counter | `recipe`, `reason` | holds that were lost |
+//! | `zk_recipes_lost_answers_total` | counter | | requests caught by a disconnect: second tries |
 
 pub mod zk;
 
@@ -29,6 +72,7 @@ mod guard;
 mod hold;
 mod line;
 mod naming;
+mod observe;
 mod own;
 mod parents;
 mod race;
@@ -65,6 +109,8 @@ pub use line::Contender;
 pub use lock::{Lock, LockGuard, LockOptions};
 pub use names::{Freshness, Names, NamesOptions, PermanentName, Registration, UniqueName};
 pub use naming::{Naming, Priority};
+#[cfg(feature = "metrics")]
+pub use observe::describe_metrics;
 pub use parents::Parents;
 pub use priority_lock::{
     Preempt, PriorityContender, PriorityLock, PriorityLockOptions, PriorityRead, PriorityWrite,

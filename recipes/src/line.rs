@@ -10,6 +10,7 @@
 //! nothing is left armed (CURATOR-107). A stale list is safe: nobody ahead of us can be missing from it.
 
 use crate::naming::{Marks, Role};
+use crate::observe;
 use crate::parents::Parents;
 use crate::race::{again, connected, reconnected, while_connected};
 use crate::zk::duty::settle;
@@ -369,7 +370,10 @@ impl Line {
     async fn wait<Z: ZooKeeper>(&self, zk: &Z, nearest: &str) -> Result<(), Error> {
         let status = connected(zk).await?;
         match zk.children_watch(nearest).await {
-            Ok((_, watch)) => watch.await.map(drop),
+            Ok((_, watch)) => {
+                observe::waits(nearest);
+                watch.await.map(drop)
+            }
             Err(Error::NoNode) => Ok(()),
             Err(e) => again(zk, status, e).await,
         }

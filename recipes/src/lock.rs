@@ -11,11 +11,15 @@
 use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop};
 use crate::line::{Contender, Line};
 use crate::naming::{Naming, Role};
+use crate::observe::operation;
 use crate::parents::Parents;
 use crate::race::within;
 use crate::zk::{Error, Op, OpResult, ZooKeeper};
 use std::future::Future;
 use std::time::Duration;
+
+/// What an operator reads.
+const RECIPE: &str = "lock";
 
 /// Who stands in the line of an exclusive lock.
 const LOCK: Role = 0;
@@ -125,6 +129,10 @@ impl<Z: ZooKeeper> Lock<Z> {
     /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when somebody else deleted our
     /// znode; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn acquire(&self) -> Result<LockGuard<Z>, Error> {
+        operation!(&self.zk, RECIPE, "acquire", &self.line.directory).of(self.stand()).await
+    }
+
+    async fn stand(&self) -> Result<LockGuard<Z>, Error> {
         let place = self.line.stand(&self.zk, LOCK, &self.options.data, EVERYBODY).await?;
         Ok(self.guard(place))
     }
@@ -139,7 +147,8 @@ impl<Z: ZooKeeper> Lock<Z> {
         limit: Duration,
     ) -> impl Future<Output = Result<LockGuard<Z>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
-        within(&self.zk, until, self.acquire())
+        let operation = operation!(&self.zk, RECIPE, "acquire", &self.line.directory);
+        operation.of(within(&self.zk, until, self.stand()))
     }
 
     /// Takes the lock if nobody is ahead at the first look; `None` if somebody is, or if the connection is lost.
@@ -152,13 +161,17 @@ impl<Z: ZooKeeper> Lock<Z> {
     ///
     /// As [`acquire`](Self::acquire).
     pub async fn try_acquire(&self) -> Result<Option<LockGuard<Z>>, Error> {
-        let place = self.line.stand_at_once(&self.zk, LOCK, &self.options.data, EVERYBODY).await?;
-        Ok(place.map(|place| self.guard(place)))
+        let attempt = async {
+            let place = self.line.stand_at_once(&self.zk, LOCK, &self.options.data, EVERYBODY).await?;
+            Ok(place.map(|place| self.guard(place)))
+        };
+        operation!(&self.zk, RECIPE, "try_acquire", &self.line.directory).attempt(attempt).await
     }
 
     fn guard(&self, place: crate::line::Place) -> LockGuard<Z> {
         let margin = self.options.margin.unwrap_or_else(|| self.zk.timeout() / 10);
         let grant = Grant {
+            recipe: RECIPE,
             path: place.path,
             czxid: place.czxid,
             token: place.czxid,
@@ -186,7 +199,8 @@ impl<Z: ZooKeeper> Lock<Z> {
     ///
     /// As [`contenders`](Self::contenders); after `ConnectionLoss` it may be gone.
     pub async fn evict(&self, contender: &Contender) -> Result<bool, Error> {
-        match self.zk.delete(&contender.path, None).await {
+        let operation = operation!(&self.zk, RECIPE, "evict", &contender.path);
+        match operation.of(self.zk.delete(&contender.path, None)).await {
             Ok(()) => Ok(true),
             Err(Error::NoNode) => Ok(false),
             Err(e) => Err(e),
@@ -247,8 +261,8 @@ impl<Z: ZooKeeper> LockGuard<Z> {
     /// # Errors
     ///
     /// Why it had to stop.
-    pub async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
-        self.hold.run(work).await
+    pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
+        self.hold.run(work)
     }
 
     /// Writes in ZooKeeper that are applied only while this hold goes on, in one transaction.

@@ -14,6 +14,7 @@
 use crate::claim::{Claimed, Claims, Terms, claim};
 use crate::hold::{HoldState, LostReason, OnSuspect, Released, Stop};
 use crate::naming::number;
+use crate::observe::{self, operation};
 use crate::parents::Parents;
 use crate::race::{again, connected, reconnected, within};
 use crate::settled;
@@ -24,6 +25,9 @@ use std::time::Duration;
 
 pub use crate::claim::IfTaken;
 pub use crate::follow::{Update, Updates, Versioned};
+
+/// What an operator reads.
+const RECIPE: &str = "names";
 
 /// How names behave.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,15 +157,20 @@ impl<Z: ZooKeeper> Names<Z> {
     /// [`Error::NoNode`].
     pub async fn register(&self, name: &str, data: &[u8]) -> Result<Registration<Z>, Error> {
         let path = znode(&self.directory, name)?;
-        path::validate_size(&path, data)?;
+        operation!(&self.zk, RECIPE, "register", &path).of(self.claim(&path, data)).await
+    }
+
+    async fn claim(&self, path: &str, data: &[u8]) -> Result<Registration<Z>, Error> {
+        path::validate_size(path, data)?;
         let terms = Terms {
+            recipe: RECIPE,
             parents: self.options.parents,
             if_taken: self.options.if_taken,
             twice: None,
             on_suspect: self.options.on_suspect,
             margin: self.options.margin,
         };
-        claim(&self.zk, &self.claims, terms, &path, data).await.map(|claimed| Registration { claimed })
+        claim(&self.zk, &self.claims, terms, path, data).await.map(|claimed| Registration { claimed })
     }
 
     /// As [`register`](Self::register), but for at most `limit`, counted from the call over all that happens.
@@ -192,13 +201,17 @@ impl<Z: ZooKeeper> Names<Z> {
         let (path, guid) = (znode(&self.directory, name)?, self.zk.guid());
         let content = with_guid(guid, data);
         path::validate_size(&path, &content)?;
-        let own = PermanentName { zk: self.zk.clone(), path, guid };
+        let own = PermanentName { zk: self.zk.clone(), path: path.clone(), guid };
+        operation!(&self.zk, RECIPE, "register_permanent", &path).of(self.create(own, &content)).await
+    }
+
+    async fn create(&self, own: PermanentName<Z>, content: &[u8]) -> Result<PermanentName<Z>, Error> {
         let mut is_missing = false;
         loop {
             let status = connected(&self.zk).await?;
             let making =
                 if is_missing { Some(self.options.parents.make_for(&self.zk, &own.path)?) } else { None };
-            let create = self.zk.create(&own.path, &content, CreateMode::Persistent);
+            let create = self.zk.create(&own.path, content, CreateMode::Persistent);
             if let Some(making) = making {
                 making.done().await?;
             }
@@ -226,8 +239,10 @@ impl<Z: ZooKeeper> Names<Z> {
     ///
     /// As [`resolve`](Self::resolve).
     pub async fn registered(&self, name: &str, guid: Guid) -> Result<Option<PermanentName<Z>>, Error> {
-        let own = PermanentName { zk: self.zk.clone(), path: znode(&self.directory, name)?, guid };
-        let found = settled::data(&self.zk, own.path()).await?;
+        let path = znode(&self.directory, name)?;
+        let operation = operation!(&self.zk, RECIPE, "registered", &path);
+        let found = operation.attempt(settled::data(&self.zk, &path)).await?;
+        let own = PermanentName { zk: self.zk.clone(), path, guid };
         Ok(found.is_some_and(|found| own.is_ours(&found)).then_some(own))
     }
 
@@ -237,7 +252,10 @@ impl<Z: ZooKeeper> Names<Z> {
         }
         let status = connected(&self.zk).await?;
         match self.zk.children_watch(path).await {
-            Ok((_, watch)) => watch.await.map(drop),
+            Ok((_, watch)) => {
+                observe::waits(path);
+                watch.await.map(drop)
+            }
             Err(Error::NoNode) => Ok(()),
             Err(e) => again(&self.zk, status, e).await,
         }
@@ -255,11 +273,15 @@ impl<Z: ZooKeeper> Names<Z> {
     /// [`is_denied`](Error::is_denied).
     pub async fn resolve(&self, name: &str, freshness: Freshness) -> Result<Option<Versioned>, Error> {
         let path = znode(&self.directory, name)?;
+        operation!(&self.zk, RECIPE, "resolve", &path).attempt(self.look_up(&path, freshness)).await
+    }
+
+    async fn look_up(&self, path: &str, freshness: Freshness) -> Result<Option<Versioned>, Error> {
         loop {
             let status = connected(&self.zk).await?;
-            let synced = (freshness == Freshness::Synced).then(|| self.zk.sync(&path));
-            let settled = (freshness == Freshness::Latest).then(|| settle(&self.zk, &path));
-            let found = self.zk.get(&path);
+            let synced = (freshness == Freshness::Synced).then(|| self.zk.sync(path));
+            let settled = (freshness == Freshness::Latest).then(|| settle(&self.zk, path));
+            let found = self.zk.get(path);
             let synced = match synced {
                 Some(synced) => synced.await,
                 None => Ok(()),
@@ -279,7 +301,7 @@ impl<Z: ZooKeeper> Names<Z> {
     ///
     /// [`is_bad_input`](Error::is_bad_input).
     pub fn follow(&self, name: &str) -> Result<Updates<Z>, Error> {
-        Ok(Updates::new(&self.zk, znode(&self.directory, name)?, shown))
+        Ok(Updates::new(&self.zk, RECIPE, znode(&self.directory, name)?, shown))
     }
 
     /// Makes a name that nobody else has, and that stays.
@@ -301,23 +323,27 @@ impl<Z: ZooKeeper> Names<Z> {
         znode(&self.directory, prefix)?;
         let path = path::join(&self.directory, &beginning);
         path::validate_size(&path, &[0; 16])?;
+        let operation = operation!(&self.zk, RECIPE, "unique", &path);
+        operation.of(self.create_unique(&beginning, &path)).await
+    }
+
+    async fn create_unique(&self, beginning: &str, path: &str) -> Result<UniqueName, Error> {
         let mut is_missing = false;
         loop {
             let status = connected(&self.zk).await?;
-            let making =
-                if is_missing { Some(self.options.parents.make_for(&self.zk, &path)?) } else { None };
-            let create = self.zk.create(&path, &[], CreateMode::PersistentSequential);
+            let making = if is_missing { Some(self.options.parents.make_for(&self.zk, path)?) } else { None };
+            let create = self.zk.create(path, &[], CreateMode::PersistentSequential);
             if let Some(making) = making {
                 making.done().await?;
             }
             is_missing = false;
             match create.await {
-                Ok(created) => return unique_name(&beginning, &created.path, created.stat.czxid),
+                Ok(created) => return unique_name(beginning, &created.path, created.stat.czxid),
                 Err(Error::NoNode) if self.options.parents != Parents::MustExist => is_missing = true,
                 Err(Error::ConnectionLoss) => {
                     reconnected(&self.zk, status).await?;
-                    if let Some((found, czxid)) = self.find(&beginning).await? {
-                        return unique_name(&beginning, &found, czxid);
+                    if let Some((found, czxid)) = self.find(beginning).await? {
+                        return unique_name(beginning, &found, czxid);
                     }
                 }
                 Err(e) => return Err(e),
@@ -440,8 +466,8 @@ impl<Z: ZooKeeper> Registration<Z> {
     /// # Errors
     ///
     /// Why it had to stop.
-    pub async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
-        self.claimed.run(work).await
+    pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
+        self.claimed.run(work)
     }
 
     /// Replaces what is registered.
@@ -502,6 +528,10 @@ impl<Z: ZooKeeper> PermanentName<Z> {
     /// [`is_removed`](Error::is_removed) when the name is not ours any more; [`is_bad_input`](Error::is_bad_input);
     /// [`is_session_over`](Error::is_session_over).
     pub async fn set(&self, data: &[u8]) -> Result<(), Error> {
+        operation!(&self.zk, RECIPE, "set", &self.path).of(self.replace(data)).await
+    }
+
+    async fn replace(&self, data: &[u8]) -> Result<(), Error> {
         let content = with_guid(self.guid, data);
         path::validate_size(&self.path, &content)?;
         loop {
@@ -531,6 +561,10 @@ impl<Z: ZooKeeper> PermanentName<Z> {
     ///
     /// [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
     pub async fn unregister(&self) -> Result<bool, Error> {
+        operation!(&self.zk, RECIPE, "unregister", &self.path).of(self.delete()).await
+    }
+
+    async fn delete(&self) -> Result<bool, Error> {
         let mut tried = false;
         loop {
             let status = connected(&self.zk).await?;

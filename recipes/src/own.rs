@@ -8,6 +8,7 @@
 //! Where nobody can be asked to go it is watched by listing its children: an ephemeral has none, so the watch fires at its
 //! deletion and at nothing else. A word is data, so there it is a watch on data.
 
+use crate::observe;
 use crate::race::first;
 use crate::zk::{Data, Error, EventKind, Listing, Stat, Status, ZooKeeper};
 use futures_util::FutureExt;
@@ -183,7 +184,10 @@ impl<Z: ZooKeeper> Own<Z> {
         }
         inner.confirmed = inner.confirmed.max(sent_at.connection);
         inner.version = inner.version.max(found.stat.version);
-        inner.is_asked |= self.word.is_some_and(|word| found.data == word.as_bytes());
+        if !inner.is_asked && self.word.is_some_and(|word| found.data == word.as_bytes()) {
+            inner.is_asked = true;
+            observe::revoked(&self.zk, &self.path);
+        }
     }
 
     fn is_ours(&self, stat: Stat) -> bool {

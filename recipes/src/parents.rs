@@ -2,6 +2,9 @@
 //!
 //! A container may be reaped between any two requests, so a missing directory always leads here: one flight that makes
 //! every level from the top and repeats the request that found it missing.
+//!
+//! Only the root is not made. It can be missing where a session takes place below a path that is not there: then nothing
+//! can be made, and that is said rather than tried again.
 
 use crate::zk::{CreateMode, Created, Error, ZooKeeper, path};
 use std::future::Future;
@@ -25,44 +28,61 @@ impl Parents {
         self,
         zk: &Z,
         directory: &str,
-    ) -> Making<impl Future<Output = Result<Created, Error>> + Send + use<Z>> {
+    ) -> Making<Z, impl Future<Output = Result<Created, Error>> + Send + use<Z>> {
         let mode = match self {
             Parents::Persistent => CreateMode::Persistent,
             Parents::Container | Parents::MustExist => CreateMode::Container,
         };
-        Making(levels_of(directory).iter().map(|level| zk.create(level, &[], mode)).collect())
+        let levels = levels_of(directory).into_iter().map(|level| (zk.create(&level, &[], mode), level));
+        Making { zk: zk.clone(), levels: levels.collect() }
     }
 
     /// The directory of a znode is missing: sends the making of it, or says that it must be there.
     ///
     /// # Errors
     ///
-    /// [`Error::NoNode`] with [`Parents::MustExist`].
+    /// [`Error::NoNode`] with [`Parents::MustExist`], and when that directory is the root.
     pub(crate) fn make_for<Z: ZooKeeper>(
         self,
         zk: &Z,
         znode: &str,
-    ) -> Result<Making<impl Future<Output = Result<Created, Error>> + Send + use<Z>>, Error> {
+    ) -> Result<Making<Z, impl Future<Output = Result<Created, Error>> + Send + use<Z>>, Error> {
         match self {
             Parents::MustExist => Err(Error::NoNode),
+            _ if is_at_top(znode) => Err(Error::NoNode),
             _ => Ok(self.make(zk, path::split(znode).0)),
         }
     }
 }
 
-/// Levels that are being made.
-pub(crate) struct Making<F>(Vec<F>);
+/// Whether a znode lies in the root. If such a one finds its directory missing, nothing can be made.
+pub(crate) fn is_at_top(znode: &str) -> bool {
+    path::split(znode).0 == "/"
+}
 
-impl<F: Future<Output = Result<Created, Error>>> Making<F> {
+/// Levels that are being made.
+pub(crate) struct Making<Z, F> {
+    zk: Z,
+    levels: Vec<(F, String)>,
+}
+
+impl<Z: ZooKeeper, F: Future<Output = Result<Created, Error>>> Making<Z, F> {
     /// Waits for the answers. That a level is there already is fine; what was lost shows in the request behind it.
     ///
     /// # Errors
     ///
-    /// What no repetition helps against: no access, the session's end.
+    /// What no repetition helps against: no access, no root, the session's end.
     pub(crate) async fn done(self) -> Result<(), Error> {
-        for made in self.0 {
+        for (made, level) in self.levels {
             match made.await {
-                Ok(_) | Err(Error::NodeExists | Error::ConnectionLoss | Error::NoNode) => {}
+                Ok(_) | Err(Error::NodeExists | Error::ConnectionLoss) => {}
+                Err(Error::NoNode) if !is_at_top(&level) => {}
+                // A server says so without looking whether it is there. If it is, nobody needs to make it.
+                Err(Error::NoAuth) => match self.zk.exists(&level).await {
+                    Ok(Some(_)) | Err(Error::ConnectionLoss) => {}
+                    Ok(None) => return Err(Error::NoAuth),
+                    Err(e) => return Err(e),
+                },
                 Err(e) => return Err(e),
             }
         }

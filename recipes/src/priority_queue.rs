@@ -10,9 +10,13 @@
 //! `queue-10`, and drops its list when a watch fires.
 
 use crate::naming::Priority;
+use crate::observe::operation;
 use crate::parents::Parents;
 use crate::queue::{Consumer, Core, Delivery, Idle, Order, Prefetch, Producer, Urgency};
 use crate::zk::{Error, ZooKeeper};
+
+/// What an operator reads.
+const RECIPE: &str = "priority_queue";
 
 /// How a priority queue behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,7 +114,8 @@ impl<Z: ZooKeeper> PriorityProducer<Z> {
     ///
     /// As [`Producer::put_all`].
     pub async fn put(&mut self, Priority(urgency): Priority, data: &[u8]) -> Result<(), Error> {
-        self.inner.put_at(urgency, &[data]).await
+        let operation = operation!(self.inner.zk(), RECIPE, "put", self.inner.path());
+        operation.of(self.inner.put_at(urgency, &[data])).await
     }
 
     /// Puts items of one priority, all or none, in this order, nothing in between.
@@ -125,6 +130,7 @@ impl<Z: ZooKeeper> PriorityProducer<Z> {
     pub async fn put_all(&mut self, Priority(urgency): Priority, items: &[Vec<u8>]) -> Result<(), Error> {
         let urgency: Urgency = urgency;
         let items: Vec<&[u8]> = items.iter().map(Vec::as_slice).collect();
-        self.inner.put_at(urgency, &items).await
+        let operation = operation!(self.inner.zk(), RECIPE, "put_all", self.inner.path());
+        operation.of(self.inner.put_at(urgency, &items)).await
     }
 }

@@ -34,6 +34,9 @@ use layout::Layout;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// What an operator reads.
+const RECIPE: &str = "queue";
+
 /// Who loses when a consumer dies. All who use one queue must agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Delivery {
@@ -187,6 +190,14 @@ impl<Z: ZooKeeper> Core<Z> {
         path::validate_directory(&layout.root)?;
         path::validate_size(&layout.item(LONGEST_NAME), &[])?;
         Ok(Core { zk: zk.clone(), layout, idle, is_checked: Arc::default() })
+    }
+
+    /// What an operator reads.
+    fn recipe(&self) -> &'static str {
+        match self.layout.order {
+            None => RECIPE,
+            Some(_) => "priority_queue",
+        }
     }
 
     fn receipt(&self) -> Receipt<Z> {

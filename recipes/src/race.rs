@@ -1,28 +1,55 @@
 //! Waiting for whichever comes first, in a fixed order: what is named first wins a tie.
+//!
+//! By combinators, and not by `async fn`: that keeps a future that it is given twice, once as it came and once where it is polled.
+//! A few of them inside each other make a hundred kilobytes of a small one, and a caller's stack is two megabytes.
 
+use crate::observe;
 use crate::zk::{Error, Status, Time, ZooKeeper};
-use futures_util::future::{Either, select};
+use futures_util::FutureExt;
+use futures_util::future::{Either, lazy};
+use pin_project_lite::pin_project;
 use std::future::Future;
-use std::pin::pin;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 /// The output of the first of two futures; `a` if both are ready.
-pub(crate) async fn first<A: Future, B: Future>(a: A, b: B) -> Either<A::Output, B::Output> {
-    match select(pin!(a), pin!(b)).await {
-        Either::Left((output, _)) => Either::Left(output),
-        Either::Right((output, _)) => Either::Right(output),
+pub(crate) fn first<A: Future, B: Future>(a: A, b: B) -> First<A, B> {
+    First { b, a }
+}
+
+pin_project! {
+    /// See [`first`]. What is given up second goes first.
+    pub(crate) struct First<A, B> {
+        #[pin]
+        b: B,
+        #[pin]
+        a: A,
+    }
+}
+
+impl<A: Future, B: Future> Future for First<A, B> {
+    type Output = Either<A::Output, B::Output>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        if let Poll::Ready(output) = this.a.poll(cx) {
+            return Poll::Ready(Either::Left(output));
+        }
+        this.b.poll(cx).map(Either::Right)
     }
 }
 
 /// The output of `work`, or [`Error::TimedOut`] at `until`. If both are ready together, the work wins.
-pub(crate) async fn within<Z: ZooKeeper, T>(
+pub(crate) fn within<Z: ZooKeeper, T>(
     zk: &Z,
     until: Time,
     work: impl Future<Output = Result<T, Error>>,
-) -> Result<T, Error> {
-    match first(work, zk.sleep_until(until)).await {
+) -> impl Future<Output = Result<T, Error>> {
+    // The limit is set when the work begins, and neither is kept when it has come to its end.
+    lazy(move |_| first(work, zk.sleep_until(until))).flatten().map(|end| match end {
         Either::Left(result) => result,
         Either::Right(()) => Err(Error::TimedOut),
-    }
+    })
 }
 
 /// The output of `attempt`, or `None` if the connection is lost before, or is not there.
@@ -44,6 +71,7 @@ pub(crate) async fn connected<Z: ZooKeeper>(zk: &Z) -> Result<Status, Error> {
     let mut status = zk.status();
     while !status.is_connected() {
         if let Some(over) = status.over() {
+            observe::session_over(zk, &over);
             return Err(over);
         }
         status = zk.changed(status).await;
@@ -54,6 +82,7 @@ pub(crate) async fn connected<Z: ZooKeeper>(zk: &Z) -> Result<Status, Error> {
 /// After a request was caught by a disconnect: waits until requests can leave again. The loss may be told before the
 /// state, so the state of before is no answer.
 pub(crate) async fn reconnected<Z: ZooKeeper>(zk: &Z, before: Status) -> Result<Status, Error> {
+    observe::second_try(zk);
     if zk.status() == before {
         zk.changed(before).await;
     }

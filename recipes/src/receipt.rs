@@ -2,16 +2,18 @@
 //!
 //! 1. *Make*: a small ephemeral znode under a fresh guid. Its version counts its owner's writes. It is made and answered
 //!    before the first write: else a receipt that is not there could mean two things.
-//! 2. *Write*: every write is one transaction whose first operation sets the receipt at the version that we count.
-//! 3. *Lost answer*: send the same transaction again. Done: applied now. Refused at the receipt: it was applied before.
-//!    Refused at another operation: really refused. No receipt: a stranger took it, and nobody knows.
-//! 4. *Dropped*: whoever drops a write leaves it in doubt; the next one reads the receipt's version first.
+//! 2. *Write*: every write is one transaction whose first operation sets the receipt at the version that we count, to the
+//!    number of the write.
+//! 3. *Lost answer*: send the same transaction again. Done: applied now. Refused at another operation: really refused. Refused
+//!    at the receipt: it was applied before, if the receipt bears the number; else a stranger has written to it. No
+//!    receipt: a stranger took it, and nobody knows.
+//! 4. *Dropped*: whoever drops a write leaves it in doubt; the next one reads the receipt first.
 //!
 //! One write at a time.
 
 use crate::race::{connected, reconnected};
 use crate::zk::duty::settle;
-use crate::zk::{Armed, CreateMode, Duty, Error, Op, ZooKeeper, path};
+use crate::zk::{Armed, CreateMode, Data, Duty, Error, Op, ZooKeeper, path};
 
 /// A receipt, and what is known of its version.
 pub(crate) struct Receipt<Z: ZooKeeper> {
@@ -35,8 +37,25 @@ struct Znode {
 pub(crate) enum Fate {
     Applied,
     NotApplied,
-    /// The receipt is gone: nobody knows.
+    /// The receipt is gone, or a stranger has written over it: nobody knows.
     Unknown,
+}
+
+/// What a write sets the receipt to that finds it at this version.
+fn number(version: i32) -> Vec<u8> {
+    version.wrapping_add(1).to_string().into_bytes()
+}
+
+/// What became of a write that found the receipt at `version`, if it found it.
+fn fate(version: i32, found: &Data) -> Fate {
+    let writes = found.stat.version.wrapping_sub(version);
+    match writes {
+        0 => Fate::NotApplied,
+        1 if found.data == number(version) => Fate::Applied,
+        // Somebody else's was the first.
+        1 => Fate::NotApplied,
+        _ => Fate::Unknown,
+    }
 }
 
 impl<Z: ZooKeeper> Receipt<Z> {
@@ -99,16 +118,16 @@ impl<Z: ZooKeeper> Receipt<Z> {
             let status = connected(&self.zk).await?;
             // On one connection a read comes behind whatever was sent; after another one nothing is certain.
             let settling = (status.connection != sent_on).then(|| settle(&self.zk, &path));
-            let stat = self.zk.exists(&path);
+            let reading = self.zk.get(&path);
             // That the read behind it is answered says that it was.
             drop(settling);
-            match stat.await {
-                Ok(Some(stat)) => {
+            match reading.await {
+                Ok(found) => {
                     self.in_doubt = None;
-                    self.set_version(stat.version);
-                    return Ok(Some(if stat.version == version { Fate::NotApplied } else { Fate::Applied }));
+                    self.set_version(found.stat.version);
+                    return Ok(Some(fate(version, &found)));
                 }
-                Ok(None) => {
+                Err(Error::NoNode) => {
                     self.forget();
                     return Ok(Some(Fate::Unknown));
                 }
@@ -126,7 +145,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
     ///
     /// [`Error::Multi`] with the index of the operation of `ops` that was refused: nothing was applied. `NoNode` when the
     /// directory is missing: nothing was applied. An unknown outcome only when the session is over, or when a stranger
-    /// deleted the receipt while an answer was lost.
+    /// deleted the receipt, or wrote over it, while an answer was lost.
     pub(crate) async fn write(&mut self, ops: &[Op]) -> Result<(), Error> {
         self.settled().await?;
         let mut answer_was_lost = false;
@@ -134,7 +153,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
             self.make().await?;
             let status = connected(&self.zk).await?;
             let Some((path, version)) = self.known() else { continue };
-            let receipt = Op::Set { path, data: Vec::new(), version: Some(version) };
+            let receipt = Op::Set { path, data: number(version), version: Some(version) };
             let multi = self.zk.multi(std::iter::once(receipt).chain(ops.iter().cloned()).collect());
             self.in_doubt = Some(status.connection);
             let answer = multi.await;
@@ -151,10 +170,14 @@ impl<Z: ZooKeeper> Receipt<Z> {
                     return Ok(());
                 }
                 Err(Error::Multi { index: 0, cause }) => match *cause {
-                    // The receipt has moved on: it was applied, and its answer was lost.
+                    // The receipt has moved on: most likely it was applied, and its answer was lost.
                     Error::BadVersion if answer_was_lost => {
-                        self.set_version(version.wrapping_add(1));
-                        return Ok(());
+                        self.in_doubt = Some(status.connection);
+                        match self.settled().await? {
+                            Some(Fate::Applied) => return Ok(()),
+                            Some(Fate::NotApplied) => {}
+                            Some(Fate::Unknown) | None => return Err(Error::ConnectionLoss),
+                        }
                     }
                     Error::NoNode if answer_was_lost => {
                         self.forget();

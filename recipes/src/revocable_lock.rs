@@ -16,6 +16,7 @@ use crate::guard::guard_methods;
 use crate::hold::{Grant, Hold, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop};
 use crate::line::{Contender, Line, Place};
 use crate::naming::{Marks, Naming, READ, Role, WRITE};
+use crate::observe::operation;
 use crate::own::Own;
 use crate::parents::Parents;
 use crate::race::{first, while_connected, within};
@@ -25,6 +26,9 @@ use crate::zk::{Error, Op, OpResult, ZooKeeper, path};
 use futures_util::future::Either;
 use std::future::Future;
 use std::time::Duration;
+
+/// What an operator reads.
+const RECIPE: &str = "revocable_lock";
 
 /// Until when [`RevocableWrite::run`] and [`RevocableRead::run`] drive their work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -150,6 +154,10 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     /// As [`SharedLock::read`](crate::SharedLock::read), and [`is_revoked`](Error::is_revoked) when it was asked to go
     /// while it waited: it has left the line.
     pub async fn read(&self) -> Result<RevocableRead<Z>, Error> {
+        operation!(&self.zk, RECIPE, "read", &self.line.directory).of(self.reading()).await
+    }
+
+    async fn reading(&self) -> Result<RevocableRead<Z>, Error> {
         Ok(self.reader(self.stand(READ).await?))
     }
 
@@ -159,6 +167,10 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     ///
     /// As [`read`](Self::read).
     pub async fn write(&self) -> Result<RevocableWrite<Z>, Error> {
+        operation!(&self.zk, RECIPE, "write", &self.line.directory).of(self.writing()).await
+    }
+
+    async fn writing(&self) -> Result<RevocableWrite<Z>, Error> {
         Ok(self.writer(self.stand(WRITE).await?))
     }
 
@@ -172,7 +184,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         limit: Duration,
     ) -> impl Future<Output = Result<RevocableRead<Z>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
-        within(&self.zk, until, self.read())
+        operation!(&self.zk, RECIPE, "read", &self.line.directory).of(within(&self.zk, until, self.reading()))
     }
 
     /// As [`write`](Self::write), but for at most `limit`, counted from the call over all that happens.
@@ -185,7 +197,11 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         limit: Duration,
     ) -> impl Future<Output = Result<RevocableWrite<Z>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
-        within(&self.zk, until, self.write())
+        operation!(&self.zk, RECIPE, "write", &self.line.directory).of(within(
+            &self.zk,
+            until,
+            self.writing(),
+        ))
     }
 
     /// Takes a reader's hold if no writer is ahead at the first look; `None` if one is, or if the connection is lost.
@@ -194,7 +210,10 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     ///
     /// As [`read`](Self::read), and so if it gives up by itself.
     pub async fn try_read(&self) -> Result<Option<RevocableRead<Z>>, Error> {
-        Ok(self.stand_at_once(READ).await?.map(|hold| self.reader(hold)))
+        let hold = operation!(&self.zk, RECIPE, "try_read", &self.line.directory)
+            .attempt(self.stand_at_once(READ))
+            .await?;
+        Ok(hold.map(|hold| self.reader(hold)))
     }
 
     /// Takes a writer's hold if nobody is ahead at the first look; `None` if somebody is, or if the connection is lost.
@@ -203,7 +222,10 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     ///
     /// As [`read`](Self::read), and so if it gives up by itself.
     pub async fn try_write(&self) -> Result<Option<RevocableWrite<Z>>, Error> {
-        Ok(self.stand_at_once(WRITE).await?.map(|hold| self.writer(hold)))
+        let hold = operation!(&self.zk, RECIPE, "try_write", &self.line.directory)
+            .attempt(self.stand_at_once(WRITE))
+            .await?;
+        Ok(hold.map(|hold| self.writer(hold)))
     }
 
     async fn stand(&self, role: Role) -> Result<Hold<Z>, Error> {
@@ -236,6 +258,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
 
     fn hold(&self, place: Place, own: Own<Z>) -> Hold<Z> {
         let grant = Grant {
+            recipe: RECIPE,
             path: place.path,
             czxid: place.czxid,
             token: place.czxid,
@@ -280,7 +303,8 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     /// [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
     pub async fn ask(&self, contender: &Contender) -> Result<Fate, Error> {
         self.validate(contender)?;
-        revoke::ask(&self.zk, &contender.path, self.word).await
+        let operation = operation!(&self.zk, RECIPE, "ask", &contender.path);
+        operation.telling(revoke::ask(&self.zk, &contender.path, self.word)).await
     }
 
     /// Asks a contender to go, and deletes its znode if it is there still when the grace is over: [`Fate::Yielded`],
@@ -300,7 +324,8 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     /// As [`ask`](Self::ask). With [`is_session_over`](Error::is_session_over) the contender may be gone.
     pub async fn force(&self, contender: &Contender, grace: Duration) -> Result<Fate, Error> {
         self.validate(contender)?;
-        revoke::force(&self.zk, &contender.path, self.word, grace).await
+        let operation = operation!(&self.zk, RECIPE, "force", &contender.path);
+        operation.telling(revoke::force(&self.zk, &contender.path, self.word, grace)).await
     }
 
     fn validate(&self, contender: &Contender) -> Result<(), Error> {

@@ -16,12 +16,16 @@ use crate::guard::guard_methods;
 use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop};
 use crate::line::{Contender, Line, Place};
 use crate::naming::{Marks, Naming, READ, Role, WRITE};
+use crate::observe::operation;
 use crate::parents::Parents;
 use crate::race::within;
 use crate::zk::{Error, Op, OpResult, ZooKeeper};
 use std::fmt;
 use std::future::Future;
 use std::time::Duration;
+
+/// What an operator reads.
+const RECIPE: &str = "shared_lock";
 
 /// Whom a contender of a role has to wait for.
 pub(crate) fn conflicts(role: Role) -> fn(Role) -> bool {
@@ -139,6 +143,10 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when somebody else deleted our
     /// znode; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn read(&self) -> Result<ReadGuard<Z>, Error> {
+        operation!(&self.zk, RECIPE, "read", &self.line.directory).of(self.reading()).await
+    }
+
+    async fn reading(&self) -> Result<ReadGuard<Z>, Error> {
         Ok(ReadGuard { hold: self.stand(READ).await? })
     }
 
@@ -148,6 +156,10 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     ///
     /// As [`read`](Self::read).
     pub async fn write(&self) -> Result<WriteGuard<Z>, Error> {
+        operation!(&self.zk, RECIPE, "write", &self.line.directory).of(self.writing()).await
+    }
+
+    async fn writing(&self) -> Result<WriteGuard<Z>, Error> {
         Ok(WriteGuard { hold: self.stand(WRITE).await?, marks: self.line.marks })
     }
 
@@ -161,7 +173,7 @@ impl<Z: ZooKeeper> SharedLock<Z> {
         limit: Duration,
     ) -> impl Future<Output = Result<ReadGuard<Z>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
-        within(&self.zk, until, self.read())
+        operation!(&self.zk, RECIPE, "read", &self.line.directory).of(within(&self.zk, until, self.reading()))
     }
 
     /// As [`write`](Self::write), but for at most `limit`, counted from the call over all that happens.
@@ -174,7 +186,11 @@ impl<Z: ZooKeeper> SharedLock<Z> {
         limit: Duration,
     ) -> impl Future<Output = Result<WriteGuard<Z>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
-        within(&self.zk, until, self.write())
+        operation!(&self.zk, RECIPE, "write", &self.line.directory).of(within(
+            &self.zk,
+            until,
+            self.writing(),
+        ))
     }
 
     /// Takes a reader's hold if no writer is ahead at the first look; `None` if one is, or if the connection is lost.
@@ -183,7 +199,10 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     ///
     /// As [`read`](Self::read), and so if it gives up by itself.
     pub async fn try_read(&self) -> Result<Option<ReadGuard<Z>>, Error> {
-        Ok(self.stand_at_once(READ).await?.map(|hold| ReadGuard { hold }))
+        let hold = operation!(&self.zk, RECIPE, "try_read", &self.line.directory)
+            .attempt(self.stand_at_once(READ))
+            .await?;
+        Ok(hold.map(|hold| ReadGuard { hold }))
     }
 
     /// Takes a writer's hold if nobody is ahead at the first look; `None` if somebody is, or if the connection is lost.
@@ -193,7 +212,10 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     /// As [`read`](Self::read), and so if it gives up by itself.
     pub async fn try_write(&self) -> Result<Option<WriteGuard<Z>>, Error> {
         let marks = self.line.marks;
-        Ok(self.stand_at_once(WRITE).await?.map(|hold| WriteGuard { hold, marks }))
+        let hold = operation!(&self.zk, RECIPE, "try_write", &self.line.directory)
+            .attempt(self.stand_at_once(WRITE))
+            .await?;
+        Ok(hold.map(|hold| WriteGuard { hold, marks }))
     }
 
     async fn stand(&self, role: Role) -> Result<Hold<Z>, Error> {
@@ -208,6 +230,7 @@ impl<Z: ZooKeeper> SharedLock<Z> {
 
     fn hold(&self, place: Place) -> Hold<Z> {
         let grant = Grant {
+            recipe: RECIPE,
             path: place.path,
             czxid: place.czxid,
             token: place.czxid,
@@ -235,7 +258,8 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     ///
     /// As [`contenders`](Self::contenders); after `ConnectionLoss` it may be gone.
     pub async fn evict(&self, contender: &Contender) -> Result<bool, Error> {
-        match self.zk.delete(&contender.path, None).await {
+        let operation = operation!(&self.zk, RECIPE, "evict", &contender.path);
+        match operation.of(self.zk.delete(&contender.path, None)).await {
             Ok(()) => Ok(true),
             Err(Error::NoNode) => Ok(false),
             Err(e) => Err(e),
@@ -275,8 +299,8 @@ impl<Z: ZooKeeper> ReadGuard<Z> {
     /// # Errors
     ///
     /// Why it had to stop.
-    pub async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
-        self.hold.run(work).await
+    pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
+        self.hold.run(work)
     }
 
     /// As [`transact`](Self::transact), and exactly once: see [`WriteGuard::transact_once`].
@@ -295,8 +319,8 @@ impl<Z: ZooKeeper> WriteGuard<Z> {
     /// # Errors
     ///
     /// Why it had to stop.
-    pub async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
-        self.hold.run(work).await
+    pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
+        self.hold.run(work)
     }
 
     /// As [`transact`](Self::transact), and exactly once: after a lost reply it finds out whether it was applied, and

@@ -18,7 +18,7 @@ impl Ensemble {
     /// Opens a session.
     pub async fn session(&self) -> Result<Client, Error> {
         let connect = format!("{}{}", self.connect, self.root);
-        Client::open(&connect, Options { session_timeout: Duration::from_secs(10) }).await
+        Client::open(&connect, Options::new(Duration::from_secs(10))).await
     }
 }
 
@@ -51,7 +51,7 @@ async fn below_a_path<F>(
 where
     F: Future<Output = Result<(), Error>>,
 {
-    let zk = Client::open(&connect, Options { session_timeout: Duration::from_secs(10) }).await?;
+    let zk = Client::open(&connect, Options::new(Duration::from_secs(10))).await?;
     let root = format!("/example-{name}-{}", zk.guid());
     zk.create(&root, &[], CreateMode::Persistent).await?;
     let result = example(Ensemble { connect, root: root.clone() }).await;

@@ -3,10 +3,13 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | `options` | how a session is opened: its timeout, who we are, TLS |
+//! | `acl` | who may do what with what a handle creates |
 //! | `session` | what all clones of a handle share: the library's client, the status, the clock, the end |
 //! | `flight` | requests whose answer borrows the library's client, made to leave at the call all the same |
 //! | `keeper` | until when the session is safe: asks a small question now and then, while somebody wants to know |
 //! | `duties` | promises to clean up, on the runtime in which the handle was opened |
+//! | `recheck` | watches that SASL may lose on the way, looked at again |
 //! | `watch` | one notification; all changes in a tree |
 //! | `translate` | errors, stats, modes and operations, from one vocabulary into the other |
 //!
@@ -20,15 +23,46 @@
 //! * It pings when it has written nothing for 3/20 T, gives a connection up after 2/5 T without a byte from it, and a
 //!   session after 7/5 T without a connection. Such a session is reported as [`Over::Expired`](crate::zk::Over), though
 //!   an ensemble that was down all the time may still know it for a while.
-//! * Watches are handed to the server again with the next connection. A watch dropped unfired is removed there when it
-//!   was the last of its kind on its path.
+//! * Watches are handed to the server again with the next connection, at once: over SASL before the server knows who we
+//!   are, when it may fire them and tell nobody. There, a watch looks for itself after a reconnect. A watch dropped unfired
+//!   is removed at the server when it was the last of its kind on its path.
 //! * It does not hand persistent watches to the server again: what would be in the lists of `setWatches2` it leaves out
 //!   (`WatchManager::resend_watches` counts the lists with `index.max(index)`). A tree watch arms itself again.
 //! * The session closes when the last of its clients is gone, after everything that was queued before.
+//! * Credentials are told anew on every connection. One that is refused ends the session, as
+//!   [`Over::AuthFailed`](crate::zk::Over).
+//!
+//! # What is assumed
+//!
+//! [`safe_until`](ZooKeeper::safe_until) is one session timeout after the *sending* of the last request that was
+//! answered. Whoever holds something until then assumes that
+//!
+//! 1. this machine's monotonic clock and the leader's agree on a session timeout to within the recipe's margin, and a
+//!    suspended machine counts as one whose clock stood still: only a fence helps there;
+//! 2. the server that answered was in touch with its leader;
+//! 3. all servers grant the same session timeout, the one of the first connection.
+//!
+//! # What is never done
+//!
+//! * A server that only reads (`readonlymode.enabled`) is not used, for sessions new or old: it may be behind by any
+//!   time, and its sessions are its own. It counts as one that cannot be reached.
+//! * No request is sent twice. What a disconnect caught is unknown, and the recipe settles it.
+//! * Nothing is sent while nobody wants anything, but for the library's pings.
+//!
+//! # Features of the crate
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `client` | this module |
+//! | `client-tls` | `Tls`, by rustls with the process's default provider of cryptography: a program in which there could be two (aws-lc-rs and ring) has to install one before it opens a session, else rustls panics |
+//! | `client-sasl` | `Sasl`, by DIGEST-MD5. Kerberos is not offered: its library is the system's |
 
+mod acl;
 mod duties;
 mod flight;
 mod keeper;
+mod options;
+mod recheck;
 mod session;
 mod translate;
 mod watch;
@@ -41,21 +75,20 @@ use std::time::Duration;
 use futures_util::future::try_join_all;
 use zookeeper_client as lib;
 
+use self::recheck::Watched;
 use self::session::Session;
 use crate::zk::{
     Armed, CreateMode, Created, Data, Duty, Error, Guid, Listing, Op, OpResult, SessionId, Stat, Status,
     Time, ZooKeeper, path,
 };
 
+pub use self::acl::Acl;
+#[cfg(feature = "client-sasl")]
+pub use self::options::Sasl;
+#[cfg(feature = "client-tls")]
+pub use self::options::Tls;
+pub use self::options::{Credentials, Options};
 pub use self::watch::{TreeWatch, Watch};
-
-/// How to open a session.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// The session timeout to ask for. The ensemble grants what lies within its own bounds, by default 2 to 20 ticks;
-    /// [`timeout`](ZooKeeper::timeout) is what it granted.
-    pub session_timeout: Duration,
-}
 
 /// One session with a real ensemble.
 ///
@@ -72,16 +105,18 @@ pub struct Client {
 
 impl Client {
     /// Opens a session: `host:port`, several of them separated by commas, and at the end a path below which
-    /// everything takes place, if it is not the root (`zk1:2181,zk2:2181/app`).
+    /// everything takes place, if it is not the root (`zk1:2181,zk2:2181/app`). It must be there: who would make something
+    /// below a path that is not is told `NoNode`.
     ///
     /// Must be called within a tokio runtime with its timer switched on. That runtime drives the session and the
     /// duties: a handle lives no longer than its runtime.
     ///
     /// # Errors
     ///
-    /// `BadInput` for a connect string that is not one, for a timeout of zero, and outside a runtime; `Unreachable` when
-    /// no server accepted the session within the session timeout asked for; `SessionOver` when the ensemble refused
-    /// it.
+    /// [`is_bad_input`](Error::is_bad_input) for a connect string that is not one, for a timeout of zero, for certificates
+    /// that are none, and outside a runtime. [`Error::Unreachable`] when no server accepted the session within the session
+    /// timeout asked for, or 7/5 of it if one listens and says nothing. [`is_auth_failed`](Error::is_auth_failed), at once,
+    /// when the ensemble refuses the credentials.
     ///
     /// # Cancellation
     ///
@@ -111,9 +146,10 @@ impl ZooKeeper for Client {
         mode: CreateMode,
     ) -> impl Future<Output = Result<Created, Error>> + Send + use<> {
         let (to, data) = (path.to_owned(), data.to_vec());
-        let checked = translate::check_create(path, &data, mode);
+        let acl = self.session.acl.clone();
+        let checked = translate::check_create(path, &data, mode, &acl);
         let sent = self.session.launch(checked, |zk| async move {
-            let (stat, number) = zk.create(&to, &data, &translate::create_options(mode)).await?;
+            let (stat, number) = zk.create(&to, &data, &translate::create_options(mode, &acl)).await?;
             // The number prints as the server has written it: ten digits, or a sign and nine or ten.
             let path = if mode.is_sequential() { format!("{to}{number}") } else { to };
             Ok(Created { path, stat: translate::stat(stat) })
@@ -152,13 +188,15 @@ impl ZooKeeper for Client {
         &self,
         path: &str,
     ) -> impl Future<Output = Result<(Option<Stat>, Watch), Error>> + Send + use<> {
-        let to = path.to_owned();
+        let (to, connection) = (path.to_owned(), self.session.watched_on());
         let sent =
             self.session.launch(path::validate(path), |zk| async move { zk.check_and_watch_stat(&to).await });
-        let (answer, session) = (self.session.answer(sent), Arc::downgrade(&self.session));
+        let (answer, session, path) = (self.session.answer(sent), self.session.clone(), path.to_owned());
         async move {
             let (stat, watcher) = answer.await?;
-            Ok((stat.map(translate::stat), Watch::new(watcher, session)))
+            let stat = stat.map(translate::stat);
+            let watched = Watched::znode(path, stat.as_ref(), connection);
+            Ok((stat, Watch::new(watcher, watched, &session)))
         }
     }
 
@@ -172,13 +210,15 @@ impl ZooKeeper for Client {
     }
 
     fn get_watch(&self, path: &str) -> impl Future<Output = Result<(Data, Watch), Error>> + Send + use<> {
-        let to = path.to_owned();
+        let (to, connection) = (path.to_owned(), self.session.watched_on());
         let sent =
             self.session.launch(path::validate(path), |zk| async move { zk.get_and_watch_data(&to).await });
-        let (answer, session) = (self.session.answer(sent), Arc::downgrade(&self.session));
+        let (answer, session, path) = (self.session.answer(sent), self.session.clone(), path.to_owned());
         async move {
             let (data, stat, watcher) = answer.await?;
-            Ok((Data { data, stat: translate::stat(stat) }, Watch::new(watcher, session)))
+            let stat = translate::stat(stat);
+            let watched = Watched::znode(path, Some(&stat), connection);
+            Ok((Data { data, stat }, Watch::new(watcher, watched, &session)))
         }
     }
 
@@ -195,14 +235,16 @@ impl ZooKeeper for Client {
         &self,
         path: &str,
     ) -> impl Future<Output = Result<(Listing, Watch), Error>> + Send + use<> {
-        let to = path.to_owned();
+        let (to, connection) = (path.to_owned(), self.session.watched_on());
         let sent = self
             .session
             .launch(path::validate(path), |zk| async move { zk.get_and_watch_children(&to).await });
-        let (answer, session) = (self.session.answer(sent), Arc::downgrade(&self.session));
+        let (answer, session, path) = (self.session.answer(sent), self.session.clone(), path.to_owned());
         async move {
             let (names, stat, watcher) = answer.await?;
-            Ok((Listing { names, stat: translate::stat(stat) }, Watch::new(watcher, session)))
+            let stat = translate::stat(stat);
+            let watched = Watched::children(path, &stat, connection);
+            Ok((Listing { names, stat }, Watch::new(watcher, watched, &session)))
         }
     }
 
@@ -230,11 +272,12 @@ impl ZooKeeper for Client {
     }
 
     fn multi(&self, ops: Vec<Op>) -> impl Future<Output = Result<Vec<OpResult>, Error>> + Send + use<> {
-        let checked = translate::check_multi(&ops);
+        let acl = self.session.acl.clone();
+        let checked = translate::check_multi(&ops, &acl);
         let sent = self.session.launch(checked, |zk| async move {
             let mut writer = zk.new_multi_writer();
             for op in &ops {
-                translate::add(&mut writer, op)?;
+                translate::add(&mut writer, op, &acl)?;
             }
             // What was refused by an operation is an answer of its own, beside the failures of the whole request.
             match writer.commit().await {

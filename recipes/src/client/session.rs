@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
@@ -12,6 +12,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use zookeeper_client as lib;
 
+use super::acl::Acl;
 use super::duties::Duties;
 use super::flight::{Flight, Flights};
 use super::keeper::Keeper;
@@ -25,10 +26,14 @@ pub(super) type Sent<F> = (Time, Result<F, Error>);
 pub(super) struct Session {
     pub(super) id: SessionId,
     pub(super) timeout: Duration,
+    /// What is created bears this. A request on its way has a share of it, and none of the session.
+    pub(super) acl: Arc<Acl>,
     pub(super) clock: Clock,
     pub(super) runtime: Handle,
     pub(super) keeper: Keeper,
     pub(super) duties: Duties,
+    /// Whether a server may take watches back before it knows who we are: see [`recheck`](super::recheck).
+    is_known_late: bool,
     flights: Flights,
     /// Gone when the handle is closed. The session closes when the last share of it is gone.
     zk: Mutex<Option<Arc<lib::Client>>>,
@@ -62,20 +67,18 @@ impl Session {
     pub(super) async fn open(connect_string: &str, options: &Options) -> Result<Arc<Session>, Error> {
         let runtime = Handle::try_current()
             .map_err(|_| Error::BadInput("a session is opened within a tokio runtime".to_owned()))?;
-        if options.session_timeout.is_zero() {
-            return Err(Error::BadInput("a session needs a timeout above zero".to_owned()));
-        }
         let clock = Clock::start();
-        let connector = lib::Client::connector().with_session_timeout(options.session_timeout);
-        let zk = connector.connect(connect_string).await.map_err(|e| translate::error(e, Over::Closed))?;
+        let zk = options.connect(connect_string).await?;
         let states = zk.state_watcher();
         let session = Arc::new(Session {
             id: SessionId(zk.session_id().0),
             timeout: zk.session_timeout(),
+            acl: Arc::new(options.acl.clone()),
             clock,
             runtime,
             keeper: Keeper::new(Time::default()),
             duties: Duties::default(),
+            is_known_late: options.is_known_late(),
             flights: Flights::default(),
             seen: Mutex::new(Seen::new(states.clone())),
             states,
@@ -171,6 +174,43 @@ impl Session {
             }
             select(pin!(states.changed()), closing).await;
         }
+    }
+
+    /// The connection that a watch is asked for on, if it has to be looked at after the next reconnect.
+    pub(super) fn watched_on(&self) -> Option<u32> {
+        self.is_known_late.then(|| self.status().connection)
+    }
+
+    /// Waits until the session is connected by another connection than that one; none when it is over, or nobody's. It
+    /// has no share of the session meanwhile.
+    pub(super) async fn reconnected(session: &Weak<Session>, before: Option<u32>) -> Option<u32> {
+        let mut states = session.upgrade()?.states.clone();
+        loop {
+            // Taken before the status is looked at: what comes later is seen by `changed`.
+            states.state();
+            let status = session.upgrade()?.status();
+            match status.state {
+                State::Over(_) => return None,
+                State::Connected if Some(status.connection) != before => return Some(status.connection),
+                _ => {}
+            }
+            states.changed().await;
+        }
+    }
+
+    /// Asks something, in the session's own name.
+    pub(super) async fn ask<T, F>(
+        session: &Weak<Session>,
+        call: impl FnOnce(Arc<lib::Client>) -> F,
+    ) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, lib::Error>> + Send + 'static,
+    {
+        let closed = Error::SessionOver(Over::Closed);
+        let (at, sent) = session.upgrade().ok_or(closed.clone())?.launch(Ok(()), call);
+        let answer = sent?.await;
+        session.upgrade().ok_or(closed)?.receive(at, answer)
     }
 
     pub(super) fn safe_until(&self) -> Time {

@@ -13,10 +13,11 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, ready};
 
-use futures_util::Stream;
+use futures_util::{FutureExt, Stream};
 use zookeeper_client as lib;
 
 use super::flight::Flight;
+use super::recheck::{Found, Watched};
 use super::session::{Sent, Session};
 use crate::zk::{Error, Event, EventKind, Over, TreeEvent};
 
@@ -28,12 +29,16 @@ use crate::zk::{Error, Event, EventKind, Over, TreeEvent};
 #[must_use = "dropping a watch removes it"]
 pub struct Watch {
     event: Pin<Box<dyn Future<Output = lib::WatchedEvent> + Send>>,
+    /// For a session whose watches may be lost while it reconnects.
+    recheck: Option<Pin<Box<dyn Future<Output = Found> + Send>>>,
     session: Weak<Session>,
 }
 
 impl Watch {
-    pub(super) fn new(watcher: lib::OneshotWatcher, session: Weak<Session>) -> Self {
-        Watch { event: Box::pin(watcher.changed()), session }
+    pub(super) fn new(watcher: lib::OneshotWatcher, watched: Watched, session: &Arc<Session>) -> Self {
+        let session = Arc::downgrade(session);
+        let recheck = watched.may_be_lost().then(|| watched.recheck(session.clone()).boxed());
+        Watch { event: watcher.changed().boxed(), recheck, session }
     }
 }
 
@@ -41,7 +46,20 @@ impl Future for Watch {
     type Output = Result<Event, Error>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let event = ready!(self.event.as_mut().poll(cx));
+        let event = loop {
+            if let Poll::Ready(event) = self.event.as_mut().poll(cx) {
+                break event;
+            }
+            let Some(recheck) = &mut self.recheck else { return Poll::Pending };
+            match ready!(recheck.as_mut().poll(cx)) {
+                Found::Changed(event) => return Poll::Ready(Ok(event)),
+                Found::Unchanged(watcher, watched) => {
+                    // The new one is there before the old one goes: nothing is removed at the server.
+                    self.event = watcher.changed().boxed();
+                    self.recheck = Some(watched.recheck(self.session.clone()).boxed());
+                }
+            }
+        };
         Poll::Ready(match kind(event.event_type) {
             Some(kind) => Ok(Event { kind, path: event.path }),
             // One-shot watches hear of the session only when it is over.

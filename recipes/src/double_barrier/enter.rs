@@ -8,6 +8,7 @@ use super::open::Opened;
 use super::roster::{Roster, name_of};
 use super::{DoubleBarrier, Inside, Leave, Reuse};
 use crate::hold::{Grant, Hold, OnSuspect};
+use crate::observe;
 use crate::race::{again, connected, first};
 use crate::zk::{Armed, Data, Error, Guid, Op, ZooKeeper};
 use futures_util::future::{Either, Shared};
@@ -111,6 +112,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
                 }
             }
             let (Some(next), Some(own)) = (&mut self.next, self.own_watch.clone()) else { return Ok(()) };
+            observe::waits(&self.barrier.path);
             match first(own, next).await {
                 Either::Left(event) => {
                     self.own_watch = None;
@@ -226,6 +228,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
         }
         let zk = &self.barrier.zk;
         let grant = Grant {
+            recipe: super::RECIPE,
             path,
             czxid,
             token: czxid,

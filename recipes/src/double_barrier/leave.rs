@@ -9,6 +9,7 @@
 use super::roster::{Roster, name_of};
 use super::{Inside, Leave};
 use crate::hold::Hold;
+use crate::observe;
 use crate::race::{again, connected};
 use crate::zk::{Armed, Error, EventKind, Op, ZooKeeper, path};
 use futures_util::FutureExt;
@@ -94,7 +95,10 @@ impl<Z: ZooKeeper> Leaving<Z> {
     async fn end_of(&self, name: &str) -> Result<(), Error> {
         let status = connected(&self.zk).await?;
         match self.zk.children_watch(&path::join(&self.directory, name)).await {
-            Ok((_, watch)) => watch.await.map(drop),
+            Ok((_, watch)) => {
+                observe::waits(&self.directory);
+                watch.await.map(drop)
+            }
             Err(Error::NoNode) => Ok(()),
             Err(e) => again(&self.zk, status, e).await,
         }
@@ -148,6 +152,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
                     }
                 }
             };
+            observe::waits(&self.ready);
             if watch.await?.kind == EventKind::NodeDeleted {
                 return Ok(());
             }

@@ -21,11 +21,15 @@ pub use term::Term;
 use crate::hold::{Grant, Hold, OnSuspect};
 use crate::line::{Contender, Line, Place};
 use crate::naming::{Marks, Role};
+use crate::observe::operation;
 use crate::parents::Parents;
 use crate::race::within;
 use crate::zk::{Error, ZooKeeper, path};
 use std::future::Future;
 use std::time::Duration;
+
+/// What an operator reads.
+const RECIPE: &str = "election";
 
 /// Who stands for election.
 const CANDIDATE: Role = 0;
@@ -147,6 +151,10 @@ impl<Z: ZooKeeper> Election<Z> {
     /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when somebody else deleted our
     /// candidate; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn stand(&self) -> Result<Term<Z>, Error> {
+        operation!(&self.zk, RECIPE, "stand", &self.line.directory).of(self.standing()).await
+    }
+
+    async fn standing(&self) -> Result<Term<Z>, Error> {
         let (place, look) = self.line.join(&self.zk, CANDIDATE, &self.options.data).await?;
         self.line.turn(&self.zk, &place, look, EVERYBODY).await?;
         Ok(self.term(place))
@@ -159,12 +167,14 @@ impl<Z: ZooKeeper> Election<Z> {
     /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the withdrawal is under way by then.
     pub fn stand_within(&self, limit: Duration) -> impl Future<Output = Result<Term<Z>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
-        within(&self.zk, until, self.stand())
+        let operation = operation!(&self.zk, RECIPE, "stand", &self.line.directory);
+        operation.of(within(&self.zk, until, self.standing()))
     }
 
     fn term(&self, place: Place) -> Term<Z> {
         let margin = self.options.margin.unwrap_or_else(|| self.zk.timeout() / 10);
         let grant = Grant {
+            recipe: RECIPE,
             path: place.path,
             czxid: place.czxid,
             token: place.czxid,
@@ -197,7 +207,8 @@ impl<Z: ZooKeeper> Election<Z> {
     ///
     /// As [`candidates`](Self::candidates); after `ConnectionLoss` it may be gone.
     pub async fn evict(&self, candidate: &Contender) -> Result<bool, Error> {
-        match self.zk.delete(&candidate.path, None).await {
+        let operation = operation!(&self.zk, RECIPE, "evict", &candidate.path);
+        match operation.of(self.zk.delete(&candidate.path, None)).await {
             Ok(()) => Ok(true),
             Err(Error::NoNode) => Ok(false),
             Err(e) => Err(e),

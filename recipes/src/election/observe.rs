@@ -8,8 +8,10 @@
 //! those who wait. A leader whose candidate was deleted by somebody else leaves a relic; the next acknowledgement
 //! replaces it.
 
+use super::RECIPE;
 use super::record::Record;
 use crate::line::{Contender, Line};
+use crate::observe::{self, operation};
 use crate::race::{connected, reconnected};
 use crate::zk::{Error, ZooKeeper, path};
 
@@ -75,8 +77,14 @@ impl<Z: ZooKeeper> Leadership<Z> {
     ///
     /// [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
     pub async fn next(&mut self) -> Result<Leader, Error> {
+        let operation = operation!(&self.zk, RECIPE, "next", &self.record);
+        operation.of(self.news()).await
+    }
+
+    async fn news(&mut self) -> Result<Leader, Error> {
         loop {
             if let Some(watch) = &mut self.watch {
+                observe::waits(&self.record);
                 let fired = watch.await;
                 self.watch = None;
                 fired?;

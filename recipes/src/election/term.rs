@@ -1,10 +1,13 @@
 //! A term of office: a hold, and the record that it has begun.
 
+use super::RECIPE;
 use super::record::Record;
 use crate::hold::{Hold, HoldState, LostReason, Released, Stop};
+use crate::observe::operation;
 use crate::race::{connected, reconnected};
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, OpResult, ZooKeeper, path};
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A term of office: whoever has it leads.
@@ -99,6 +102,10 @@ impl<Z: ZooKeeper> Term<Z> {
     /// out. [`is_bad_input`](Error::is_bad_input) when the data do not fit into a request. [`Error::NodeExists`] when
     /// other data were acknowledged before.
     pub async fn acknowledge(&self, data: &[u8]) -> Result<(), Error> {
+        operation!(&self.zk, RECIPE, "acknowledge", &self.record).of(self.put_on_record(data)).await
+    }
+
+    async fn put_on_record(&self, data: &[u8]) -> Result<(), Error> {
         let candidate = path::split(self.path()).1.to_owned();
         let record = Record { candidate, epoch: self.epoch(), data: data.to_vec() }.to_bytes();
         path::validate_size(&self.record, &record)?;
@@ -199,8 +206,8 @@ impl<Z: ZooKeeper> Term<Z> {
     /// # Errors
     ///
     /// Why it had to stop.
-    pub async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
-        self.hold.run(work).await
+    pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
+        self.hold.run(work)
     }
 
     /// Writes in ZooKeeper that are applied only while this term goes on, in one transaction.
@@ -238,19 +245,30 @@ impl<Z: ZooKeeper> Term<Z> {
     ///
     /// Only what nobody expects of one's own znodes, such as [`is_denied`](Error::is_denied).
     pub async fn resign(self) -> Result<Released, Error> {
+        let path = self.path().to_owned();
+        operation!(&self.zk, RECIPE, "resign", &path).telling(self.give_up()).await
+    }
+
+    async fn give_up(self) -> Result<Released, Error> {
         let Term { duty, relic, hold, acknowledged, record, .. } = self;
         let own = hold.path().to_owned();
         let is_on_record = *locked(&acknowledged) != Acknowledged::Not;
+        // Only an answer that says so: a candidate that is gone may have been deleted by somebody else, without the
+        // record, and that our own deletion came first is then no more than a guess.
+        let went_together = AtomicBool::new(!is_on_record);
         let ended = hold.end(|zk| {
             let both = is_on_record.then(|| zk.multi(vec![delete(&own), delete(&record)]));
-            let (zk, own) = (zk.clone(), own.clone());
+            let (zk, own, went_together) = (zk.clone(), own.clone(), &went_together);
             async move {
                 let refused = match both {
                     Some(both) => both.await.err(),
                     None => return zk.delete(&own, None).await,
                 };
                 match refused {
-                    None => Ok(()),
+                    None => {
+                        went_together.store(true, Ordering::Relaxed);
+                        Ok(())
+                    }
                     Some(Error::Multi { index: 0, cause }) => Err(*cause),
                     // There is no record: it was not made, or somebody else has taken it away.
                     Some(Error::Multi { .. }) => zk.delete(&own, None).await,
@@ -263,7 +281,7 @@ impl<Z: ZooKeeper> Term<Z> {
             armed.done();
         }
         // Else the record may be left, without a candidate.
-        if ended == Released::Clean
+        if went_together.into_inner()
             && let Some(armed) = locked(&relic).take()
         {
             armed.done();

@@ -11,6 +11,7 @@
 use super::{Hold, LostReason};
 use crate::line::is_good;
 use crate::naming::{Marks, READ};
+use crate::observe::operation;
 use crate::own::Own;
 use crate::race::{connected, reconnected};
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, ZooKeeper, path};
@@ -18,7 +19,8 @@ use crate::zk::{Armed, CreateMode, Duty, Error, Op, ZooKeeper, path};
 impl<Z: ZooKeeper> Hold<Z> {
     /// Makes a writer's hold a reader's, or says why not: then it stands as it stood.
     pub(crate) async fn downgrade(self, marks: Marks) -> Result<Self, (Self, Error)> {
-        match self.take_its_place(marks).await {
+        let operation = operation!(&self.zk, self.recipe, "downgrade", self.path());
+        match operation.of(self.take_its_place(marks)).await {
             Ok((own, armed)) => Ok(self.moved_to(own, armed)),
             Err(e) => Err((self, e)),
         }

@@ -5,6 +5,7 @@ use super::{Preempt, Priority, PriorityLock, WORD};
 use crate::hold::{Grant, Hold};
 use crate::line::{Entry, Place, Seen, is_good};
 use crate::naming::{READ, Role};
+use crate::observe;
 use crate::own::Own;
 use crate::race::{connected, first, reconnected};
 use crate::revoke;
@@ -280,6 +281,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
             own.read(status).await;
         }
         let grant = Grant {
+            recipe: super::RECIPE,
             path: held,
             czxid: token,
             token,
@@ -367,10 +369,13 @@ fn gone<Z: ZooKeeper>(
     status: Status,
     path: &str,
 ) -> impl Future<Output = Result<(), Error>> + Send + use<Z> {
-    let (watching, zk) = (zk.children_watch(path), zk.clone());
+    let (watching, zk, path) = (zk.children_watch(path), zk.clone(), path.to_owned());
     async move {
         match watching.await {
-            Ok((_, watch)) => watch.await.map(drop),
+            Ok((_, watch)) => {
+                observe::waits(&path);
+                watch.await.map(drop)
+            }
             Err(Error::NoNode) => Ok(()),
             Err(Error::ConnectionLoss) => reconnected(&zk, status).await.map(drop),
             Err(e) => Err(e),

@@ -25,6 +25,7 @@ use crate::guard::guard_methods;
 use crate::hold::{Hold, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop};
 use crate::line::{Line, Rank, is_good};
 use crate::naming::{Marks, Priority, READ, WRITE};
+use crate::observe::operation;
 use crate::parents::Parents;
 use crate::race::within;
 use crate::revocable_lock::RunUntil;
@@ -37,6 +38,9 @@ use std::time::Duration;
 
 /// What asks an owner to go.
 const WORD: &str = "unlock";
+
+/// What an operator reads.
+const RECIPE: &str = "priority_lock";
 
 /// What becomes of holders that are less urgent than one who waits for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -190,6 +194,10 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     /// waited: it has left the line; [`is_removed`](Error::is_removed) when somebody else deleted its znode;
     /// [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn read(&self, priority: Priority) -> Result<PriorityRead<Z>, Error> {
+        operation!(&self.zk, RECIPE, "read", &self.directory).of(self.reading(priority)).await
+    }
+
+    async fn reading(&self, priority: Priority) -> Result<PriorityRead<Z>, Error> {
         let hold = Attempt::run(self, READ, priority).await?;
         Ok(PriorityRead { hold, run_until: self.options.run_until })
     }
@@ -200,6 +208,10 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     ///
     /// As [`read`](Self::read).
     pub async fn write(&self, priority: Priority) -> Result<PriorityWrite<Z>, Error> {
+        operation!(&self.zk, RECIPE, "write", &self.directory).of(self.writing(priority)).await
+    }
+
+    async fn writing(&self, priority: Priority) -> Result<PriorityWrite<Z>, Error> {
         let hold = Attempt::run(self, WRITE, priority).await?;
         Ok(PriorityWrite { hold, run_until: self.options.run_until })
     }
@@ -215,7 +227,8 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         limit: Duration,
     ) -> impl Future<Output = Result<PriorityRead<Z>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
-        within(&self.zk, until, self.read(priority))
+        let operation = operation!(&self.zk, RECIPE, "read", &self.directory);
+        operation.of(within(&self.zk, until, self.reading(priority)))
     }
 
     /// As [`write`](Self::write), but for at most `limit`, counted from the call over all that happens.
@@ -229,7 +242,8 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         limit: Duration,
     ) -> impl Future<Output = Result<PriorityWrite<Z>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
-        within(&self.zk, until, self.write(priority))
+        let operation = operation!(&self.zk, RECIPE, "write", &self.directory);
+        operation.of(within(&self.zk, until, self.writing(priority)))
     }
 
     /// Who holds the lock, the more urgent first, then who stands in line, in order. A view that may lag.
@@ -313,7 +327,8 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     /// [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
     pub async fn ask(&self, contender: &PriorityContender) -> Result<Fate, Error> {
         self.validate(contender)?;
-        revoke::ask(&self.zk, &contender.path, WORD).await
+        let operation = operation!(&self.zk, RECIPE, "ask", &contender.path);
+        operation.telling(revoke::ask(&self.zk, &contender.path, WORD)).await
     }
 
     /// Asks a holder or a waiter to go, and deletes its znode if it is there still when the grace is over, as
@@ -332,7 +347,8 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     /// As [`ask`](Self::ask). With [`is_session_over`](Error::is_session_over) the contender may be gone.
     pub async fn force(&self, contender: &PriorityContender, grace: Duration) -> Result<Fate, Error> {
         self.validate(contender)?;
-        revoke::force(&self.zk, &contender.path, WORD, grace).await
+        let operation = operation!(&self.zk, RECIPE, "force", &contender.path);
+        operation.telling(revoke::force(&self.zk, &contender.path, WORD, grace)).await
     }
 
     fn validate(&self, contender: &PriorityContender) -> Result<(), Error> {

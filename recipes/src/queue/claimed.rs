@@ -1,6 +1,7 @@
 //! Step 5: what becomes of a claim.
 
 use super::{Core, Item};
+use crate::observe::operation;
 use crate::race::{connected, reconnected};
 use crate::receipt::Receipt;
 use crate::zk::{Armed, Error, Op, ZooKeeper};
@@ -82,10 +83,11 @@ impl<Z: ZooKeeper> Claimed<Z> {
             return Err(Error::BadInput("the claims come from several consumers".into()));
         }
         let (core, receipt) = (first.core.clone(), first.receipt.clone());
+        let operation = operation!(&core.zk, core.recipe(), "done", &core.layout.root);
         let mut all: Vec<Op> = claims.iter().flat_map(Claimed::settles).collect();
         let own = all.len();
         all.extend(ops);
-        let written = core.write(&mut *receipt.lock().await, &all).await;
+        let written = operation.of(async { core.write(&mut *receipt.lock().await, &all).await }).await;
         match written {
             Ok(()) => {
                 for claim in claims {
@@ -122,6 +124,11 @@ impl<Z: ZooKeeper> Claimed<Z> {
     /// [`ClaimLost`](Error::ClaimLost): it was not ours any more. [`is_session_over`](Error::is_session_over): the end of
     /// the session gives it back.
     pub async fn give_back(self) -> Result<(), Error> {
+        let (zk, path) = (self.core.zk.clone(), self.core.layout.claim(&self.name));
+        operation!(&zk, self.core.recipe(), "give_back", &path).of(self.release()).await
+    }
+
+    async fn release(self) -> Result<(), Error> {
         let mut was_sent = false;
         loop {
             let status = connected(&self.core.zk).await?;

@@ -4,6 +4,7 @@ use super::claimed::Claimed;
 use super::gather::Patience;
 use super::layout::Layout;
 use super::{Core, Delivery};
+use crate::observe::operation;
 use crate::race::first;
 use crate::receipt::Receipt;
 use crate::zk::{Error, ZooKeeper};
@@ -88,6 +89,11 @@ impl<Z: ZooKeeper> Consumer<Z> {
     ///
     /// [`is_session_over`](Error::is_session_over): it cannot be learned any more. [`is_denied`](Error::is_denied).
     pub async fn settle(&mut self) -> Result<usize, Error> {
+        let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
+        operation!(&zk, self.core.recipe(), "settle", &path).of(self.recovering()).await
+    }
+
+    async fn recovering(&mut self) -> Result<usize, Error> {
         self.recover().await?;
         Ok(self.hand.len())
     }
@@ -101,6 +107,11 @@ impl<Z: ZooKeeper> Consumer<Z> {
     /// items may be gone with it. [`is_mismatch`](Error::is_mismatch), [`is_denied`](Error::is_denied); with
     /// [`Parents::MustExist`](crate::Parents::MustExist) also [`Error::NoNode`].
     pub async fn take(&mut self) -> Result<Item, Error> {
+        let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
+        operation!(&zk, self.core.recipe(), "take", &path).of(self.taking()).await
+    }
+
+    async fn taking(&mut self) -> Result<Item, Error> {
         self.is_for(Delivery::AtMostOnce)?;
         loop {
             if let Some(item) = self.hand.pop_front() {
@@ -116,6 +127,11 @@ impl<Z: ZooKeeper> Consumer<Z> {
     ///
     /// As [`take`](Self::take); [`is_bad_input`](Error::is_bad_input) also if `count` is zero.
     pub async fn take_up_to(&mut self, count: usize) -> Result<Vec<Item>, Error> {
+        let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
+        operation!(&zk, self.core.recipe(), "take_up_to", &path).of(self.taking_up_to(count)).await
+    }
+
+    async fn taking_up_to(&mut self, count: usize) -> Result<Vec<Item>, Error> {
         at_least_one(count)?;
         self.is_for(Delivery::AtMostOnce)?;
         while self.hand.is_empty() {
@@ -132,6 +148,11 @@ impl<Z: ZooKeeper> Consumer<Z> {
     /// As [`take`](Self::take); also `ConnectionLoss` if the connection is lost while an item may have been taken: the
     /// next call hands it out then.
     pub async fn try_take(&mut self) -> Result<Option<Item>, Error> {
+        let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
+        operation!(&zk, self.core.recipe(), "try_take", &path).attempt(self.taking_at_once()).await
+    }
+
+    async fn taking_at_once(&mut self) -> Result<Option<Item>, Error> {
         self.is_for(Delivery::AtMostOnce)?;
         if self.hand.is_empty() {
             self.gather_at_once().await?;
@@ -148,6 +169,11 @@ impl<Z: ZooKeeper> Consumer<Z> {
     ///
     /// As [`take`](Self::take), for a queue of claims; but nothing is lost.
     pub async fn claim(&mut self) -> Result<Claimed<Z>, Error> {
+        let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
+        operation!(&zk, self.core.recipe(), "claim", &path).of(self.claiming()).await
+    }
+
+    async fn claiming(&mut self) -> Result<Claimed<Z>, Error> {
         self.is_for(Delivery::AtLeastOnce)?;
         loop {
             self.lose_old_claims()?;
@@ -164,6 +190,11 @@ impl<Z: ZooKeeper> Consumer<Z> {
     ///
     /// As [`claim`](Self::claim); [`is_bad_input`](Error::is_bad_input) also if `count` is zero.
     pub async fn claim_up_to(&mut self, count: usize) -> Result<Vec<Claimed<Z>>, Error> {
+        let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
+        operation!(&zk, self.core.recipe(), "claim_up_to", &path).of(self.claiming_up_to(count)).await
+    }
+
+    async fn claiming_up_to(&mut self, count: usize) -> Result<Vec<Claimed<Z>>, Error> {
         at_least_one(count)?;
         self.is_for(Delivery::AtLeastOnce)?;
         self.lose_old_claims()?;
@@ -179,6 +210,11 @@ impl<Z: ZooKeeper> Consumer<Z> {
     ///
     /// As [`claim`](Self::claim).
     pub async fn try_claim(&mut self) -> Result<Option<Claimed<Z>>, Error> {
+        let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
+        operation!(&zk, self.core.recipe(), "try_claim", &path).attempt(self.claiming_at_once()).await
+    }
+
+    async fn claiming_at_once(&mut self) -> Result<Option<Claimed<Z>>, Error> {
         self.is_for(Delivery::AtLeastOnce)?;
         self.lose_old_claims()?;
         if self.claims.is_empty() {

@@ -4,6 +4,7 @@ use super::consumer::Consumer;
 use super::gather::names_of;
 use crate::line::Place;
 use crate::naming::Role;
+use crate::observe;
 use crate::race::{connected, first, reconnected};
 use crate::zk::{Error, ZooKeeper};
 
@@ -67,6 +68,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
             return Ok(());
         }
         if stand.is_empty() {
+            observe::waits(&self.layout().root);
             changes.await?;
         } else {
             // All that is there is claimed: one of those consumers may die, or give its item back.
@@ -78,6 +80,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
             if stand.iter().any(|name| !list.names.contains(name)) {
                 return Ok(());
             }
+            observe::waits(&self.layout().root);
             match first(changes, released).await {
                 futures_util::future::Either::Left(event) | futures_util::future::Either::Right(event) => {
                     event?

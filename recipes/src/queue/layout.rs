@@ -11,7 +11,7 @@
 use super::{Delivery, Order};
 use crate::line::Line;
 use crate::naming::{Marks, number};
-use crate::parents::Parents;
+use crate::parents::{Parents, is_at_top};
 use crate::race::{connected, reconnected};
 use crate::zk::{CreateMode, Error, ZooKeeper, path};
 
@@ -114,8 +114,9 @@ impl Layout {
         };
         loop {
             let status = connected(zk).await?;
-            let above = (self.parents != Parents::MustExist)
-                .then(|| (self.parents.make_for(zk, &self.root), zk.create(&self.root, &self.mode(), mode)));
+            let above = (self.parents != Parents::MustExist).then(|| {
+                (self.parents.make(zk, path::split(&self.root).0), zk.create(&self.root, &self.mode(), mode))
+            });
             let below = match self.delivery {
                 Delivery::AtMostOnce => vec![self.receipts(), self.takers()],
                 Delivery::AtLeastOnce => vec![self.receipts(), self.takers(), self.claims()],
@@ -123,8 +124,11 @@ impl Layout {
             let below: Vec<_> = below.iter().map(|directory| zk.create(directory, &[], mode)).collect();
             let mut made = Ok(());
             if let Some((levels, root)) = above {
-                levels?.done().await?;
+                levels.done().await?;
                 made = refused(root.await);
+                if made == Err(Error::NoNode) && is_at_top(&self.root) {
+                    return made;
+                }
             }
             for directory in below {
                 made = made.and(refused(directory.await));

@@ -1,7 +1,8 @@
 //! Step 1: putting.
 
 use super::layout::Layout;
-use super::{Core, OP_OVERHEAD_BYTES, Order};
+use super::{Core, OP_OVERHEAD_BYTES, Order, RECIPE};
+use crate::observe::operation;
 use crate::receipt::Receipt;
 use crate::zk::{CreateMode, Error, Op, ZooKeeper};
 
@@ -32,13 +33,22 @@ impl<Z: ZooKeeper> Producer<Z> {
         Producer { receipt: core.receipt(), core }
     }
 
+    pub(crate) fn zk(&self) -> &Z {
+        &self.core.zk
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        &self.core.layout.root
+    }
+
     /// Puts an item at the end.
     ///
     /// # Errors
     ///
     /// As [`put_all`](Self::put_all).
     pub async fn put(&mut self, data: &[u8]) -> Result<(), Error> {
-        self.put_at(0, &[data]).await
+        let operation = operation!(&self.core.zk, RECIPE, "put", &self.core.layout.root);
+        operation.of(self.put_at(0, &[data])).await
     }
 
     /// Puts items at the end, all or none, in this order, nothing in between.
@@ -51,7 +61,8 @@ impl<Z: ZooKeeper> Producer<Z> {
     /// [`is_session_over`](Error::is_session_over): they may be in the queue.
     pub async fn put_all(&mut self, items: &[Vec<u8>]) -> Result<(), Error> {
         let items: Vec<&[u8]> = items.iter().map(Vec::as_slice).collect();
-        self.put_at(0, &items).await
+        let operation = operation!(&self.core.zk, RECIPE, "put_all", &self.core.layout.root);
+        operation.of(self.put_at(0, &items)).await
     }
 
     pub(crate) async fn put_at(&mut self, urgency: Urgency, items: &[&[u8]]) -> Result<(), Error> {

@@ -3,7 +3,8 @@
 use super::learned::Learned;
 use super::record::Record;
 
-use super::{Decision, Form, Vote};
+use super::{Decision, Form, RECIPE, Vote};
+use crate::observe::{self, operation};
 use crate::race::{connected, first, reconnected};
 use crate::zk::{Error, Event, EventKind, Op, Stat, ZooKeeper, path};
 use futures_util::future::{Either, select_all};
@@ -76,6 +77,11 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     /// [`Error::NoTransaction`]: all sites have finished, and the record went with the last.
     /// [`is_mismatch`](Error::is_mismatch): somebody has taken a part of it away. [`is_denied`](Error::is_denied).
     pub async fn decision(&self) -> Result<Decision, Error> {
+        let Record { zk, path, .. } = &self.record;
+        operation!(zk, RECIPE, "decision", path).telling(self.deciding()).await
+    }
+
+    async fn deciding(&self) -> Result<Decision, Error> {
         if let Some(decision) = self.learned.decision() {
             return Ok(decision);
         }
@@ -103,13 +109,14 @@ impl<Z: ZooKeeper> Coordinator<Z> {
         &self,
         limit: Duration,
     ) -> impl Future<Output = Result<Decision, Error>> + Send + '_ {
-        let limit = self.record.zk.sleep_until(self.record.zk.now() + limit);
-        async move {
-            match first(self.decision(), limit).await {
+        let Record { zk, path, .. } = &self.record;
+        let limit = zk.sleep_until(zk.now() + limit);
+        operation!(zk, RECIPE, "decision", path).telling(async move {
+            match first(self.deciding(), limit).await {
                 Either::Left(result) => result,
                 Either::Right(()) => self.terminate().await,
             }
-        }
+        })
     }
 
     /// Takes the whole transaction away, for operators, when a site never returns to finish. If it is not decided yet, it is
@@ -128,6 +135,11 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     /// As [`decision`](Self::decision), but that it is gone already is no error. [`Error::NotEmpty`]: somebody has put znodes
     /// below those of the transaction.
     pub async fn forget(self) -> Result<(), Error> {
+        let Record { zk, path, .. } = &self.record;
+        operation!(zk, RECIPE, "forget", path).of(self.remove()).await
+    }
+
+    async fn remove(&self) -> Result<(), Error> {
         let Record { zk, path, .. } = &self.record;
         match self.record.terminate().await {
             Ok(_) => {}
@@ -234,6 +246,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
             if decided.is_none() || counted.is_none() {
                 continue;
             }
+            observe::waits(&record.path);
             match news(&mut decided, &mut counted, &mut lives).await? {
                 News::Decided => {
                     // A server may lag behind the event: then watch again.

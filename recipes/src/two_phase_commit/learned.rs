@@ -2,6 +2,7 @@
 
 use super::Decision;
 use super::record::{Decided, Record};
+use crate::observe;
 use crate::race::first;
 use crate::zk::{Error, ZooKeeper};
 use futures_util::future::{Either, Shared};
@@ -58,6 +59,7 @@ impl<Z: ZooKeeper> Learned<Z> {
                     Decided::Watched(watch) => self.knowledge().watch.get_or_insert(watch).clone(),
                 },
             };
+            observe::waits(&record.path);
             watch.clone().await?;
             if let Some(decision) = record.look().await? {
                 return Ok(self.learn(decision));

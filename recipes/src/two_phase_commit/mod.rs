@@ -22,12 +22,16 @@ mod votes;
 pub use coordinator::Coordinator;
 pub use site::{Site, Voted};
 
+use crate::observe::{Outcome, operation};
 use crate::parents::Parents;
 use crate::race::{connected, reconnected};
 use crate::zk::duty::settle;
 use crate::zk::{CreateMode, Error, Op, OpResult, ZooKeeper, path};
 use record::{Contents, Record};
 use std::collections::BTreeSet;
+
+/// What an operator reads.
+const RECIPE: &str = "two_phase_commit";
 
 /// What one operation of a transaction costs beside its path and its data: header, lengths, access list, flags.
 const OP_OVERHEAD_BYTES: usize = 64;
@@ -48,6 +52,12 @@ pub enum Decision {
     Commit,
     /// All sites abort.
     Abort,
+}
+
+impl Outcome for Decision {
+    fn outcome(&self) -> &'static str {
+        self.word()
+    }
 }
 
 /// Who brings the decision about.
@@ -149,37 +159,7 @@ impl TwoPhaseCommit {
         path: &str,
         transaction: Transaction,
     ) -> Result<Coordinator<Z>, Error> {
-        let contents = Contents { guid: zk.guid().to_string(), transaction };
-        let ops = checked(path, &contents)?;
-        let mut status = connected(zk).await?;
-        let mut is_missing = false;
-        loop {
-            // One flight: missing levels if there are any, and the transaction.
-            let making = is_missing.then(|| Parents::Container.make_for(zk, path)).transpose()?;
-            let begun = zk.multi(ops.clone());
-            if let Some(making) = making {
-                making.done().await?;
-            }
-            let czxid = match begun.await {
-                Ok(results) => incarnation(&results)?,
-                Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => {
-                    return Err(Error::Taken(path.to_owned()));
-                }
-                Err(Error::Multi { index: 0, cause }) if *cause == Error::NoNode => {
-                    is_missing = true;
-                    status = connected(zk).await?;
-                    continue;
-                }
-                Err(Error::ConnectionLoss) => {
-                    reconnected(zk, status).await?;
-                    find(zk, path, &contents.guid).await?
-                }
-                Err(e) => return Err(told(e)),
-            };
-            let Transaction { sites, form, .. } = contents.transaction;
-            let record = Record { zk: zk.clone(), path: path.to_owned(), czxid, sites, form };
-            return Ok(Coordinator::new(record));
-        }
+        operation!(zk, RECIPE, "begin", path).of(write(zk, path, transaction)).await
     }
 
     /// Step 7: takes the place of a coordinator that may have died. What is undecided is decided: commit if all have voted
@@ -200,10 +180,13 @@ impl TwoPhaseCommit {
     /// [`is_denied`](Error::is_denied).
     pub async fn resume<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Coordinator<Z>, Error> {
         path::validate_directory(path)?;
-        let found = record::read(zk, path, &[], false).await?;
-        let coordinator = Coordinator::new(found.record);
-        coordinator.terminate().await?;
-        Ok(coordinator)
+        let resumed = async {
+            let found = record::read(zk, path, &[], false).await?;
+            let coordinator = Coordinator::new(found.record);
+            coordinator.terminate().await?;
+            Ok(coordinator)
+        };
+        operation!(zk, RECIPE, "resume", path).of(resumed).await
     }
 
     /// Step 2: a site reads what is asked of it. A vote that an earlier session of the site has cast stands:
@@ -226,7 +209,42 @@ impl TwoPhaseCommit {
     pub async fn open<Z: ZooKeeper>(zk: &Z, path: &str, site: &str) -> Result<Site<Z>, Error> {
         path::validate_directory(path)?;
         validate_site(path, site)?;
-        Site::open(zk, path, site).await
+        operation!(zk, RECIPE, "open", path).of(Site::open(zk, path, site)).await
+    }
+}
+
+/// Step 1: writes the transaction down.
+async fn write<Z: ZooKeeper>(zk: &Z, path: &str, transaction: Transaction) -> Result<Coordinator<Z>, Error> {
+    let contents = Contents { guid: zk.guid().to_string(), transaction };
+    let ops = checked(path, &contents)?;
+    let mut status = connected(zk).await?;
+    let mut is_missing = false;
+    loop {
+        // One flight: missing levels if there are any, and the transaction.
+        let making = is_missing.then(|| Parents::Container.make_for(zk, path)).transpose()?;
+        let begun = zk.multi(ops.clone());
+        if let Some(making) = making {
+            making.done().await?;
+        }
+        let czxid = match begun.await {
+            Ok(results) => incarnation(&results)?,
+            Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => {
+                return Err(Error::Taken(path.to_owned()));
+            }
+            Err(Error::Multi { index: 0, cause }) if *cause == Error::NoNode => {
+                is_missing = true;
+                status = connected(zk).await?;
+                continue;
+            }
+            Err(Error::ConnectionLoss) => {
+                reconnected(zk, status).await?;
+                find(zk, path, &contents.guid).await?
+            }
+            Err(e) => return Err(told(e)),
+        };
+        let Transaction { sites, form, .. } = contents.transaction;
+        let record = Record { zk: zk.clone(), path: path.to_owned(), czxid, sites, form };
+        return Ok(Coordinator::new(record));
     }
 }
 

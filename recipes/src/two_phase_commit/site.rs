@@ -3,7 +3,8 @@
 use super::learned::Learned;
 use super::record::{self, Record};
 use super::votes::Votes;
-use super::{Decision, Form, Vote, told};
+use super::{Decision, Form, RECIPE, Vote, told};
+use crate::observe::operation;
 use crate::race::{connected, first, reconnected};
 use crate::zk::duty::settle;
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, ZooKeeper};
@@ -187,7 +188,12 @@ impl<Z: ZooKeeper> Site<Z> {
     /// [`Error::AlreadyVoted`]: an earlier session of this site has cast the other vote. [`Error::NoTransaction`];
     /// [`is_mismatch`](Error::is_mismatch): somebody has taken a part of it away;
     /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied).
-    pub async fn vote(mut self, vote: Vote) -> Result<Voted<Z>, Error> {
+    pub async fn vote(self, vote: Vote) -> Result<Voted<Z>, Error> {
+        let (zk, path) = (self.voter.record.zk.clone(), self.voter.record.path.clone());
+        operation!(&zk, RECIPE, "vote", &path).of(self.cast_it(vote)).await
+    }
+
+    async fn cast_it(mut self, vote: Vote) -> Result<Voted<Z>, Error> {
         loop {
             if let Some(cast) = self.cast {
                 return if cast == vote { Ok(Voted::new(self.voter)) } else { Err(Error::AlreadyVoted) };
@@ -322,7 +328,9 @@ impl<Z: ZooKeeper> Voted<Z> {
     /// [`is_mismatch`](Error::is_mismatch): somebody has taken the transaction, or a part of it, away: nothing is decided on
     /// it. [`is_denied`](Error::is_denied).
     pub async fn decision(&self) -> Result<Decision, Error> {
-        self.voter.learned.wait(&self.voter.record).await
+        let Record { zk, path, .. } = &self.voter.record;
+        let learning = self.voter.learned.wait(&self.voter.record);
+        operation!(zk, RECIPE, "decision", path).telling(learning).await
     }
 
     /// Steps 6 and 7: waits for the decision for at most `limit`, counted from the call, then brings one about: abort if a
@@ -345,7 +353,8 @@ impl<Z: ZooKeeper> Voted<Z> {
     ) -> impl Future<Output = Result<Decision, Error>> + Send + '_ {
         let Voter { record, learned, .. } = &self.voter;
         let limit = record.zk.sleep_until(record.zk.now() + limit);
-        learned.wait_until(record, limit)
+        let operation = operation!(&record.zk, RECIPE, "decision", &record.path);
+        operation.telling(learned.wait_until(record, limit))
     }
 
     /// With [`Form::Decentralised`] and `follow_votes`: the next vote of another site that was not told before, and who
@@ -365,10 +374,13 @@ impl<Z: ZooKeeper> Voted<Z> {
         if record.form != (Form::Decentralised { follow_votes: true }) {
             return Ok(None);
         }
-        match first(self.votes.next(record, site), learned.wait(record)).await {
-            Either::Left(vote) => vote,
-            Either::Right(decided) => decided.map(|_| None),
-        }
+        let next = async {
+            match first(self.votes.next(record, site), learned.wait(record)).await {
+                Either::Left(vote) => vote,
+                Either::Right(decided) => decided.map(|_| None),
+            }
+        };
+        operation!(&record.zk, RECIPE, "next_vote", &record.path).attempt(next).await
     }
 
     /// Step 8: the site has acted on the decision, and has no more need of the record. The last of all takes it away.
@@ -385,7 +397,12 @@ impl<Z: ZooKeeper> Voted<Z> {
     ///
     /// [`is_bad_input`](Error::is_bad_input): the site has not learned the decision; nothing was sent.
     /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied).
-    pub async fn finish(mut self) -> Result<(), Error> {
+    pub async fn finish(self) -> Result<(), Error> {
+        let (zk, path) = (self.voter.record.zk.clone(), self.voter.record.path.clone());
+        operation!(&zk, RECIPE, "finish", &path).of(self.leave()).await
+    }
+
+    async fn leave(mut self) -> Result<(), Error> {
         if self.voter.learned.decision().is_none() {
             return Err(Error::BadInput("a site that does not know the decision cannot finish".into()));
         }

@@ -2,6 +2,7 @@
 
 use super::Vote;
 use super::record::Record;
+use crate::observe;
 use crate::race::{connected, reconnected};
 use crate::zk::{Error, ZooKeeper};
 use futures_util::FutureExt;
@@ -62,6 +63,7 @@ impl<Z: ZooKeeper> Votes<Z> {
             if missing.is_empty() {
                 return Ok(None);
             }
+            observe::waits(&record.path);
             let (event, at, _) = select_all(missing.iter().map(|(_, watch)| watch.clone())).await;
             event?;
             let (site, watch) = &missing[at];

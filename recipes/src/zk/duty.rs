@@ -12,6 +12,8 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
+use crate::observe::operation;
+
 use super::{Data, Error, Listing, Op, OpResult, Stat, Status, ZooKeeper, path};
 
 /// What must not stay behind.
@@ -76,6 +78,22 @@ pub enum Duty {
         /// The connection over which it was armed: see [`Status::connection`].
         connection: u32,
     },
+}
+
+impl Duty {
+    /// The znode or directory that it is about, for whoever looks on.
+    fn about(&self) -> &str {
+        match self {
+            Duty::Guid { directory, .. } => directory,
+            Duty::Path(path)
+            | Duty::Fixed { path, .. }
+            | Duty::Claim { path, .. }
+            | Duty::Replaceable { path, .. }
+            | Duty::Marked { path, .. } => path,
+            Duty::Multi(ops) => ops.first().map(Op::path).unwrap_or_default(),
+            Duty::FirstOf(all) => all.iter().flatten().next().map(Op::path).unwrap_or_default(),
+        }
+    }
 }
 
 /// Something that a duty holds on to until it is done or forgotten.
@@ -163,7 +181,8 @@ pub fn discharge<Z: ZooKeeper>(zk: &Z, duty: Duty) -> impl Future<Output = ()> +
     // The first try is made here, outside the future, so that its request leaves now.
     let seen = zk.status();
     let first = seen.is_connected().then(|| (seen, Try::begin(&zk, &duty, seen)));
-    async move {
+    let operation = operation!(&zk, "duty", "clean_up", duty.about());
+    operation.clean_up(async move {
         let mut first = first;
         loop {
             let (seen, attempt) = match first.take() {
@@ -171,8 +190,8 @@ pub fn discharge<Z: ZooKeeper>(zk: &Z, duty: Duty) -> impl Future<Output = ()> +
                 None => {
                     let mut seen = zk.status();
                     while !seen.is_connected() {
-                        if seen.over().is_some() {
-                            return;
+                        if let Some(over) = seen.over() {
+                            return Err(over);
                         }
                         seen = zk.changed(seen).await;
                     }
@@ -183,11 +202,13 @@ pub fn discharge<Z: ZooKeeper>(zk: &Z, duty: Duty) -> impl Future<Output = ()> +
                 // The loss may be reported before the state: then wait for the state first.
                 Err(Error::ConnectionLoss) if zk.status() == seen => drop(zk.changed(seen).await),
                 Err(Error::ConnectionLoss) => {}
-                // Done; or over, and the session's end takes everything along; or refused, and asking again is no help.
-                _ => return,
+                // Gone already is done.
+                Ok(()) | Err(Error::NoNode) => return Ok(()),
+                // Over, and the session's end takes everything along; or refused, and asking again is no help.
+                Err(e) => return Err(e),
             }
         }
-    }
+    })
 }
 
 /// One try at a duty, whose first request has left.

@@ -130,6 +130,11 @@ impl Error {
         matches!(self, Error::SessionOver(_))
     }
 
+    /// Whether the ensemble refused this client's credentials. The session, if there was one, has ended by that.
+    pub fn is_auth_failed(&self) -> bool {
+        matches!(self, Error::SessionOver(Over::AuthFailed))
+    }
+
     /// Whether the call was refused before anything was sent.
     pub fn is_bad_input(&self) -> bool {
         matches!(self, Error::BadInput(_))
@@ -165,7 +170,7 @@ impl Error {
         matches!(self, Error::Revoked)
     }
 
-    /// Whether an access list is in the way.
+    /// Whether an access list is in the way: it names others than this client, or is itself no good.
     pub fn is_denied(&self) -> bool {
         match self {
             Error::NoAuth | Error::InvalidAcl => true,

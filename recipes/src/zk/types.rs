@@ -138,6 +138,18 @@ pub enum Op {
     },
 }
 
+impl Op {
+    /// The znode that it is about.
+    pub(crate) fn path(&self) -> &str {
+        match self {
+            Op::Check { path, .. }
+            | Op::Create { path, .. }
+            | Op::Delete { path, .. }
+            | Op::Set { path, .. } => path,
+        }
+    }
+}
+
 /// What one operation of a [`multi`](super::ZooKeeper::multi) that was applied gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpResult {

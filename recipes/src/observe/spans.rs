@@ -1,0 +1,90 @@
+//! Spans and events, by the crate `tracing`.
+//!
+//! Events belong to whatever span is current, so one inside an operation stands in its span. What is known only in the
+//! middle of an operation, its token and whether it has waited, is recorded into that span, if it is one of ours: a caller's
+//! span may have fields of the same names.
+
+use crate::zk::ZooKeeper;
+use std::future::Future;
+use tracing::Instrument;
+
+/// The target of events. A span's is its recipe's module, below this one.
+const TARGET: &str = "zk_recipes";
+
+/// The span of an operation.
+pub(crate) struct Span(pub(crate) tracing::Span);
+
+macro_rules! span {
+    ($zk:expr, $recipe:expr, $name:literal, $path:expr) => {
+        $crate::observe::Span(tracing::info_span!(
+            $name,
+            recipe = $recipe,
+            path = $path,
+            session = %$zk.session(),
+            token = tracing::field::Empty,
+            waited = tracing::field::Empty,
+            outcome = tracing::field::Empty,
+        ))
+    };
+}
+
+pub(crate) use span;
+
+impl Span {
+    pub(super) fn within<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
+        work.instrument(self.0.clone())
+    }
+
+    pub(super) fn ended(&self, outcome: &'static str) {
+        self.0.record("outcome", outcome);
+    }
+
+    pub(super) fn event_cleaning_up(&self) {
+        self.0.in_scope(|| tracing::debug!(target: TARGET, "clean-up begun"));
+    }
+
+    pub(super) fn event_cleaned_up(&self, outcome: &'static str) {
+        self.0.in_scope(|| tracing::debug!(target: TARGET, outcome, "clean-up done"));
+    }
+}
+
+/// Records into the current span, if it is an operation's.
+fn record(field: &'static str, value: impl tracing::Value) {
+    let span = tracing::Span::current();
+    let is_ours = |metadata: &tracing::Metadata<'_>| {
+        metadata.target().strip_prefix(TARGET).is_some_and(|rest| rest.starts_with("::"))
+    };
+    if span.metadata().is_some_and(is_ours) {
+        span.record(field, value);
+    }
+}
+
+pub(super) fn granted<Z: ZooKeeper>(zk: &Z, recipe: &'static str, path: &str, token: i64) {
+    record("token", token);
+    tracing::info!(target: TARGET, recipe, path, session = %zk.session(), token, "granted");
+}
+
+pub(super) fn lost<Z: ZooKeeper>(zk: &Z, recipe: &'static str, path: &str, token: i64, reason: &'static str) {
+    tracing::warn!(target: TARGET, recipe, path, session = %zk.session(), token, reason, "lost");
+}
+
+pub(super) fn suspect<Z: ZooKeeper>(zk: &Z, recipe: &'static str, path: &str, token: i64) {
+    tracing::warn!(target: TARGET, recipe, path, session = %zk.session(), token, "told to stop");
+}
+
+pub(super) fn revoked<Z: ZooKeeper>(zk: &Z, path: &str) {
+    tracing::info!(target: TARGET, path, session = %zk.session(), "asked to go");
+}
+
+pub(super) fn waits(path: &str) {
+    record("waited", true);
+    tracing::debug!(target: TARGET, path, "waits");
+}
+
+pub(super) fn second_try<Z: ZooKeeper>(zk: &Z) {
+    tracing::info!(target: TARGET, session = %zk.session(), "an answer was lost");
+}
+
+pub(super) fn session_over<Z: ZooKeeper>(zk: &Z, reason: &'static str) {
+    tracing::warn!(target: TARGET, session = %zk.session(), reason, "session over");
+}

@@ -1,0 +1,42 @@
+//! Nothing: the feature `tracing` is off.
+
+use crate::zk::ZooKeeper;
+use std::future::Future;
+
+/// No span.
+pub(crate) struct Span;
+
+macro_rules! span {
+    ($zk:expr, $recipe:expr, $name:literal, $path:expr) => {{
+        let _: &str = $path;
+        $crate::observe::Span
+    }};
+}
+
+pub(crate) use span;
+
+impl Span {
+    pub(super) fn within<F: Future>(&self, work: F) -> F {
+        work
+    }
+
+    pub(super) fn ended(&self, _: &'static str) {}
+
+    pub(super) fn event_cleaning_up(&self) {}
+
+    pub(super) fn event_cleaned_up(&self, _: &'static str) {}
+}
+
+pub(super) fn granted<Z: ZooKeeper>(_: &Z, _: &'static str, _: &str, _: i64) {}
+
+pub(super) fn lost<Z: ZooKeeper>(_: &Z, _: &'static str, _: &str, _: i64, _: &'static str) {}
+
+pub(super) fn suspect<Z: ZooKeeper>(_: &Z, _: &'static str, _: &str, _: i64) {}
+
+pub(super) fn revoked<Z: ZooKeeper>(_: &Z, _: &str) {}
+
+pub(super) fn waits(_: &str) {}
+
+pub(super) fn second_try<Z: ZooKeeper>(_: &Z) {}
+
+pub(super) fn session_over<Z: ZooKeeper>(_: &Z, _: &'static str) {}
