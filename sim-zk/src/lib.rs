@@ -16,7 +16,7 @@
 //!
 //! # What is simulated
 //!
-//! Each line names tests that would fail without it, and a test (`tests/listed.rs`) sees to that.
+//! Each line names tests that would fail without it, and a test (`tests/all/listed.rs`) sees to that.
 //!
 //! * Znodes: stats, versions, sequence numbers to their end, null and empty data, the four kinds of create, paths as each
 //!   operation checks them. `a_stat_changes_as_in_zookeeper`, `sequence_numbers_count_every_creation_in_the_directory`,

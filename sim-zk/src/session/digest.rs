@@ -30,7 +30,10 @@ impl ClientSession {
         digest.add((self.waiting.len() as u64) << 32 | self.outstanding.len() as u64);
         self.outstanding.iter().for_each(|pending| digest.add(pending.xid as u64 ^ pending.sent << 20));
         self.watches.digest(digest, paths);
-        self.kept_back.iter().for_each(|(kind, _)| digest.add_two(5, *kind as u64));
+        for (kind, path) in &self.kept_back {
+            digest.add_two(5, *kind as u64);
+            digest.add_bytes(paths.text(*path).as_bytes());
+        }
     }
 }
 

@@ -5,8 +5,10 @@
 //! 2. *The clients' libraries*: their sessions' machines, their alarms.
 //! 3. *The clients' code*: what each process was told (`told`).
 //! 4. *The network and the faults*: what lasts and until when, how many may still strike, the time.
-//! 5. *The pattern of zxids*: of all that stand anywhere in these, which are the same and which are larger. How many
-//!    transactions lie between two of them, refused ones for instance, is nothing that anybody could act upon.
+//! 5. *The pattern of zxids*: of all that stand in the tree and that code was told, which are the same and which are larger.
+//!    How many transactions lie between two of them, refused ones for instance, is nothing that anybody could act upon. How
+//!    far a client has got, by the headers of its answers, is of use for one thing only: when it hands its watches over, the
+//!    server looks which znodes have changed since. So of these no more is kept than which of the tree's are larger.
 //!
 //! Left out are counters that nobody's behaviour depends on (steps, numbers of requests and of reminders), and who stands
 //! at which place of a table: processes are told by their numbers, their sessions and connections by their order within a
@@ -27,18 +29,29 @@ use crate::tree::Znode;
 #[derive(Default)]
 struct State {
     digest: Digest,
-    zxids: Vec<i64>,
+    /// Those of the tree, and those that code was told.
+    tree: Vec<i64>,
+    told: Vec<i64>,
+    /// How far clients have got.
+    seen: Vec<i64>,
 }
 
 impl State {
     /// The structure, and then the pattern of the zxids.
     fn finish(self) -> Digest {
-        let State { mut digest, zxids } = self;
-        let mut sorted = zxids.clone();
-        sorted.sort_unstable();
-        sorted.dedup();
-        for zxid in zxids {
-            digest.add(sorted.partition_point(|other| *other < zxid) as u64);
+        let State { mut digest, tree, told, seen } = self;
+        let sorted = |mut zxids: Vec<i64>| {
+            zxids.sort_unstable();
+            zxids.dedup();
+            zxids
+        };
+        let all = sorted(tree.iter().chain(&told).copied().collect());
+        for zxid in tree.iter().chain(&told) {
+            digest.add(all.partition_point(|other| other < zxid) as u64);
+        }
+        let tree = sorted(tree);
+        for zxid in seen {
+            digest.add(tree.partition_point(|other| *other <= zxid) as u64);
         }
         digest
     }
@@ -89,7 +102,7 @@ impl World {
             digest.add_bytes(node.data.as_deref().unwrap_or_default());
             digest.add((stat.version as u64) << 32 ^ node.creations as u64);
             digest.add((stat.mtime as u64) << 20 ^ stat.ephemeral_owner.0 as u64);
-            state.zxids.extend([stat.czxid, stat.mzxid, stat.pzxid]);
+            state.tree.extend([stat.czxid, stat.mzxid, stat.pzxid]);
         }
         if let Some(leading) = member.leading() {
             leading.tracker.digest(&mut state.digest);
@@ -110,7 +123,7 @@ impl World {
         let of = &self.processes[usize::from(process)];
         let digest = &mut state.digest;
         digest.add_wide(of.told.digest.finish());
-        state.zxids.extend(&of.told.zxids);
+        state.told.extend(&of.told.zxids);
         digest.add_two(of.crashed.into(), of.paused.unwrap_or_default());
         digest.add(of.muted.until(self.now) << 32 ^ of.deafened.until(self.now));
         digest.add(u64::from(of.resumed == Some(self.now)));
@@ -120,7 +133,7 @@ impl World {
         alarms.iter().for_each(|alarm| digest.add(u64::from(alarm.number) << 48 ^ alarm.due));
         for (handle, (owner, session)) in (0..).zip(&self.sessions) {
             if *owner == process {
-                session.digest(&mut state.digest, &mut state.zxids, &self.paths);
+                session.digest(&mut state.digest, &mut state.seen, &self.paths);
                 self.digest_conns(HandleId(handle), state);
             }
         }
@@ -148,7 +161,7 @@ impl Conn {
             match packet {
                 Up::Connect { session, last_zxid, .. } => {
                     digest.add_two(1, session.0 as u64);
-                    state.zxids.push(*last_zxid);
+                    state.seen.push(*last_zxid);
                 }
                 Up::Request { xid, .. } => digest.add_two(2, *xid as u64 & 0xffff_ffff),
                 Up::Unreadable => digest.add_two(3, 0),
@@ -167,8 +180,8 @@ impl Conn {
                     let mut learnt = Learnt::default();
                     learnt.answer(result, paths);
                     digest.add_wide(learnt.digest.finish());
-                    state.zxids.push(*zxid);
-                    state.zxids.append(&mut learnt.zxids);
+                    state.seen.push(*zxid);
+                    state.told.append(&mut learnt.zxids);
                 }
                 Down::Notify { kind, path } => {
                     digest.add_two(7, *kind as u64);
