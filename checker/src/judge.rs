@@ -31,12 +31,13 @@ impl RuleSet {
         set
     }
 
-    /// The promises that can be judged by calls, returns, beliefs and deliveries alone.
+    /// The promises that can be judged by calls, returns, beliefs and deliveries alone: exclusion, barriers, agreement, queues,
+    /// and that nobody is woken for nothing.
     pub fn black_box() -> RuleSet {
         use RuleId::*;
         RuleSet::only(&[
-            Mx1, Mx2, Mx3, Mx8, Mx13, Mx14, Rw1, Rw5, Le1, Le5, Le7, Le9, Ba1, Db1, Db2, Qu1, Qu2, Qu3, Qu4,
-            Tc1, Tc2, Tc3, Tc4, Tc5,
+            Mx1, Mx2, Mx3, Mx8, Mx14, Rw1, Le1, Le5, Le9, Ba1, Db1, Db2, Db3, Db4, Qu1, Qu2, Qu3, Qu4, Tc1,
+            Tc2, Tc3, Tc4, Tc5, Mx13, Rw5, Rv4, Le7, Ba3, Db8, Qu7, Tc12, Gm7, Cf8,
         ])
     }
 

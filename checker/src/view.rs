@@ -196,6 +196,11 @@ impl View {
         })
     }
 
+    /// Whether a stranger has had its hands on a znode itself.
+    pub(crate) fn is_touched(&self, path: Sym) -> bool {
+        self.foreign.contains(&path)
+    }
+
     /// The number of the contender of a path.
     pub(crate) fn contender_of(&self, path: Sym) -> Option<u32> {
         let number = self.contender_at.at(path.0 as usize).number;

@@ -7,7 +7,8 @@
 use super::idle::{Doubts, Source, source};
 use super::{Kinds, Rule, hears};
 use crate::history::{
-    Code, Event, Kind, Notify, ObjectId, OpId, Outcome, ReqId, Request, Session, Sym, Verb, Victim, What, Who,
+    Code, Conn, Event, Kind, Notify, ObjectId, OpId, Outcome, ReqId, Request, Session, Sym, Verb, Victim,
+    What, Who,
 };
 use crate::sink::{Scene, Sink, Story, ms};
 use crate::verdict::RuleId;
@@ -29,7 +30,7 @@ pub(crate) struct Barriers {
     /// When to look next at what takes too long: not at every event, since a long run has many.
     next_look: u64,
     /// The notifications of the latest transactions: which, to whom, and of which gate.
-    fired: Vec<(u64, Session, ObjectId, u32)>,
+    fired: Vec<(u64, Session, Conn, ObjectId, u32)>,
 }
 
 /// How often to look at what takes too long, in microseconds.
@@ -364,7 +365,17 @@ impl Barriers {
     }
 
     /// BA-3: one notification a waiter for each transaction; requests keep to what events call for.
-    fn fired(&mut self, scene: &Scene<'_>, session: Session, object: ObjectId, zxid: u64, sink: &mut Sink) {
+    ///
+    /// Each connection counts for itself: what was under way when one broke is told again on the next, by a server that
+    /// may apply it later.
+    fn fired(
+        &mut self,
+        scene: &Scene<'_>,
+        (session, conn): (Session, Conn),
+        object: ObjectId,
+        zxid: u64,
+        sink: &mut Sink,
+    ) {
         let waiters = self.waiters.iter().filter(|waiter| {
             waiter.object == object
                 && (waiter.session == session
@@ -376,16 +387,16 @@ impl Barriers {
         }
         sink.premise(RuleId::Ba3, object);
         self.fired.retain(|(other, ..)| zxid.abs_diff(*other) < 64);
-        let same = |fired: &&mut (u64, Session, ObjectId, u32)| {
-            (fired.0, fired.1, fired.2) == (zxid, session, object)
+        let same = |fired: &&mut (u64, Session, Conn, ObjectId, u32)| {
+            (fired.0, fired.1, fired.2, fired.3) == (zxid, session, conn, object)
         };
         let count = match self.fired.iter_mut().find(same) {
             Some(fired) => {
-                fired.3 += 1;
-                fired.3
+                fired.4 += 1;
+                fired.4
             }
             None => {
-                self.fired.push((zxid, session, object, 1));
+                self.fired.push((zxid, session, conn, object, 1));
                 1
             }
         };
@@ -578,7 +589,8 @@ impl Rule for Barriers {
                     (Self::of_path(scene, path), event.who, zxid)
                     && !scene.view.has_left(session, conn)
                 {
-                    self.fired(scene, session, object, scene.view.server(server).whole(zxid), sink);
+                    let zxid = scene.view.server(server).whole(zxid);
+                    self.fired(scene, (session, conn), object, zxid, sink);
                 }
                 self.look_where(scene, sink, |waiter| waiter.session == session);
             }

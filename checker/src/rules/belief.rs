@@ -68,7 +68,7 @@ impl Guarded {
         if unheard {
             return Some(Cause::Unheard(session.marked));
         }
-        if session.marked.came() && view.may_be_unheard(op.session) {
+        if session.marked.came() && session.may_be_unheard {
             return Some(Cause::CutOff(session.marked));
         }
         client.drifts.came().then_some(Cause::Clock(client.drifts))

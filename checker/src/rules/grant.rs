@@ -150,8 +150,8 @@ impl Rule for Token {
             )
         };
         let downgraded = op.verb == Verb::Downgrade;
-        if downgraded && op.partner != OpId(0) {
-            let before = scene.view.op(op.partner).token;
+        if downgraded && op.former != OpId(0) {
+            let before = scene.view.op(op.former).token;
             if before != op.token {
                 let story = Story::new(told()).because(format!("it keeps its writer's token, {before:#x}"));
                 sink.fail(rule, scene, op.object, &[], story);

@@ -29,6 +29,8 @@ struct Life {
     owner: Session,
     op: OpId,
     created: Moment,
+    /// The zxid of its creation.
+    czxid: u64,
     deleted: Moment,
 }
 
@@ -40,6 +42,8 @@ struct Member {
     name: Option<Sym>,
     session: Session,
     since: Moment,
+    /// The zxid of the last write of its own that was acknowledged: its znode is not in a state before that.
+    written: u64,
     /// It has left, was told that it is out, has died, or has joined again.
     is_over: bool,
     /// It was given up or given back: nothing of it may stay.
@@ -145,7 +149,15 @@ impl Group {
             }
         }
         let created = Moment { at: scene.at, index: scene.index };
-        self.lives.push(Life { object, path, owner, op: event.op, created, deleted: Moment::NEVER });
+        self.lives.push(Life {
+            object,
+            path,
+            owner,
+            op: event.op,
+            created,
+            czxid: zxid,
+            deleted: Moment::NEVER,
+        });
         self.changed(scene, object, zxid);
     }
 
@@ -166,8 +178,19 @@ impl Group {
         let client = scene.view.op(id).client;
         self.ends(client, object, false);
         let (name, session, since, told) = (None, Session(0), Moment::NEVER, Moment::NEVER);
-        let (is_over, is_released) = (false, false);
-        self.members.push(Member { id, object, client, name, session, since, is_over, is_released, told });
+        let (written, is_over, is_released) = (0, false, false);
+        self.members.push(Member {
+            id,
+            object,
+            client,
+            name,
+            session,
+            since,
+            written,
+            is_over,
+            is_released,
+            told,
+        });
     }
 
     fn ends(&mut self, client: u16, object: ObjectId, is_released: bool) {
@@ -294,7 +317,7 @@ impl Group {
                 told().because(format!("they were [{then}] then")),
             );
         }
-        self.flickers(scene, at, shown, sink);
+        self.flickers(scene, at, (shown, zxid), sink);
         let watcher = &mut self.watchers[at];
         watcher.last = Some((members, Moment { at: scene.at, index: scene.index }));
         watcher.newest = watcher.newest.max(zxid);
@@ -311,12 +334,16 @@ impl Group {
         states.rfind(|(_, at, _)| *at <= zxid).is_some_and(|(_, _, state)| state == shown)
     }
 
-    /// GM-3: a member that lives and is connected is in every view after the first that shows it.
-    fn flickers(&self, scene: &Scene<'_>, at: usize, shown: &str, sink: &mut Sink) {
+    /// GM-3: a member that lives and is connected is in every view after the first that shows it. A view may be an old
+    /// one, of before it joined again.
+    fn flickers(&self, scene: &Scene<'_>, at: usize, (shown, zxid): (&str, u64), sink: &mut Sink) {
         let watcher = &self.watchers[at];
         let Some((before, moment)) = watcher.last else { return };
         for id in ids(text(scene, before)).filter(|id| !ids(shown).any(|other| other == *id)) {
             sink.premise(RuleId::Gm3, watcher.object);
+            let is_in = |life: &Life, member: &Member| {
+                life.op == member.id && life.czxid <= zxid && !life.deleted.came()
+            };
             let lives = |member: &&Member| {
                 let session = scene.view.session(member.session);
                 member.object == watcher.object
@@ -327,8 +354,8 @@ impl Group {
                     && !session.is_suspended
                     && !session.is_over()
                     && !scene.view.client(member.client).is_paused()
-                    && (!scene.view.is_sim()
-                        || self.lives.iter().any(|life| life.op == member.id && !life.deleted.came()))
+                    && member.written <= zxid
+                    && (!scene.view.is_sim() || self.lives.iter().any(|life| is_in(life, member)))
             };
             if let Some(member) = self.members.iter().find(lives) {
                 let (who, lost) = (scene.party(watcher.id), scene.party(member.id));
@@ -453,6 +480,13 @@ impl Rule for Group {
             What::Notice { kind: Notify::Deleted, path, .. } => {
                 if let Who::Client(client) = event.who {
                     self.gone(scene, client, path);
+                }
+            }
+            What::Reply { req, code: Code::Ok, zxid, .. } => {
+                let writes = [Request::Create, Request::Multi];
+                let wrote = view.request(req).is_some_and(|req| writes.contains(&req.kind));
+                if let (Some(at), Some(zxid), true) = (member, super::zookeeper::told(zxid), wrote) {
+                    self.members[at].written = self.members[at].written.max(zxid);
                 }
             }
             What::Reply { req, code: Code::NoNode, .. } => {

@@ -216,7 +216,7 @@ impl Rule for EndOfInterest {
             // It has taken the place of the writer's hold, whose znode went with it.
             What::Return { outcome: Outcome::Done } if op.verb == Verb::Downgrade => {
                 sink.premise(scene.rule(Self::ID, op.object), op.object);
-                self.owe(scene, op.partner);
+                self.owe(scene, op.former);
             }
             What::Return { .. } if !op.is_acquire() => {}
             What::Return { outcome } if outcome != Outcome::Done => {

@@ -183,6 +183,10 @@ impl Names {
         sink.premise(RuleId::Ns3, doing.object);
         let who = scene.party(doing.id);
         let own = self.lives.iter().find(|life| life.op == doing.id && life.is_alive());
+        // It knows its own by what it wrote there.
+        if own.is_some_and(|own| scene.view.is_touched(own.path)) {
+            return;
+        }
         let wrong = match own {
             Some(own) => Some((
                 format!("the znode that its create made (zxid {:#x}) is there, and its own", own.czxid),
@@ -324,6 +328,9 @@ impl Names {
             release.is_some_and(|release| own.deleted.index > scene.view.op(release.id).called.index)
                 && own.deleted.index != scene.index
         });
+        let had_one =
+            self.lives.iter().any(|own| own.path == path && own.owner == by && own.czxid != life.czxid);
+        let is_excused = is_excused || (had_one && scene.view.is_touched(path));
         if wrong && !is_excused {
             let who = match doing {
                 Some(doing) => scene.party(doing.id),

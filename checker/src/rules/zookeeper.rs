@@ -30,7 +30,7 @@ fn server(who: Who) -> u8 {
 }
 
 /// A zxid that a reply bears, if it is one: answers that come from no state bear -1 or zero.
-fn told(zxid: u64) -> Option<u64> {
+pub(super) fn told(zxid: u64) -> Option<u64> {
     (zxid != 0 && zxid < 1 << 63).then_some(zxid)
 }
 

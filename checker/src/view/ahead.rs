@@ -89,7 +89,8 @@ impl View {
     /// Whether who waits had to watch this one: none nearer conflicts, as far as its last list could show.
     fn was_nearest(&self, gone: &Contender, waiter: &Contender, op: &Op) -> bool {
         let line = self.line(waiter.object);
-        let from = op.list.map_or(0, |list| list.zxid);
+        // One that it has not been given yet shows its own znode, and what is older.
+        let from = op.list.map_or(waiter.czxid, |list| list.zxid);
         let is_nearer = |other: &Contender| {
             let known = other.is_alive() && (from == 0 || other.czxid <= from);
             let nearer = !other.is_held && (gone.is_held || other.rank() > gone.rank());
@@ -163,7 +164,7 @@ impl View {
         if own.owner != op.session {
             return Err(Unjust::WrongOwner(op.own));
         }
-        let replaced = self.op(op.partner).own;
+        let replaced = self.op(op.former).own;
         let at_once = self.contender(replaced).is_some_and(|replaced| replaced.gone == own.czxid);
         if at_once { Ok(()) } else { Err(Unjust::NotAtOnce(replaced)) }
     }

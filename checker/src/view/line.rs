@@ -22,7 +22,7 @@ impl View {
         let is_held = room == Room::Held;
         let kind = self.lines[usize::from(object.0)].kind;
         // Who makes its hold a reader's keeps its place.
-        let replaced = if verb == Verb::Downgrade { self.contender(self.op(op.partner).own) } else { None };
+        let replaced = if verb == Verb::Downgrade { self.contender(self.op(op.former).own) } else { None };
         let stamp = replaced.map_or(czxid, |replaced| replaced.stamp);
         let creator = if self.txn.zxid == czxid { self.txn.session } else { owner };
         let number = self.contenders.end() as u32;

@@ -58,6 +58,8 @@ pub(crate) struct Op {
     pub(crate) over: Moment,
     /// For a release: the acquire whose hold it gives back. For an acquire: the release.
     pub(crate) partner: OpId,
+    /// For a downgrade: the writer's hold that it turns into its own.
+    pub(crate) former: OpId,
     /// For a hold: the downgrade that turns it into a reader's, once that was called.
     pub(crate) downgrade: OpId,
     /// How its hold gets on with others: a writer's is a reader's from the call of its downgrade on.
@@ -129,6 +131,7 @@ impl Op {
         limit: 0,
         over: Moment::NEVER,
         partner: OpId(0),
+        former: OpId(0),
         downgrade: OpId(0),
         share: Share::Exclusive,
         given: Sym(u32::MAX),
@@ -240,9 +243,10 @@ pub(crate) struct SessionView {
     pub(crate) is_suspended: bool,
     /// The client knows that it is over.
     pub(crate) known_over: Moment,
-    /// The latest time that a leader marked it as expired, and which server that was.
+    /// The latest time that a leader marked it as expired.
     pub(crate) marked: Moment,
-    pub(crate) marked_by: u8,
+    /// Whether its server, or the one that marked it, may not have passed on what it was told before.
+    pub(crate) may_be_unheard: bool,
     /// Whether it still is: a new leader begins anew.
     pub(crate) is_marked: bool,
     pub(crate) heard: u64,
@@ -268,7 +272,7 @@ impl SessionView {
         is_suspended: false,
         known_over: Moment::NEVER,
         marked: Moment::NEVER,
-        marked_by: 0,
+        may_be_unheard: false,
         is_marked: false,
         heard: 0,
         conn: Conn(0),

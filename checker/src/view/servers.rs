@@ -45,9 +45,9 @@ impl ServerView {
         zxid > self.applied || !self.applied_is_known
     }
 
-    /// Whether something was wrong with it at some time between these two.
-    pub(crate) fn was_in_trouble(&self, from: u64, to: u64) -> bool {
-        self.trouble.0 <= to && self.trouble.1 >= from
+    /// Whether something was wrong with it at some time since then.
+    fn was_in_trouble_since(&self, from: u64) -> bool {
+        self.trouble.0 != NEVER && self.trouble.1 >= from
     }
 
     fn begin_trouble(&mut self, now: u64) {
@@ -152,11 +152,10 @@ impl View {
         self.servers.iter().any(|server| server.elected > elected)
     }
 
-    /// Whether the session's server, or the one that marked it, may not have passed on what it was told.
-    pub(crate) fn may_be_unheard(&self, session: Session) -> bool {
-        let view = self.session(session);
-        let from = view.heard.saturating_sub(self.tick);
-        let mut servers = [view.server, view.marked_by].into_iter();
-        servers.any(|server| self.server(server).was_in_trouble(from, view.marked.at))
+    /// Whether the session's server, or the one that marks it now, may not have passed on what it was told since then.
+    pub(super) fn may_be_unheard(&self, session: Session, heard: u64, by: u8) -> bool {
+        let from = heard.saturating_sub(self.tick);
+        let mut servers = [self.session(session).server, by].into_iter();
+        servers.any(|server| self.server(server).was_in_trouble_since(from))
     }
 }

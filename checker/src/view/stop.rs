@@ -184,7 +184,7 @@ impl View {
             // stood still itself, it may be much older, and shows nothing.
             let expired = session.is_marked
                 && now.at >= session.answered_sent.saturating_add(self.patience(object, op.session))
-                && !self.may_be_unheard(op.session)
+                && !session.may_be_unheard
                 && now.at >= session.heard.saturating_add(self.patience(object, op.session) + self.tick);
             let stop = &mut self.ops[id.0 as usize].stop;
             let was = stop.instant().0;

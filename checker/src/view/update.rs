@@ -158,9 +158,10 @@ impl View {
             What::Marked { .. } if self.is_deposed(View::server_of(event.who)) => {}
             What::Marked { session, heard } => {
                 let now = self.now;
+                let may_be_unheard = self.may_be_unheard(session, heard, View::server_of(event.who));
                 let view = self.session_mut(session);
                 view.marked = now;
-                view.marked_by = View::server_of(event.who);
+                view.may_be_unheard = may_be_unheard;
                 view.is_marked = true;
                 view.heard = heard;
                 self.excusable = true;
@@ -182,7 +183,7 @@ impl View {
             What::Crash { client } => self.crash(client),
             What::Start { client } => {
                 let now = self.now;
-                self.calm_since = now.at;
+                self.calm_since = self.calm_since.max(now.at);
                 let client = self.client_mut(client);
                 client.died = Moment::NEVER;
                 client.paused = Moment::NEVER;
@@ -263,7 +264,7 @@ impl View {
         let hold = self.client(self.op(id).client).last_hold;
         self.ops[id.0 as usize].share = Share::Shared;
         if hold != OpId(0) && self.op(hold).object == self.op(id).object {
-            self.ops[id.0 as usize].partner = hold;
+            self.ops[id.0 as usize].former = hold;
             self.ops[hold.0 as usize].downgrade = id;
             self.ops[hold.0 as usize].share = Share::Shared;
             let (now, object) = (self.now.at, self.op(id).object);
@@ -319,15 +320,15 @@ impl View {
         let op = &mut self.ops[id.0 as usize];
         op.phase = Phase::Over(outcome);
         op.over = now;
-        let (verb, partner) = (op.verb, op.partner);
+        let (verb, former) = (op.verb, op.former);
         if verb == Verb::Release {
             let client = self.op(id).client;
             self.client_mut(client).releases.retain(|other| *other != id);
         } else {
             self.leave(id);
         }
-        if verb == Verb::Downgrade && partner != OpId(0) {
-            self.downgraded(partner, outcome);
+        if verb == Verb::Downgrade && former != OpId(0) {
+            self.downgraded(former, outcome);
         }
         Ok(Taken::Judge)
     }

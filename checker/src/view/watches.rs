@@ -25,6 +25,9 @@ pub(crate) struct Watch {
     /// When it went from the server without firing, or never.
     pub(crate) lost_at: u64,
     pub(crate) armed_index: u32,
+    /// Notifications of it that are on their way, and how many of them were sent before it was armed last.
+    undelivered: u32,
+    earlier: u32,
 }
 
 /// Where and how a watch is armed.
@@ -79,6 +82,16 @@ impl Watch {
         self.armed = false;
         self.lost_at = at;
     }
+
+    /// A notification of it arrives. One of before it was armed again is not the end of it.
+    fn tells(&mut self) {
+        self.undelivered = self.undelivered.saturating_sub(1);
+        if self.earlier > 0 {
+            self.earlier -= 1;
+        } else if self.mode.is_one_shot() {
+            self.registered = self.armed;
+        }
+    }
 }
 
 impl View {
@@ -96,29 +109,14 @@ impl View {
             return;
         }
         let watches = self.watches.of_mut(session);
-        if let Some(watch) = watches.iter_mut().find(|w| w.path == path && w.table == table) {
-            let op = if op == OpId(0) { watch.op } else { op };
-            let (armed, registered, lost_at, armed_index) = (true, true, NEVER, index);
-            *watch = Watch {
-                op,
-                armed,
-                registered,
-                lost_at,
-                armed_index,
-                server,
-                conn,
-                mode,
-                session,
-                table,
-                path,
-            };
-            return;
-        }
-        watches.push(Watch {
+        let again = watches.iter_mut().find(|w| w.path == path && w.table == table);
+        let (before, undelivered) =
+            again.as_ref().map_or((OpId(0), 0), |watch| (watch.op, watch.undelivered));
+        let watch = Watch {
             session,
             table,
             path,
-            op,
+            op: if op == OpId(0) { before } else { op },
             armed: true,
             server,
             conn,
@@ -126,7 +124,13 @@ impl View {
             registered: true,
             lost_at: NEVER,
             armed_index: index,
-        });
+            undelivered,
+            earlier: undelivered,
+        };
+        match again {
+            Some(again) => *again = watch,
+            None => watches.push(watch),
+        }
     }
 
     pub(super) fn fire(&mut self, session: Session, kind: Notify, path: Sym, conn: Conn) {
@@ -137,6 +141,7 @@ impl View {
             let told = watch.path == path && is_told(watch.table, kind);
             if told && watch.is_on(conn) && watch.mode.is_one_shot() {
                 watch.armed = false;
+                watch.undelivered += 1;
             }
         }
         self.session_mut(session).undelivered += 1;
@@ -159,7 +164,7 @@ impl View {
         let watches = self.watches.of_mut(session);
         for watch in watches.iter_mut().filter(|w| w.path == path && is_told(w.table, kind)) {
             op = watch.op;
-            watch.registered = watch.armed;
+            watch.tells();
         }
         forget_gone(watches);
         let session = self.session_mut(session);
@@ -208,8 +213,9 @@ impl View {
             return;
         }
         let watches = self.watches.of_mut(session);
-        for watch in watches.iter_mut().filter(|watch| watch.armed) {
-            if !connected || !watch.is_on(conn) {
+        for watch in watches.iter_mut().filter(|watch| !connected || !watch.is_on(conn)) {
+            (watch.undelivered, watch.earlier) = (0, 0);
+            if watch.armed {
                 watch.lose(now);
             }
         }

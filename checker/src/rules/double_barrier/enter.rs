@@ -168,8 +168,12 @@ fn refused(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
     if !opening.counted.iter().any(|member| book.members[*member].part == at) {
         return;
     }
-    // What a stranger has written over nobody can read.
-    if scene.view.is_meddled_with(scene.tables, opening.path) {
+    // What a stranger has written over nobody can read: the opening, the record of it in its round, and the round.
+    let root = scene.tables.objects[usize::from(part.object.0)].path;
+    let records = [Some(root), scene.tables.names.find(&own.dir)];
+    if scene.view.is_meddled_with(scene.tables, opening.path)
+        || records.into_iter().flatten().any(|path| scene.view.is_touched(path))
+    {
         return;
     }
     let story = Story::new(format!(

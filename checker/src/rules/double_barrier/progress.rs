@@ -129,9 +129,13 @@ fn enter_owed(book: &Book, scene: &Scene<'_>, at: usize) -> Option<(RuleId, u64,
     {
         return Some((RuleId::Db6, opening.created.at, "it has opened with it".to_owned()));
     }
-    // Counted, by those who entered: they say so, or there were no others.
+    // Counted, by those who entered: they say so, or there were no others. A stranger may have taken the opening away before
+    // everybody has read of it, and then the others take part in the next one.
+    let is_whole = !scene.view.is_meddled_with(scene.tables, object.path);
     let entered = |other: &&Part| other.object == part.object && other.outcome == Some(Outcome::Done);
-    if let Some(other) = book.parts.iter().filter(entered).find(|other| counts(book, scene, at, other)) {
+    if is_whole
+        && let Some(other) = book.parts.iter().filter(entered).find(|other| counts(book, scene, at, other))
+    {
         let why = format!("{} entered with it", scene.client(other.client));
         return Some((RuleId::Db6, other.over.at, why));
     }

@@ -24,6 +24,8 @@ struct Sent {
     kind: Request,
     path: Sym,
     index: u32,
+    /// Its client's session at that time; of a client that has several it may be of another one.
+    session: Session,
     /// Its client no longer waits for it: the connection was lost.
     is_lost: bool,
 }
@@ -109,11 +111,12 @@ impl Asked {
         let Some(client) = of.client.filter(|_| is_asked(kind) && of.is_attached) else { return };
         let open = self.open_of(client);
         let is = |sent: &Sent| sent.kind == kind && sent.op == event.op;
-        // Most likely it is one that somebody waits for.
-        let at = open.iter().position(|sent| is(sent) && !sent.is_lost).or_else(|| open.iter().position(is));
+        // Most likely it is one of that session, and one that somebody waits for.
+        let candidates = open.iter().enumerate().filter(|(_, sent)| is(sent));
+        let best = candidates.min_by_key(|(_, sent)| (sent.session != session, sent.is_lost));
         let rule = if kind == Request::Multi { RuleId::Zk11 } else { RuleId::Zk3 };
         sink.premise_of_all(rule);
-        let Some(at) = at else {
+        let Some((at, _)) = best else {
             let before = self.done.iter().rev().nth(1).copied().flatten();
             let part = |before: Done| {
                 before.session == session && before.from.kind == kind && before.zxid + 1 == zxid
@@ -427,7 +430,8 @@ impl Rule for Asked {
             What::Send { req, kind, path, .. } => {
                 self.last_sent = req;
                 let Some(known) = scene.view.request(req).filter(|_| is_asked(kind)) else { return };
-                let sent = Sent { req, op: event.op, kind, path, index: scene.index, is_lost: false };
+                let (op, index, session) = (event.op, scene.index, known.session);
+                let sent = Sent { req, op, kind, path, index, session, is_lost: false };
                 self.open_of(known.client).push(sent);
             }
             What::Expects { version } => {

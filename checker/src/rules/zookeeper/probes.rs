@@ -206,7 +206,7 @@ impl Probes {
         });
         let settled = of.connected.came() && of.connected.at.saturating_add(timeout) < scene.at;
         let connected = settled && !of.is_suspended && !of.known_over.came() && running;
-        if answered || (connected && view.may_be_unheard(session)) {
+        if answered || (connected && of.may_be_unheard) {
             sink.reach(Probe::ExpiredEarly);
         }
     }

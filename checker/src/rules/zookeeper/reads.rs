@@ -161,10 +161,13 @@ impl Sync {
         let Some(zxid) = told(zxid).filter(|_| !conn.is_none() && of.conn == conn) else { return };
         let story = || Story::new(format!("the sync r{} of {} is answered", id.0, party(scene, req.session)));
         let taken = self.taken.get(id.0 as usize).is_some_and(|taken| *taken);
-        // Who has joined it since it was elected follows it.
+        // Who has joined it since it was elected follows it. What was sent before that may have been answered by one that
+        // has served, or led, in another epoch: an answer may be under way for long.
+        let serving_since = scene.view.server(of.server).serving_since;
         let follows = self.leader.is_some_and(|leader| {
             leader != of.server
-                && scene.view.server(of.server).serving_since >= scene.view.server(leader).elected
+                && serving_since >= scene.view.server(leader).elected
+                && req.sent.at >= serving_since
         });
         if !taken && follows {
             sink.premise_of_all(Self::ID);
