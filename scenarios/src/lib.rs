@@ -10,6 +10,7 @@ pub mod coverage;
 pub mod ensemble;
 pub mod explore;
 pub mod journal;
+pub mod own;
 pub mod plan;
 pub mod plans;
 pub mod real;

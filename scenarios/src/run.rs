@@ -5,17 +5,22 @@ use crate::journal::Journal;
 use crate::plan::{Order, Plan, Strangers};
 use crate::strangers::{self, Place};
 use crate::target::{Part, Setting, Target};
-use futures_util::future::select;
+use futures_util::FutureExt;
+use futures_util::future::{Either, select, try_join_all};
 use sim_zk::choose::{Chooser, Recording, Replay, Seeded};
 use sim_zk::fault::Fault;
 use sim_zk::{Config, End, Finished, Liberty, Process, Sim};
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use zk_checker::history::{FaultKind, Header, History, Kind, Mode, Names, Object, What};
-use zk_checker::{Report, RuleSet, Verdict};
+use zk_checker::{Report, Verdict};
 use zk_recipes::zk::Time;
 
 /// What one run came to.
@@ -40,6 +45,31 @@ pub struct Run {
     pub longest_lull_us: u64,
     /// What came about of that which comes about in some runs: see [`sometimes!`](crate::sometimes).
     pub sometimes: BTreeSet<&'static str>,
+    /// Who panicked, if somebody did: that ended the run.
+    pub panic: Option<Panicked>,
+}
+
+/// A client whose code panicked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Panicked {
+    /// The client.
+    pub client: String,
+    /// What it said.
+    pub said: String,
+}
+
+impl Panicked {
+    /// What it said, without the numbers: by that the same panic is known in another run.
+    pub fn words(&self) -> String {
+        let words = self.said.split(|c: char| c.is_ascii_digit()).filter(|words| !words.is_empty());
+        words.collect::<Vec<_>>().join("#")
+    }
+}
+
+impl fmt::Display for Panicked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} panicked: {}", self.client, self.said)
+    }
 }
 
 /// In which way a run hangs: its faults are over, everybody is connected, and it does not come to its end.
@@ -70,9 +100,11 @@ impl Hang {
 }
 
 impl Run {
-    /// The verdict of the whole run: once no fault strikes, one that does not end breaks the promise that clients finish.
+    /// The verdict of the whole run: once no fault strikes, one that does not end breaks the promise that clients finish;
+    /// and code that panics has broken a promise of its own.
     pub fn verdict(&self) -> Verdict {
         match self.hang() {
+            _ if self.panic.is_some() => Verdict::Fail,
             Some(_) => Verdict::Fail,
             // Of a run that was cut short others are the end.
             None if self.end == End::Cut => self.report.verdict().join(Verdict::Unknown),
@@ -106,7 +138,8 @@ pub fn seed(target: &'static Target, plan: &Plan, seed: u64) -> Run {
     with(target, plan, Seeded::new(seed, plan.rates()))
 }
 
-/// As [`seed`]; a run that panics gives what it said.
+/// As [`seed`]; of a run that panics outside of its clients' parts nothing is left but what it said. A client's own panic
+/// is an end of its run: see [`Run::panic`].
 ///
 /// # Errors
 ///
@@ -122,11 +155,13 @@ pub fn seed_caught(target: &'static Target, plan: &Plan, number: u64) -> Result<
 /// The panic's message.
 pub fn caught<R>(run: impl FnOnce() -> R) -> Result<R, String> {
     // Whatever the run has touched goes with it.
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).map_err(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        text.or_else(|| panic.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "it did not say why".into())
-    })
+    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| said(&*panic))
+}
+
+/// What a panic said.
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it did not say why".into())
 }
 
 /// Runs a recorded list of choices.
@@ -171,6 +206,8 @@ pub struct Played<C> {
     pub longest_lull_us: u64,
     /// What came about of that which comes about in some runs: see [`sometimes!`](crate::sometimes).
     pub sometimes: BTreeSet<&'static str>,
+    /// Who panicked, if somebody did.
+    pub panic: Option<Panicked>,
 }
 
 /// Runs with somebody who decides.
@@ -181,10 +218,11 @@ pub fn with<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
 /// As [`with`]; and who decided is given back.
 pub fn giving_back<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser: C) -> (Run, C) {
     let played = play(target, plan, Recording::new(chooser));
-    let Played { history, hash, chooser, end, steps, sim_us, longest_lull_us, sometimes } = played;
-    let report = zk_checker::judge(&history, &RuleSet::default());
+    let Played { history, hash, chooser, end, steps, sim_us, longest_lull_us, sometimes, panic } = played;
+    let report = zk_checker::judge(&history, &target.rules());
     let (chooser, choices) = chooser.into_parts();
-    (Run { report, history, hash, choices, end, steps, sim_us, longest_lull_us, sometimes }, chooser)
+    let run = Run { report, history, hash, choices, end, steps, sim_us, longest_lull_us, sometimes, panic };
+    (run, chooser)
 }
 
 /// Runs with somebody who decides, and judges nothing.
@@ -222,20 +260,29 @@ pub fn play<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
         for number in 0..setting.clients {
             living.push(supervised(sim.clone(), number, setting, target.sim, alive.clone()));
         }
-        let all = futures_util::future::join_all(living);
-        match strangers.is_nobody() || places.is_empty() {
-            true => drop(all.await),
-            false => drop(select(all, pin!(stranger(sim.clone(), setting, strangers, places, alive))).await),
+        let all = try_join_all(living);
+        let all = if strangers.is_nobody() || places.is_empty() {
+            all.await
+        } else {
+            match select(all, pin!(stranger(sim.clone(), setting, strangers, places, alive))).await {
+                Either::Left((all, _)) => all,
+                Either::Right((never, _)) => match never {},
+            }
+        };
+        if let Err(panicked) = all {
+            return Some(panicked);
         }
         sim.progress();
         sim.heal();
         sim.quiet().await;
         sim.witness::<Journal, _>(|journal, at| journal.quiesce(at));
+        None
     };
     let run = Sim::run(untimed.unwrap_or(config), limit, chooser, journal, root);
-    let Finished { end, world, chooser, mut witness, longest_lull, .. } = run;
+    let Finished { end, output, world, chooser, mut witness, longest_lull, .. } = run;
+    let panic = output.flatten();
     // Of a run that was cut short others are the end.
-    if !matches!(end, End::Done | End::Cut) {
+    if panic.is_some() || !matches!(end, End::Done | End::Cut) {
         witness.stopped(world.now());
     }
     let sometimes = witness.sometimes().clone();
@@ -250,6 +297,7 @@ pub fn play<C: Chooser + 'static>(target: &'static Target, plan: &Plan, chooser:
         sim_us: world.now(),
         longest_lull_us,
         sometimes,
+        panic,
     }
 }
 
@@ -261,7 +309,13 @@ type Alive = Arc<Mutex<BTreeMap<u8, Process>>>;
 const PATIENCE: Duration = Duration::from_secs(150);
 
 /// Third parties, for as long as there is somebody to meddle with.
-async fn stranger(sim: Sim, setting: Setting, plan: Strangers, objects: Vec<Place>, alive: Alive) {
+async fn stranger(
+    sim: Sim,
+    setting: Setting,
+    plan: Strangers,
+    objects: Vec<Place>,
+    alive: Alive,
+) -> Infallible {
     let process = sim.process("stranger");
     sim.witness::<Journal, _>(|journal, _| journal.name_client(process.id().into(), "stranger"));
     let part = strangers::meddle(sim.clone(), process.clone(), setting.timeout, plan, objects);
@@ -277,8 +331,14 @@ async fn stranger(sim: Sim, setting: Setting, plan: Strangers, objects: Vec<Plac
     }
 }
 
-/// One client's part, begun again as a new process when its process dies.
-async fn supervised(sim: Sim, number: u8, setting: Setting, part: Part<SimProcess>, alive: Alive) {
+/// One client's part, begun again as a new process when its process dies, and not when it panics.
+async fn supervised(
+    sim: Sim,
+    number: u8,
+    setting: Setting,
+    part: Part<SimProcess>,
+    alive: Alive,
+) -> Result<(), Panicked> {
     let round = Arc::new(AtomicU32::new(0));
     for life in 1u32.. {
         let mut name = char::from(b'a' + number % 26).to_string();
@@ -296,8 +356,11 @@ async fn supervised(sim: Sim, number: u8, setting: Setting, part: Part<SimProces
             told.store(done, Ordering::Relaxed);
             clock.progress();
         });
-        if process.spawn(part(client, setting, next..setting.rounds, done)).await.is_ok() {
-            return;
+        // Whatever it has touched goes with the run.
+        let part = AssertUnwindSafe(part(client, setting, next..setting.rounds, done)).catch_unwind();
+        if let Ok(ended) = process.spawn(part).await {
+            return ended.map_err(|panic| Panicked { client: name, said: said(&*panic) });
         }
     }
+    Ok(())
 }

@@ -26,6 +26,9 @@ impl Shape {
     /// Of a run that failed.
     pub fn of(run: &Run) -> Shape {
         let events = &run.history.events;
+        if let Some(panicked) = &run.panic {
+            return Shape { events: vec![panicked.words()], faults: faults(events, |_| true) };
+        }
         let Some(first) = run.report.first() else {
             // Nobody is to blame, so everybody is.
             return Shape { events: Vec::new(), faults: faults(events, |_| true) };

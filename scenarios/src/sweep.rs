@@ -208,6 +208,7 @@ fn count<K: Ord>(failures: &mut BTreeMap<K, (u64, u64)>, kind: K, (seed, more): 
 /// The rule that a run broke, or in what other way it failed.
 pub fn what_failed(run: &Run) -> String {
     match run.report.first() {
+        _ if run.panic.is_some() => PANIC.to_owned(),
         Some(finding) => finding.rule.name().to_owned(),
         None => run.hang().map_or("unknown", run::Hang::name).to_owned(),
     }

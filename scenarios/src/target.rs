@@ -12,8 +12,8 @@ use sim_zk::quirk::Quirk;
 use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
-use zk_checker::history::{Names, Object};
-use zk_checker::{Probe, RuleId};
+use zk_checker::history::{Kind, Names, Object, Sym};
+use zk_checker::{Probe, RuleId, RuleSet};
 
 /// A workload of a recipe, right or wrong. Two of the same name are the same.
 pub struct Target {
@@ -49,6 +49,8 @@ pub struct Stated {
     /// Once no fault strikes any more, some client comes to the end of a round within so much simulated time, or all are
     /// done: a run in which that takes longer hangs, and has failed.
     pub finishes_within: Duration,
+    /// The rules that judge its runs, if not all do: code that is none of the library's recipes has promises of its own.
+    pub rules: Option<&'static [RuleId]>,
     /// What must come about in some of its runs: see [`sometimes!`](crate::sometimes).
     pub sometimes: &'static [&'static str],
 }
@@ -83,6 +85,11 @@ impl Setting {
         }
     }
 
+    /// Something that is held and guards a resource, which refuses older tokens: as it is declared to the checker.
+    pub fn held(&self, kind: Kind, path: Sym) -> Object {
+        Object { margin: self.margin_us(), fenced: true, ..Object::plain(kind, path) }
+    }
+
     /// A holder's margin before the end of its session, in microseconds.
     pub fn margin_us(&self) -> u64 {
         self.timeout.as_micros() as u64 / 10
@@ -90,6 +97,33 @@ impl Setting {
 }
 
 impl Target {
+    /// Code of one's own: judged by what `stated` names, under all kinds of fault, and run in the simulation alone. Other
+    /// fields can be given by `Target { plan, ..Target::own(…) }`.
+    pub const fn own(
+        name: &'static str,
+        objects: fn(&mut Names, &Setting) -> Vec<Object>,
+        sim: Part<SimProcess>,
+        stated: &'static Stated,
+    ) -> Target {
+        let required = match stated.rules {
+            Some(rules) => rules,
+            None => &[],
+        };
+        Target {
+            name,
+            about: "",
+            caught_by: None,
+            faults: &Fault::ALL,
+            plan: Plan::drawn,
+            objects,
+            sim,
+            real: None,
+            required,
+            required_on_real: &[],
+            stated,
+        }
+    }
+
     /// Every target: workloads first.
     pub fn all() -> impl Iterator<Item = &'static Target> {
         Target::workloads().chain(Target::broken()).chain(Target::too_kind())
@@ -125,6 +159,11 @@ impl Target {
     pub fn must_reach(&self) -> &'static [Probe] {
         let raw = *self == workloads::raw::TARGET || Target::too_kind().any(|target| target == self);
         if raw { workloads::raw::MUST_REACH } else { &[] }
+    }
+
+    /// The rules that judge its runs.
+    pub fn rules(&self) -> RuleSet {
+        self.stated.rules.map_or_else(RuleSet::all, RuleSet::only)
     }
 
     /// The plan that a seed draws for it.

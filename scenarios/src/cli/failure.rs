@@ -77,6 +77,9 @@ pub(super) fn tell(
     if !listed.is_empty() {
         let _ = writeln!(text, "  broken    {}", listed.join(", "));
     }
+    if let Some(panicked) = &run.panic {
+        let _ = writeln!(text, "  {panicked}");
+    }
     if let Some(hang) = run.hang() {
         let (name, about) = (hang.name(), hang.about());
         let lull = run.longest_lull_us / 1_000_000;

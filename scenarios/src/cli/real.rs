@@ -1,25 +1,31 @@
 //! `real`: the same workload, and the same rules, on Apache ZooKeeper servers.
 
+mod told;
+
 use super::failure::RESULTS;
 use super::single::target;
 use super::sweeping::parse_duration;
-use super::{Output, word};
-use crate::real::figures::{self, Calls, Figures};
-use crate::real::kills::Doomed;
+use super::{Output, nearest};
+use crate::real::course::{Leg, Total, legs};
+use crate::real::faults::Hurt;
+use crate::real::hurt::{Harm, Owned};
+use crate::real::proxy::Network;
 use crate::real::run::{self, Order, Outcome};
+use crate::real::vitals::resident_kib;
+use crate::real::ways::Ways;
 use crate::real::{Ensemble, EnsembleOptions};
 use crate::target::Target;
 use crate::trace;
-use anyhow::{Context, bail};
-use clap::{Args, ValueEnum};
+use anyhow::{Context, anyhow, bail};
+use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::{Value, json};
+use std::cell::Cell;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use zk_checker::Verdict;
 
 /// The tick of a server of our own.
@@ -31,17 +37,27 @@ const TICK_OF_OTHERS: Duration = Duration::from_secs(2);
 /// The session timeout that clients ask for: every server with one of these ticks grants it.
 const SESSION: Duration = Duration::from_secs(6);
 
+/// The same where things go wrong, so that sessions end. A server that is cut off from its leader serves its clients for up
+/// to `syncLimit` ticks more; it gives them up before the leader may end their sessions.
+const SESSION_IN_TROUBLE: Duration = Duration::from_secs(4);
+
+/// So many servers go on without one of them.
+const MAJORITY: u8 = 3;
+
+/// What `--faults` has for every kind.
+const EVERY_FAULT: &str = "all";
+
 #[derive(Args)]
 pub(super) struct Real {
-    /// A workload: see `list`
-    name: String,
+    /// Workloads, each for its share of the time: see `list`; all of them if none is named
+    names: Vec<String>,
     /// How long to go on, such as 20s or 5m
     #[arg(long = "for", value_name = "TIME", value_parser = parse_duration, default_value = "20s")]
     length: Duration,
     /// How many clients, each with a session of its own
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=64))]
     clients: u8,
-    /// What the clients draw from: how long they hold, when they give up
+    /// What the clients draw from, how long they hold and when they give up, and what the faults are drawn from
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// How many servers are started; more than one make up an ensemble
@@ -50,9 +66,10 @@ pub(super) struct Real {
     /// The port of the server that is started, the next ones for more; any that are free if not given
     #[arg(long, conflicts_with = "connect")]
     port: Option<u16>,
-    /// What goes wrong with the servers: one after the other is killed and started again, in turn with whoever leads
-    #[arg(long, value_enum, conflicts_with = "connect")]
-    faults: Option<Faults>,
+    /// What goes wrong, with commas in between: to servers kill, restart, pause, partition and link-held; to clients
+    /// client-pause, client-partition, session-expiry, disconnect, request-lost and reply-lost; or all
+    #[arg(long, value_delimiter = ',', value_name = "KINDS")]
+    faults: Vec<String>,
     /// Servers that run already, instead of our own
     #[arg(long, value_name = "HOST:PORT[,HOST:PORT]")]
     connect: Option<String>,
@@ -60,123 +77,223 @@ pub(super) struct Real {
     output: Output,
 }
 
-/// What can go wrong with servers of our own.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Faults {
-    Kill,
+/// What all runs of a course have in common.
+struct Site {
+    address: String,
+    owned: Option<Owned>,
+    harm: Option<Harm>,
+    stop: Arc<AtomicBool>,
+    /// The links between servers go when this does.
+    _network: Option<Network>,
 }
 
 impl Real {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let target = target(&self.name, &[])?;
+        let targets = self.targets()?;
         if self.length.is_zero() {
             bail!("--for 0s would prove nothing; give at least a second");
         }
-        if self.faults.is_some() && self.servers < 3 {
-            bail!("--faults kill needs --servers 3 or more: a majority has to go on");
+        let kinds = self.kinds()?;
+        let legs = legs(&targets, self.length, self.seed);
+        let bar = bar();
+        let site = self.prepare(&kinds, &bar)?;
+        let znodes = site.znodes();
+        let mut total = Total::default();
+        let mut statuses = Vec::new();
+        total.memory.start_kib = resident_kib();
+        let tenth = Cell::new(None);
+        let begun = now();
+        if legs.len() > 1 {
+            bar.suspend(|| told::heading(self.output));
         }
-        let bar = self.bar();
-        let ensemble = match &self.connect {
-            Some(_) => None,
-            None => {
-                bar.set_message(if self.servers == 1 { "starting a server" } else { "starting servers" });
-                let options = EnsembleOptions { servers: self.servers, port: self.port, tick: TICK };
-                Some(Arc::new(Mutex::new(Ensemble::start(&options)?)))
+        for (number, leg) in legs.iter().enumerate() {
+            let order = self.order(leg, &site);
+            bar.set_prefix(leg.target.name);
+            let of =
+                if legs.len() > 1 { format!(", {} of {}", number + 1, legs.len()) } else { String::new() };
+            let outcome = run::run(&order, &|rounds| {
+                let (clients, address) = (order.clients, &order.address);
+                bar.set_message(format!("{rounds} rounds of {clients} clients on {address}{of}"));
+                if tenth.get().is_none() && now().duration_since(begun) * 10 >= self.length {
+                    tenth.set(resident_kib());
+                }
+            });
+            let outcome = outcome.inspect_err(|_| bar.finish_and_clear())?;
+            if order.stop.load(SeqCst) {
+                bar.finish_and_clear();
+                bail!("interrupted after {} rounds", total.rounds + outcome.rounds);
             }
-        };
-        let mut order = self.order(target, ensemble.as_ref());
-        if order.servers.is_none() {
-            tidy_when_interrupted(&order.stop)?;
+            let verdict = verdict(&outcome);
+            total.add(&outcome, verdict);
+            let status = exit_status(&outcome, verdict);
+            statuses.push(status);
+            let kept = match status {
+                0 => None,
+                _ => Some(keep(&format!("real-{}-seed-{}", leg.target.name, leg.seed), &outcome)?),
+            };
+            let ended =
+                told::Ended { order: &order, outcome: &outcome, verdict, status, kept: kept.as_ref() };
+            if legs.len() > 1 {
+                bar.suspend(|| told::one(self.output, &ended));
+            } else {
+                bar.finish_and_clear();
+                total.see(tenth.get(), site.znodes(), znodes);
+                told::alone(self.output, &ended, &total);
+            }
         }
-        let outcome = run::run(&order, &|rounds| {
-            bar.set_message(format!("{rounds} rounds of {} clients on {}", order.clients, order.address));
-        });
-        bar.finish_and_clear();
-        // It goes before anything else can go wrong.
-        order.doomed = None;
-        drop(ensemble);
-        let outcome = outcome?;
-        if order.stop.load(SeqCst) {
-            bail!("interrupted after {} rounds", outcome.rounds);
+        if legs.len() > 1 {
+            bar.finish_and_clear();
+            total.see(tenth.get(), site.znodes(), znodes);
+            told::end(self.output, &total);
         }
-        self.show(&order, &outcome)
+        statuses.extend(total.leak().map(|_| 1));
+        Ok(ExitCode::from(worst(&statuses)))
     }
 
-    fn order(&self, target: &'static Target, ensemble: Option<&Doomed>) -> Order {
+    /// What is to be run.
+    fn targets(&self) -> anyhow::Result<Vec<&'static Target>> {
+        if self.names.is_empty() {
+            return Ok(Target::workloads().filter(|target| target.real.is_some()).collect());
+        }
+        self.names.iter().map(|name| target(name, &[])).collect()
+    }
+
+    /// What is to go wrong, if that can be done.
+    fn kinds(&self) -> anyhow::Result<Vec<Hurt>> {
+        let mut kinds = Vec::new();
+        for name in &self.faults {
+            if name == EVERY_FAULT {
+                kinds.extend(Hurt::ALL);
+                continue;
+            }
+            let names = Hurt::ALL.map(Hurt::name);
+            kinds.push(Hurt::from_name(name).ok_or_else(|| {
+                match nearest(name, names.into_iter().chain([EVERY_FAULT])) {
+                    Some(near) => anyhow!("there is no fault called {name:?}; did you mean {near:?}?"),
+                    None => anyhow!("there is no fault called {name:?}; there are {}", names.join(", ")),
+                }
+            })?);
+        }
+        kinds.sort_unstable();
+        kinds.dedup();
+        if let Some(kind) = kinds.iter().find(|kind| kind.strikes_servers()).map(|kind| kind.name()) {
+            if self.connect.is_some() {
+                bail!("--faults {kind} is done to servers of our own, not to those of --connect");
+            }
+            if self.servers < MAJORITY {
+                bail!("--faults {kind} needs --servers {MAJORITY} or more: a majority has to go on");
+            }
+        }
+        Ok(kinds)
+    }
+
+    /// Starts what is to be started.
+    fn prepare(&self, kinds: &[Hurt], bar: &ProgressBar) -> anyhow::Result<Site> {
+        let stop = Arc::<AtomicBool>::default();
+        let mut network = None;
+        let mut owned = None;
+        if self.connect.is_some() {
+            tidy_when_interrupted(&stop)?;
+        } else {
+            bar.set_message(if self.servers == 1 { "starting a server" } else { "starting servers" });
+            let options = EnsembleOptions { servers: self.servers, port: self.port, tick: TICK };
+            if kinds.iter().any(|kind| kind.strikes_servers()) {
+                network = Some(Network::start().context("cannot start a thread")?);
+            }
+            owned = Some(Arc::new(Mutex::new(Ensemble::start_on(&options, network.as_ref())?)));
+        }
         let address =
-            ensemble.map(|ensemble| ensemble.lock().unwrap_or_else(PoisonError::into_inner).address());
+            owned.as_ref().map(|owned| owned.lock().unwrap_or_else(PoisonError::into_inner).address());
         let address = address.or_else(|| self.connect.clone()).unwrap_or_default();
-        let secs = self.length.as_secs_f64();
-        let name = target.name;
-        let servers = match ensemble {
-            Some(_) if self.faults.is_some() => format!("--servers {} --faults kill, on", self.servers),
-            Some(_) => format!("--servers {}, on", self.servers),
-            None => "--connect".to_owned(),
+        let ways = if kinds.iter().any(|kind| kind.strikes_connections()) {
+            let ways =
+                Ways::to(&address, self.clients).context("cannot make links from clients to servers")?;
+            Some(Arc::new(ways))
+        } else {
+            None
+        };
+        let harm = (!kinds.is_empty()).then(|| Harm { kinds: kinds.to_vec(), ways });
+        Ok(Site { address, owned, harm, stop, _network: network })
+    }
+
+    fn order(&self, leg: &Leg, site: &Site) -> Order {
+        let Site { address, owned, harm, stop, .. } = site;
+        let (name, secs, seed) = (leg.target.name, leg.length.as_secs_f64(), leg.seed);
+        let servers = match owned {
+            Some(_) => format!("--servers {}", self.servers),
+            None => format!("--connect {address}"),
+        };
+        let faults = match harm {
+            Some(harm) => {
+                let kinds: Vec<&str> = harm.kinds.iter().map(|kind| kind.name()).collect();
+                format!(" --faults {}", kinds.join(","))
+            }
+            None => String::new(),
         };
         Order {
-            target,
+            target: leg.target,
             clients: self.clients,
-            seed: self.seed,
-            length: self.length,
-            servers: ensemble.map(|_| self.servers),
-            doomed: ensemble.filter(|_| self.faults.is_some()).cloned(),
-            tick: if ensemble.is_some() { TICK } else { TICK_OF_OTHERS },
-            timeout: SESSION,
+            seed,
+            length: leg.length,
+            address: address.clone(),
+            servers: owned.as_ref().map(|_| self.servers),
+            owned: owned.clone(),
+            harm: harm.clone(),
+            tick: if owned.is_some() { TICK } else { TICK_OF_OTHERS },
+            timeout: if harm.is_some() { SESSION_IN_TROUBLE } else { SESSION },
             source: format!(
-                "cargo sim real {name} --for {secs}s --clients {} --seed {} {servers} {address}",
-                self.clients, self.seed
+                "cargo sim real {name} --for {secs}s --clients {} --seed {seed} {servers}{faults}",
+                self.clients
             ),
-            address,
-            stop: Arc::default(),
+            stop: stop.clone(),
         }
     }
+}
 
-    /// A line on stderr, if that is a terminal.
-    fn bar(&self) -> ProgressBar {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-        let style =
-            ProgressStyle::with_template("{prefix:<16} {elapsed:>4}  {msg}").expect("it is well formed");
-        bar.set_style(style);
-        bar.set_prefix(self.name.clone());
-        bar
+impl Site {
+    /// How many znodes there are on servers of our own.
+    fn znodes(&self) -> Option<u64> {
+        let owned = self.owned.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+        owned.figure("zk_znode_count")
     }
+}
 
-    fn show(&self, order: &Order, outcome: &Outcome) -> anyhow::Result<ExitCode> {
-        let Outcome { report, unfinished, .. } = outcome;
-        let name = order.target.name;
-        let verdict = unfinished.map_or(report.verdict(), |_| report.verdict().join(Verdict::Unknown));
-        let status =
-            if verdict == Verdict::Unknown && !report.is_malformed() { 2 } else { report.exit_status() };
-        let kept = if status == 0 {
-            None
-        } else {
-            Some(keep(&format!("real-{name}-seed-{}", order.seed), outcome)?)
-        };
-        if self.output.is_json() {
-            print_json(order, outcome, verdict, status, kept.as_ref());
-        } else {
-            print_text(order, outcome, verdict);
-            if let Some(why) = unfinished {
-                println!("  nothing was proved: {why}");
-            }
-            if !report.unproved.is_empty() && unfinished.is_none() {
-                let rules: Vec<&str> = report.unproved.iter().map(|rule| rule.name()).collect();
-                println!(
-                    "  nothing was proved: {} was never put to the test; run for longer",
-                    rules.join(", ")
-                );
-            }
-            if verdict > Verdict::Pass {
-                println!();
-                print!("{report}");
-            }
-            if let Some(kept) = &kept {
-                println!("  history   {}", kept.history.display());
-                println!("  trace     {}", kept.trace.display());
-            }
-        }
-        Ok(ExitCode::from(status))
+/// For what is told while it goes on, and for nothing that is judged.
+#[expect(clippy::disallowed_methods, reason = "a real run happens in real time")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// A line on stderr, if that is a terminal.
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+    let style = ProgressStyle::with_template("{prefix:<16} {elapsed:>4}  {msg}").expect("it is well formed");
+    bar.set_style(style);
+    bar
+}
+
+fn verdict(outcome: &Outcome) -> Verdict {
+    let leak = if outcome.leak().is_some() { Verdict::Fail } else { Verdict::Vacuous };
+    let verdict = outcome.report.verdict().join(leak);
+    match (&outcome.lost_by_servers, &outcome.unfinished) {
+        (Some(_), _) => Verdict::Unknown,
+        (None, Some(_)) => verdict.join(Verdict::Unknown),
+        (None, None) => verdict,
     }
+}
+
+fn exit_status(outcome: &Outcome, verdict: Verdict) -> u8 {
+    let report = &outcome.report;
+    match verdict {
+        Verdict::Fail if !report.is_malformed() => 1,
+        Verdict::Unknown if !report.is_malformed() => 2,
+        _ => report.exit_status(),
+    }
+}
+
+/// A broken promise is worse than a machine that failed, which is worse than nothing proved.
+fn worst(statuses: &[u8]) -> u8 {
+    [1, 3, 2].into_iter().find(|status| statuses.contains(status)).unwrap_or(0)
 }
 
 /// A server of our own goes with us, however we go; somebody else's has to be left as it was. A second signal does not
@@ -210,100 +327,12 @@ fn keep(name: &str, outcome: &Outcome) -> anyhow::Result<Kept> {
     Ok(kept)
 }
 
-fn print_text(order: &Order, outcome: &Outcome, verdict: Verdict) {
-    let (f, seconds) = (Figures::of(&outcome.history), outcome.worked.as_secs_f64());
-    println!(
-        "{}: {} rounds of {} clients in {seconds:.1} s on {}, {:.1} calls/s done; {} events",
-        order.target.name,
-        outcome.rounds,
-        order.clients,
-        order.address,
-        f64::from(f.done()) / seconds,
-        outcome.history.events.len()
-    );
-    println!("  rule   verdict     premises  promise");
-    let required = |rule| order.target.required_on_real.contains(&rule);
-    // Most of the others speak of other recipes, or of what only a simulation shows.
-    let is_told = |rule, verdict| verdict != Verdict::Vacuous || required(rule);
-    for row in outcome.report.rows.iter().filter(|row| is_told(row.rule, row.verdict)) {
-        let (rule, verdict) = (row.rule, word(row.verdict));
-        println!("  {:<6} {verdict:<9} {:>10}  {}", rule.name(), row.premises, rule.promise());
-    }
-    let others = outcome.report.rows.iter().filter(|row| !is_told(row.rule, row.verdict)).count();
-    println!("  {others} other rules found nothing to judge");
-    print_figures(&f);
-    println!("  {}", word(verdict));
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn print_figures(f: &Figures) {
-    println!(
-        "  {:<16} {:>8} {:>8} {:>8} {:>8} {:>8} {:>14} {:>9} {:>14}",
-        "counted",
-        "calls",
-        "done",
-        "refused",
-        "unknown",
-        "dropped",
-        "requests/done",
-        "in vain",
-        "notifications"
-    );
-    for (verb, c) in &f.verbs {
-        println!(
-            "    {:<14} {:>8} {:>8} {:>8} {:>8} {:>8} {:>14.2} {:>9} {:>14}",
-            figures::word(*verb),
-            c.calls,
-            c.done,
-            c.refused,
-            c.unknown,
-            c.cancelled,
-            c.requests_each(),
-            c.in_vain,
-            c.notices
-        );
+    #[test]
+    fn the_worst_status_of_several_is_theirs() {
+        assert_eq!([worst(&[]), worst(&[0, 2, 0]), worst(&[2, 3]), worst(&[3, 2, 1, 0])], [0, 2, 3, 1]);
     }
-    println!("    {:<14} {:>8} requests, {} notifications", "in between", f.between, f.notices_between);
-    println!("    {:<14} {:>8} requests", "clean-up", f.cleanup);
-    let kills = if f.kills > 0 { format!(", {} servers killed", f.kills) } else { String::new() };
-    println!("    {:<14} {:>8}, {} disconnects{kills}", "sessions", f.sessions, f.disconnects);
-}
-
-fn json_of_verb((verb, c): &(zk_checker::history::Verb, Calls)) -> Value {
-    json!({
-        "verb": figures::word(*verb), "calls": c.calls, "done": c.done, "refused": c.refused, "unknown": c.unknown,
-        "cancelled": c.cancelled, "requests": c.requests, "requests_each": c.requests_each(), "in_vain": c.in_vain,
-        "notifications": c.notices,
-    })
-}
-
-fn print_json(order: &Order, outcome: &Outcome, verdict: Verdict, status: u8, kept: Option<&Kept>) {
-    let name = order.target.name;
-    for row in &outcome.report.rows {
-        println!(
-            "{}",
-            json!({"kind": "rule", "workload": name, "id": row.rule.name(), "verdict": word(row.verdict),
-                "premises": row.premises})
-        );
-    }
-    let (f, seconds) = (Figures::of(&outcome.history), outcome.worked.as_secs_f64());
-    let mut line = json!({
-        "kind": "real", "workload": name, "seed": order.seed, "clients": order.clients, "servers": order.servers,
-        "verdict": word(verdict), "status": status, "seconds": seconds, "rounds": outcome.rounds,
-        "done": f.done(), "done_per_second": f64::from(f.done()) / seconds,
-        "verbs": f.verbs.iter().map(json_of_verb).collect::<Vec<_>>(),
-        "requests": {"in_between": f.between, "clean_up": f.cleanup},
-        "notifications": f.notices(), "dropped": f.dropped, "sessions": f.sessions,
-        "disconnects": f.disconnects, "kills": f.kills, "events": outcome.history.events.len(),
-    });
-    if let Some(finding) = outcome.report.first() {
-        line["rule"] = json!(finding.rule.name());
-    }
-    if let Some(why) = outcome.unfinished {
-        line["unfinished"] = json!(why);
-    }
-    if let Some(kept) = kept {
-        line["history"] = json!(kept.history);
-        line["trace"] = json!(kept.trace);
-    }
-    println!("{line}");
 }

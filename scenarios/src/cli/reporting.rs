@@ -106,7 +106,8 @@ pub(super) fn say(page: Option<&Path>) {
 pub(super) fn source(target: &'static Target, seed: Option<u64>, plan: &Plan, run: &Run) -> Source {
     let exactly = format!("cargo sim replay {}", Recorded::of(target, plan, run).code());
     let drawn = seed.filter(|seed| target.plan(*seed) == *plan);
-    let ended = run.hang().map(|hang| format!("{}: {}", hang.name(), hang.about()));
+    let hangs = || run.hang().map(|hang| format!("{}: {}", hang.name(), hang.about()));
+    let ended = run.panic.as_ref().map(ToString::to_string).or_else(hangs);
     Source {
         title: seed.map_or(target.name.to_owned(), |seed| format!("{}, seed {seed}", target.name)),
         about: target.about.to_owned(),

@@ -225,6 +225,9 @@ pub(super) fn run_line(target: &'static Target, seed: Option<u64>, run: &Run) ->
     if run.verdict() >= Verdict::Unknown {
         line["rule"] = json!(sweep::what_failed(run));
     }
+    if let Some(panicked) = &run.panic {
+        line["said"] = json!(panicked.to_string());
+    }
     line
 }
 

@@ -206,7 +206,7 @@ impl Search {
                 failed: Some(sweep::PANIC.to_owned()),
             };
         };
-        let failed = what_failed(&played);
+        let failed = what_failed(&target.rules(), &played);
         let Exhaustive { made, left, states, ran_away, .. } = played.chooser;
         let failed = if ran_away { Some("goes round in circles".to_owned()) } else { failed };
         Ran { planned, made, left, states, was_cut: played.end == End::Cut, failed }
@@ -240,15 +240,18 @@ impl Search {
 }
 
 /// The rule that a run broke, or in what other way it failed. One that was cut short is not judged by its end.
-fn what_failed<C>(played: &Played<C>) -> Option<String> {
+fn what_failed<C>(rules: &RuleSet, played: &Played<C>) -> Option<String> {
     let history = &played.history;
+    if played.panic.is_some() {
+        return Some(sweep::PANIC.to_owned());
+    }
     if played.end == End::Cut {
-        let mut judge = Judge::new(history.tables(), &RuleSet::default());
+        let mut judge = Judge::new(history.tables(), rules);
         history.events.iter().for_each(|event| _ = judge.push(history.tables(), event));
         let broken = judge.findings().iter().find(|finding| finding.verdict == Verdict::Fail);
         return broken.map(|finding| finding.rule.name().to_owned());
     }
-    let report = zk_checker::judge(history, &RuleSet::default());
+    let report = zk_checker::judge(history, rules);
     match played.end {
         End::Done if report.verdict() < Verdict::Unknown => None,
         End::Stuck if report.first().is_none() => Some("stuck".to_owned()),

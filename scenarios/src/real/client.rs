@@ -29,11 +29,9 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(2);
 /// How long to wait before a session is asked for again that could not be had.
 const REOPEN: Duration = Duration::from_millis(100);
 
-/// What all clients of a run have in common.
+/// What all clients of a run have in common, but for their ways to the servers.
 #[derive(Clone, Debug)]
 pub struct Common {
-    /// The connect string.
-    pub address: String,
     /// The session timeout that they ask for.
     pub timeout: Duration,
     /// Whether faults are over.
@@ -48,14 +46,15 @@ pub struct RealClient {
 
 struct Part {
     common: Common,
+    address: String,
     scribe: Scribe,
     rng: Mutex<Xoshiro256PlusPlus>,
     session: Mutex<Option<Recorded<Client>>>,
 }
 
 impl RealClient {
-    /// The client of that number.
-    pub fn new(common: Common, tape: &Arc<Tape>, number: u16, seed: u64) -> Self {
+    /// The client of that number, with its connect string.
+    pub fn new(common: Common, address: String, tape: &Arc<Tape>, number: u16, seed: u64) -> Self {
         // Every client has a stream of its own, since nothing decides in which order they draw.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         (0..number).for_each(|_| rng.jump());
@@ -66,7 +65,7 @@ impl RealClient {
         });
         let scribe = Scribe::new(tape, number);
         RealClient {
-            part: Arc::new(Part { common, scribe, rng: Mutex::new(rng), session: Mutex::new(None) }),
+            part: Arc::new(Part { common, address, scribe, rng: Mutex::new(rng), session: Mutex::new(None) }),
         }
     }
 
@@ -116,8 +115,8 @@ impl client::Client for RealClient {
             return Ok(session);
         }
         self.close().await;
-        let Common { address, timeout, .. } = &self.part.common;
-        match Client::open(address, Options { session_timeout: *timeout }).await {
+        let options = Options::new(self.part.common.timeout);
+        match Client::open(&self.part.address, options).await {
             Ok(session) => {
                 let session = Recorded::new(session, self.part.scribe.clone());
                 *self.held() = Some(session.clone());

@@ -1,10 +1,13 @@
 //! Apache ZooKeeper servers of our own that make up an ensemble, or a single one.
 //!
-//! 1. Find free ports: one for clients and two for the other members, each.
+//! 1. Find free ports: one for clients and two for the other members, each. Where links between members are to be hurt,
+//!    every member is told of links to the others instead: [`Between`].
 //! 2. Begin: every member with a process and a folder of its own, and a reaper for both, as [`Server`] has them.
 //! 3. Wait until all of them serve: then one leads, and the others follow.
 //! 4. Stop when dropped: all are asked before the first is waited for.
 
+use super::between::Between;
+use super::proxy::Network;
 use super::server::{Member, PORTS_TRIED, Peer, Server, ServerOptions, StartError, io, listen};
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -28,6 +31,7 @@ pub struct EnsembleOptions {
 #[derive(Debug)]
 pub struct Ensemble {
     servers: Vec<Server>,
+    between: Option<Between>,
 }
 
 impl Ensemble {
@@ -37,32 +41,86 @@ impl Ensemble {
     ///
     /// One sentence each, as [`Server::start`]. Whatever was started by then is gone again.
     pub fn start(options: &EnsembleOptions) -> Result<Ensemble, StartError> {
+        Self::start_in(options, &[], None)
+    }
+
+    /// Starts an ensemble of servers with those Java system properties, each as `name=value`.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub fn start_with(options: &EnsembleOptions, properties: &[&str]) -> Result<Ensemble, StartError> {
+        Self::start_in(options, properties, None)
+    }
+
+    /// Starts an ensemble whose members speak to each other over links in that network, if one is given.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub fn start_on(options: &EnsembleOptions, network: Option<&Network>) -> Result<Ensemble, StartError> {
+        Self::start_in(options, &[], network)
+    }
+
+    fn start_in(
+        options: &EnsembleOptions,
+        properties: &[&str],
+        network: Option<&Network>,
+    ) -> Result<Ensemble, StartError> {
         let EnsembleOptions { servers, port, tick } = *options;
         if servers <= 1 {
-            return Ok(Ensemble { servers: vec![Server::start(ServerOptions { port, tick })?] });
+            let servers = vec![Server::start_with(ServerOptions { port, tick }, properties)?];
+            return Ok(Ensemble { servers, between: None });
         }
         let mut tried = 1;
         loop {
-            match Self::start_once(options) {
+            match Self::start_once(options, properties, network) {
                 Err(error) if error.is_port_taken() && tried < PORTS_TRIED => tried += 1,
                 other => return other,
             }
         }
     }
 
-    fn start_once(options: &EnsembleOptions) -> Result<Ensemble, StartError> {
+    fn start_once(
+        options: &EnsembleOptions,
+        properties: &[&str],
+        network: Option<&Network>,
+    ) -> Result<Ensemble, StartError> {
         let (ports, peers) = ports(options)?;
+        let between = network.map(|network| Between::link(network, &peers)).transpose();
+        let between = between.map_err(io("make links between servers"))?;
         let mut servers = Vec::new();
-        for (id, port) in (1..).zip(ports) {
-            let member = Member { id, peers: peers.clone() };
-            servers.push(Server::begin(port, options.tick, Some(&member), &[])?);
+        for (number, port) in ports.into_iter().enumerate() {
+            let peers = match &between {
+                Some(between) => between.seen_by(number).into(),
+                None => peers.clone(),
+            };
+            let member = Member { id: number + 1, peers };
+            servers.push(Server::begin(port, options.tick, Some(&member), properties)?);
         }
         // From here on dropping it stops all of them.
-        let mut ensemble = Ensemble { servers };
-        for server in &mut ensemble.servers {
-            server.wait_until_it_serves()?;
-        }
+        let mut ensemble = Ensemble { servers, between };
+        ensemble.wait_until_all_serve()?;
         Ok(ensemble)
+    }
+
+    /// Waits until every server serves.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub fn wait_until_all_serve(&mut self) -> Result<(), StartError> {
+        self.servers.iter_mut().try_for_each(Server::wait_until_it_serves)
+    }
+
+    /// The sum of a figure that every server tells upon the word `mntr`, if all do.
+    pub fn figure(&self, name: &str) -> Option<u64> {
+        self.servers.iter().map(|server| server.figure(name)).sum()
+    }
+
+    /// The lines between its members, if they speak over links.
+    pub fn between(&self) -> Option<&Between> {
+        self.between.as_ref()
     }
 
     /// Where its servers listen, as a client's connect string.

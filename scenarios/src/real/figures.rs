@@ -1,5 +1,6 @@
 //! What a run did, counted from its history: for each verb of its recipe, how the calls ended and what they cost.
 
+use serde::Serialize;
 use std::collections::BTreeMap;
 use zk_checker::history::{Event, FaultKind, History, OpId, Outcome, Request, Verb, What, Who};
 
@@ -14,14 +15,18 @@ pub struct Figures {
     pub notices_between: u32,
     /// Requests of clean-up duties.
     pub cleanup: u32,
+    /// Requests whose answer was lost with the connection.
+    pub lost: u32,
     /// Sessions that were opened.
     pub sessions: u32,
+    /// Sessions that came to an end that their client did not want.
+    pub expired: u32,
     /// Connections that were lost.
     pub disconnects: u32,
     /// Operations that were to be dropped, whether or not they had ended by then.
     pub dropped: u32,
-    /// Servers that were killed.
-    pub kills: u32,
+    /// What else went wrong, and how often.
+    pub faults: BTreeMap<FaultKind, u32>,
 }
 
 /// The calls of one verb.
@@ -51,6 +56,19 @@ impl Calls {
     pub fn requests_each(&self) -> f64 {
         f64::from(self.requests) / f64::from(self.done.max(1))
     }
+
+    fn plus(self, other: &Calls) -> Calls {
+        Calls {
+            calls: self.calls + other.calls,
+            done: self.done + other.done,
+            refused: self.refused + other.refused,
+            unknown: self.unknown + other.unknown,
+            cancelled: self.cancelled + other.cancelled,
+            requests: self.requests + other.requests,
+            in_vain: self.in_vain + other.in_vain,
+            notices: self.notices + other.notices,
+        }
+    }
 }
 
 /// One operation.
@@ -64,7 +82,7 @@ struct Operation {
 impl Figures {
     /// Counts.
     pub fn of(history: &History) -> Figures {
-        use zk_checker::history::SessionState::{Connected, Suspended};
+        use zk_checker::history::SessionState::{Connected, Expired, Suspended};
         let mut figures = Figures::default();
         let mut operations: BTreeMap<OpId, Operation> = BTreeMap::new();
         // Of each client: the operations that it is in, the one that it began last at the end.
@@ -73,9 +91,7 @@ impl Figures {
             let Event { op, who: Who::Client(client), what, .. } = *event else {
                 match event.what {
                     What::Fault { kind: FaultKind::Cancel, .. } => figures.dropped += 1,
-                    What::Fault { kind: FaultKind::ServerCrash | FaultKind::LeaderCrash, .. } => {
-                        figures.kills += 1;
-                    }
+                    What::Fault { kind, .. } => *figures.faults.entry(kind).or_default() += 1,
                     _ => {}
                 }
                 continue;
@@ -108,6 +124,8 @@ impl Figures {
                     figures.sessions = figures.sessions.max(u32::from(session.0));
                 }
                 What::State { state: Suspended, .. } => figures.disconnects += 1,
+                What::State { state: Expired, .. } => figures.expired += 1,
+                What::Lost { .. } => figures.lost += 1,
                 _ => {}
             }
         }
@@ -117,7 +135,43 @@ impl Figures {
 
     /// Calls that ended as asked, of all verbs.
     pub fn done(&self) -> u32 {
-        self.verbs.iter().map(|(_, calls)| calls.done).sum()
+        self.calls().done
+    }
+
+    /// The calls of all verbs.
+    pub fn calls(&self) -> Calls {
+        self.verbs.iter().fold(Calls::default(), |sum, (_, calls)| sum.plus(calls))
+    }
+
+    /// Servers that were killed, or asked to stop.
+    pub fn kills(&self) -> u32 {
+        let crashes = [FaultKind::ServerCrash, FaultKind::LeaderCrash];
+        crashes.iter().filter_map(|kind| self.faults.get(kind)).sum()
+    }
+
+    /// What two runs did, together.
+    #[must_use]
+    pub fn plus(&self, other: &Figures) -> Figures {
+        let mut sum = self.clone();
+        for (verb, calls) in &other.verbs {
+            match sum.verbs.iter_mut().find(|(known, _)| known == verb) {
+                Some((_, known)) => *known = known.plus(calls),
+                None => sum.verbs.push((*verb, *calls)),
+            }
+        }
+        sum.verbs.sort_by_key(|(verb, _)| *verb as usize);
+        for (kind, count) in &other.faults {
+            *sum.faults.entry(*kind).or_default() += count;
+        }
+        sum.between += other.between;
+        sum.notices_between += other.notices_between;
+        sum.cleanup += other.cleanup;
+        sum.lost += other.lost;
+        sum.sessions += other.sessions;
+        sum.expired += other.expired;
+        sum.disconnects += other.disconnects;
+        sum.dropped += other.dropped;
+        sum
     }
 
     /// All notifications.
@@ -149,10 +203,10 @@ fn by_verb<'a>(operations: impl Iterator<Item = &'a Operation>) -> Vec<(Verb, Ca
     verbs.into_values().collect()
 }
 
-/// What a verb is called.
-pub fn word(verb: Verb) -> String {
-    let word = serde_json::to_value(verb).ok();
-    word.and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_else(|| format!("{verb:?}"))
+/// What a verb, or a kind of fault, is called.
+pub fn word(of: impl Serialize + std::fmt::Debug) -> String {
+    let word = serde_json::to_value(&of).ok();
+    word.and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_else(|| format!("{of:?}"))
 }
 
 #[cfg(test)]
@@ -192,6 +246,8 @@ mod tests {
             ..Figures::default()
         };
         assert_eq!(figures, wanted);
+        let twice = figures.plus(&figures);
+        assert_eq!((twice.calls().calls, twice.between, twice.verbs.len()), (6, 2, 2));
         assert_eq!((figures.done(), figures.notices()), (2, 2));
     }
 }

@@ -11,6 +11,13 @@ const DEBIAN_JAR: &str = "/usr/share/java/zookeeper.jar";
 /// Debian's logger to standard error, which comes with what that package depends on. Without it the server is mute.
 const DEBIAN_LOGGER: &str = "/usr/share/java/slf4j-simple.jar";
 
+/// What a server needs to speak TLS, of which that manifest names a part only: Debian's package `libnetty-java`.
+const DEBIAN_NETTY: [&str; 3] = [
+    "/usr/share/java/netty-codec.jar",
+    "/usr/share/java/netty-resolver.jar",
+    "/usr/share/java/netty-transport-native-unix-common.jar",
+];
+
 /// The class path of the ZooKeeper that `ZOOKEEPER_HOME` names, else of Debian's.
 pub(super) fn class_path() -> Result<OsString, StartError> {
     match std::env::var_os("ZOOKEEPER_HOME") {
@@ -41,8 +48,8 @@ fn class_path_of_debian(server: &Path, logger: &Path) -> Result<OsString, StartE
     if !server.exists() {
         return Err(StartError::NoZooKeeper);
     }
-    let jars: Vec<PathBuf> =
-        [server, logger].into_iter().filter(|jar| jar.exists()).map(Path::to_owned).collect();
+    let jars = [server, logger].into_iter().chain(DEBIAN_NETTY.iter().map(Path::new));
+    let jars: Vec<PathBuf> = jars.filter(|jar| jar.exists()).map(Path::to_owned).collect();
     join(&jars)
 }
 

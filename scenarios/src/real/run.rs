@@ -1,17 +1,21 @@
 //! One run of a workload on real servers: seeded clients in this process, a last look at what is left, the verdict.
 //!
 //! 1. Prepare: a directory of our own, and how long a round trip takes.
-//! 2. Work: every client goes round after round, and now and then drops an operation, until the time is over. Meanwhile
-//!    servers are killed and started again, if that is asked for.
+//! 2. Work: every client, on a thread of its own, goes round after round, and now and then drops an operation, until the
+//!    time is over. Meanwhile servers, links and clients are hurt, if that is asked for.
 //! 3. Heal: all servers serve, nothing more is dropped; everybody finishes the round.
 //! 4. Wait until all duties are discharged.
 //! 5. Look, in a fresh session, what is left of the objects while the clients' sessions still live.
 //! 6. Close the sessions, tidy up, judge.
 
 use super::client::{Common, RealClient, sleep};
-use super::kills::{Doomed, kill_in_turn};
+use super::durable::Witness;
+use super::faults::{Hurt, Scope};
+use super::hurt::{Harm, Hurting, Owned};
+use super::process::Process;
 use super::tape::Tape;
 use super::tree::tree;
+use super::vitals::{Left, left};
 use crate::journal::Journal;
 use crate::target::{Part, Setting, Target};
 use crate::workloads::Pace;
@@ -25,7 +29,8 @@ use zk_checker::{Report, RuleSet};
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::{CreateMode, Error, SessionId, ZooKeeper};
 
-/// How long the clients may take to finish, and their duties to be discharged, each.
+/// How long the clients may take to finish beyond what their workload states, and their duties to be discharged. Where
+/// clients wait for each other, one that has lost its session may wait in vain for more than one of them.
 const FINISH_LIMIT: Duration = Duration::from_secs(60);
 
 /// How long a server may take to accept a session.
@@ -33,6 +38,11 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
 /// How long a session of ours may take to close.
 const CLOSE_LIMIT: Duration = Duration::from_secs(2);
+
+/// How long what a run has made may take to be taken away, and how soon that is tried again: servers that were hurt a moment
+/// ago may have to elect a leader first.
+const TIDY_LIMIT: Duration = Duration::from_secs(10);
+const TIDY_AGAIN: Duration = Duration::from_millis(100);
 
 /// How often whoever watches is told.
 const TELL: Duration = Duration::from_millis(100);
@@ -56,11 +66,12 @@ pub struct Order {
     pub length: Duration,
     /// The servers' connect string, maybe with a path at its end.
     pub address: String,
-    /// How many servers there are of our own. `None` if others may use them: then everything happens in a directory of
-    /// its own, which goes in the end.
+    /// How many servers there are of our own, if they are.
     pub servers: Option<u8>,
-    /// Those of them that are to be killed and started again, if any are.
-    pub doomed: Option<Doomed>,
+    /// Those.
+    pub owned: Option<Owned>,
+    /// What is to be done to them, and to the clients.
+    pub harm: Option<Harm>,
     /// The server's tick.
     pub tick: Duration,
     /// The session timeout to ask for.
@@ -83,7 +94,21 @@ pub struct Outcome {
     /// How long the clients worked.
     pub worked: Duration,
     /// What did not come to its end, if anything: then the run proves nothing.
-    pub unfinished: Option<&'static str>,
+    pub unfinished: Option<String>,
+    /// What the servers lost that they had acknowledged, if they did: then no recipe is to blame, and nothing is proved.
+    pub lost_by_servers: Option<String>,
+    /// What there still was when the clients were done, and their sessions open.
+    pub left: Left,
+}
+
+impl Outcome {
+    /// What the clients left on the servers though all was well and they were done, if they did: that would grow for ever.
+    /// Znodes are the rules' to judge.
+    pub fn leak(&self) -> Option<String> {
+        let well = self.unfinished.is_none() && self.lost_by_servers.is_none();
+        let watches = self.left.watches.filter(|&watches| well && watches > 0)?;
+        Some(format!("{watches} watches were left on the servers by clients that were done"))
+    }
 }
 
 /// Why there was no run.
@@ -106,8 +131,8 @@ pub enum RunError {
     #[error("client {0} panicked; what it said stands above")]
     Panicked(usize),
     /// The operating system refused something.
-    #[error("cannot start a runtime: {0}")]
-    Runtime(std::io::Error),
+    #[error("cannot start a thread: {0}")]
+    Runtime(#[from] std::io::Error),
 }
 
 /// Runs. `tell` hears every now and then how many rounds have been made.
@@ -116,7 +141,7 @@ pub enum RunError {
 ///
 /// One sentence each.
 pub fn run(order: &Order, tell: &dyn Fn(u64)) -> Result<Outcome, RunError> {
-    let runtime = tokio::runtime::Runtime::new().map_err(RunError::Runtime)?;
+    let runtime = tokio::runtime::Runtime::new()?;
     match order.target.real {
         Some(part) => runtime.block_on(drive(order, part, tell)),
         None if order.target.is_broken() => Err(RunError::NotReal(order.target.name)),
@@ -125,12 +150,12 @@ pub fn run(order: &Order, tell: &dyn Fn(u64)) -> Result<Outcome, RunError> {
 }
 
 async fn drive(order: &Order, part: Part<RealClient>, tell: &dyn Fn(u64)) -> Result<Outcome, RunError> {
-    let own = Own::prepare(order).await.map_err(|error| match error {
+    let mut own = Own::prepare(order).await.map_err(|error| match error {
         Error::Unreachable => RunError::Unreachable(order.address.clone()),
         error => RunError::Refused(order.address.clone(), error),
     })?;
     let worked = work(order, part, &own, tell).await;
-    own.tidy().await;
+    own.tidy(order).await;
     worked
 }
 
@@ -170,15 +195,15 @@ async fn work(
 ) -> Result<Outcome, RunError> {
     let tape = Tape::new(own.journal(order));
     let healed = Arc::new(AtomicBool::new(false));
-    let common = Common { address: own.address.clone(), timeout: order.timeout, healed: healed.clone() };
-    let clients: Vec<RealClient> =
-        (0..order.clients).map(|n| RealClient::new(common.clone(), &tape, n.into(), order.seed)).collect();
+    let processes: Arc<[Process]> =
+        (0..order.clients).map(|n| Process::start(&format!("client-{n}"))).collect::<Result<_, _>>()?;
+    let clients = own.clients(order, &tape, &healed);
     let rounds = Arc::new(AtomicU64::new(0));
     let far = Arc::new(Rounds::default());
     let setting = order.setting();
-    let parts = clients.iter().map(|client| {
+    let parts = clients.iter().zip(&*processes).map(|(client, process)| {
         let (client, far, rounds) = (client.clone(), far.clone(), rounds.clone());
-        tokio::spawn(async move {
+        process.spawn(async move {
             for round in (0..setting.rounds).take_while(|round| far.begin(*round)) {
                 let rounds = rounds.clone();
                 let done = Box::new(move |_| _ = rounds.fetch_add(1, SeqCst));
@@ -187,42 +212,44 @@ async fn work(
         })
     });
     let parts: Vec<_> = parts.collect();
-    let over = Arc::new(AtomicBool::new(false));
-    let doomed = order.doomed.clone();
-    let kills = doomed.map(|doomed| tokio::spawn(kill_in_turn(doomed, tape.clone(), over.clone())));
+    let decided = (order.seed, &order.scope());
+    let hurting = Hurting::begin(order.harm.as_ref(), order.owned.as_ref(), decided, &processes, &tape);
+    let witness = own.witness(order).await;
     let begun = own.zk.now();
     let is_over = || own.zk.now().since(begun) >= order.length || order.stop.load(SeqCst);
     while !is_over() && !parts.iter().any(|part| part.is_finished()) {
         sleep(TELL.min(order.length)).await;
         tell(rounds.load(SeqCst));
     }
-    over.store(true, SeqCst);
-    let mut unfinished = None;
-    if let Some(kills) = kills
-        && !kills.await.is_ok_and(|killed| killed.is_ok())
-    {
-        unfinished = Some("a server that was killed does not come back");
-    }
+    let mut unfinished = hurting.end().await.err();
     tape.write(|journal, at| journal.note(at, Who::World, OpId(0), What::Heal));
     healed.store(true, SeqCst);
     far.end();
     let stoppers: Vec<_> = parts.iter().map(|part| part.abort_handle()).collect();
-    let finished = timeout(FINISH_LIMIT, join_all(parts)).await;
+    let limit = order.target.stated.finishes_within + FINISH_LIMIT;
+    let finished = timeout(limit, join_all(parts)).await;
     let worked = own.zk.now().since(begun);
     stoppers.iter().for_each(|part| part.abort());
     let panicked = finished.iter().flatten().position(|part| part.is_err());
-    unfinished = unfinished.or(finished.is_err().then_some("the clients did not finish their rounds"));
+    if finished.is_err() {
+        unfinished.get_or_insert("the clients did not finish their rounds".to_owned());
+    }
     if unfinished.is_none() {
         let discharged = join_all(clients.iter().map(RealClient::discharged));
         if timeout(FINISH_LIMIT, discharged).await.is_err() {
-            unfinished = Some("the clients' duties were not discharged");
+            unfinished = Some("the clients' duties were not discharged".to_owned());
         } else if look(order, own, &tape, &clients).await.is_err() {
-            unfinished = Some("what is left could not be looked at");
+            unfinished = Some("what is left could not be looked at".to_owned());
         }
     }
     if unfinished.is_some() {
         tape.write(|journal, at| journal.note(at, Who::World, OpId(0), What::Stopped));
     }
+    let lost_by_servers = match witness {
+        Some(witness) => witness.end().await.err(),
+        None => None,
+    };
+    let left = left(order.owned.as_ref(), &processes).await;
     let (history, _) = tape.change(own.journal(order)).finish();
     join_all(clients.iter().map(RealClient::close)).await;
     if let Some(client) = panicked {
@@ -231,7 +258,7 @@ async fn work(
     let required = order.target.required_on_real.iter();
     let rules = required.fold(RuleSet::all(), |rules, rule| rules.requiring(*rule));
     let report = zk_checker::judge(&history, &rules);
-    Ok(Outcome { report, history, rounds: rounds.load(SeqCst), worked, unfinished })
+    Ok(Outcome { report, history, rounds: rounds.load(SeqCst), worked, unfinished, lost_by_servers, left })
 }
 
 /// Step 5: whatever is below an object now has been left behind.
@@ -260,6 +287,16 @@ async fn look(order: &Order, own: &Own, tape: &Tape, clients: &[RealClient]) -> 
 }
 
 impl Order {
+    /// What there is to be hurt.
+    fn scope(&self) -> Scope {
+        Scope {
+            kinds: self.harm.as_ref().map(|harm| harm.kinds.clone()).unwrap_or_default(),
+            servers: self.servers.unwrap_or_default(),
+            clients: self.clients,
+            timeout: self.timeout,
+        }
+    }
+
     fn setting(&self) -> Setting {
         let setting =
             |rounds| Setting { clients: self.clients, rounds, timeout: self.timeout, pace: Pace::REAL };
@@ -277,8 +314,8 @@ impl Order {
 /// What is ours on the server.
 struct Own {
     zk: Client,
-    /// Made for this run, below which everything happens, unless the server is all ours.
-    folder: Option<String>,
+    /// Made for this run, below which everything happens: what is left of it is nobody else's trouble.
+    folder: String,
     /// The connect string that leads there.
     address: String,
     options: Options,
@@ -288,22 +325,18 @@ struct Own {
 impl Own {
     /// Step 1.
     async fn prepare(order: &Order) -> Result<Own, Error> {
-        let probe = Options { session_timeout: CONNECT_LIMIT };
+        let probe = Options::new(CONNECT_LIMIT);
         let zk = Client::open(&order.address, probe).await?;
+        let folder = format!("/zksim-{}", zk.guid());
         let mut own = Own {
             zk,
-            folder: None,
-            address: order.address.clone(),
-            options: Options { session_timeout: order.timeout },
+            address: order.address.clone() + &folder,
+            folder,
+            options: Options::new(order.timeout),
             round_trip: Duration::ZERO,
         };
-        if order.servers.is_none() {
-            // Containers, so that the server removes them if we cannot.
-            let folder = format!("/zksim-{}", own.zk.guid());
-            own.zk.create(&folder, b"", CreateMode::Container).await?;
-            own.address.push_str(&folder);
-            own.folder = Some(folder);
-        }
+        // Containers, so that the server removes them if we cannot.
+        own.zk.create(&own.folder, b"", CreateMode::Container).await?;
         for level in own.levels(order) {
             match own.zk.create(&level, b"", CreateMode::Container).await {
                 Ok(_) | Err(Error::NodeExists) => {}
@@ -318,9 +351,32 @@ impl Own {
         Ok(own)
     }
 
+    /// Whether the servers keep what they acknowledge, where they are hurt.
+    async fn witness(&self, order: &Order) -> Option<Witness> {
+        let harm = order.harm.as_ref()?;
+        if !harm.kinds.iter().copied().any(Hurt::strikes_servers) {
+            return None;
+        }
+        let path = format!("{}/acknowledged", self.folder);
+        // Without one nothing is told of servers that lose writes; the clients' own troubles are told anyway.
+        Witness::begin(&order.address, &self.options, &path).await.ok()
+    }
+
+    /// The clients of a run, each with its way to the folder.
+    fn clients(&self, order: &Order, tape: &Arc<Tape>, healed: &Arc<AtomicBool>) -> Vec<RealClient> {
+        let common = Common { timeout: order.timeout, healed: healed.clone() };
+        let ways = order.harm.as_ref().and_then(|harm| harm.ways.as_ref());
+        let address = |client: u8| match ways {
+            Some(ways) => ways.address(client.into()).to_owned() + &self.folder,
+            None => self.address.clone(),
+        };
+        let client = |n: u8| RealClient::new(common.clone(), address(n), tape, n.into(), order.seed);
+        (0..order.clients).map(client).collect()
+    }
+
     /// Everything above the objects, from the top. What an object's own znode means is its recipe's affair.
     fn levels(&self, order: &Order) -> Vec<String> {
-        let folder = self.folder.as_deref().unwrap_or_default();
+        let folder = &self.folder;
         let (names, objects) = order.objects();
         let mut levels = Vec::new();
         for object in &objects {
@@ -349,15 +405,27 @@ impl Own {
         Journal::new(header, names, objects)
     }
 
-    /// Takes everything away and closes. What cannot be taken away the server removes by itself in a while.
-    async fn tidy(&self) {
-        if let Some(folder) = &self.folder {
-            let below = timeout(CLOSE_LIMIT, tree(&self.zk, folder)).await;
-            let below = below.ok().and_then(Result::ok).unwrap_or_default();
-            let deepest_first = below.iter().rev().map(|(path, _)| path);
-            let deletes = deepest_first.chain([folder]).map(|path| self.zk.delete(path, None));
-            let _ = timeout(CLOSE_LIMIT, join_all(deletes)).await;
-        }
+    /// Takes everything away and closes. What cannot be taken away in that time the servers remove by themselves in a while.
+    async fn tidy(&mut self, order: &Order) {
+        let _ = timeout(TIDY_LIMIT, async {
+            while !self.take_away(order).await {
+                sleep(TIDY_AGAIN).await;
+            }
+        })
+        .await;
         let _ = self.zk.close(CLOSE_LIMIT).await;
+    }
+
+    /// Whether nothing is there any more. Not if the connection was lost, or somebody's last write came in between.
+    async fn take_away(&mut self, order: &Order) -> bool {
+        if self.zk.status().over().is_some()
+            && let Ok(zk) = Client::open(&order.address, Options::new(CONNECT_LIMIT)).await
+        {
+            self.zk = zk;
+        }
+        let Ok(below) = tree(&self.zk, &self.folder).await else { return false };
+        let deepest_first = below.iter().rev().map(|(path, _)| path);
+        let deletes = deepest_first.chain([&self.folder]).map(|path| self.zk.delete(path, None));
+        matches!(join_all(deletes).await.last(), Some(Ok(()) | Err(Error::NoNode)))
     }
 }

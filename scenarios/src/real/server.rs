@@ -34,6 +34,9 @@ const WORD_LIMIT: Duration = Duration::from_secs(2);
 /// How many free ports are tried: somebody else may take one between our look and the server's.
 pub(super) const PORTS_TRIED: usize = 3;
 
+/// How many ports are looked at before the system is asked for a free one.
+const PORTS_LOOKED_AT: u32 = 50;
+
 /// What kind of server to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerOptions {
@@ -99,12 +102,12 @@ impl StartError {
 pub(super) struct Member {
     /// Its number, from 1.
     pub id: usize,
-    /// The ports on which members speak to each other, of all of them.
+    /// The ports on which members speak to each other, of all of them: its own, and those at which it finds the others.
     pub peers: Arc<[Peer]>,
 }
 
 /// Where one member listens to the others.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Peer {
     /// As leader, to its followers.
     pub quorum: u16,
@@ -198,6 +201,14 @@ impl Server {
         Ok(answer)
     }
 
+    /// One of the figures that it tells upon the word `mntr`, such as `zk_watch_count`.
+    pub fn figure(&self, name: &str) -> Option<u64> {
+        let told = self.ask("mntr").ok()?;
+        let line = told.lines().find_map(|line| line.strip_prefix(name))?;
+        // A figure with a fraction is none of those that are counted.
+        line.trim().parse().ok()
+    }
+
     /// Stops its clock: it neither answers nor hangs up, until [`resume`](Self::resume).
     ///
     /// # Errors
@@ -226,6 +237,11 @@ impl Server {
         self.process.wait().map(drop)
     }
 
+    /// Asks it to stop, and waits until it has. Its data stay for [`start_again`](Self::start_again).
+    pub fn shut_down(&mut self) {
+        self.stop();
+    }
+
     /// Starts it on the same port with the same data, and waits until it serves. If it runs it is killed first.
     ///
     /// # Errors
@@ -245,12 +261,19 @@ impl Server {
                 Some(Some(reaper::NO_COMMAND)) => return Err(StartError::NoJava(install::java())),
                 Some(_) => return Err(StartError::Died(self.last_word())),
             }
-            if self.ask("srvr").is_ok_and(|answer| answer.contains("Mode:")) {
+            if self.ask("srvr").is_ok_and(|answer| answer.contains("Mode:")) && self.is_ours() {
                 return Ok(());
             }
             pause();
         }
         Err(StartError::Silent { after: START_LIMIT, last: self.last_word() })
+    }
+
+    /// Whether who listens at the port is the process that was started. Somebody else may have been quicker, and then the
+    /// process is about to die of it.
+    fn is_ours(&self) -> bool {
+        let folder = self.folder.path().display().to_string();
+        self.ask("conf").is_ok_and(|answer| answer.contains(&folder))
     }
 
     /// The line of its log that tells most: the cause of an exception if there is one, else the last.
@@ -311,9 +334,23 @@ fn choose_port(wanted: Option<u16>) -> Result<u16, StartError> {
     Ok(listener.local_addr().map_err(io("find a free port"))?.port())
 }
 
+/// Where free ports are looked for: below those that systems give to whoever does not ask for one, which are many while
+/// clients connect, and come and go between our look and the server's.
+const PORTS: std::ops::Range<u16> = 16_000..32_000;
+
 /// Holds a port until it is dropped: the one that is wanted, or any that is free.
 pub(super) fn listen(wanted: Option<u16>) -> Result<TcpListener, StartError> {
-    match TcpListener::bind((Ipv4Addr::LOCALHOST, wanted.unwrap_or(0))) {
+    let listen = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+    let free = || {
+        let mut any = [0; 2];
+        getrandom::fill(&mut any).ok()?;
+        listen(PORTS.start + u16::from_ne_bytes(any) % (PORTS.end - PORTS.start)).ok()
+    };
+    let listener = match wanted {
+        Some(port) => listen(port),
+        None => (0..PORTS_LOOKED_AT).find_map(|_| free()).map_or_else(|| listen(0), Ok),
+    };
+    match listener {
         Ok(listener) => Ok(listener),
         Err(e) if e.kind() == ErrorKind::AddrInUse => Err(StartError::PortInUse(wanted.unwrap_or(0))),
         Err(source) => Err(StartError::Io { doing: "listen on 127.0.0.1", source }),
@@ -399,4 +436,21 @@ pub(super) fn io(doing: &'static str) -> impl FnOnce(std::io::Error) -> StartErr
 )]
 fn pause() {
     std::thread::sleep(PAUSE);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Our look at the port comes before another's server is there, and our own server's after that.
+    #[test]
+    fn a_server_that_was_quicker_is_not_taken_for_ours() {
+        let tick = Duration::from_millis(200);
+        let first = match Server::start(ServerOptions { port: None, tick }) {
+            Err(e) if e.is_not_installed() && std::env::var_os("ZK_REQUIRE_REAL").is_none() => return,
+            first => first.expect("a server can be started"),
+        };
+        let second = Server::start_on(first.port, tick, &[]).expect_err("its port is taken");
+        assert!(second.is_port_taken(), "{second}");
+    }
 }

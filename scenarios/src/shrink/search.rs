@@ -4,7 +4,7 @@ use super::Failure;
 use super::deviation::{Asked, Decide, Deviation, Noting, Sparse};
 use super::size::{Size, is_foreign};
 use crate::plan::{Plan, Strangers};
-use crate::run::{self, Run};
+use crate::run::{self, Panicked, Run};
 use crate::sweep;
 use crate::target::Target;
 use sim_zk::choose::Point;
@@ -104,7 +104,10 @@ impl Search {
     }
 
     pub(super) fn is_the_same(&self, run: &Run) -> bool {
-        run.verdict() == self.verdict && sweep::what_failed(run) == self.what
+        let words = |run: &Run| run.panic.as_ref().map(Panicked::words);
+        run.verdict() == self.verdict
+            && sweep::what_failed(run) == self.what
+            && words(run) == words(&self.best.run)
     }
 
     fn with_deviations(&mut self, deviations: &[Deviation]) -> bool {

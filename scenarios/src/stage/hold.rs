@@ -3,7 +3,8 @@
 use super::Actor;
 use crate::journal::Journal;
 use crate::workloads::holding::{Held, use_resource, why};
-use crate::workloads::operation::{Call, Ended};
+use crate::workloads::operation::{Call, Ended, nothing};
+use sim_zk::SimClient;
 use std::future::Future;
 use zk_checker::history::{ObjectId, OpId, Verb, Why};
 use zk_recipes::zk::{Error, ZooKeeper};
@@ -25,6 +26,22 @@ impl Actor {
         let (session, token) = (self.zk.session(), guard.token());
         self.journal(|j, at| j.believe(at, self.number(), op, object, session, token));
         Holding { guard, object, op, believes: true }
+    }
+
+    /// Begins to ask for an object, in the client's own process. Once that is granted it acts as holder; `None` if it is not.
+    pub fn begins_to_acquire<H: Held, F, A>(
+        &self,
+        object: ObjectId,
+        acquire: A,
+    ) -> impl Future<Output = Option<Holding<H>>> + Send + use<H, F, A>
+    where
+        F: Future<Output = Result<H, Error>> + Send + 'static,
+        A: FnOnce(SimClient) -> F + Send + 'static,
+    {
+        let call = Call::new(object, Verb::Acquire);
+        let asking = self
+            .does_and_then(call, nothing, acquire, move |actor, op, held| actor.believes(object, op, held));
+        async move { asking.await.done() }
     }
 
     fn stops_believing<H>(&self, holding: &mut Holding<H>, why: Why) {

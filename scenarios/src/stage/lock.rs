@@ -5,10 +5,9 @@ use super::{Actor, TIMEOUT};
 use crate::target::Setting;
 use crate::workloads::Pace;
 use crate::workloads::lock::{self, DIRECTORY, LOCK};
-use crate::workloads::operation::{Call, nothing};
 use sim_zk::SimClient;
 use std::future::Future;
-use zk_checker::history::{Names, Object, Verb};
+use zk_checker::history::{Names, Object};
 use zk_recipes::{Lock, LockGuard, LockOptions};
 
 /// One lock.
@@ -19,15 +18,10 @@ pub fn objects(names: &mut Names) -> Vec<Object> {
 impl Actor {
     /// Begins to wait for the lock, in the client's own process.
     pub fn asks(&self) -> impl Future<Output = Option<Holding<LockGuard<SimClient>>>> + Send + use<> {
-        let acquire = |zk| async move {
+        self.begins_to_acquire(LOCK, |zk| async move {
             let lock = Lock::new(&zk, DIRECTORY, LockOptions::default())?;
             lock.acquire().await
-        };
-        let asking =
-            self.does_and_then(Call::new(LOCK, Verb::Acquire), nothing, acquire, |actor, op, guard| {
-                actor.believes(LOCK, op, guard)
-            });
-        async move { asking.await.done() }
+        })
     }
 
     /// Waits for the lock.

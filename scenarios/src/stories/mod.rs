@@ -6,8 +6,8 @@
 //! [`BY_RECIPE`]. The file opens with what happens, in a sentence, and holds `STORY` and its `script`: steps that read
 //! aloud, by the words of [`stage`](crate::stage). A word that is lacking is added there, in the file of its recipe.
 //! `point` says what must have happened, or the story has missed it, and `verdicts` what the rules must say; no rule may
-//! fail in any case. `tests/stories.rs` tells every story and keeps its trace as a snapshot, of less than 80 lines:
-//! `INSTA_UPDATE=always cargo test -p zk-scenarios --test stories` writes it, and then it is read, as code is.
+//! fail in any case. `tests/all/stories.rs` tells every story and keeps its trace as a snapshot, of less than 80 lines:
+//! `INSTA_UPDATE=always cargo test -p zk-scenarios stories` writes it, and then it is read, as code is.
 
 mod barrier;
 mod config;

@@ -9,6 +9,7 @@ use super::rounds::{Round, rounds};
 use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::plan::Plan;
+use crate::sometimes;
 use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
@@ -37,8 +38,16 @@ pub static TARGET: Target = Target {
 };
 
 /// What its runs owe.
-pub static STATED: Stated =
-    Stated { finishes_within: Duration::from_secs(120), sometimes: &[SESSIONS[0], SESSIONS[1]] };
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(120),
+    rules: None,
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a waiter's time is over",
+        "it is not certain that the barrier is lowered",
+    ],
+};
 
 /// The barrier's znode.
 pub const PATH: &str = "/gates/a";
@@ -119,7 +128,7 @@ async fn lower<C: Client, G: Gate<C::Zk>>(client: &C, gate: &G, may_stand: &Atom
                 return Round::Over;
             }
             ended if ended.is_session_over() => return Round::Again,
-            _ => {}
+            _ => sometimes!(client, "it is not certain that the barrier is lowered", true),
         }
     }
 }
@@ -159,5 +168,6 @@ async fn wait<C: Client, G: Gate<C::Zk>>(client: &C, gate: &G, pace: Pace) -> Ro
     };
     let call = Call::new(GATE, verb).within(limit);
     let (_, ended) = operation(client, call, nothing, || gate.wait(verb, limit)).await;
+    sometimes!(client, "a waiter's time is over", ended.is_timed_out());
     if ended.is_session_over() { Round::Again } else { Round::Over }
 }

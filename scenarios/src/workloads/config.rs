@@ -9,6 +9,7 @@ use super::operation::{Call, Ended, observed_operation, operation};
 use super::rounds::{Round, rounds};
 use crate::client::Client;
 use crate::plan::Plan;
+use crate::sometimes;
 use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
@@ -48,8 +49,17 @@ pub static TARGET: Target = Target {
 };
 
 /// What its runs owe.
-pub static STATED: Stated =
-    Stated { finishes_within: Duration::from_secs(180), sometimes: &[SESSIONS[0], SESSIONS[1]] };
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(180),
+    rules: None,
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "another was faster than a compare-and-set",
+        "a follower finds nothing",
+        "another was faster than a publish",
+    ],
+};
 
 /// The znode of the value.
 pub const VALUE_PATH: &str = "/config/value";
@@ -205,7 +215,10 @@ pub async fn follow<C: Client, F: Configuration<Z>, Z: ZooKeeper>(
                     Update::Value(value) => {
                         (Seen::Value, String::from_utf8_lossy(&value.data).into_owned(), value.mzxid as u64)
                     }
-                    Update::Missing => (Seen::Missing, String::new(), 0),
+                    Update::Missing => {
+                        sometimes!(client, "a follower finds nothing", true);
+                        (Seen::Missing, String::new(), 0)
+                    }
                 };
                 let op = *op.get().expect("it has been called");
                 client.journal(|j, at| j.observed(at, client.number(), op, VALUE, seen, &text, number));
@@ -232,6 +245,7 @@ async fn write<C: Client, F: Configuration<Z>, Z: ZooKeeper>(client: &C, config:
         || config.compare_and_set(expected.as_ref(), value.as_bytes()),
     )
     .await;
+    sometimes!(client, "another was faster than a compare-and-set", is_conflict(&ended));
     over(&ended)
 }
 
@@ -249,6 +263,10 @@ async fn overwrite<C: Client, F: Configuration<Z>, Z: ZooKeeper>(
     )
     .await;
     over(&ended)
+}
+
+fn is_conflict<T>(ended: &Ended<T>) -> bool {
+    matches!(ended, Ended::Failed(Error::Conflict))
 }
 
 /// The values of a set, as they are written down.
@@ -286,5 +304,6 @@ async fn publish<C: Client, F: Configuration<C::Zk>>(client: &C, zk: &C::Zk, val
         || config.publish(&values, expected.as_ref()),
     )
     .await;
+    sometimes!(client, "another was faster than a publish", is_conflict(&ended));
     over(&ended)
 }

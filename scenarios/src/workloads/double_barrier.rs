@@ -11,9 +11,10 @@ use super::rounds::{Round, rounds};
 use crate::client::Client;
 use crate::journal::Journal;
 use crate::plan::Plan;
+use crate::sometimes;
 use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
-use futures_util::future::select;
+use futures_util::future::{Either, select};
 use sim_zk::fault::Fault;
 use std::future::Future;
 use std::ops::Range;
@@ -51,8 +52,11 @@ pub static TARGET: Target = Target {
 };
 
 /// What its runs owe.
-pub static STATED: Stated =
-    Stated { finishes_within: Duration::from_secs(90), sometimes: &[SESSIONS[0], SESSIONS[1]] };
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(90),
+    rules: None,
+    sometimes: &[SESSIONS[0], SESSIONS[1], "an entrant gives up", "a place inside is lost"],
+};
 
 /// How long a patient client waits for others: longer than anything takes.
 const PATIENCE: Duration = Duration::from_secs(25);
@@ -199,10 +203,14 @@ pub async fn client<C: Client, M: Meeting<C::Zk>>(
         let place = match observed_operation(client, call, given, entering, observed).await {
             (_, Ended::Done(place)) => place,
             (_, ended) if ended.is_session_over() => return Round::Again,
-            _ => return Round::Over,
+            (_, ended) => {
+                sometimes!(client, "an entrant gives up", ended.is_timed_out());
+                return Round::Over;
+            }
         };
         let working = client.sleep(setting.pace.work * client.choose(8));
-        select(pin!(place.lost()), pin!(working)).await;
+        let is_lost = matches!(select(pin!(place.lost()), pin!(working)).await, Either::Left(_));
+        sometimes!(client, "a place inside is lost", is_lost);
         leave(client, &setup, &setting, place, M::MAY_GIVE_UP).await;
         Round::Over
     };

@@ -6,13 +6,14 @@
 //! the leader's candidate. Whoever is told to stop stops; a client whose session
 //! ends opens another.
 
-use super::holding::{Belief, Held};
+use super::holding::{Belief, Held, give_back};
 use super::operation::{Call, Ended, nothing, operation};
 use super::rounds::{Round, rounds};
 use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::journal::Journal;
 use crate::plan::Plan;
+use crate::sometimes;
 use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
@@ -60,11 +61,15 @@ pub static TARGET: Target = Target {
 /// What its runs owe.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(90),
+    rules: None,
     sometimes: &[
         SESSIONS[0],
         SESSIONS[1],
         "a write arrives when its holder has stopped",
         "a resource refuses a former holder's write",
+        "a leader is told to stop before it leads",
+        "a leader is deposed while it acknowledges",
+        "the time limit of a candidacy is over",
     ],
 };
 
@@ -77,11 +82,9 @@ pub const ELECTION: ObjectId = ObjectId(0);
 /// The election, as it is declared to the checker.
 pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
     vec![Object {
-        margin: setting.margin_us(),
-        fenced: true,
         // The lock's, and the watch on the own candidate, for which nobody waits.
         budget: Budget { free_acquire: 3, ..Budget::LOCK },
-        ..Object::plain(Kind::Election, names.intern(DIRECTORY))
+        ..setting.held(Kind::Election, names.intern(DIRECTORY))
     }]
 }
 
@@ -213,22 +216,21 @@ async fn take_office<C: Client, E: Electing<C::Zk>>(
     let (op, term) = match operation(client, call, nothing, standing).await {
         (op, Ended::Done(term)) => (op, term),
         (_, ended) if ended.is_session_over() => return Round::Again,
-        _ => return Round::Over,
+        (_, ended) => {
+            sometimes!(client, "the time limit of a candidacy is over", ended.is_timed_out());
+            return Round::Over;
+        }
     };
     let belief = Belief::begin(client, zk.session(), &term, ELECTION, op);
     lead(client, belief, &term, op, pace).await;
-    if client.choose(8) == 7 {
-        // Now and then the term is simply dropped: its duty resigns.
-        drop(term);
-        return Round::Over;
-    }
-    let _ = operation(client, Call::new(ELECTION, Verb::Release), nothing, || term.release()).await;
+    give_back(client, ELECTION, term).await;
     Round::Over
 }
 
 /// Begins to lead, says so, and leads.
 async fn lead<C: Client, T: Office>(client: &C, belief: Belief<'_, C, T>, term: &T, op: OpId, pace: Pace) {
     if let Some(why) = belief.unless_lost(client.sleep(pace.work * client.choose(3))).await {
+        sometimes!(client, "a leader is told to stop before it leads", true);
         belief.end(why);
         // Whoever does not look may try all the same.
         if client.choose(2) == 1 {
@@ -240,6 +242,7 @@ async fn lead<C: Client, T: Office>(client: &C, belief: Belief<'_, C, T>, term: 
         let mut acknowledging = pin!(acknowledge(client, term, op));
         let told = belief.unless_lost(acknowledging.as_mut()).await;
         if let Some(why) = told {
+            sometimes!(client, "a leader is deposed while it acknowledges", true);
             belief.end(why);
             return acknowledging.await;
         }

@@ -9,6 +9,7 @@ use super::rounds::{Round, rounds};
 use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::plan::Plan;
+use crate::sometimes;
 use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
@@ -39,8 +40,16 @@ pub static TARGET: Target = Target {
 };
 
 /// What its runs owe.
-pub static STATED: Stated =
-    Stated { finishes_within: Duration::from_secs(180), sometimes: &[SESSIONS[0], SESSIONS[1]] };
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(180),
+    rules: None,
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a member learns that it is out",
+        "a name in the group is waited for in vain",
+    ],
+};
 
 /// The group's directory.
 pub const DIRECTORY: &str = "/group";
@@ -179,9 +188,11 @@ async fn take_part<C: Client, G: Gathering<Z>, Z: ZooKeeper>(client: &C, group: 
         journal.given(at, client.number(), op, id.unwrap_or_default(), 0);
     };
     let (op, ended) = operation(client, call, given, joining).await;
+    sometimes!(client, "a name in the group is waited for in vain", ended.is_timed_out());
     let Ended::Done(member) = ended else { return over(&ended) };
     let enough = client.sleep(pace.work * (1 + client.choose(if client.choose(2) == 1 { 800 } else { 4 })));
     if let Either::Left(_) = select(pin!(member.out()), pin!(enough)).await {
+        sometimes!(client, "a member learns that it is out", true);
         is_out(client, op);
     }
     let dropped = client.choose(8) == 7;

@@ -1,12 +1,14 @@
 //! Acting as holder, from the grant to the moment at which one stops.
 
 use super::Pace;
+use super::operation::{Call, Ended, nothing, operation};
+use super::rounds::Round;
 use crate::client::Client;
 use crate::sometimes;
 use futures_util::future::{Either, select};
 use std::future::Future;
 use std::pin::pin;
-use zk_checker::history::{ObjectId, OpId, Why};
+use zk_checker::history::{ObjectId, OpId, Verb, Why};
 use zk_recipes::zk::{Error, SessionId};
 use zk_recipes::{LockGuard, Released, Stop};
 
@@ -98,6 +100,32 @@ impl<'a, C: Client, H: Held> Belief<'a, C, H> {
         }
         self.end(Why::Released);
     }
+}
+
+/// Gives a hold back: now and then by simply dropping what was granted, whose duty does the rest.
+pub async fn give_back<C: Client, H: Held>(client: &C, object: ObjectId, held: H) {
+    if client.choose(8) == 7 {
+        return drop(held);
+    }
+    let _ = operation(client, Call::new(object, Verb::Release), nothing, || held.release()).await;
+}
+
+/// One turn of a holder: it asks, holds and writes to the resource behind the object for a while, and gives back.
+pub async fn take_turn<C: Client, H: Held, F: Future<Output = Result<H, Error>> + Send>(
+    client: &C,
+    session: SessionId,
+    object: ObjectId,
+    pace: Pace,
+    acquire: impl FnOnce() -> F + Send,
+) -> Round {
+    let (op, held) = match operation(client, Call::new(object, Verb::Acquire), nothing, acquire).await {
+        (op, Ended::Done(held)) => (op, held),
+        (_, ended) if ended.is_session_over() => return Round::Again,
+        _ => return Round::Over,
+    };
+    Belief::begin(client, session, &held, object, op).write_for_a_while(pace).await;
+    give_back(client, object, held).await;
+    Round::Over
 }
 
 /// Why a holder that was told to stop no longer believes.

@@ -4,8 +4,8 @@
 //! resource in between, release. Whoever is told to stop stops, except that a write which has left for the resource
 //! arrives there: it is the resource that refuses it, by its token. A client whose session ends opens another.
 
-use super::holding::{Belief, Held};
-use super::operation::{Call, Ended, attempt, nothing, operation};
+use super::holding::{Belief, Held, give_back};
+use super::operation::{Call, Ended, attempt, nothing};
 use super::rounds::{Round, rounds};
 use super::{Pace, SESSIONS};
 use crate::client::Client;
@@ -55,6 +55,7 @@ pub static TARGET: Target = Target {
 /// What its runs owe.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(60),
+    rules: None,
     sometimes: &[
         SESSIONS[0],
         SESSIONS[1],
@@ -73,11 +74,7 @@ pub const LOCK: ObjectId = ObjectId(0);
 
 /// The lock, as it is declared to the checker.
 pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
-    vec![Object {
-        margin: setting.margin_us(),
-        fenced: true,
-        ..Object::plain(Kind::Lock, names.intern(DIRECTORY))
-    }]
+    vec![setting.held(Kind::Lock, names.intern(DIRECTORY))]
 }
 
 /// Something that is used like a lock: the lock itself, or one that is broken on purpose.
@@ -170,11 +167,6 @@ async fn take_turn<C: Client, L: Exclusive<C::Zk>>(client: &C, zk: &C::Zk, lock:
         }
     };
     Belief::begin(client, zk.session(), &guard, LOCK, op).write_for_a_while(pace).await;
-    if client.choose(8) == 7 {
-        // Now and then the guard is simply dropped: its duty releases.
-        drop(guard);
-        return Round::Over;
-    }
-    let _ = operation(client, Call::new(LOCK, Verb::Release), nothing, || guard.release()).await;
+    give_back(client, LOCK, guard).await;
     Round::Over
 }

@@ -10,9 +10,10 @@ use super::rounds::{Round, rounds};
 use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::plan::Plan;
+use crate::sometimes;
 use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
-use futures_util::future::select;
+use futures_util::future::{Either, select};
 use sim_zk::fault::Fault;
 use std::future::Future;
 use std::ops::Range;
@@ -39,8 +40,18 @@ pub static TARGET: Target = Target {
 };
 
 /// What its runs owe.
-pub static STATED: Stated =
-    Stated { finishes_within: Duration::from_secs(90), sometimes: &[SESSIONS[0], SESSIONS[1]] };
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(90),
+    rules: None,
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a name is taken already",
+        "a name is waited for in vain",
+        "a registration is lost before it is given back",
+        "a name is given back in a later session",
+    ],
+};
 
 /// The directory of the names.
 pub const DIRECTORY: &str = "/names";
@@ -183,17 +194,31 @@ async fn for_a_while<C: Client, S: NameService<C::Zk>>(
     .await;
     let registered = match ended {
         Ended::Done(registered) => registered,
-        ended => return over(&ended),
+        ended => {
+            sometimes!(client, "a name is taken already", matches!(ended, Ended::Failed(Error::Taken(_))));
+            sometimes!(client, "a name is waited for in vain", ended.is_timed_out());
+            return over(&ended);
+        }
     };
-    select(
-        pin!(registered.lost()),
-        pin!(client.sleep(pace.work * (1 + client.choose(if client.choose(2) == 1 { 800 } else { 4 })))),
-    )
-    .await;
+    let (is_lost, for_long) = {
+        let lost = pin!(registered.lost());
+        let for_long = client.choose(2) == 1;
+        let time = pace.work * (1 + client.choose(if for_long { 800 } else { 4 }));
+        (matches!(select(lost, pin!(client.sleep(time))).await, Either::Left(_)), for_long)
+    };
+    sometimes!(client, "a registration is lost before it is given back", is_lost);
+    // Who is in no hurry waits to see what becomes of the session.
+    let mut status = zk.status();
+    while is_lost && for_long && !status.is_connected() && status.over().is_none() {
+        status = zk.changed(status).await;
+    }
     let zk = match zk.status().over() {
         None => zk,
         // What it had it gives back in its next session, as far as that can be.
-        Some(_) => client.open().await.unwrap_or(zk),
+        Some(_) => {
+            sometimes!(client, "a name is given back in a later session", true);
+            client.open().await.unwrap_or(zk)
+        }
     };
     let given = |journal: &mut crate::journal::Journal, at, op| {
         journal.given(at, client.number(), op, name, 0);
@@ -218,7 +243,6 @@ async fn within<C: Client, T>(
     limit: Duration,
     work: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
-    use futures_util::future::Either;
     match select(pin!(work), pin!(client.sleep(limit))).await {
         Either::Left((result, _)) => result,
         Either::Right(_) => Err(Error::TimedOut),
@@ -271,8 +295,14 @@ async fn for_good<C: Client>(client: &C, zk: &C::Zk, value: &str, pace: Pace) ->
     let name = a_name(client);
     let register = || async {
         let registered = names.register_permanent(name, value.as_bytes()).await?;
-        let found = zk.exists(registered.path()).await?;
-        Ok((registered, found.map_or(0, |stat| stat.czxid)))
+        // By the guid in front: it may have been taken away, and another's stand there.
+        let own = registered.guid().to_string();
+        let czxid = match zk.get(registered.path()).await {
+            Ok(found) if found.data.starts_with(own.as_bytes()) => found.stat.czxid,
+            Ok(_) | Err(Error::NoNode) => 0,
+            Err(e) => return Err(e),
+        };
+        Ok((registered, czxid))
     };
     let given = |journal: &mut crate::journal::Journal, at, op| {
         journal.given(at, client.number(), op, name, 0);

@@ -59,6 +59,11 @@ impl<T> Ended<T> {
         matches!(self, Ended::Failed(error) if error.is_session_over())
     }
 
+    /// Whether its time limit was over before it was done.
+    pub fn is_timed_out(&self) -> bool {
+        matches!(self, Ended::Failed(Error::TimedOut))
+    }
+
     fn outcome(&self) -> Outcome {
         match self {
             Ended::Done(_) => Outcome::Done,

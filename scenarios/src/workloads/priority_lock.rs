@@ -5,13 +5,14 @@
 //! what it does; some hold on for so long that they are made to. Whoever is told to stop stops; a client whose session ends
 //! opens another.
 
-use super::holding::{Belief, Held};
+use super::holding::{Belief, Held, give_back};
 use super::operation::{Call, Ended, operation};
 use super::rounds::{Round, rounds};
 use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::journal::Journal;
 use crate::plan::Plan;
+use crate::sometimes;
 use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
@@ -63,11 +64,14 @@ pub static TARGET: Target = Target {
 /// What its runs owe.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(60),
+    rules: None,
     sometimes: &[
         SESSIONS[0],
         SESSIONS[1],
         "a write arrives when its holder has stopped",
         "a resource refuses a former holder's write",
+        "a holder is asked to go",
+        "the time limit of an acquire is over",
     ],
 };
 
@@ -86,11 +90,9 @@ const BUDGET: Budget = Budget { free_acquire: 6, free_round_trips: 2, release: 1
 /// The lock, as it is declared to the checker.
 pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
     vec![Object {
-        margin: setting.margin_us(),
-        fenced: true,
         budget: BUDGET,
         manner: Manner { forced: true, grace: GRACE.as_micros() as u64, ..Manner::default() },
-        ..Object::plain(Kind::PriorityLock, names.intern(DIRECTORY))
+        ..setting.held(Kind::PriorityLock, names.intern(DIRECTORY))
     }]
 }
 
@@ -206,17 +208,14 @@ async fn take_turn<C: Client, L: Urgent<C::Zk>>(client: &C, zk: &C::Zk, lock: &L
     {
         (op, Ended::Done(guard)) => (op, guard),
         (_, ended) if ended.is_session_over() => return Round::Again,
-        _ => return Round::Over,
+        (_, ended) => {
+            sometimes!(client, "the time limit of an acquire is over", ended.is_timed_out());
+            return Round::Over;
+        }
     };
     let belief = Belief::begin(client, zk.session(), &guard, LOCK, op);
     hold(client, belief, &guard, op, pace).await;
-    if client.choose(8) == 7 {
-        // Now and then the guard is simply dropped: its duty releases.
-        drop(guard);
-        return Round::Over;
-    }
-    let release = Call::new(LOCK, Verb::Release);
-    let _ = operation(client, release, super::operation::nothing, || guard.release()).await;
+    give_back(client, LOCK, guard).await;
     Round::Over
 }
 
@@ -231,6 +230,7 @@ async fn hold<C: Client, H: Asked>(client: &C, belief: Belief<'_, C, H>, guard: 
     };
     let hears = async {
         if guard.revoked().await.is_ok() {
+            sometimes!(client, "a holder is asked to go", true);
             client.journal(|journal, at| {
                 journal.observed(at, client.number(), op, LOCK, Seen::Word, "", 0);
             });

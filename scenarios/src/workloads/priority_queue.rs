@@ -43,8 +43,11 @@ pub static TARGET: Target = Target {
 };
 
 /// What its runs owe.
-pub static STATED: Stated =
-    Stated { finishes_within: Duration::from_secs(60), sometimes: &[SESSIONS[0], SESSIONS[1]] };
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(60),
+    rules: None,
+    sometimes: &[SESSIONS[0], SESSIONS[1], "what was taken outlives its session", "a taker gives up"],
+};
 
 /// The queues of the workload.
 pub static QUEUES: [Way; 3] = [

@@ -11,6 +11,7 @@ use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::journal::Journal;
 use crate::plan::Plan;
+use crate::sometimes;
 use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
@@ -50,8 +51,11 @@ pub static TARGET: Target = Target {
 };
 
 /// What its runs owe.
-pub static STATED: Stated =
-    Stated { finishes_within: Duration::from_secs(60), sometimes: &[SESSIONS[0], SESSIONS[1]] };
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(60),
+    rules: None,
+    sometimes: &[SESSIONS[0], SESSIONS[1], "what was taken outlives its session", "a taker gives up"],
+};
 
 /// How a queue is used.
 #[derive(Clone, Copy, Debug)]
@@ -307,7 +311,9 @@ impl<C: Client> Part<C> {
             return;
         }
         let count = if self.client.choose(3) == 2 { 3 } else { 1 };
-        let _ = patient_operation(&self.client, call, self.patience(), || gets.take(count), observed).await;
+        let (_, ended) =
+            patient_operation(&self.client, call, self.patience(), || gets.take(count), observed).await;
+        sometimes!(&self.client, "a taker gives up", matches!(ended, Ended::Cancelled));
     }
 
     /// How long it waits for an item.
@@ -352,6 +358,7 @@ impl<C: Client> Part<C> {
             let object = ObjectId(number as u16);
             let me = self.client.number();
             let in_hand = gets.settle().await;
+            sometimes!(&self.client, "what was taken outlives its session", in_hand > 0);
             if in_hand == 0 {
                 continue;
             }

@@ -4,14 +4,15 @@
 //! a while and use the resource in between, release. Whoever hears that he is asked to go says so; of three holders two
 //! then go. A waiter that is asked gives up, as its recipe does.
 
-use super::holding::{Belief, Held};
+use super::holding::{Belief, Held, give_back};
 use super::operation::{Call, Ended, attempt, operation};
 use super::rounds::{Round, rounds};
-use super::shared_lock::{Downgraded, Granted, LOCK, Shared, acquire, downgrade, drawn, give_back, shared};
+use super::shared_lock::{Downgraded, Granted, LOCK, Shared, acquire, downgrade, drawn, shared};
 use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::journal::Journal;
 use crate::plan::Plan;
+use crate::sometimes;
 use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use futures_util::future::select;
@@ -66,8 +67,19 @@ pub static TARGET: Target = Target {
 };
 
 /// What its runs owe.
-pub static STATED: Stated =
-    Stated { finishes_within: Duration::from_secs(60), sometimes: &[SESSIONS[0], SESSIONS[1]] };
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(60),
+    rules: None,
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a writer goes on as a reader",
+        "a writer that would read goes on as a writer",
+        "a holder that is asked to go goes",
+        "a holder that is asked to go stays",
+        "a waiter is made to go",
+    ],
+};
 
 /// The lock's directory.
 pub const DIRECTORY: &str = "/locks/r";
@@ -81,10 +93,8 @@ pub fn grace(pace: Pace) -> Duration {
 pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
     let grace = grace(setting.pace).as_micros() as u64;
     let mut object = Object {
-        margin: setting.margin_us(),
-        fenced: true,
         manner: Manner { forced: true, grace, ..Manner::default() },
-        ..Object::plain(Kind::RevocableLock, names.intern(DIRECTORY))
+        ..setting.held(Kind::RevocableLock, names.intern(DIRECTORY))
     };
     // The own znode is read, and nobody waits for that.
     object.budget.free_acquire += 1;
@@ -218,6 +228,7 @@ async fn take_turn<C: Client, L: Revocable<C::Zk>>(client: &C, zk: &C::Zk, lock:
     let asking = || async {
         let granted = acquire(lock, call).await;
         if granted.as_ref().is_err_and(Error::is_revoked) {
+            sometimes!(client, "a waiter is made to go", true);
             heard(client, OpId(number.load(Ordering::Relaxed)));
         }
         granted
@@ -234,12 +245,12 @@ async fn take_turn<C: Client, L: Revocable<C::Zk>>(client: &C, zk: &C::Zk, lock:
             let belief = Belief::begin(client, zk.session(), &guard, LOCK, op);
             if let Some(why) = belief.unless_lost(client.sleep(pace.work)).await {
                 belief.end(why);
-                give_back(client, guard).await;
+                give_back(client, LOCK, guard).await;
                 return Round::Over;
             }
             match downgrade::<C, L>(client, op, guard).await {
                 Downgraded::Reader(op, guard) => hold(client, zk, guard, op, pace).await,
-                Downgraded::Writer(guard) => give_back(client, guard).await,
+                Downgraded::Writer(guard) => give_back(client, LOCK, guard).await,
                 Downgraded::Gone => {}
             }
         }
@@ -259,6 +270,8 @@ async fn hold<C: Client, H: HeldUntilAsked>(client: &C, zk: &C::Zk, guard: H, op
             return std::future::pending().await;
         }
         heard(client, op);
+        sometimes!(client, "a holder that is asked to go goes", goes);
+        sometimes!(client, "a holder that is asked to go stays", !goes);
         if !goes {
             std::future::pending().await
         }
@@ -274,5 +287,5 @@ async fn hold<C: Client, H: HeldUntilAsked>(client: &C, zk: &C::Zk, guard: H, op
     };
     let why = belief.unless_lost(until).await;
     belief.end(why.unwrap_or(Why::Released));
-    give_back(client, guard).await;
+    give_back(client, LOCK, guard).await;
 }

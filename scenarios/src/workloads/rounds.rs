@@ -31,9 +31,10 @@ pub async fn rounds<C: Client, F: Future<Output = Round> + Send>(
         client.sleep(pace.think * client.choose(8)).await;
         loop {
             let zk = sessions.live(client).await;
-            if make(zk.clone(), round).await == Round::Over || zk.status().over().is_none() {
+            if make(zk, round).await == Round::Over {
                 break;
             }
+            sessions.is_over().await;
         }
         done(round + 1);
     }
@@ -51,6 +52,13 @@ impl<Z> Default for Sessions<Z> {
 }
 
 impl<Z: ZooKeeper> Sessions<Z> {
+    /// An answer said that it is over, which may come before the state says so: it is of no more use.
+    async fn is_over(&mut self) {
+        if let Some(zk) = self.present.take_if(|zk| zk.status().over().is_none()) {
+            let _ = zk.close(Duration::ZERO).await;
+        }
+    }
+
     /// A session that is not over, as far as one knows. Now and then one that is suspended is given up for another.
     pub async fn live<C: Client<Zk = Z>>(&mut self, client: &C) -> Z {
         loop {

@@ -3,13 +3,14 @@
 //! Each round: ask to read or to write (now and then with a time limit, or only if it is free), hold for a while and use the
 //! resource in between; now and then a writer goes on as a reader; release. A client whose session ends opens another.
 
-use super::holding::{Belief, Held};
+use super::holding::{Belief, Held, give_back};
 use super::operation::{Call, Ended, attempt, nothing, operation};
 use super::rounds::{Round, rounds};
 use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::journal::Journal;
 use crate::plan::Plan;
+use crate::sometimes;
 use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
@@ -56,11 +57,14 @@ pub static TARGET: Target = Target {
 /// What its runs owe.
 pub static STATED: Stated = Stated {
     finishes_within: Duration::from_secs(60),
+    rules: None,
     sometimes: &[
         SESSIONS[0],
         SESSIONS[1],
         "a write arrives when its holder has stopped",
         "a resource refuses a former holder's write",
+        "a writer goes on as a reader",
+        "a writer that would read goes on as a writer",
     ],
 };
 
@@ -72,11 +76,7 @@ pub const LOCK: ObjectId = ObjectId(0);
 
 /// The lock, as it is declared to the checker.
 pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
-    vec![Object {
-        margin: setting.margin_us(),
-        fenced: true,
-        ..Object::plain(Kind::SharedLock, names.intern(DIRECTORY))
-    }]
+    vec![setting.held(Kind::SharedLock, names.intern(DIRECTORY))]
 }
 
 /// Something that is used like a shared lock: that itself, or one that is broken on purpose.
@@ -245,38 +245,30 @@ async fn take_turn<C: Client, L: Shared<C::Zk>>(client: &C, zk: &C::Zk, lock: &L
     match granted {
         Granted::Read(guard) => {
             Belief::begin(client, zk.session(), &guard, LOCK, op).write_for_a_while(pace).await;
-            give_back(client, guard).await;
+            give_back(client, LOCK, guard).await;
         }
         Granted::Write(guard) if client.choose(3) == 2 => {
             let belief = Belief::begin(client, zk.session(), &guard, LOCK, op);
             if let Some(why) = belief.unless_lost(client.sleep(pace.work)).await {
                 belief.end(why);
-                give_back(client, guard).await;
+                give_back(client, LOCK, guard).await;
                 return Round::Over;
             }
             match downgrade::<C, L>(client, op, guard).await {
                 Downgraded::Reader(op, guard) => {
                     Belief::begin(client, zk.session(), &guard, LOCK, op).write_for_a_while(pace).await;
-                    give_back(client, guard).await;
+                    give_back(client, LOCK, guard).await;
                 }
-                Downgraded::Writer(guard) => give_back(client, guard).await,
+                Downgraded::Writer(guard) => give_back(client, LOCK, guard).await,
                 Downgraded::Gone => {}
             }
         }
         Granted::Write(guard) => {
             Belief::begin(client, zk.session(), &guard, LOCK, op).write_for_a_while(pace).await;
-            give_back(client, guard).await;
+            give_back(client, LOCK, guard).await;
         }
     }
     Round::Over
-}
-
-/// Gives a hold back: now and then by simply dropping the guard, whose duty releases.
-pub async fn give_back<C: Client, H: Held>(client: &C, guard: H) {
-    if client.choose(8) == 7 {
-        return drop(guard);
-    }
-    let _ = operation(client, Call::new(LOCK, Verb::Release), nothing, || guard.release()).await;
 }
 
 /// What has become of a writer that was to go on as a reader.
@@ -309,8 +301,14 @@ pub async fn downgrade<C: Client, L: Shared<C::Zk>>(
     };
     let (op, ended) = operation(client, Call::new(LOCK, Verb::Downgrade), stops, work).await;
     match (ended, refused) {
-        (Ended::Done(read), _) => Downgraded::Reader(op, read),
-        (_, Some(guard)) => Downgraded::Writer(guard),
+        (Ended::Done(read), _) => {
+            sometimes!(client, "a writer goes on as a reader", true);
+            Downgraded::Reader(op, read)
+        }
+        (_, Some(guard)) => {
+            sometimes!(client, "a writer that would read goes on as a writer", true);
+            Downgraded::Writer(guard)
+        }
         (_, None) => Downgraded::Gone,
     }
 }

@@ -12,6 +12,7 @@ use super::{Pace, SESSIONS};
 use crate::client::Client;
 use crate::journal::Journal;
 use crate::plan::Plan;
+use crate::sometimes;
 use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
@@ -57,8 +58,20 @@ pub static TARGET: Target = Target {
 };
 
 /// What its runs owe.
-pub static STATED: Stated =
-    Stated { finishes_within: Duration::from_secs(60), sometimes: &[SESSIONS[0], SESSIONS[1]] };
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(60),
+    rules: None,
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a site finishes what it knows from before",
+        "a site finds the vote of its former life",
+        "a transaction is committed",
+        "a transaction is aborted",
+        "a site gives up waiting for the decision",
+        "another coordinates in the place of one that is gone",
+    ],
+};
 
 /// The forms, one a round.
 const FORMS: [Form; 4] = [
@@ -286,6 +299,7 @@ impl<C: Client> Part<'_, C> {
 
     async fn takes_part<R: TwoPhases<C::Zk>>(self) -> Round {
         if self.knows(self.site) {
+            sometimes!(self.client, "a site finishes what it knows from before", true);
             return self.finishes_again::<R>().await;
         }
         let mut coordinator = None;
@@ -312,7 +326,12 @@ impl<C: Client> Part<'_, C> {
         // The recipe fails for nothing but the end of its session; one that is broken is not asked for ever.
         for patience in (0..20).rev() {
             match self.decides::<R>(&voted).await {
-                Ended::Done(_) => break,
+                Ended::Done(decision) => {
+                    let is_commit = decision == Decision::Commit;
+                    sometimes!(self.client, "a transaction is committed", is_commit);
+                    sometimes!(self.client, "a transaction is aborted", !is_commit);
+                    break;
+                }
                 ended if ended.is_session_over() => return Round::Again,
                 Ended::Failed(_) if patience == 0 || self.knows(self.site) => return Round::Over,
                 _ => {}
@@ -405,7 +424,10 @@ impl<C: Client> Part<'_, C> {
         let (_, ended) =
             observed_operation(self.client, self.call(Verb::Vote), gives, voting, observed).await;
         match ended {
-            Ended::Done((voted, _)) => Ended::Done(voted),
+            Ended::Done((voted, cast)) => {
+                sometimes!(self.client, "a site finds the vote of its former life", cast.is_some());
+                Ended::Done(voted)
+            }
             Ended::Failed(error) => Ended::Failed(error),
             Ended::Cancelled => Ended::Cancelled,
         }
@@ -433,7 +455,9 @@ impl<C: Client> Part<'_, C> {
                     R::coordinate_within(&heir, limit).await
                 };
                 let gives = self.gives("resume", COORDINATOR);
-                let _ = observed_operation(self.client, call, gives, deciding, observed).await;
+                let ended = observed_operation(self.client, call, gives, deciding, observed).await.1;
+                let does = matches!(ended, Ended::Done(_));
+                sometimes!(self.client, "another coordinates in the place of one that is gone", does);
                 None
             }
         }
@@ -462,7 +486,10 @@ impl<C: Client> Part<'_, C> {
                 let call = call.within(limit / 8);
                 let ended = observed_operation(self.client, call, gives, giving_up, learns).await.1;
                 match ended {
-                    Ended::Failed(Error::TimedOut) => self.decides_within::<R>(voted, limit).await,
+                    Ended::Failed(Error::TimedOut) => {
+                        sometimes!(self.client, "a site gives up waiting for the decision", true);
+                        self.decides_within::<R>(voted, limit).await
+                    }
                     ended => ended,
                 }
             }

@@ -116,8 +116,19 @@ impl Promise {
     pub fn rules(self) -> &'static [RuleId] {
         match self {
             Promise::Exclusion => &[RuleId::Mx1, RuleId::Mx2, RuleId::Mx3, RuleId::Rw1, RuleId::Le1],
-            Promise::Barriers => &[RuleId::Ba1, RuleId::Db1, RuleId::Db2],
-            Promise::NoHerd => &[RuleId::Mx13, RuleId::Rw5, RuleId::Le7],
+            Promise::Barriers => &[RuleId::Ba1, RuleId::Db1, RuleId::Db2, RuleId::Db3, RuleId::Db4],
+            Promise::NoHerd => &[
+                RuleId::Mx13,
+                RuleId::Rw5,
+                RuleId::Rv4,
+                RuleId::Le7,
+                RuleId::Ba3,
+                RuleId::Db8,
+                RuleId::Qu7,
+                RuleId::Tc12,
+                RuleId::Gm7,
+                RuleId::Cf8,
+            ],
             Promise::Agreement => &[RuleId::Tc1, RuleId::Tc2, RuleId::Tc3, RuleId::Tc4, RuleId::Tc5],
         }
     }

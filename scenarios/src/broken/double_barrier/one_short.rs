@@ -7,14 +7,14 @@ use super::bend::{Bend, Bent, objects};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::double_barrier::client;
-use crate::zoo::Caught;
+use crate::zoo::{Caught, Promise};
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "double-barrier-one-short",
     about: "a double barrier that opens when one participant is still missing",
-    caught_by: Some(Caught::by(RuleId::Db3).within(1).harm(&[RuleId::Db9])),
+    caught_by: Some(Caught::by(RuleId::Db3).within(1).harm(&[RuleId::Db9]).breaks(Promise::Barriers)),
     faults: &[],
     plan: |_| Plan::calm(),
     objects,

@@ -7,7 +7,7 @@ use super::bend::{Bend, Bent, objects};
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::double_barrier::client;
-use crate::zoo::Caught;
+use crate::zoo::{Caught, Promise};
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
@@ -15,7 +15,7 @@ use zk_checker::RuleId;
 pub(super) static TARGET: Target = Target {
     name: "double-barrier-watch-all",
     about: "a double barrier in which all who leave watch the whole directory",
-    caught_by: Some(Caught::by(RuleId::Db8).within(1)),
+    caught_by: Some(Caught::by(RuleId::Db8).within(1).breaks(Promise::NoHerd)),
     faults: FAULTS,
     plan: |_| Plan { clients: 4, rounds: 3, ..Plan::calm().with(FAULTS, 0.05) },
     objects,

@@ -5,7 +5,7 @@
 //!
 //! A [`Quirk`], asked for in one place of the simulator, and one entry here. It is named after the workload whose promise
 //! it breaks, or `raw-…`. As for every broken recipe, `plan` draws only what triggers it, and the workload itself is
-//! silent on the same seeds: `tests/quirks.rs` sees to both.
+//! silent on the same seeds: `tests/all/quirks.rs` sees to both.
 
 mod clients;
 mod kind;

@@ -19,7 +19,11 @@ pub(super) static TARGET: Target = Target {
     name: "revocable-lock-word-for-deletion",
     about: "a waiter takes a change of its predecessor's data for its deletion",
     caught_by: Some(
-        Caught::by(RuleId::Rv4).within(5).harm(&[RuleId::Rw1]).seen("follows from the watch rules"),
+        Caught::by(RuleId::Rv4)
+            .or(&[(RuleId::Rw5, "whoever takes the word for a deletion goes on to watch the next one ahead, beside whoever watches that one by right: its deletion notifies both")])
+            .within(5)
+            .harm(&[RuleId::Rw1])
+            .seen("follows from the watch rules"),
     ),
     faults: &[],
     plan: |_| Plan { clients: 4, ..Plan::calm() },

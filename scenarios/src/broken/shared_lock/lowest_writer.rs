@@ -8,14 +8,14 @@ use crate::broken::lock::bend::number;
 use crate::plan::Plan;
 use crate::target::Target;
 use crate::workloads::shared_lock::{client, objects};
-use crate::zoo::Caught;
+use crate::zoo::{Caught, Promise};
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 
 pub(super) static TARGET: Target = Target {
     name: "shared-lock-lowest-writer",
     about: "a reader watches the lowest writer ahead: every writer's going wakes it",
-    caught_by: Some(Caught::by(RuleId::Rw5).seen("Curator")),
+    caught_by: Some(Caught::by(RuleId::Rw5).breaks(Promise::NoHerd).seen("Curator")),
     faults: &[],
     plan: |_| Plan { clients: 4, ..Plan::calm() },
     objects,

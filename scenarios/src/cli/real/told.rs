@@ -1,0 +1,302 @@
+//! What `real` tells: of one run everything, of several a row each; and in the end what was done to the ensemble, what was
+//! lost, and what was not.
+
+use super::Kept;
+use crate::aligned::aligned;
+use crate::cli::{Output, word};
+use crate::real::course::Total;
+use crate::real::figures::{self, Calls, Figures};
+use crate::real::run::{Order, Outcome};
+use crate::real::vitals::resident_kib;
+use serde_json::{Value, json};
+use zk_checker::Verdict;
+use zk_checker::history::Verb;
+
+/// How one run ended.
+pub(super) struct Ended<'a> {
+    pub(super) order: &'a Order,
+    pub(super) outcome: &'a Outcome,
+    pub(super) verdict: Verdict,
+    pub(super) status: u8,
+    pub(super) kept: Option<&'a Kept>,
+}
+
+/// A run that is the only one.
+pub(super) fn alone(output: Output, ended: &Ended<'_>, total: &Total) {
+    if output.is_json() {
+        print_rules(ended);
+        let mut line = json_of_run(ended);
+        add(&mut line, json_of_vitals(total));
+        println!("{line}");
+        return;
+    }
+    print_run(ended);
+    print_damage(total);
+    println!("  {}", word(ended.verdict));
+    print_trouble(ended);
+    if ended.verdict > Verdict::Pass {
+        println!();
+        print!("{}", ended.outcome.report);
+    }
+    print_kept(ended);
+}
+
+/// What stands above the rows of several runs.
+pub(super) fn heading(output: Output) {
+    if !output.is_json() {
+        row([
+            "workload", "verdict", "seed", "rounds", "done", "refused", "unknown", "dropped", "faults",
+            "breaks", "expired", "MiB",
+        ]);
+    }
+}
+
+/// One of several runs.
+pub(super) fn one(output: Output, ended: &Ended<'_>) {
+    if output.is_json() {
+        print_rules(ended);
+        println!("{}", json_of_run(ended));
+        return;
+    }
+    let f = Figures::of(&ended.outcome.history);
+    let calls = f.calls();
+    row([
+        ended.order.target.name,
+        word(ended.verdict),
+        &ended.order.seed.to_string(),
+        &ended.outcome.rounds.to_string(),
+        &calls.done.to_string(),
+        &calls.refused.to_string(),
+        &calls.unknown.to_string(),
+        &calls.cancelled.to_string(),
+        &f.faults.values().sum::<u32>().to_string(),
+        &f.disconnects.to_string(),
+        &f.expired.to_string(),
+        &mib(resident_kib()),
+    ]);
+    print_trouble(ended);
+    // Among many rows there is no room for what is excused.
+    if ended.verdict > Verdict::Inherent {
+        print!("{}", ended.outcome.report);
+    }
+    print_kept(ended);
+}
+
+fn row(cells: [&str; 12]) {
+    let [name, verdict, others @ ..] = cells;
+    let others: String = others.iter().map(|cell| format!(" {cell:>8}")).collect();
+    println!("{name:<17} {verdict:<8}{others}");
+}
+
+/// All of several runs.
+pub(super) fn end(output: Output, total: &Total) {
+    if !output.is_json() {
+        println!();
+        print_damage(total);
+        println!("  {} runs: {}", total.runs, word(total.verdict));
+        return;
+    }
+    let seconds = total.worked.as_secs_f64();
+    let mut line = json!({
+        "kind": "summary", "verdict": word(total.verdict), "runs": total.runs, "failed": total.failed,
+        "vacuous": total.vacuous, "seconds": seconds, "per_second": f64::from(total.figures.done()) / seconds,
+        "rounds": total.rounds,
+    });
+    add(&mut line, json_of_figures(&total.figures));
+    add(&mut line, json_of_vitals(total));
+    println!("{line}");
+}
+
+fn print_run(ended: &Ended<'_>) {
+    let Ended { order, outcome, .. } = ended;
+    let (f, seconds) = (Figures::of(&outcome.history), outcome.worked.as_secs_f64());
+    println!(
+        "{}: {} rounds of {} clients in {seconds:.1} s on {}, {:.1} calls/s done; {} events",
+        order.target.name,
+        outcome.rounds,
+        order.clients,
+        order.address,
+        f64::from(f.done()) / seconds,
+        outcome.history.events.len()
+    );
+    println!("  rule   verdict     premises  promise");
+    let required = |rule| order.target.required_on_real.contains(&rule);
+    // Most of the others speak of other recipes, or of what only a simulation shows.
+    let is_told = |rule, verdict| verdict != Verdict::Vacuous || required(rule);
+    for row in outcome.report.rows.iter().filter(|row| is_told(row.rule, row.verdict)) {
+        let (rule, verdict) = (row.rule, word(row.verdict));
+        println!("  {:<6} {verdict:<9} {:>10}  {}", rule.name(), row.premises, rule.promise());
+    }
+    let others = outcome.report.rows.iter().filter(|row| !is_told(row.rule, row.verdict)).count();
+    println!("  {others} other rules found nothing to judge");
+    print_figures(&f);
+}
+
+fn print_figures(f: &Figures) {
+    println!(
+        "  {:<16} {:>8} {:>8} {:>8} {:>8} {:>8} {:>14} {:>9} {:>14}",
+        "counted",
+        "calls",
+        "done",
+        "refused",
+        "unknown",
+        "dropped",
+        "requests/done",
+        "in vain",
+        "notifications"
+    );
+    for (verb, c) in &f.verbs {
+        println!(
+            "    {:<14} {:>8} {:>8} {:>8} {:>8} {:>8} {:>14.2} {:>9} {:>14}",
+            figures::word(verb),
+            c.calls,
+            c.done,
+            c.refused,
+            c.unknown,
+            c.cancelled,
+            c.requests_each(),
+            c.in_vain,
+            c.notices
+        );
+    }
+    println!("    {:<14} {:>8} requests, {} notifications", "in between", f.between, f.notices_between);
+    println!("    {:<14} {:>8} requests", "clean-up", f.cleanup);
+}
+
+/// What was done, what was lost by it, what went on all the same, and whether anything grows.
+fn print_damage(total: &Total) {
+    let f = &total.figures;
+    let calls = f.calls();
+    let mut rows: Vec<[String; 4]> = Vec::new();
+    let mut tell = |group: &str, count: String, what: &str| {
+        let group = if rows.last().is_some() && group.is_empty() { "" } else { group };
+        rows.push([String::new(), group.to_owned(), count, what.to_owned()]);
+    };
+    let mut group = "done to it";
+    for (kind, count) in &f.faults {
+        tell(group, count.to_string(), &figures::word(kind).replace('_', "-"));
+        group = "";
+    }
+    tell("lost", f.disconnects.to_string(), "connections");
+    tell("", f.lost.to_string(), "answers");
+    tell("", f.expired.to_string(), "sessions that expired");
+    tell("", calls.unknown.to_string(), "operations of unknown outcome");
+    tell("", calls.cancelled.to_string(), "operations dropped by their callers");
+    tell("survived", calls.done.to_string(), "operations done");
+    tell("", calls.refused.to_string(), "operations refused");
+    tell("", f.sessions.saturating_sub(f.expired).to_string(), "sessions");
+    let memory = total.memory;
+    tell("memory", mib(memory.start_kib), "MiB at the begin");
+    tell("", mib(memory.tenth_kib), "MiB after a tenth");
+    tell("", mib(memory.end_kib), "MiB at the end");
+    if let Some(watches) = total.left.watches {
+        tell("left behind", watches.to_string(), "watches on all servers");
+        tell("", total.znodes.map_or("?".to_owned(), |count| count.to_string()), "znodes on all servers");
+    }
+    tell("tasks", total.left.tasks.to_string(), "of all clients, when they were done");
+    print!("{}", aligned(&rows));
+    if let Some(leak) = total.leak() {
+        println!("  FAIL: {leak}");
+    }
+}
+
+fn mib(kib: Option<u64>) -> String {
+    kib.map_or("?".to_owned(), |kib| format!("{:.1}", kib as f64 / 1024.0))
+}
+
+/// Why a run proves nothing.
+fn print_trouble(ended: &Ended<'_>) {
+    let Outcome { report, unfinished, lost_by_servers, .. } = ended.outcome;
+    if let Some(leak) = ended.outcome.leak() {
+        println!("  FAIL: {leak}");
+    }
+    for why in [lost_by_servers, unfinished].into_iter().flatten() {
+        println!("  nothing was proved: {why}");
+    }
+    if !report.unproved.is_empty() && unfinished.is_none() {
+        let rules: Vec<&str> = report.unproved.iter().map(|rule| rule.name()).collect();
+        println!("  nothing was proved: {} was never put to the test; run for longer", rules.join(", "));
+    }
+}
+
+fn print_kept(ended: &Ended<'_>) {
+    if let Some(kept) = ended.kept {
+        println!("  history   {}", kept.history.display());
+        println!("  trace     {}", kept.trace.display());
+    }
+}
+
+fn print_rules(ended: &Ended<'_>) {
+    for row in &ended.outcome.report.rows {
+        println!(
+            "{}",
+            json!({"kind": "rule", "workload": ended.order.target.name, "id": row.rule.name(),
+                "verdict": word(row.verdict), "premises": row.premises})
+        );
+    }
+}
+
+fn json_of_verb((verb, c): &(Verb, Calls)) -> Value {
+    json!({
+        "verb": figures::word(verb), "calls": c.calls, "done": c.done, "refused": c.refused, "unknown": c.unknown,
+        "cancelled": c.cancelled, "requests": c.requests, "requests_each": c.requests_each(), "in_vain": c.in_vain,
+        "notifications": c.notices,
+    })
+}
+
+fn json_of_run(ended: &Ended<'_>) -> Value {
+    let Ended { order, outcome, verdict, status, kept } = *ended;
+    let (f, seconds) = (Figures::of(&outcome.history), outcome.worked.as_secs_f64());
+    let mut line = json!({
+        "kind": "real", "workload": order.target.name, "seed": order.seed, "clients": order.clients,
+        "servers": order.servers, "verdict": word(verdict), "status": status, "seconds": seconds,
+        "rounds": outcome.rounds, "done_per_second": f64::from(f.done()) / seconds,
+        "verbs": f.verbs.iter().map(json_of_verb).collect::<Vec<_>>(), "events": outcome.history.events.len(),
+    });
+    add(&mut line, json_of_figures(&f));
+    if let Some(why) = &outcome.lost_by_servers {
+        line["lost_by_servers"] = json!(why);
+    } else if let Some(finding) = outcome.report.first() {
+        line["rule"] = json!(finding.rule.name());
+    }
+    if let Some(leak) = outcome.leak() {
+        line["leak"] = json!(leak);
+    }
+    if let Some(why) = &outcome.unfinished {
+        line["unfinished"] = json!(why);
+    }
+    if let Some(kept) = kept {
+        line["history"] = json!(kept.history);
+        line["trace"] = json!(kept.trace);
+    }
+    line
+}
+
+fn json_of_figures(f: &Figures) -> Value {
+    let calls = f.calls();
+    let faults = f.faults.iter().map(|(kind, count)| (figures::word(kind).replace('_', "-"), json!(count)));
+    json!({
+        "done": calls.done, "refused": calls.refused, "unknown": calls.unknown, "cancelled": calls.cancelled,
+        "requests": {"in_between": f.between, "clean_up": f.cleanup}, "notifications": f.notices(),
+        "dropped": f.dropped, "sessions": f.sessions, "expired": f.expired, "disconnects": f.disconnects,
+        "lost": f.lost, "kills": f.kills(), "faults": faults.collect::<serde_json::Map<_, _>>(),
+    })
+}
+
+fn json_of_vitals(total: &Total) -> Value {
+    let memory = total.memory;
+    let mut line = json!({
+        "memory_kib": {"start": memory.start_kib, "tenth": memory.tenth_kib, "end": memory.end_kib},
+        "left": {"watches": total.left.watches, "znodes": total.znodes, "tasks": total.left.tasks},
+    });
+    if let Some(leak) = total.leak() {
+        line["leak"] = json!(leak);
+    }
+    line
+}
+
+fn add(line: &mut Value, more: Value) {
+    if let (Value::Object(line), Value::Object(more)) = (line, more) {
+        line.extend(more);
+    }
+}

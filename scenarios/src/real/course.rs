@@ -1,0 +1,132 @@
+//! Several runs, one after the other, on the same servers: all workloads for their share of the time, or one for long.
+//!
+//! A run is judged when it is over, from its history, which lies in memory until then. So what takes long is a course of legs,
+//! each of which is a run of its own: healed, looked at, judged and forgotten.
+
+use super::figures::Figures;
+use super::run::Outcome;
+use super::vitals::{Left, Memory, resident_kib};
+use crate::target::Target;
+use std::time::Duration;
+use zk_checker::Verdict;
+
+/// No run is longer.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// One run of a course.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leg {
+    /// The workload.
+    pub target: &'static Target,
+    /// How long it goes on.
+    pub length: Duration,
+    /// What its clients draw from, and those who hurt them. The seeds of legs follow each other.
+    pub seed: u64,
+}
+
+/// The legs of a course: every workload in turn, until each has had its share of the time.
+pub fn legs(targets: &[&'static Target], length: Duration, seed: u64) -> Vec<Leg> {
+    let share = length / u32::try_from(targets.len().max(1)).unwrap_or(u32::MAX);
+    let turns = u32::try_from(share.as_millis().div_ceil(LONGEST.as_millis()).max(1)).unwrap_or(u32::MAX);
+    let turn = |_| targets.iter().copied();
+    let leg = |(number, target)| Leg { target, length: share / turns, seed: seed.wrapping_add(number) };
+    (0..).zip((0..turns).flat_map(turn)).map(leg).collect()
+}
+
+/// What the legs of a course came to, together.
+#[derive(Debug)]
+pub struct Total {
+    /// The worst verdict.
+    pub verdict: Verdict,
+    /// How many legs were made.
+    pub runs: u32,
+    /// How many broke a promise.
+    pub failed: u32,
+    /// How many proved nothing.
+    pub vacuous: u32,
+    /// How often a client went through a recipe.
+    pub rounds: u64,
+    /// How long the clients worked.
+    pub worked: Duration,
+    /// What they did, and what was done to them.
+    pub figures: Figures,
+    /// The most that was left of any leg.
+    pub left: Left,
+    /// How much memory was in use.
+    pub memory: Memory,
+    /// How many znodes there are on all servers that were not there at the begin.
+    pub znodes: Option<u64>,
+}
+
+impl Default for Total {
+    fn default() -> Total {
+        Total {
+            verdict: Verdict::Vacuous,
+            runs: 0,
+            failed: 0,
+            vacuous: 0,
+            rounds: 0,
+            worked: Duration::ZERO,
+            figures: Figures::default(),
+            left: Left::default(),
+            memory: Memory::default(),
+            znodes: None,
+        }
+    }
+}
+
+impl Total {
+    /// Looks at the end whether anything has grown.
+    pub fn see(&mut self, tenth_kib: Option<u64>, znodes: Option<u64>, znodes_at_first: Option<u64>) {
+        self.memory.tenth_kib = tenth_kib;
+        self.memory.end_kib = resident_kib();
+        self.znodes = znodes.zip(znodes_at_first).map(|(now, then)| now.saturating_sub(then));
+    }
+
+    /// What the course itself has left on the servers, if it did.
+    pub fn leak(&self) -> Option<String> {
+        let znodes = self.znodes.filter(|&znodes| znodes > 0)?;
+        Some(format!("{znodes} znodes, on all servers together, were left when everything was taken away"))
+    }
+
+    /// Adds a leg with its verdict.
+    pub fn add(&mut self, outcome: &Outcome, verdict: Verdict) {
+        self.verdict = self.verdict.join(verdict);
+        self.runs += 1;
+        self.failed += u32::from(verdict == Verdict::Fail);
+        let proves_nothing = verdict == Verdict::Unknown || !outcome.report.unproved.is_empty();
+        self.vacuous += u32::from(proves_nothing && verdict != Verdict::Fail);
+        self.rounds += outcome.rounds;
+        self.worked += outcome.worked;
+        self.figures = self.figures.plus(&Figures::of(&outcome.history));
+        self.left = self.left.or_more(outcome.left);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn of(names: &[&str], seconds: u32, seed: u64) -> Vec<(&'static str, u64, Duration)> {
+        let targets: Vec<_> = names.iter().map(|name| Target::from_name(name).unwrap()).collect();
+        let legs = legs(&targets, SECOND * seconds, seed);
+        legs.into_iter().map(|leg| (leg.target.name, leg.seed, leg.length)).collect()
+    }
+
+    #[test]
+    fn what_is_short_is_one_run_and_what_is_long_is_several() {
+        assert_eq!(of(&["lock"], 60, 7), [("lock", 7, SECOND * 60)]);
+        assert_eq!(of(&["lock"], 90, 7), [("lock", 7, SECOND * 45), ("lock", 8, SECOND * 45)]);
+    }
+
+    #[test]
+    fn every_workload_has_its_share_in_turn() {
+        assert_eq!(of(&["lock", "queue"], 20, 1), [("lock", 1, SECOND * 10), ("queue", 2, SECOND * 10)]);
+        let soak = of(&["lock", "queue"], 30 * 60, 1);
+        assert_eq!(soak.len(), 30);
+        assert_eq!(soak[2], ("lock", 3, SECOND * 60));
+        assert_eq!(soak.iter().map(|(.., length)| *length).sum::<Duration>(), SECOND * 30 * 60);
+    }
+}

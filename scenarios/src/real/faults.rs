@@ -1,0 +1,253 @@
+//! What goes wrong with a real ensemble and its clients: the kinds of fault, and the [`Plan`] of which strikes whom, when,
+//! and for how long.
+//!
+//! A plan is a function of its seed and of what there is to be hurt. Two plans of a run go on side by side, one for servers
+//! and one for clients, each with one fault at a time; so a client may be cut off while a server is down, and yet a majority
+//! of three servers is whole.
+
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::ops::Range;
+use std::time::Duration;
+
+/// The kinds of fault that can be done to real servers, and to clients in this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Hurt {
+    /// A server is killed at once, and started again later.
+    Kill,
+    /// A server is asked to stop, and started again.
+    Restart,
+    /// A server stands still.
+    Pause,
+    /// A server is cut off from all others for a while, and not from its clients.
+    Partition,
+    /// What one server sends to another is held up for a while.
+    LinkHeld,
+    /// A client stands still.
+    ClientPause,
+    /// A client is cut off from all servers for a while.
+    ClientPartition,
+    /// A client is cut off until the ensemble has ended its session.
+    SessionExpiry,
+    /// A client's connection breaks.
+    Disconnect,
+    /// A client's connection breaks before its next write reaches the server.
+    RequestLost,
+    /// A client's connection breaks when its next write was applied, before the reply reaches it.
+    ReplyLost,
+}
+
+impl Hurt {
+    /// Every kind.
+    pub const ALL: [Hurt; 11] = [
+        Hurt::Kill,
+        Hurt::Restart,
+        Hurt::Pause,
+        Hurt::Partition,
+        Hurt::LinkHeld,
+        Hurt::ClientPause,
+        Hurt::ClientPartition,
+        Hurt::SessionExpiry,
+        Hurt::Disconnect,
+        Hurt::RequestLost,
+        Hurt::ReplyLost,
+    ];
+
+    /// Its name, as the command line has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Hurt::Kill => "kill",
+            Hurt::Restart => "restart",
+            Hurt::Pause => "pause",
+            Hurt::Partition => "partition",
+            Hurt::LinkHeld => "link-held",
+            Hurt::ClientPause => "client-pause",
+            Hurt::ClientPartition => "client-partition",
+            Hurt::SessionExpiry => "session-expiry",
+            Hurt::Disconnect => "disconnect",
+            Hurt::RequestLost => "request-lost",
+            Hurt::ReplyLost => "reply-lost",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn from_name(name: &str) -> Option<Hurt> {
+        Hurt::ALL.into_iter().find(|hurt| hurt.name() == name)
+    }
+
+    /// Whether it is done to servers, or to the links between them: then they have to be our own, and a majority has to go
+    /// on without the one that it strikes.
+    pub fn strikes_servers(self) -> bool {
+        matches!(self, Hurt::Kill | Hurt::Restart | Hurt::Pause | Hurt::Partition | Hurt::LinkHeld)
+    }
+
+    /// Whether it needs a link of our own on the way from a client to its servers.
+    pub fn strikes_connections(self) -> bool {
+        !self.strikes_servers() && self != Hurt::ClientPause
+    }
+
+    /// From how long to how long it lasts, in milliseconds, with sessions of that timeout; an instant lasts for nothing.
+    fn lasts_ms(self, timeout_ms: u64) -> Range<u64> {
+        match self {
+            // A server needs a second or so to come back.
+            Hurt::Kill | Hurt::Restart => 50..1000,
+            // Up to well beyond the ticks after which the others give it up.
+            Hurt::Pause | Hurt::Partition | Hurt::LinkHeld => 100..4000,
+            // From a hiccup to beyond the session's end.
+            Hurt::ClientPause => timeout_ms / 40..timeout_ms * 5 / 4,
+            Hurt::ClientPartition => timeout_ms / 40..timeout_ms * 3 / 4,
+            // Expiry is up to a tick late, and a tick is a quarter of the shortest timeout at the most.
+            Hurt::SessionExpiry => timeout_ms * 5 / 4..timeout_ms * 3 / 2,
+            Hurt::Disconnect | Hurt::RequestLost | Hurt::ReplyLost => 0..1,
+        }
+    }
+}
+
+/// Whom a fault strikes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whom {
+    /// Whichever server leads by then; if none does, this one.
+    Leader(u8),
+    /// That server.
+    Server(u8),
+    /// What the first server sends to the second.
+    Link(u8, u8),
+    /// That client.
+    Client(u8),
+}
+
+/// One thing that is to go wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// How long after the one before was over.
+    pub after: Duration,
+    /// What is done.
+    pub hurt: Hurt,
+    /// To whom.
+    pub whom: Whom,
+    /// For how long.
+    pub lasts: Duration,
+}
+
+/// What there is to be hurt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// The kinds of fault.
+    pub kinds: Vec<Hurt>,
+    /// How many servers.
+    pub servers: u8,
+    /// How many clients.
+    pub clients: u8,
+    /// The timeout of their sessions.
+    pub timeout: Duration,
+}
+
+/// An endless list of decisions.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    rng: Xoshiro256PlusPlus,
+    scope: Scope,
+    after_ms: Range<u64>,
+}
+
+impl Plan {
+    /// What is done to servers, if anything is.
+    pub fn for_servers(seed: u64, scope: &Scope) -> Option<Plan> {
+        Self::of(seed ^ 0x7365_7276, scope, Hurt::strikes_servers, 300..1500)
+    }
+
+    /// What is done to clients, if anything is.
+    pub fn for_clients(seed: u64, scope: &Scope) -> Option<Plan> {
+        Self::of(seed ^ 0x636c_6965, scope, |hurt| !hurt.strikes_servers(), 50..500)
+    }
+
+    fn of(seed: u64, scope: &Scope, which: impl Fn(Hurt) -> bool, after_ms: Range<u64>) -> Option<Plan> {
+        let kinds: Vec<Hurt> = scope.kinds.iter().copied().filter(|kind| which(*kind)).collect();
+        let rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        (!kinds.is_empty()).then(|| Plan { rng, scope: Scope { kinds, ..scope.clone() }, after_ms })
+    }
+
+    fn whom(&mut self, hurt: Hurt) -> Whom {
+        let Scope { servers, clients, .. } = self.scope;
+        if !hurt.strikes_servers() {
+            return Whom::Client(self.rng.random_range(0..clients));
+        }
+        let one = self.rng.random_range(0..servers);
+        if hurt == Hurt::LinkHeld {
+            return Whom::Link(one, (one + self.rng.random_range(1..servers)) % servers);
+        }
+        if self.rng.random_bool(0.5) { Whom::Leader(one) } else { Whom::Server(one) }
+    }
+}
+
+impl Iterator for Plan {
+    type Item = Decision;
+
+    fn next(&mut self) -> Option<Decision> {
+        let after = Duration::from_millis(self.rng.random_range(self.after_ms.clone()));
+        let hurt = self.scope.kinds[self.rng.random_range(0..self.scope.kinds.len())];
+        let whom = self.whom(hurt);
+        let lasts = hurt.lasts_ms(self.scope.timeout.as_millis() as u64);
+        Some(Decision { after, hurt, whom, lasts: Duration::from_millis(self.rng.random_range(lasts)) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scope(kinds: &[Hurt]) -> Scope {
+        Scope { kinds: kinds.to_vec(), servers: 3, clients: 4, timeout: Duration::from_secs(4) }
+    }
+
+    fn both(seed: u64, scope: &Scope) -> Vec<Decision> {
+        let plans = [Plan::for_servers(seed, scope), Plan::for_clients(seed, scope)];
+        plans.into_iter().flatten().flat_map(|plan| plan.take(500)).collect()
+    }
+
+    #[test]
+    fn the_same_seed_decides_the_same_and_another_one_otherwise() {
+        let all = scope(&Hurt::ALL);
+        assert_eq!(both(7, &all), both(7, &all));
+        assert_ne!(both(7, &all), both(8, &all));
+        let fewer = Scope { clients: 3, ..all.clone() };
+        assert_ne!(both(7, &all), both(7, &fewer));
+    }
+
+    #[test]
+    fn a_plan_comes_to_every_kind_that_is_asked_for_and_to_no_other() {
+        for kinds in [&Hurt::ALL[..], &[Hurt::Pause, Hurt::ReplyLost], &[Hurt::Kill]] {
+            let decided = both(1, &scope(kinds));
+            let mut met: Vec<Hurt> = decided.iter().map(|decision| decision.hurt).collect();
+            met.sort_unstable();
+            met.dedup();
+            assert_eq!(met, kinds);
+        }
+        assert!(Plan::for_clients(1, &scope(&[Hurt::Kill])).is_none());
+        assert!(Plan::for_servers(1, &scope(&[Hurt::Disconnect])).is_none());
+    }
+
+    #[test]
+    fn everybody_is_struck_and_nobody_who_is_not_there() {
+        let mut met: Vec<String> = Vec::new();
+        for Decision { hurt, whom, lasts, .. } in both(3, &scope(&Hurt::ALL)) {
+            let fits = match whom {
+                Whom::Leader(server) | Whom::Server(server) => hurt.strikes_servers() && server < 3,
+                Whom::Link(from, to) => hurt == Hurt::LinkHeld && from != to && from < 3 && to < 3,
+                Whom::Client(client) => !hurt.strikes_servers() && client < 4,
+            };
+            assert!(fits, "{hurt:?} strikes {whom:?}");
+            assert!(lasts <= Duration::from_secs(6), "{hurt:?} lasts for {lasts:?}");
+            met.push(format!("{whom:?}"));
+        }
+        met.sort();
+        met.dedup();
+        assert_eq!(met.len(), 3 + 3 + 6 + 4, "{met:?}");
+    }
+
+    #[test]
+    fn every_kind_is_known_by_its_name() {
+        assert!(Hurt::ALL.into_iter().all(|hurt| Hurt::from_name(hurt.name()) == Some(hurt)));
+        assert_eq!(Hurt::from_name("kil"), None);
+    }
+}

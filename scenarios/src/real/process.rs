@@ -1,0 +1,113 @@
+//! A thread with a runtime of its own, which stands for a process.
+//!
+//! All clients of a run share one process, so that one clock and one tape put what they see into one order. Each has a
+//! [`Process`] all the same: it can be made to stand still, as a whole, while the others go on, as by SIGSTOP or by a
+//! collector of garbage.
+
+use std::future::Future;
+use std::io;
+use std::sync::mpsc::Receiver;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+use tokio::task;
+
+/// A thread on which tasks run, one at a time. Dropping it ends them.
+pub struct Process {
+    runtime: Handle,
+    leave: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Process {
+    /// Starts one.
+    ///
+    /// # Errors
+    ///
+    /// What the operating system says if there is no thread to be had.
+    pub fn start(name: &str) -> io::Result<Process> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let (leave, left) = oneshot::channel::<()>();
+        let handle = runtime.handle().clone();
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(move || {
+            // Told to leave or forgotten, it is the same.
+            let _ = runtime.block_on(left);
+        })?;
+        Ok(Process { runtime: handle, leave: Some(leave), thread: Some(thread) })
+    }
+
+    /// Begins a task there.
+    pub fn spawn<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = T> + Send + 'static,
+    ) -> task::JoinHandle<T> {
+        self.runtime.spawn(task)
+    }
+
+    /// Stops everything there for so long, or until whoever holds the other end of `go_on` lets go of it. `stopped` and
+    /// `resumed` are called there, right before and right behind.
+    pub fn stand_still(
+        &self,
+        lasts: Duration,
+        go_on: Receiver<()>,
+        stopped: impl FnOnce() + Send + 'static,
+        resumed: impl FnOnce() + Send + 'static,
+    ) -> task::JoinHandle<()> {
+        self.spawn(async move {
+            stopped();
+            // The task does not yield, so nothing else runs on this thread.
+            let _ = go_on.recv_timeout(lasts);
+            resumed();
+        })
+    }
+
+    /// How many tasks there are.
+    pub fn tasks(&self) -> usize {
+        self.runtime.metrics().num_alive_tasks()
+    }
+
+    pub(super) fn runtime(&self) -> &Handle {
+        &self.runtime
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        drop(self.leave.take());
+        if let Some(thread) = self.thread.take() {
+            // What panicked there was told to whoever waited for it.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn while_it_stands_still_nothing_happens_there_and_then_everything_does() {
+        let process = Process::start("p").unwrap();
+        let (tell, told) = channel();
+        let (go_on, held) = channel();
+        let (first, second) = (tell.clone(), tell.clone());
+        let still = move || first.send("stands").unwrap();
+        process.stand_still(Duration::from_secs(60), held, still, move || second.send("goes on").unwrap());
+        assert_eq!(told.recv(), Ok("stands"));
+        process.spawn(async move { tell.send("works").unwrap() });
+        assert!(told.try_recv().is_err(), "nobody works there");
+        drop(go_on);
+        assert_eq!([told.recv(), told.recv()], [Ok("goes on"), Ok("works")]);
+    }
+
+    #[test]
+    fn who_leaves_takes_the_tasks_along() {
+        let process = Process::start("p").unwrap();
+        let task = process.spawn(std::future::pending::<()>());
+        assert!(process.tasks() >= 1);
+        drop(process);
+        assert!(task.is_finished());
+    }
+}
