@@ -1,20 +1,48 @@
 //! What the tests on real servers share.
 
-#![allow(dead_code, reason = "every test file uses a part of it")]
+pub mod calls;
+pub mod cases;
+pub mod command;
+pub mod proxy;
+pub mod requests;
+pub mod secure;
+pub mod site;
+pub mod tap;
 
 use std::io::Write;
 use std::time::Duration;
+use zk_recipes::client::{Client, Options};
 use zk_scenarios::real::{Ensemble, EnsembleOptions, Server, ServerOptions, StartError};
+
+/// On a runtime of its own.
+pub fn run<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Runtime::new().expect("a runtime starts").block_on(work)
+}
+
+/// A session that can be had.
+pub async fn open(address: &str, options: Options) -> Client {
+    Client::open(address, options).await.expect("the server of this test accepts a session")
+}
 
 /// A server, or `None` and a word about it where none is installed.
 pub fn server(tick: Duration) -> Option<Server> {
-    or_left_out(Server::start(ServerOptions { port: None, tick }))
+    server_with(tick, &[])
+}
+
+/// As [`server`], with those Java system properties.
+pub fn server_with(tick: Duration, properties: &[&str]) -> Option<Server> {
+    or_left_out(Server::start_with(ServerOptions { port: None, tick }, properties))
 }
 
 /// So many servers that make up an ensemble, or `None` and a word about it where none is installed.
 #[allow(dead_code, reason = "not every test wants several")]
 pub fn ensemble(servers: u8, tick: Duration) -> Option<Ensemble> {
-    or_left_out(Ensemble::start(&EnsembleOptions { servers, port: None, tick }))
+    ensemble_with(servers, tick, &[])
+}
+
+/// As [`ensemble`], with those Java system properties.
+pub fn ensemble_with(servers: u8, tick: Duration, properties: &[&str]) -> Option<Ensemble> {
+    or_left_out(Ensemble::start_with(&EnsembleOptions { servers, port: None, tick }, properties))
 }
 
 fn or_left_out<T>(started: Result<T, StartError>) -> Option<T> {

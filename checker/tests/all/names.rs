@@ -1,0 +1,184 @@
+//! Names: a history and a verdict for each promise.
+
+use crate::common::*;
+
+const HEAD: &str = "
+run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b
+name_service /names stop margin 0.4
+0.000 server:0 opened s1 timeout 4000 0x1
+0.000 server:0 opened s2 timeout 4000 0x2
+0.000 a state s1 connected
+0.000 b state s2 connected
+";
+
+const A_REGISTERS: &str = "
+0.001 a register#1 call /names
+0.001 a #1 given db 0x0
+0.001 a #1 send r1 create /names/db
+0.002 server:0 #1 txn 0x3 s1 create ok
+0.002 server:0 #1 created 0x3 /names/db s1
+0.003 a #1 reply r1 ok 0x3
+0.003 a #1 observed /names name db 0x3
+0.003 a #1 return done
+";
+
+const A_GIVES_BACK: &str = "
+0.020 a unregister#3 call /names
+0.020 a #3 given db 0x0
+0.020 a #3 send r3 delete /names/db
+0.021 server:0 #3 txn 0x5 s1 delete ok
+0.021 server:0 #3 deleted 0x5 /names/db by s1
+0.022 a #3 reply r3 ok 0x5
+0.022 a #3 return done
+";
+
+const END: &str = "9.000 world quiesce\n";
+
+fn run(parts: &[&str]) -> String {
+    [&[HEAD], parts, &[END]].concat().concat()
+}
+
+#[test]
+fn a_calm_run_passes_and_an_empty_one_proves_nothing() {
+    says(&run(&[A_REGISTERS, A_GIVES_BACK]), "all pass, NS-1 pass, NS-4 pass, NS-2 vacuous, NS-3 vacuous");
+    for rule in ["NS-1", "NS-2", "NS-3", "NS-4", "NS-5"] {
+        says(&run(&[]), &format!("{rule} vacuous"));
+    }
+}
+
+#[test]
+fn ns_1_a_znode_that_was_there_is_nobodys_success() {
+    let b = "
+0.010 b register#2 call /names
+0.010 b #2 given db 0x0
+0.010 b #2 send r2 create /names/db
+0.012 b #2 reply r2 node_exists 0x4
+0.012 b #2 observed /names name db 0x3
+0.012 b #2 return done
+";
+    says(&run(&[A_REGISTERS, b]), "first NS-1, NS-1 fail, NS-3 vacuous");
+    // It is seen without the servers, too.
+    let capture: String = run(&[A_REGISTERS, b])
+        .lines()
+        .filter(|l| !l.contains("server:0"))
+        .map(|l| format!("{l}\n"))
+        .collect();
+    says(&capture.replace("run sim", "run client"), "first NS-1");
+    says(&run(&[A_REGISTERS, &b.replace("0x3", "0x9")]), "first NS-1");
+    let refused = without(&b.replace("return done", "return refused"), "observed");
+    says(&run(&[A_REGISTERS, &refused]), "NS-1 pass, all pass");
+}
+
+#[test]
+fn ns_2_unique_names_differ() {
+    let one = "
+0.001 a unique#1 call /names
+0.001 a #1 given job 0x0
+0.002 server:0 #1 txn 0x3 s1 create ok
+0.002 server:0 #1 created 0x3 /names/g-job-0000000000 s0
+0.003 a #1 observed /names name g-job-0000000000 0x3
+0.003 a #1 return done
+";
+    let two = one.replace("#1", "#2").replace("0x3", "0x5").replace("0.00", "0.01");
+    let gone =
+        "0.005 server:0 txn 0x4 s2 delete ok\n0.005 server:0 deleted 0x4 /names/g-job-0000000000 by s2";
+    says(&run(&[one, &two.replace("g-job-0000000000", "h-job-0000000001")]), "NS-2 pass");
+    says(&run(&[one, gone, &two]), "first NS-2, NS-2 fail");
+    says(&run(&[&without(one, "created 0x3")]), "NS-2 fail");
+}
+
+#[test]
+fn ns_3_after_a_lost_reply_one_asks() {
+    let lost = "
+0.001 a register#1 call /names
+0.001 a #1 given db 0x0
+0.001 a #1 send r1 create /names/db
+0.002 server:0 #1 txn 0x3 s1 create ok
+0.002 server:0 #1 created 0x3 /names/db s1
+0.003 a #1 lost r1
+0.003 a state s1 suspended
+0.100 a state s1 connected
+";
+    let asks = "
+0.100 a #1 send r2 exists /names/db
+0.102 a #1 reply r2 ok 0x4
+";
+    let done = "0.102 a #1 observed /names name db 0x3\n0.102 a #1 return done\n";
+    says(&run(&[lost, asks, done]), "NS-3 pass, all pass");
+    says(&run(&[lost, "0.101 a #1 return refused\n"]), "first NS-3, NS-3 fail");
+    says(&run(&[lost, asks, "0.102 a #1 return refused\n"]), "NS-3 fail");
+    // Nothing was made: but that has to be found out.
+    let unmade = without(&without(lost, "txn"), "created");
+    says(&run(&[&unmade, "0.101 a #1 return refused\n"]), "first NS-3");
+    says(&run(&[&unmade, asks, "0.102 a #1 return refused\n"]), "NS-3 pass");
+    // Made when it was too late to ask.
+    let late = "0.200 server:0 #1 txn 0x3 s1 create ok\n0.200 server:0 #1 created 0x3 /names/db s1\n";
+    says(&run(&[&unmade, asks, "0.102 a #1 return refused\n", late]), "NS-3 fail");
+    // Unknown is the truth, and so is a time limit.
+    says(&without(&run(&[lost, "0.101 a #1 return unknown\n"]), "quiesce"), "NS-3 vacuous");
+    let limited = edit(lost, "call /names", "call /names limit 0.1");
+    says(&without(&run(&[&limited, "0.102 a #1 return refused\n"]), "quiesce"), "NS-3 vacuous");
+}
+
+#[test]
+fn ns_4_a_release_takes_its_own_only() {
+    let expired = "
+4.310 server:0 marked s1 heard 0.001
+4.310 server:0 txn 0x4 s1 close_session ok
+4.310 server:0 deleted 0x4 /names/db by s1
+4.310 server:0 ended s1 0x4
+4.311 b register#2 call /names
+4.311 b #2 given db 0x0
+4.312 server:0 #2 txn 0x5 s2 create ok
+4.312 server:0 #2 created 0x5 /names/db s2
+4.313 b #2 observed /names name db 0x5
+4.313 b #2 return done
+4.314 server:0 opened s3 timeout 4000 0x6
+4.314 a state s3 connected
+";
+    let takes = "
+4.320 a unregister#3 call /names
+4.320 a #3 given db 0x0
+4.321 server:0 #3 txn 0x7 s3 delete ok
+4.321 server:0 #3 deleted 0x7 /names/db by s3
+4.322 a #3 return done
+";
+    says(&run(&[A_REGISTERS, expired, takes]), "first NS-4, NS-4 fail");
+    let looks = without(&without(takes, "txn"), "deleted");
+    says(&run(&[A_REGISTERS, expired, &looks]), "NS-4 pass, all pass");
+}
+
+#[test]
+fn ns_4_what_was_given_back_is_gone() {
+    let left = without(&without(A_GIVES_BACK, "txn"), "deleted 0x5");
+    says(&run(&[A_REGISTERS, &left]), "first NS-4");
+    says(
+        &run(&[&without(&A_REGISTERS.replace("return done", "return cancelled"), "observed")]),
+        "first NS-4",
+    );
+}
+
+#[test]
+fn ns_5_a_lookup_gives_what_stood_there() {
+    let look = |freshness: &str, seen: &str| {
+        format!(
+            "
+0.030 b resolve#4 call /names
+0.030 b #4 given db {freshness}
+0.033 b #4 observed /names {seen}
+0.033 b #4 return done
+"
+        )
+    };
+    let data = zk_checker::digest::data(Some(b"here"));
+    let content = format!("created 0x3 /names/db s1\n0.002 server:0 data 4 {data:#x}");
+    let registers = edit(A_REGISTERS, "created 0x3 /names/db s1", &content);
+    says(&run(&[&registers, &look("0x2", "value here 0x3")]), "NS-5 pass, all pass");
+    says(&run(&[&registers, &look("0x2", "value there 0x3")]), "first NS-5");
+    says(&run(&[&registers, &look("0x0", "value here 0x9")]), "first NS-5");
+    says(&run(&[&registers, &look("0x2", "missing db 0x0")]), "first NS-5");
+    says(&run(&[&registers, &look("0x0", "missing db 0x0")]), "NS-5 pass");
+    // It had gone before the lookup began: good enough for one that need not be fresh.
+    says(&run(&[&registers, A_GIVES_BACK, &look("0x0", "value here 0x3")]), "NS-5 pass");
+    says(&run(&[&registers, A_GIVES_BACK, &look("0x2", "value here 0x3")]), "first NS-5");
+}

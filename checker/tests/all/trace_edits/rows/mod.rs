@@ -1,0 +1,126 @@
+//! Histories in which nothing goes wrong, and one edit of each that breaks one promise: as data.
+//!
+//! A file a family. A [`Row`] says which rule must be found first after the edit, and which others may be found with it;
+//! all the rest must stay as silent as they were.
+
+mod barriers;
+mod double_barrier;
+mod election;
+mod lock;
+mod memberships;
+mod queues;
+mod revocation;
+mod shared_lock;
+mod two_phase_commit;
+mod zookeeper;
+mod zookeeper_servers;
+
+use crate::common::{edit, without};
+use Edit::*;
+use zk_checker::{RuleId, Verdict};
+
+/// A history, an edit, and what it must flip.
+pub struct Row {
+    /// What the edit does.
+    pub what: &'static str,
+    /// The history before.
+    pub from: String,
+    /// The history after.
+    pub to: String,
+    /// What must be found.
+    pub flips: RuleId,
+    /// What must be found first: the same, unless another rule names the wrong step that does this harm.
+    pub first: RuleId,
+    /// As what.
+    pub becomes: Verdict,
+    /// What else may be found.
+    pub may: Vec<RuleId>,
+}
+
+/// A step of an edit.
+pub enum Edit<'a> {
+    /// The one line that holds this goes.
+    Cut(&'a str),
+    /// This, which stands there once, becomes that.
+    Put(&'a str, &'a str),
+    /// Before the one line that holds this come those.
+    Before(&'a str, &'a str),
+    /// After the one line that holds this come those.
+    After(&'a str, &'a str),
+    /// The one line that holds this comes after the one that holds that.
+    Behind(&'a str, &'a str),
+    /// Those follow.
+    End(&'a str),
+}
+
+impl Edit<'_> {
+    fn of(&self, text: &str) -> String {
+        match *self {
+            Cut(part) => without(text, part),
+            Put(from, to) => edit(text, from, to),
+            Before(part, lines) => around(text, part, |line| format!("{lines}\n{line}")),
+            After(part, lines) => around(text, part, |line| format!("{line}\n{lines}")),
+            Behind(part, other) => {
+                let line = the_line(text, part);
+                around(&without(text, part), other, |other| format!("{other}\n{line}"))
+            }
+            End(lines) => format!("{}\n{lines}\n", text.trim_end()),
+        }
+    }
+}
+
+fn the_line<'a>(text: &'a str, part: &str) -> &'a str {
+    let mut lines = text.lines().filter(|line| line.contains(part));
+    let line = lines.next().unwrap_or_else(|| panic!("{part:?} in\n{text}"));
+    assert!(lines.next().is_none(), "{part:?} must stand in one line of\n{text}");
+    line
+}
+
+fn around(text: &str, part: &str, new: impl Fn(&str) -> String) -> String {
+    let line = the_line(text, part);
+    edit(text, &format!("\n{line}\n"), &format!("\n{}\n", new(line)))
+}
+
+/// A row: `flips` is a rule; after it what it becomes, unless it fails, or `after` and the rule that is found first; and
+/// in brackets what else may be found.
+fn row(what: &'static str, from: &str, edits: &[Edit<'_>], flips: &str) -> Row {
+    let (named, others) = flips.split_once('(').unwrap_or((flips, ""));
+    let mut named = named.split_whitespace();
+    let rule = |name: &str| RuleId::of(name).unwrap_or_else(|| panic!("no rule {name:?}"));
+    let flips = rule(named.next().unwrap_or_default());
+    let (becomes, first) = match (named.next(), named.next()) {
+        (None, _) => (Verdict::Fail, flips),
+        (Some("inherent"), _) => (Verdict::Inherent, flips),
+        (Some("after"), Some(first)) => (Verdict::Fail, rule(first)),
+        (Some(other), _) => panic!("{other:?} is nothing that a rule becomes"),
+    };
+    Row {
+        what,
+        from: from.to_owned(),
+        to: edits.iter().fold(from.to_owned(), |text, edit| edit.of(&text)),
+        flips,
+        first,
+        becomes,
+        may: others.trim_end_matches(')').split_whitespace().map(rule).chain([first]).collect(),
+    }
+}
+
+/// All of them.
+pub fn all() -> Vec<Row> {
+    [
+        lock::rows(),
+        shared_lock::rows(),
+        revocation::rows(),
+        election::rows(),
+        barriers::rows(),
+        double_barrier::rows(),
+        queues::rows(),
+        two_phase_commit::rows(),
+        memberships::rows(),
+        zookeeper::rows(),
+        zookeeper_servers::rows(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

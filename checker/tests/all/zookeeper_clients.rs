@@ -1,0 +1,328 @@
+//! What ZooKeeper promises its clients, where everything is told that servers do for them: a history and a verdict.
+
+use crate::common::ensemble::*;
+use crate::common::{edit, history, says, without};
+use zk_checker::{RuleId, RuleSet, Verdict, judge};
+
+/// Both clients were taken in by their servers, and the first one holds.
+fn held() -> String {
+    let taken = "0.001 server:1 attached s1 conn 1\n0.001 server:2 attached s2 conn 2\n0.001 a state";
+    let served = "0.003 server:1 #1 served r2 0x4 conn 1\n0.004 a #1 reply r1";
+    let run = edit(&join(&[ENSEMBLE, A_HOLDS]), "0.001 a state", taken);
+    edit(&run, "0.004 a #1 reply r1", served)
+}
+
+fn then(more: &str) -> String {
+    join(&[&held(), more])
+}
+
+/// One write of the second client, and what comes of it.
+const WRITE: &str = "
+0.005 b send r3 set /lock
+0.006 server:2 txn 0x5 s2 set ok
+0.006 server:2 written 0x5 /lock
+0.007 b reply r3 ok 0x5 conn 2
+";
+
+#[test]
+fn zk_3_a_write_is_carried_out_once() {
+    says(&then(WRITE), "ZK-3 pass, first nothing");
+    let again = "0.008 server:2 txn 0x6 s2 set ok\n0.008 server:2 written 0x6 /lock\n";
+    says(&then(&join(&[WRITE, again])), "ZK-3 fail, first ZK-3");
+    says(&then(&join(&[WRITE, "0.0075 b send r4 set /lock\n", again])), "ZK-3 pass, first nothing");
+    // Its client may be gone by then.
+    let lost = WRITE.replace("0.007 b reply r3 ok 0x5 conn 2", "0.0055 b lost r3").replace("0.006", "0.0056");
+    says(&then(&lost), "ZK-3 pass, first nothing");
+}
+
+#[test]
+fn zk_3_writes_are_carried_out_as_they_were_sent() {
+    let two = "
+0.005 b send r3 set /lock
+0.005 b send r4 create /lock/x
+0.006 server:2 txn 0x5 s2 set ok
+0.006 server:2 written 0x5 /lock
+0.006 server:2 txn 0x6 s2 create ok
+0.006 server:2 created 0x6 /lock/x s0
+";
+    says(&then(two), "ZK-3 pass, first nothing");
+    let (first, second) = ("0.005 b send r3 set /lock\n", "0.005 b send r4 create /lock/x\n");
+    says(&then(&edit(two, &join(&[first, second]), &join(&[second, first]))), "ZK-3 fail, first ZK-3");
+    // What was refused on the old connection may come late.
+    let refused = edit(
+        &edit(two, "0x5 s2 set ok", "0x5 s2 set session_expired"),
+        "0.006 server:2 written 0x5 /lock\n",
+        "",
+    );
+    says(&then(&edit(&refused, &join(&[first, second]), &join(&[second, first]))), "ZK-3 pass");
+}
+
+#[test]
+fn zk_3_an_answer_is_of_its_own_request() {
+    let other = "0.0042 a send r4 set /lock\n0.0045 server:1 txn 0x5 s1 set ok\n0.0045 server:1 written 0x5 /lock\n0.0046 server:2 applied 0x5\n";
+    let run = WRITE.replace("0x5", "0x6");
+    says(&then(&join(&[other, &run])), "ZK-3 pass, first nothing");
+    says(&then(&join(&[other, &edit(&run, "ok 0x6 conn", "ok 0x5 conn")])), "ZK-3 fail, first ZK-3");
+    let read =
+        "0.005 b send r3 get /lock\n0.006 server:2 served r3 0x4 conn 2\n0.007 b reply r3 ok 0x4 conn 2\n";
+    says(&then(read), "ZK-3 pass, first nothing");
+    says(&then(&without(&format!("\n{read}"), "served r3")), "ZK-3 fail, first ZK-3");
+}
+
+#[test]
+fn zk_3_a_read_waits_for_the_writes_before_it() {
+    let reads = |at: &str| {
+        let served = format!("{at} server:2 served r4 0x4 conn 2\n");
+        edit(
+            &join(&["0.005 b send r3 set /lock\n0.005 b send r4 get /lock\n", &WRITE[27..]]),
+            "0.006 server:2 txn",
+            &join(&[&served, "0.006 server:2 txn"]),
+        )
+    };
+    says(&then(&reads("0.006")), "ZK-3 fail, first ZK-3");
+    // A write that was given up need not be waited for.
+    let lost = "0.005 b send r3 set /lock\n0.006 b lost r3\n0.006 b send r4 get /lock\n0.007 server:2 served r4 0x4 conn 2\n";
+    says(&then(lost), "ZK-3 pass");
+}
+
+#[test]
+fn zk_3_and_8_a_change_is_of_the_znode_that_was_asked_for() {
+    let create = |made: &str| {
+        then(&format!(
+            "0.005 b send r3 create /lock/n-\n0.006 server:2 txn 0x5 s2 create ok\n0.006 server:2 created 0x5 {made} s0\n"
+        ))
+    };
+    says(&create("/lock/n-"), "ZK-3 pass, ZK-8 pass, first nothing");
+    says(&create("/lock/n-0000000001"), "ZK-3 pass, ZK-8 pass, first nothing");
+    says(&create("/lock/n-0000000000"), "ZK-8 fail, first ZK-8");
+    says(&create("/lock/n-1"), "ZK-8 fail");
+    says(&create("/lock/m-0000000001"), "ZK-3 fail, first ZK-3");
+    says(&then(&WRITE.replace("0x5 /lock", "0x5 /lock/a-0000000000")), "ZK-3 fail, first ZK-3");
+}
+
+#[test]
+fn zk_9_an_ephemeral_is_of_who_made_it() {
+    says(&held(), "ZK-9 pass, first nothing");
+    says(&edit(&held(), "/lock/a-0000000000 s1\n", "/lock/a-0000000000 s2\n"), "ZK-9 fail");
+}
+
+#[test]
+fn zk_9_conditions_are_looked_at() {
+    let expects = |version: i32, how: &str| {
+        let expects = format!("set /lock\n0.005 b expects {version}\n");
+        let run = edit(WRITE, "set /lock\n", &expects);
+        if how == "ok" {
+            return then(&run);
+        }
+        then(
+            &without(&run, "written")
+                .replace("s2 set ok", &format!("s2 set {how}"))
+                .replace("r3 ok", &format!("r3 {how}")),
+        )
+    };
+    says(&expects(0, "ok"), "ZK-9 pass, first nothing");
+    says(&expects(1, "ok"), "ZK-9 fail, first ZK-9");
+    says(&expects(1, "bad_version"), "ZK-9 pass, first nothing");
+    says(&expects(0, "bad_version"), "ZK-9 fail, first ZK-9");
+    says(&expects(0, "no_node"), "ZK-9 fail, first ZK-9");
+}
+
+#[test]
+fn zk_10_and_11_an_answer_says_what_became_of_it() {
+    says(&then(WRITE), "ZK-10 pass, ZK-11 pass");
+    let refused = without(WRITE, "written").replace("s2 set ok", "s2 set no_auth");
+    says(&then(&refused), "ZK-10 fail, first ZK-10");
+    says(&then(&refused.replace("r3 ok", "r3 no_auth")), "ZK-10 pass, first nothing");
+    says(&then(&WRITE.replace("r3 ok", "r3 no_auth")), "ZK-11 fail, first ZK-11");
+}
+
+#[test]
+fn zk_11_a_multi_is_one_transaction() {
+    let multi = "
+0.005 b send r3 multi /lock
+0.006 server:2 txn 0x5 s2 multi ok
+0.006 server:2 written 0x5 /lock
+0.006 server:2 created 0x5 /lock/x s0
+";
+    says(&then(multi), "ZK-11 pass, first nothing");
+    let two = edit(
+        multi,
+        "0.006 server:2 created 0x5",
+        "0.006 server:2 txn 0x6 s2 multi ok\n0.006 server:2 created 0x6",
+    );
+    says(&then(&two), "ZK-11 fail, first ZK-11");
+}
+
+/// The second client waits for what happens to a znode, and comes back.
+const RETURN: &str = "
+0.004 server:0 txn 0x5 s0 create ok
+0.004 server:0 created 0x5 /other s0
+0.004 server:0 data 0 0x0
+0.004 server:1 applied 0x5
+0.004 server:2 applied 0x5
+0.005 b send r3 children /other watch
+0.006 server:2 arm s2 child /other conn 2
+0.006 server:2 served r3 0x5 conn 2
+0.006 server:2 found children ok /other LIST
+0.007 b reply r3 ok 0x5 conn 2
+0.010 b state s2 suspended
+0.011 server:2 disarm s2 child /other conn 2
+0.020 server:1 attached s2 conn 3
+0.021 b state s2 connected conn 3 server 1
+0.022 server:1 arm s2 child /other conn 3
+0.030 b send r4 get /lock
+0.031 server:1 served r4 0x5 conn 3
+";
+
+fn back() -> String {
+    then(&RETURN.replace("LIST", &list(&[], &fresh(0x5, 0))))
+}
+
+#[test]
+fn zk_6_a_client_registers_its_watches_again() {
+    says(&back(), "ZK-6 pass, first nothing");
+    let silent = without(&back(), "0.022 server:1 arm");
+    says(&silent, "ZK-6 fail, first ZK-6");
+    // It asks for nothing more, and is heard of for long enough.
+    let waits = without(&without(&silent, "send r4"), "served r4");
+    says(&join(&[&waits, "8.000 world heal\n"]), "ZK-6 pass");
+    says(&join(&[&waits, "8.100 world heal\n"]), "ZK-6 fail");
+    // It was given up meanwhile, or has fired before.
+    let given_up = edit(
+        &silent,
+        "0.021 b state s2 connected",
+        "0.021 b disarm s2 child /other\n0.021 b state s2 connected",
+    );
+    says(&given_up, "ZK-6 pass, first nothing");
+    // A lost answer leaves no watch.
+    says(&without(&silent, "reply r3"), "ZK-6 pass");
+}
+
+#[test]
+fn zk_6_nothing_else_is_registered() {
+    let other =
+        edit(&back(), "0.022 server:1 arm", "0.022 server:1 arm s2 data /lock conn 3\n0.022 server:1 arm");
+    says(&other, "ZK-6 fail, first ZK-6");
+    let asked = "0.031 server:1 served r4 0x5 conn 3\n";
+    let watched = format!(
+        "0.031 server:1 arm s2 data /lock conn 3\n{asked}0.031 server:1 found get ok /lock {}\n",
+        data(b"", &Default::default())
+    );
+    says(
+        &edit(&back(), asked, &watched).replace("send r4 get /lock", "send r4 get /lock watch"),
+        "ZK-6 pass",
+    );
+}
+
+#[test]
+fn zk_6_what_was_missed_is_not_armed() {
+    let child = "0.012 server:1 txn 0x6 s0 other ok\n0.020 server:1 attached";
+    says(
+        &edit(&back(), "0.020 server:1 attached", child).replace("r4 0x5", "r4 0x6"),
+        "ZK-6 pass, first nothing",
+    );
+    let gone = "0.012 server:1 txn 0x6 s0 delete ok\n0.012 server:1 deleted 0x6 /other by s0\n0.020 server:1 attached";
+    let run = edit(&back(), "0.020 server:1 attached", gone).replace("r4 0x5", "r4 0x6");
+    says(&run, "ZK-6 fail, first ZK-6");
+    let told = "fire s2 deleted /other 0x0 conn 3";
+    says(&run.replace("arm s2 child /other conn 3", told), "ZK-6 pass, first nothing");
+}
+
+#[test]
+fn zk_6_what_registering_again_tells_comes_first() {
+    let gone = "0.012 server:1 txn 0x6 s0 delete ok\n0.012 server:1 deleted 0x6 /other by s0\n0.020 server:1 attached";
+    let told = "fire s2 deleted /other 0x0 conn 3";
+    let run = edit(&back(), "0.020 server:1 attached", gone).replace("r4 0x5", "r4 0x7");
+    let run = run.replace("arm s2 child /other conn 3", told);
+    let more = "0.025 server:1 txn 0x7 s0 other ok\n0.030 b send r4";
+    let run = join(&[&edit(&run, "0.030 b send r4", more), "0.032 b reply r4 ok 0x7 conn 3\n"]);
+    says(&run, "ZK-6 fail");
+    let notice = "0.029 b notice s2 deleted /other conn 3\n0.030 b send r4";
+    says(&edit(&run, "0.030 b send r4", notice), "ZK-6 pass, first nothing");
+}
+
+#[test]
+fn zk_7_a_client_is_told_what_is_so() {
+    let expired = "5.002 b state s2 expired\n";
+    says(&then(expired), "ZK-7 fail, first ZK-7");
+    says(&then(&join(&["5.000 server:0 marked s2 heard 0.9\n", expired])), "ZK-7 pass, first nothing");
+    // Two connections, and no word of the end of the first.
+    says(
+        &then("0.020 server:1 attached s2 conn 3\n0.021 b state s2 connected conn 3 server 1\n"),
+        "ZK-7 fail, first ZK-7",
+    );
+    let close = "
+0.005 b send r3 close_session /
+0.006 server:2 txn 0x5 s2 close_session ok
+0.006 server:2 ended s2 0x5
+0.007 b reply r3 ok 0x5 conn 2
+0.007 b state s2 closed
+";
+    says(&then(close), "ZK-7 pass, first nothing");
+    says(&then(&without(&without(close, "txn"), "ended")), "ZK-7 fail");
+    // A server that has applied the end answers nothing more.
+    let late = "0.006 b send r4 get /lock\n0.0065 server:2 served r4 0x5 conn 2\n0.007 b reply";
+    says(&then(&edit(close, "0.007 b reply", late)), "ZK-7 fail");
+}
+
+#[test]
+fn zk_7_who_is_gone_expires() {
+    let gone = "1.000 world crash b\n";
+    says(&then(&join(&[gone, "6.400 world heal\n"])), "ZK-7 pass, first nothing");
+    says(&then(&join(&[gone, "6.700 world heal\n"])), "ZK-7 fail, first ZK-7");
+    let marked = "5.400 server:0 marked s2 heard 1.0\n";
+    says(&then(&join(&[gone, marked, "6.700 world heal\n"])), "ZK-7 pass, first nothing");
+    // A new leader begins anew.
+    says(&then(&join(&[gone, "2.000 server:0 elected 1\n6.700 world heal\n"])), "ZK-7 pass");
+}
+
+#[test]
+fn zk_12_whoever_follows_asks_its_leader() {
+    let sync = "
+1.000 server:0 elected 1
+1.000 server:2 ceased
+1.001 server:2 serving
+1.001 server:2 attached s2 conn 3
+1.002 b state s2 suspended
+1.002 b state s2 connected conn 3 server 2
+1.003 b send r3 sync /
+1.004 server:0 barrier s2 r3 0x4
+1.005 b reply r3 ok 0x4 conn 3
+";
+    says(&then(sync), "ZK-12 vacuous, first nothing");
+    says(&then(&without(sync, "barrier")), "ZK-12 fail, first ZK-12");
+    says(&then(&without(sync, "barrier").replace("server:0 elected", "server:2 elected")), "ZK-12 vacuous");
+}
+
+#[test]
+fn zk_13_a_leader_that_others_have_left_stops() {
+    let reads = |at: &str| {
+        then(
+            &format!(
+                "
+1.000 server:1 barrier s2 r9 0x4
+2.000 server:0 elected 1
+{at} b send r3 get /lock
+{at} a send r4 get /lock
+{at} server:1 served r4 0x4 conn 1
+"
+            )
+            .replace(
+                "1.000 server:1 barrier s2 r9 0x4",
+                "1.000 b send r9 sync /\n1.000 server:1 barrier s2 r9 0x4",
+            ),
+        )
+    };
+    says(&reads("5.000"), "ZK-13 pass, first nothing");
+    says(&reads("5.100"), "ZK-13 fail, first ZK-13");
+    // Who follows it may hear of it for as long, and wait for another syncLimit.
+    let follows = |at: &str| without(&reads(at), "1.000 server:1 barrier");
+    says(&follows("8.000"), "ZK-13 pass, first nothing");
+    says(&follows("8.100"), "ZK-13 fail");
+    // A header may ask for more than there is time.
+    for text in [reads("8.100"), follows("8.100")] {
+        let mut patient = history(&text);
+        (patient.header.tick, patient.header.sync_limit) = (u64::MAX, u32::MAX);
+        assert_eq!(judge(&patient, &RuleSet::all()).of(RuleId::Zk13), Verdict::Vacuous);
+    }
+}

@@ -1,0 +1,341 @@
+//! Where the tests play: a few clients on a small simulated network, and somebody who counts.
+
+pub mod bent;
+pub mod every_await;
+
+use sim_zk::choose::{Calm, Chooser, Point};
+use sim_zk::fault::{Fault, Place};
+use sim_zk::paths::Paths;
+use sim_zk::witness::{Happening, Kind, Witness};
+use sim_zk::{Config, End, Process, Sim, SimClient};
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+use zk_recipes::zk::{CreateMode, Error, SessionId, Stat, Time, ZooKeeper};
+use zk_recipes::{Lock, LockGuard, LockOptions};
+
+/// Every session's timeout.
+pub const TIMEOUT: Duration = Duration::from_secs(6);
+/// The margin that follows from it, unless a test says otherwise.
+pub const MARGIN: Duration = Duration::from_millis(600);
+/// How long a client of the simulation waits before it connects again, and a little more.
+pub const RECONNECT: Duration = Duration::from_millis(1550);
+/// The lock's directory.
+pub const DIRECTORY: &str = "/locks/a";
+
+const LIMIT: Duration = Duration::from_secs(600);
+
+pub type Guard = LockGuard<SimClient>;
+
+/// Remembers everything.
+#[derive(Default)]
+pub struct Seen {
+    pub log: Vec<(u64, Happening<'static>)>,
+}
+
+impl Witness for Seen {
+    fn saw(&mut self, at: u64, happening: &Happening<'_>, _: &Paths) {
+        self.log.push((at, happening.without_content()));
+    }
+}
+
+/// Plays a script on a calm network.
+pub fn play<T, F>(script: impl FnOnce(Stage) -> F) -> T
+where
+    T: Send + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
+    play_with(Config::default(), Calm, script).0
+}
+
+/// Plays a script under a chooser; gives that back too.
+pub fn play_with<T, C, F>(config: Config, chooser: C, script: impl FnOnce(Stage) -> F) -> (T, C)
+where
+    T: Send + 'static,
+    C: Chooser + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
+    let run = Sim::run(config, LIMIT, chooser, Seen::default(), |sim| script(Stage { sim }));
+    assert_eq!(run.end, End::Done, "the script comes to its end");
+    (run.output.expect("a run that is done has an output"), run.chooser)
+}
+
+/// Plays a script in which one fault strikes: at the `nth` place where it fits, counted from 0, after the script has
+/// called [`Danger::begins`]. Says whether it struck.
+pub fn play_struck<T, F>(fault: Fault, nth: usize, script: impl FnOnce(Stage, Danger) -> F) -> (T, bool)
+where
+    T: Send + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
+    let danger = Danger::default();
+    let config = Config { faults: 1, hostile_until: 500_000_000, ..Config::default() };
+    let strike = Strike { fault, left: nth, struck: false, danger: danger.clone() };
+    let (output, strike) = play_with(config, strike, |stage| script(stage, danger));
+    (output, strike.struck)
+}
+
+/// From when on a fault may strike.
+#[derive(Clone, Default)]
+pub struct Danger(Arc<AtomicBool>);
+
+impl Danger {
+    pub fn begins(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Calm, but for one fault.
+struct Strike {
+    fault: Fault,
+    left: usize,
+    struck: bool,
+    danger: Danger,
+}
+
+impl Strike {
+    fn index(&self, place: Place) -> Option<usize> {
+        place.faults().iter().position(|fault| *fault == self.fault)
+    }
+}
+
+impl Chooser for Strike {
+    fn choose(&mut self, point: Point, _: u32) -> u32 {
+        let Point::Fault(place) = point else { return 0 };
+        let Some(index) = self.index(place) else { return 0 };
+        if self.struck || !self.danger.0.load(Ordering::Relaxed) {
+            return 0;
+        }
+        if self.left > 0 {
+            self.left -= 1;
+            return 0;
+        }
+        self.struck = true;
+        index as u32 + 1
+    }
+}
+
+/// Where a script is played.
+#[derive(Clone)]
+pub struct Stage {
+    pub sim: Sim,
+}
+
+impl Stage {
+    /// A process with a session.
+    pub async fn client(&self, name: &str) -> Client {
+        let process = self.sim.process(name);
+        let zk = process.open(TIMEOUT).await;
+        Client { process, zk }
+    }
+
+    /// A client that has made the lock's directory, to stay.
+    pub async fn founder(&self) -> Client {
+        let founder = self.client("founder").await;
+        founder.makes("/locks").await;
+        founder.makes(DIRECTORY).await;
+        founder
+    }
+
+    /// Lets everything that is under way come to rest.
+    pub async fn settle(&self) {
+        self.sim.heal();
+        loop {
+            self.sim.quiet().await;
+            // Whoever was woken last may have more to ask.
+            self.sim.stalled().await;
+            if self.sim.is_quiet() {
+                return;
+            }
+        }
+    }
+
+    /// Lets time pass.
+    pub async fn pass(&self, on: &Client, by: Duration) {
+        self.sim.sleep(&on.process, by).await;
+    }
+
+    /// Lets time pass until an instant.
+    pub async fn pass_until(&self, on: &Client, until: Time) {
+        self.pass(on, until.since(self.sim.now())).await;
+    }
+
+    /// A place in the record.
+    pub fn mark(&self) -> usize {
+        self.sim.witness::<Seen, _>(|seen, _| seen.log.len())
+    }
+
+    /// What happened since.
+    pub fn since(&self, mark: usize) -> Vec<(u64, Happening<'static>)> {
+        self.sim.witness::<Seen, _>(|seen, _| seen.log[mark..].to_vec())
+    }
+
+    /// How many happenings since are like that.
+    pub fn count(&self, mark: usize, like: impl Fn(&Happening<'_>) -> bool) -> usize {
+        self.since(mark).iter().filter(|(_, happening)| like(happening)).count()
+    }
+
+    /// How many notifications servers have sent since.
+    pub fn fired(&self, mark: usize) -> usize {
+        self.count(mark, |happening| matches!(happening, Happening::Fired { .. }))
+    }
+
+    /// How many znodes sessions of their own have been given in the lock's directory since.
+    pub fn joined(&self, mark: usize) -> usize {
+        self.count(mark, |happening| matches!(happening, Happening::Created { owner, .. } if owner.0 != 0))
+    }
+
+    /// The names in a directory, in order.
+    pub fn names(&self, directory: &str) -> Vec<String> {
+        let prefix = format!("{directory}/");
+        self.sim.look(|world| {
+            let mut names: Vec<String> = world
+                .znodes()
+                .filter_map(|(path, _)| path.strip_prefix(&prefix))
+                .map(str::to_owned)
+                .collect();
+            names.sort();
+            names
+        })
+    }
+}
+
+/// A client: a process with one session.
+#[derive(Clone)]
+pub struct Client {
+    pub process: Process,
+    pub zk: SimClient,
+}
+
+impl Client {
+    pub async fn makes(&self, path: &str) -> Stat {
+        self.zk.create(path, &[], CreateMode::Persistent).await.expect("it can be made").stat
+    }
+
+    pub async fn makes_ephemeral(&self, path: &str) -> Stat {
+        self.zk.create(path, &[], CreateMode::Ephemeral).await.expect("it can be made").stat
+    }
+
+    pub fn lock(&self) -> Lock<SimClient> {
+        self.lock_with(LockOptions::default())
+    }
+
+    pub fn lock_with(&self, options: LockOptions) -> Lock<SimClient> {
+        Lock::new(&self.zk, DIRECTORY, options).expect("the path is good")
+    }
+
+    pub async fn acquires(&self) -> Guard {
+        self.acquires_with(LockOptions::default()).await
+    }
+
+    pub async fn acquires_with(&self, options: LockOptions) -> Guard {
+        self.lock_with(options).acquire().await.expect("the lock is granted")
+    }
+
+    /// Begins to wait, in its own process.
+    pub fn asks(&self) -> Asking {
+        let lock = self.lock();
+        let asking = self.process.spawn(async move { lock.acquire().await });
+        Box::pin(async move { asking.await.expect("its process lives") })
+    }
+
+    /// The connection breaks, for a request that means nothing.
+    pub async fn is_disconnected(&self) {
+        let (before, lost) = (self.zk.status(), self.zk.exists("/"));
+        assert!(before.is_connected(), "there is a connection to break");
+        drop(lost);
+        self.process.order(Fault::Disconnect);
+        let lost = self.zk.exists("/").await;
+        assert_eq!(lost, Err(Error::ConnectionLoss), "the connection broke");
+        self.zk.changed(before).await;
+    }
+
+    pub async fn is_connected_again(&self) {
+        let mut status = self.zk.status();
+        while !status.is_connected() {
+            status = self.zk.changed(status).await;
+        }
+    }
+
+    /// The requests it has sent since a mark.
+    pub fn sent(&self, stage: &Stage, mark: usize) -> Vec<Kind> {
+        let mine = |(_, happening): &(u64, Happening<'_>)| match happening {
+            Happening::Sent { process, kind, .. } if *process == self.process.id() => Some(*kind),
+            _ => None,
+        };
+        stage.since(mark).iter().filter_map(mine).collect()
+    }
+
+    /// The notifications it has got since a mark.
+    pub fn noticed(&self, stage: &Stage, mark: usize) -> usize {
+        let me = self.process.id();
+        stage.count(
+            mark,
+            |happening| matches!(happening, Happening::Noticed { process, .. } if *process == me),
+        )
+    }
+
+    /// The ephemerals of its session.
+    pub fn znodes(&self, stage: &Stage) -> Vec<String> {
+        let me = self.zk.session();
+        let mine = |(path, owner): (&str, SessionId)| (owner == me).then(|| path.to_owned());
+        stage.sim.look(|world| world.znodes().filter_map(mine).collect())
+    }
+
+    /// What its session watches.
+    pub fn watches(&self, stage: &Stage) -> Vec<String> {
+        let me = self.zk.session();
+        let mine = |(path, of): (&str, SessionId)| (of == me).then(|| path.to_owned());
+        stage.sim.look(|world| world.watches().filter_map(mine).collect())
+    }
+
+    /// Nothing of this session's is left, although it lives.
+    pub fn has_left_nothing(&self, stage: &Stage, when: &str) {
+        let me = self.zk.session();
+        assert!(stage.sim.look(|world| world.lives(me)), "the session lives, {when}");
+        assert_eq!(self.znodes(stage), Vec::<String>::new(), "no znode is left, {when}");
+        assert_eq!(self.watches(stage), Vec::<String>::new(), "no watch is left, {when}");
+    }
+}
+
+pub type Asking = std::pin::Pin<Box<dyn Future<Output = Result<Guard, Error>> + Send>>;
+
+/// When a future is dropped.
+#[derive(Clone, Copy, Debug)]
+pub enum Drops {
+    /// After so many polls.
+    AfterPolls(usize),
+    /// When it has been woken so many times, unpolled the last time.
+    Awake(usize),
+    /// After so many milliseconds and a half.
+    Later(u64),
+}
+
+/// Drives `work`, and drops it before its end: then `None`.
+pub async fn dropping<F: Future>(drops: Drops, stage: &Stage, on: &Client, work: F) -> Option<F::Output> {
+    let mut work = Box::pin(work);
+    let mut polls = 0;
+    let mut alarm = match drops {
+        Drops::Later(ms) => {
+            Box::pin(stage.sim.sleep(&on.process, Duration::from_micros(ms * 1000 + 500))) as Alarm
+        }
+        _ => Box::pin(std::future::pending()),
+    };
+    std::future::poll_fn(move |context| {
+        let at_once = matches!(drops, Drops::AfterPolls(0));
+        let awake = matches!(drops, Drops::Awake(wakes) if polls > wakes);
+        if at_once || awake || alarm.as_mut().poll(context).is_ready() {
+            return Poll::Ready(None);
+        }
+        polls += 1;
+        match work.as_mut().poll(context) {
+            Poll::Ready(output) => Poll::Ready(Some(output)),
+            Poll::Pending if matches!(drops, Drops::AfterPolls(limit) if polls >= limit) => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        }
+    })
+    .await
+}
+
+type Alarm = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;

@@ -1,0 +1,164 @@
+//! The priority queue: the more urgent goes first, whoever puts meanwhile.
+
+use crate::common::every_await::at_every_await;
+use crate::common::{Client, RECONNECT, dropping, play, play_struck};
+use sim_zk::SimClient;
+use sim_zk::fault::Fault;
+use sim_zk::witness::Kind;
+use zk_recipes::zk::Op;
+use zk_recipes::{
+    Delivery, Error, Idle, Item, Order, Parents, Priority, PriorityQueue, PriorityQueueOptions,
+};
+
+fn queue(client: &Client, order: Order, delivery: Delivery) -> PriorityQueue<SimClient> {
+    let options = PriorityQueueOptions { order, delivery, idle: Idle::HerdFree, parents: Parents::Container };
+    PriorityQueue::new(&client.zk, "/jobs", options).expect("the path is good")
+}
+
+fn texts(items: &[Item]) -> Vec<String> {
+    items.iter().map(|item| String::from_utf8(item.data.clone()).expect("items are texts")).collect()
+}
+
+const ORDERS: [Order; 2] = [Order::Fresh, Order::Strict];
+
+#[test]
+fn the_smaller_number_goes_first_and_equals_in_turn() {
+    for order in ORDERS {
+        play(move |stage| async move {
+            let (a, b) = (stage.client("a").await, stage.client("b").await);
+            let mut puts = queue(&a, order, Delivery::AtMostOnce).producer();
+            for (priority, item) in [(10, "e"), (9, "c"), (65535, "f"), (9, "d"), (0, "a"), (1, "b")] {
+                puts.put(Priority(priority), item.as_bytes()).await.expect("it is put");
+            }
+            let mut takes = queue(&b, order, Delivery::AtMostOnce).consumer();
+            let two = takes.take_up_to(2).await.expect("they are there");
+            assert_eq!(texts(&two), ["a", "b"]);
+            for item in ["c", "d", "e", "f"] {
+                assert_eq!(texts(&[takes.take().await.expect("there is one")]), [item]);
+            }
+            assert_eq!(takes.try_take().await, Ok(None));
+        });
+    }
+}
+
+#[test]
+fn what_is_put_between_two_calls_is_seen() {
+    play(|stage| async move {
+        let (a, b) = (stage.client("a").await, stage.client("b").await);
+        let mut puts = queue(&a, Order::Fresh, Delivery::AtLeastOnce).producer();
+        let mut claims = queue(&b, Order::Fresh, Delivery::AtLeastOnce).consumer();
+        let items = [b"later".to_vec(), b"last".to_vec()];
+        puts.put_all(Priority(5), &items).await.expect("they are put");
+        assert_eq!(claims.claim().await.expect("there is one").item().data, b"later");
+        puts.put(Priority(1), b"soon").await.expect("it is put");
+        assert_eq!(claims.claim().await.expect("there is one").item().data, b"soon");
+    });
+}
+
+#[test]
+fn a_strict_taker_notices_every_put() {
+    for nth in 0..3 {
+        play(move |stage| async move {
+            let (a, b) = (stage.client("a").await, stage.client("b").await);
+            let mut puts = queue(&a, Order::Strict, Delivery::AtMostOnce).producer();
+            puts.put(Priority(5), b"five").await.expect("it is put");
+            let mut takes = queue(&b, Order::Strict, Delivery::AtMostOnce).consumer();
+            // Both have been at work before.
+            takes.take().await.expect("there is one");
+            puts.put(Priority(5), b"six").await.expect("it is put");
+            let mark = stage.mark();
+            let taking = b.process.spawn(async move { takes.take().await });
+            stage.pass(&a, std::time::Duration::from_millis(10 * nth + 4)).await;
+            puts.put(Priority(1), b"one").await.expect("it is put");
+            let got = taking.await.expect("its process lives").expect("there is one");
+            let lists = b.sent(&stage, mark).iter().filter(|kind| **kind == Kind::Children).count();
+            match texts(&[got])[0].as_str() {
+                "one" => assert!(lists <= 2),
+                "six" => assert_eq!((lists, nth), (1, 2), "it was taken before"),
+                other => panic!("{other}"),
+            }
+        });
+    }
+}
+
+#[test]
+fn a_fresh_handle_is_refused_by_a_strict_queue() {
+    play(|stage| async move {
+        let a = stage.client("a").await;
+        let mut puts = queue(&a, Order::Strict, Delivery::AtMostOnce).producer();
+        puts.put(Priority(1), b"one").await.expect("it is put");
+        let other = queue(&a, Order::Fresh, Delivery::AtMostOnce);
+        assert!(other.producer().put(Priority(1), b"two").await.expect_err("otherwise").is_mismatch());
+        assert!(other.consumer().take().await.expect_err("otherwise").is_mismatch());
+        let bad = PriorityQueueOptions {
+            order: Order::Fresh,
+            delivery: Delivery::AtMostOnce,
+            idle: Idle::Textbook,
+            parents: Parents::MustExist,
+        };
+        assert!(PriorityQueue::new(&a.zk, "jobs", bad).expect_err("a bad path").is_bad_input());
+        let empty = other.producer().put_all(Priority(1), &[]).await;
+        assert!(empty.expect_err("nothing").is_bad_input());
+    });
+}
+
+#[test]
+fn lost_answers_lose_and_double_nothing() {
+    for order in ORDERS {
+        for fault in [Fault::RequestLost, Fault::ReplyLost, Fault::Disconnect] {
+            for nth in 0..12 {
+                play_struck(fault, nth, move |stage, danger| async move {
+                    let (a, b) = (stage.client("a").await, stage.client("b").await);
+                    let mut puts = queue(&a, order, Delivery::AtMostOnce).producer();
+                    let mut takes = queue(&b, order, Delivery::AtMostOnce).consumer();
+                    danger.begins();
+                    puts.put(Priority(10), b"two").await.expect("it is put");
+                    puts.put(Priority(9), b"one").await.expect("it is put");
+                    for item in ["one", "two"] {
+                        assert_eq!(texts(&[takes.take().await.expect("there is one")]), [item]);
+                    }
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn a_dropped_take_keeps_its_item_or_leaves_it() {
+    at_every_await(|stage, danger, drops| async move {
+        let (a, b) = (stage.client("a").await, stage.client("b").await);
+        let mut puts = queue(&a, Order::Strict, Delivery::AtMostOnce).producer();
+        puts.put(Priority(10), b"two").await.expect("it is put");
+        puts.put(Priority(9), b"one").await.expect("it is put");
+        let mut takes = queue(&b, Order::Strict, Delivery::AtMostOnce).consumer();
+        danger.begins();
+        let got = dropping(drops, &stage, &b, takes.take()).await;
+        let ended = got.is_some();
+        let mut all: Vec<Item> = got.map(|item| item.expect("there is one")).into_iter().collect();
+        while all.len() < 2 {
+            all.push(takes.take().await.expect("there is one"));
+        }
+        assert_eq!(texts(&all), ["one", "two"], "dropped {drops:?}");
+        drop(takes);
+        stage.pass(&b, 3 * RECONNECT).await;
+        stage.settle().await;
+        b.has_left_nothing(&stage, &format!("dropped {drops:?}"));
+        ended
+    });
+}
+
+#[test]
+fn claims_are_confirmed_together_with_other_writes() {
+    play(|stage| async move {
+        let a = stage.client("a").await;
+        let jobs = queue(&a, Order::Strict, Delivery::AtLeastOnce);
+        jobs.producer().put(Priority(1), b"one").await.expect("it is put");
+        let claim = jobs.consumer().claim().await.expect("there is one");
+        let refused = claim.done_with(vec![Op::Delete { path: "/none".to_owned(), version: None }]).await;
+        assert_eq!(refused, Err(Error::Multi { index: 0, cause: Box::new(Error::NoNode) }));
+        stage.settle().await;
+        let again = jobs.consumer().claim().await.expect("it was given back");
+        assert_eq!(again.attempts(), 2);
+        again.done().await.expect("it is ours");
+    });
+}

@@ -1,0 +1,22 @@
+//! The tests that need no server: simulation, search, shrinking, the command line. One binary, linked once; each module says
+//! what it tries.
+
+mod all_regressions;
+#[path = "../common/cases.rs"]
+mod cases;
+mod command_line;
+mod conformance;
+mod determinism;
+mod downstream;
+mod ensemble_scenarios;
+mod explore;
+mod healing;
+mod many_machines;
+mod plans;
+mod quirks;
+mod searching;
+mod shrinking;
+mod stories;
+mod strangers;
+mod sweeps;
+mod zoo;

@@ -1,0 +1,94 @@
+//! The zoo: each broken recipe is caught as it says, the right one is silent beside it, and the README lists them all.
+
+use std::collections::BTreeMap;
+use zk_scenarios::target::Target;
+use zk_scenarios::zoo::measure::{Measured, Outcome, measure};
+use zk_scenarios::zoo::{Promise, kills, table};
+
+/// A few seeds show how an entry stands, if not how long a search takes.
+fn measured(target: &'static Target) -> Measured {
+    measure(target, 0..100, 2, &|_| {})
+}
+
+#[test]
+fn each_broken_recipe_is_caught_by_its_rule_while_the_right_one_is_silent() {
+    let mut wrong = Vec::new();
+    for target in Target::broken() {
+        let one = measured(target);
+        let found = one.first_by_right() > 0;
+        // Of few runs that fail, one that shows another rule first is soon more than five in a hundred.
+        let mostly = one.first_by_right() * 10 >= one.failed * 8;
+        if !found || !mostly || one.twin.is_some() || one.premises == 0 {
+            wrong.push(table::text(&[one]));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_four_promises_are_seen_broken_from_outside() {
+    let broken: Vec<_> = Target::broken().filter(|target| promise(target).is_some()).collect();
+    for wanted in Promise::ALL {
+        assert!(broken.iter().any(|target| promise(target) == Some(wanted)), "{}", wanted.name());
+    }
+    for target in broken {
+        // As many as it takes, a hundred at a time.
+        let seen = (0..10).any(|hundred| {
+            let seeds = 100 * hundred..100 * (hundred + 1);
+            measure(target, seeds, 2, &|_| {}).seen_from_outside().next().is_some()
+        });
+        assert!(seen, "{target:?} shows its harm to nobody who looks from outside");
+    }
+}
+
+fn promise(target: &Target) -> Option<Promise> {
+    target.caught_by.and_then(|caught| caught.breaks)
+}
+
+#[test]
+fn what_is_measured_does_not_depend_on_the_number_of_threads() {
+    let target = Target::from_name("lock-no-guid").expect("it is there");
+    let text = |jobs| table::text(&[measure(target, 0..200, jobs, &|_| {})]);
+    assert_eq!(text(1), text(3));
+}
+
+#[test]
+fn an_entry_that_no_run_shows_is_missed() {
+    // Without a reply that is lost it does nothing wrong.
+    let target = Target::from_name("lock-no-guid").expect("it is there");
+    let calm = (0..1000).find(|seed| measure(target, *seed..seed + 1, 1, &|_| {}).failed == 0);
+    let seed = calm.expect("some run loses no reply");
+    assert_eq!(measure(target, seed..seed + 1, 1, &|_| {}).outcome(), Outcome::Missed);
+}
+
+#[test]
+fn the_readme_lists_every_entry_with_its_rule() {
+    let readme = include_str!("../../README.md");
+    let (_, rest) = readme.split_once(table::BEGIN).expect("the table begins");
+    let (written, _) = rest.split_once(table::END).expect("the table ends");
+    let rows: BTreeMap<&str, &str> = written
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .map(|line| {
+            let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+            (cells[1].trim_matches('`'), cells[4])
+        })
+        .collect();
+    let entries: BTreeMap<&str, &str> = Target::broken()
+        .filter_map(|target| target.caught_by.map(|caught| (target.name, caught.by.name())))
+        .collect();
+    assert_eq!(rows, entries, "`cargo sim zoo --write-readme` writes the table anew");
+}
+
+#[test]
+fn the_readme_says_of_every_entry_how_soon_each_strategy_catches_it() {
+    let readme = include_str!("../../README.md");
+    let (_, rest) = readme.split_once(kills::BEGIN).expect("the table begins");
+    let (written, _) = rest.split_once(kills::END).expect("the table ends");
+    let rows: Vec<&str> = (written.lines())
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .map(|(name, _)| name)
+        .collect();
+    let entries: Vec<&str> = Target::broken().map(|target| target.name).collect();
+    assert_eq!(rows, entries, "`cargo sim zoo --strategies --write-readme` writes the table anew");
+}

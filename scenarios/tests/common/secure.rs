@@ -1,0 +1,99 @@
+//! A real server that speaks TLS and wants to see certificates, and one that knows a user by SASL.
+
+use crate::common::server_with;
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+use std::time::Duration;
+use tempfile::TempDir;
+use zk_recipes::client::Tls;
+use zk_scenarios::real::Server;
+
+/// The user whom the server knows, and that user's password.
+pub const USER: (&str, &str) = ("printer", "ink");
+
+/// Who signs certificates.
+pub struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    pub certificate: String,
+}
+
+impl Authority {
+    pub fn new(name: &str) -> Authority {
+        let mut params = named(name, &[]);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().expect("a key can be made");
+        let certificate = params.self_signed(&key).expect("it can sign for itself").pem();
+        Authority { issuer: Issuer::new(params, key), certificate }
+    }
+
+    /// A certificate for those addresses, and the key to it.
+    pub fn signs(&self, name: &str, addresses: &[&str]) -> (String, String) {
+        let key = KeyPair::generate().expect("a key can be made");
+        let signed = named(name, addresses).signed_by(&key, &self.issuer).expect("it can be signed");
+        (signed.pem(), key.serialize_pem())
+    }
+}
+
+fn named(name: &str, addresses: &[&str]) -> CertificateParams {
+    let addresses: Vec<String> = addresses.iter().copied().map(str::to_owned).collect();
+    let mut params = CertificateParams::new(addresses).expect("they are addresses");
+    params.distinguished_name.push(DnType::CommonName, name);
+    params
+}
+
+/// The server, and what its clients need.
+pub struct Secure {
+    pub server: Server,
+    pub authority: Authority,
+    _folder: TempDir,
+}
+
+impl Secure {
+    /// Starts one whose certificate is for 127.0.0.1; `None` and a word about it where none is installed.
+    pub fn start(tick: Duration) -> Option<Secure> {
+        let (authority, folder) = (Authority::new("authority"), tempfile::tempdir().expect("there is room"));
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).expect("a file can be written");
+            path.display().to_string()
+        };
+        let (certificate, key) = authority.signs("server", &["127.0.0.1"]);
+        let properties = [
+            "zookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory".to_owned(),
+            // With TLS and without on one port: the four-letter words go without.
+            "zookeeper.client.portUnification=true".to_owned(),
+            format!("zookeeper.ssl.keyStore.location={}", file("server.pem", &format!("{key}{certificate}"))),
+            format!("zookeeper.ssl.trustStore.location={}", file("authority.pem", &authority.certificate)),
+            "zookeeper.authProvider.1=org.apache.zookeeper.server.auth.X509AuthenticationProvider".to_owned(),
+        ];
+        let properties: Vec<&str> = properties.iter().map(String::as_str).collect();
+        Some(Secure { server: server_with(tick, &properties)?, authority, _folder: folder })
+    }
+
+    /// What its clients need to speak TLS with it.
+    pub fn tls(&self) -> Tls {
+        let (certificate, key) = self.authority.signs("client", &["127.0.0.1"]);
+        Tls::trusting(&self.authority.certificate).with_identity(certificate, key)
+    }
+}
+
+/// A server that knows [`USER`].
+pub struct KnowsUser {
+    pub server: Server,
+    _folder: TempDir,
+}
+
+impl KnowsUser {
+    /// Starts one; `None` and a word about it where none is installed.
+    pub fn start(tick: Duration) -> Option<KnowsUser> {
+        let folder = tempfile::tempdir().expect("there is room");
+        let (path, (user, password)) = (folder.path().join("jaas.conf"), USER);
+        let module = "org.apache.zookeeper.server.auth.DigestLoginModule";
+        let users = format!("Server {{\n  {module} required\n  user_{user}=\"{password}\";\n}};\n");
+        std::fs::write(&path, users).expect("a file can be written");
+        let properties = [
+            "zookeeper.authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
+            &format!("java.security.auth.login.config={}", path.display()),
+        ];
+        Some(KnowsUser { server: server_with(tick, &properties)?, _folder: folder })
+    }
+}

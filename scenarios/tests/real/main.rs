@@ -1,0 +1,20 @@
+//! The tests on Apache ZooKeeper servers, which they start and end, beside other libraries, and in a browser. Where one of
+//! these is not installed they say so and pass, unless `ZK_REQUIRE_REAL=1` and the like ask for them. One binary, linked
+//! once; each module says what it tries.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod conformance;
+mod ensemble;
+mod examples;
+mod faults;
+mod idle;
+mod interop;
+mod lock;
+mod options;
+mod properties;
+mod recorded;
+mod report_page;
+mod suite;
+mod what_callers_see;
+mod workloads;

@@ -1,0 +1,217 @@
+//! The behaviour suite over the real client, on an Apache ZooKeeper server that the test starts.
+//!
+//! Where none is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
+
+use crate::common::run;
+use crate::common::site::Real;
+use std::io::{BufRead, BufReader, Read};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use zk_recipes::ZooKeeper;
+use zk_recipes::client::{Client, Options};
+use zk_recipes::zk::{Error, Over, State};
+use zk_scenarios::real::{Server, ServerOptions, StartError};
+
+const TICK: Duration = Duration::from_millis(200);
+const SESSION: Options = Options::new(Duration::from_secs(2));
+
+/// A server, or `None` and a word about it where none is installed.
+fn server() -> Option<Server> {
+    crate::common::server(TICK)
+}
+
+#[test]
+fn the_real_client_keeps_every_rule_of_the_suite() {
+    let Some(server) = server() else { return };
+    let broken = run(Real::new(server.address(), "", SESSION).broken_rules());
+    assert!(broken.is_empty(), "rules that do not hold: {broken:?}");
+}
+
+#[test]
+fn dropped_watches_are_removed_at_the_server_and_closed_sessions_leave_nothing() {
+    let Some(server) = server() else { return };
+    run(async {
+        let zk = Client::open(&server.address(), SESSION).await.unwrap();
+        let (_, one) = zk.children_watch("/").await.unwrap();
+        let (_, two) = zk.get_watch("/").await.unwrap();
+        zk.sync("/").await.unwrap();
+        assert_eq!(watches(&server), 2);
+        drop(one);
+        zk.sync("/").await.unwrap();
+        assert_eq!(watches(&server), 1);
+        drop(two);
+        drop(zk.exists_watch("/later"));
+        zk.sync("/").await.unwrap();
+        zk.sync("/").await.unwrap();
+        assert_eq!(watches(&server), 0);
+        zk.close(Duration::from_secs(5)).await.unwrap();
+        let told = server.ask("dump").unwrap();
+        assert!(!told.contains("\t0x"), "no session is left: {told}");
+    });
+}
+
+/// How many watches of either kind the server holds for all clients.
+fn watches(server: &Server) -> u32 {
+    let told = server.ask("mntr").expect("the server answers");
+    let total = told.lines().find_map(|line| line.strip_prefix("zk_watch_count"));
+    total.and_then(|number| number.trim().parse().ok()).unwrap_or_else(|| panic!("no total in {told:?}"))
+}
+
+#[test]
+fn a_handle_that_is_only_dropped_closes_its_session() {
+    let Some(server) = server() else { return };
+    run(async {
+        let zk = Client::open(&server.address(), SESSION).await.unwrap();
+        let other = Client::open(&server.address(), SESSION).await.unwrap();
+        zk.create("/e", b"", zk_recipes::zk::CreateMode::Ephemeral).await.unwrap();
+        let (_, watch) = other.children_watch("/e").await.unwrap();
+        // Asking keeps the session's questions going; they must not keep the session.
+        zk.safe_until();
+        drop(zk);
+        let begun = other.now();
+        watch.await.unwrap();
+        assert!(other.now().since(begun) < SESSION.session_timeout / 2, "it was closed, not expired");
+    });
+}
+
+#[test]
+fn a_server_that_crashes_is_a_lost_connection_and_then_another_one() {
+    // Long enough for Java to begin again on a busy machine.
+    let Some(mut server) = crate::common::server(5 * TICK) else { return };
+    let long = Options::new(Duration::from_secs(20));
+    run(async {
+        let zk = Client::open(&server.address(), long).await.unwrap();
+        zk.create("/a", b"", zk_recipes::zk::CreateMode::Ephemeral).await.unwrap();
+        let (_, watch) = zk.children_watch("/a").await.unwrap();
+        let first = zk.status();
+        server.pause().unwrap();
+        let caught = zk.get("/a");
+        server.kill().unwrap();
+        assert_eq!(caught.await, Err(Error::ConnectionLoss));
+        let away = zk.status();
+        assert_eq!((away.state, away.connection, away.changes), (State::Suspended, 1, first.changes + 1));
+        // Held back, not refused, until the connection is there again.
+        let held = zk.get("/a");
+        server.start_again().unwrap();
+        assert!(held.await.is_ok());
+        let back = zk.status();
+        assert_eq!((back.state, back.connection, back.changes), (State::Connected, 2, first.changes + 2));
+        // The watch came along.
+        zk.delete("/a", None).await.unwrap();
+        assert_eq!(watch.await.unwrap().path, "/a");
+        zk.close(Duration::from_secs(5)).await.unwrap();
+    });
+}
+
+#[test]
+fn a_server_that_never_comes_back_is_the_end_of_the_session() {
+    let Some(mut server) = server() else { return };
+    run(async {
+        let zk = Client::open(&server.address(), SESSION).await.unwrap();
+        let (_, watch) = zk.children_watch("/").await.unwrap();
+        let connected = zk.status();
+        server.kill().unwrap();
+        let suspended = zk.changed(connected).await;
+        assert_eq!(suspended.state, State::Suspended);
+        let held = zk.get("/");
+        let over = Error::SessionOver(Over::Expired);
+        assert_eq!(zk.changed(suspended).await.over(), Some(over.clone()));
+        assert_eq!(held.await, Err(over.clone()));
+        assert_eq!(zk.get("/").await, Err(over.clone()));
+        assert_eq!(watch.await, Err(over));
+        assert_eq!(zk.close(Duration::from_secs(5)).await, Ok(()), "it is over, as was asked");
+    });
+}
+
+#[test]
+fn a_close_that_nobody_hears_ends_with_its_limit() {
+    let Some(mut server) = server() else { return };
+    run(async {
+        let zk = Client::open(&server.address(), SESSION).await.unwrap();
+        server.kill().unwrap();
+        let begun = zk.now();
+        let held = zk.create("/a", b"", zk_recipes::zk::CreateMode::Persistent);
+        let limit = Duration::from_millis(200);
+        assert_eq!(zk.close(limit).await, Err(Error::ConnectionLoss));
+        assert!(zk.now().since(begun) < limit * 4, "a limit is kept");
+        assert!(held.await.is_err());
+        assert_eq!(zk.status().over(), Some(Error::SessionOver(Over::Closed)));
+    });
+}
+
+#[test]
+fn no_session_without_a_server() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let short = Options::new(Duration::from_millis(300));
+    run(async {
+        assert_eq!(Client::open(&free.to_string(), short).await.err(), Some(Error::Unreachable));
+        for bad in ["", "host:port", "127.0.0.1:2181/a/"] {
+            let refused = Client::open(bad, SESSION).await.unwrap_err();
+            assert!(refused.is_bad_input(), "{bad:?}: {refused}");
+        }
+        let forever = Client::open("127.0.0.1", Options::new(Duration::ZERO)).await;
+        assert!(forever.unwrap_err().is_bad_input());
+    });
+}
+
+#[test]
+fn no_server_on_a_port_in_use() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let refused = Server::start(ServerOptions { port: Some(port), tick: TICK }).unwrap_err();
+    assert!(matches!(refused, StartError::PortInUse(in_use) if in_use == port), "{refused}");
+    assert_eq!(refused.to_string(), format!("port {port} of 127.0.0.1 is in use"));
+}
+
+/// Set for the process that the test below starts and kills.
+const LINGER: &str = "ZK_TEST_LINGER";
+
+#[test]
+fn a_server_goes_with_its_process() {
+    let name = "suite::a_server_goes_with_its_process";
+    let Some(server) = server() else { return };
+    if std::env::var_os(LINGER).is_some() {
+        println!("{}", server.address());
+        std::thread::park();
+    }
+    drop(server);
+    let folder = tempfile::tempdir().unwrap();
+    let mut process = Command::new(std::env::current_exe().unwrap())
+        .args([name, "--exact", "--nocapture"])
+        .env(LINGER, "1")
+        .env("TMPDIR", folder.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let told = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let address =
+        told.into_iter().find(|line| line.starts_with("127.0.0.1:")).expect("the server has started");
+    let mut open = TcpStream::connect(&address).unwrap();
+    assert!(std::fs::read_dir(&folder).unwrap().next().is_some());
+
+    // Killed outright: nothing of it can clean up any more.
+    process.kill().unwrap();
+    process.wait().unwrap();
+    // The end of this connection is the end of the server, or nearly so.
+    let _ = open.read(&mut [0]);
+    let gone = (0..500).any(|_| {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "nobody tells when another process has removed a folder"
+        )]
+        std::thread::sleep(Duration::from_millis(10));
+        std::fs::read_dir(&folder).unwrap().next().is_none() && TcpStream::connect(&address).is_err()
+    });
+    assert!(gone, "the server and its folder are gone");
+}
+
+#[test]
+fn a_server_goes_with_its_value() {
+    let Some(server) = server() else { return };
+    let address = server.address();
+    assert!(server.ask("ruok").is_ok_and(|answer| answer == "imok"));
+    drop(server);
+    assert!(TcpListener::bind(address).is_ok(), "the port is free again");
+}

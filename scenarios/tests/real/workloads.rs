@@ -1,0 +1,126 @@
+//! Every workload that can be run on real servers, on three of them: the promises that the simulation puts to the test hold
+//! there too; and what is broken on purpose and shows without the simulation's faults is caught there.
+//!
+//! Where no ZooKeeper is installed the tests say so and pass, unless `ZK_REQUIRE_REAL=1` asks for them.
+
+use crate::common::command::{Sim, stdout};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use std::mem::forget;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use zk_recipes::ZooKeeper;
+use zk_recipes::client::{Client as Session, Options};
+use zk_scenarios::client::Client;
+use zk_scenarios::real::client::RealClient;
+use zk_scenarios::real::run::{Order, run};
+use zk_scenarios::real::{Ensemble, EnsembleOptions};
+use zk_scenarios::target::{Done, Setting, Target};
+use zk_scenarios::workloads::lock;
+
+/// Three servers with ZooKeeper's own tick, as the command expects of somebody else's.
+fn three_servers() -> Option<Ensemble> {
+    crate::common::ensemble(3, Duration::from_secs(2))
+}
+
+/// Runs a target on servers that run already: its exit status, its last line, and everything that it told.
+fn real(target: &Target, ensemble: &Ensemble, arguments: &[&str]) -> (Option<i32>, Value, String) {
+    let address = ensemble.address();
+    let call = [&[target.name, "--connect", &address, "--format", "json"], arguments].concat();
+    let output = Sim::new().real(&call);
+    let told = format!("{}{}", stdout(&output), String::from_utf8_lossy(&output.stderr));
+    let last = stdout(&output).lines().last().and_then(|line| serde_json::from_str(line).ok());
+    (output.status.code(), last.unwrap_or_default(), told)
+}
+
+fn at_the_root(ensemble: &Ensemble) -> Vec<String> {
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let options = Options::new(Duration::from_secs(5));
+        let zk = Session::open(&ensemble.address(), options).await.unwrap();
+        zk.sync("/").await.unwrap();
+        zk.children("/").await.unwrap().names
+    })
+}
+
+#[test]
+fn every_workload_keeps_its_promises_on_three_servers() {
+    let Some(ensemble) = three_servers() else { return };
+    let mut wrong = Vec::new();
+    for target in Target::workloads().filter(|target| target.real.is_some()) {
+        let (status, last, told) = real(target, &ensemble, &["--for", "3s"]);
+        // 2: an operation that was dropped leaves in doubt what it did; that is no broken promise.
+        if !matches!(status, Some(0 | 2)) || last["rounds"].as_u64() == Some(0) {
+            wrong.push(format!("{target:?} ends with {status:?}\n{told}"));
+        }
+        let left = at_the_root(&ensemble);
+        if left != ["zookeeper"] {
+            wrong.push(format!("{target:?} has left something in {left:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_is_broken_without_faults_is_caught_on_three_servers() {
+    let Some(ensemble) = three_servers() else { return };
+    let mut wrong = Vec::new();
+    for target in Target::broken().filter(|target| target.real.is_some()) {
+        let (status, last, told) = real(target, &ensemble, &["--for", "3s", "--clients", "5"]);
+        let caught_by = target.caught_by.map(|caught| caught.by.name());
+        if status != Some(1) || last["rule"].as_str() != caught_by {
+            wrong.push(format!(
+                "{target:?} ends with {status:?}, and {caught_by:?} should have caught it\n{told}"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Arms a watch that nobody will ever drop.
+fn forgets_a_watch(client: RealClient, _: Setting, rounds: Range<u32>, done: Done) -> BoxFuture<'static, ()> {
+    async move {
+        if rounds.start == 0 {
+            let session = client.open().await.expect("the server accepts a session");
+            forget(session.exists_watch("/nobody").await.expect("it is connected"));
+            forget(session);
+        }
+        client.sleep(Duration::from_millis(10)).await;
+        done(rounds.end);
+    }
+    .boxed()
+}
+
+static FORGETFUL: Target = Target {
+    real: Some(forgets_a_watch),
+    ..Target::own("forgetful", lock::objects, |_, _, _, _| async {}.boxed(), &lock::STATED)
+};
+
+#[test]
+fn a_watch_that_is_left_is_a_leak() {
+    let tick = Duration::from_millis(500);
+    if crate::common::server(tick).is_none() {
+        return;
+    }
+    let options = EnsembleOptions { servers: 1, port: None, tick };
+    let servers = Ensemble::start_on(&options, None).expect("it starts again");
+    let order = Order {
+        target: &FORGETFUL,
+        clients: 2,
+        seed: 1,
+        length: Duration::from_millis(200),
+        address: servers.address(),
+        servers: Some(1),
+        owned: Some(Arc::new(Mutex::new(servers))),
+        harm: None,
+        tick,
+        timeout: Duration::from_secs(5),
+        source: String::new(),
+        stop: Arc::default(),
+    };
+    let outcome = run(&order, &|_| ()).expect("it runs");
+    assert_eq!(outcome.left.watches, Some(2), "{}", outcome.report);
+    let leak = "2 watches were left on the servers by clients that were done";
+    assert_eq!(outcome.leak().as_deref(), Some(leak), "{:?}", outcome.unfinished);
+}

@@ -1,0 +1,400 @@
+//! Clients by hand on a world driven by hand: every connection, request and fault is a line of the story.
+
+use super::Tape;
+use sim_zk::choose::{Chooser, Point};
+use sim_zk::fault::{Fault, Place, Victim};
+use sim_zk::message::{Answer, Ask, Code, Creation, Down, Password, Refusal, Tag, Up};
+use sim_zk::paths::{PathId, Paths};
+use sim_zk::raw::Raw;
+use sim_zk::witness::{Happening, Witness};
+use sim_zk::{Config, ConnId, Hold};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard};
+use zk_recipes::zk::{CreateMode, EventKind, SessionId};
+
+/// Of three servers, who leads at the start, and who follows.
+pub const L: u8 = 2;
+pub const F1: u8 = 0;
+pub const F2: u8 = 1;
+
+/// The smallest timeout there is: two ticks.
+pub const SHORT: u64 = 4_000;
+/// A timeout that outlives the stories.
+pub const LONG: u64 = 40_000;
+
+/// What becomes of an attempt to connect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Greeting {
+    Welcome,
+    Expired,
+    /// The server hangs up without an answer.
+    Closed,
+    Silence,
+}
+
+/// What becomes of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    Ok(Answer),
+    No(Code),
+    /// The connection is at its end.
+    Closed,
+    Silence,
+}
+
+/// A client with at most one connection.
+pub struct Client {
+    pub session: SessionId,
+    /// The zxid of the last reply.
+    pub seen: i64,
+    pub conn: ConnId,
+    pub closed: bool,
+    pub notices: Vec<(EventKind, PathId)>,
+    password: Password,
+    timeout_us: u64,
+    xid: i32,
+    greeting: Option<Greeting>,
+    replies: VecDeque<(i32, Heard)>,
+}
+
+impl Client {
+    /// Somebody without a session yet.
+    pub fn new(timeout_ms: u64) -> Self {
+        Client {
+            session: SessionId(0),
+            seen: 0,
+            conn: ConnId(0),
+            closed: true,
+            notices: Vec::new(),
+            password: Password::default(),
+            timeout_us: timeout_ms * 1000,
+            xid: 0,
+            greeting: None,
+            replies: VecDeque::new(),
+        }
+    }
+}
+
+/// A tape that the story can look at while the world writes it.
+struct SharedTape(Arc<Mutex<Tape>>);
+
+impl Witness for SharedTape {
+    fn saw(&mut self, at: u64, happening: &Happening<'_>, paths: &Paths) {
+        self.0.lock().expect("nobody panicked").saw(at, happening, paths);
+    }
+}
+
+/// The calm choice everywhere but where a story wants another.
+#[derive(Clone, Default)]
+pub struct Orders(Arc<Mutex<Ordered>>);
+
+#[derive(Default)]
+struct Ordered {
+    /// A fault, where, after how many such places, and how many times from there on.
+    fault: Option<(Place, Fault, u32, u32)>,
+    duration: u32,
+    race: u32,
+}
+
+impl Orders {
+    /// From here on draws of lengths and of races come out as that, or as the most there is.
+    pub fn lengths_and_races(&self, duration: u32, race: u32) {
+        let mut ordered = self.0.lock().expect("nobody panicked");
+        (ordered.duration, ordered.race) = (duration, race);
+    }
+
+    fn fault(&self, place: Place, fault: Fault, passed_by: u32, times: u32, duration: u32) {
+        assert!(place.faults().contains(&fault), "{fault:?} fits at {place:?}");
+        let mut ordered = self.0.lock().expect("nobody panicked");
+        (ordered.fault, ordered.duration) = (Some((place, fault, passed_by, times)), duration);
+    }
+}
+
+impl Chooser for Orders {
+    fn choose(&mut self, point: Point, n: u32) -> u32 {
+        let mut ordered = self.0.lock().expect("nobody panicked");
+        match point {
+            Point::Fault(place) => {
+                let Some((_, fault, passed_by, times)) = ordered.fault.filter(|(of, ..)| *of == place) else {
+                    return 0;
+                };
+                if passed_by > 0 {
+                    ordered.fault = Some((place, fault, passed_by - 1, times));
+                    return 0;
+                }
+                ordered.fault = (times > 1).then(|| (place, fault, 0, times - 1));
+                place.faults().iter().position(|of| *of == fault).map_or(0, |at| at as u32 + 1)
+            }
+            Point::Duration => ordered.duration.min(n - 1),
+            Point::Race => ordered.race.min(n - 1),
+            _ => 0,
+        }
+    }
+}
+
+/// A world driven by hand, its tape, and its clients' requests.
+pub struct Hand {
+    raw: Raw,
+    tape: Arc<Mutex<Tape>>,
+    pub orders: Orders,
+    requests: u32,
+}
+
+impl Hand {
+    /// Three servers on a calm network; faults strike where they are ordered.
+    pub fn three() -> Self {
+        let orders = Orders::default();
+        let config = Config { faults: 9, hostile_until: u64::MAX, ..Config::default().with_servers(3) };
+        Hand { orders: orders.clone(), ..Hand::new(config, orders) }
+    }
+
+    /// A world in which somebody else decides.
+    pub fn new(config: Config, chooser: impl Chooser + 'static) -> Self {
+        let tape = Arc::new(Mutex::new(Tape::default()));
+        let raw = Raw::watched(config, chooser, SharedTape(tape.clone()));
+        Hand { raw, tape, orders: Orders::default(), requests: 0 }
+    }
+
+    pub fn raw(&self) -> &Raw {
+        &self.raw
+    }
+
+    pub fn tape(&self) -> MutexGuard<'_, Tape> {
+        self.tape.lock().expect("nobody panicked")
+    }
+
+    pub fn now(&self) -> u64 {
+        self.raw.now()
+    }
+
+    pub fn path(&mut self, text: &str) -> PathId {
+        self.raw.paths().intern(text)
+    }
+
+    // ── time ──
+
+    pub fn pass(&mut self, ms: u64) {
+        let end = self.now() + ms * 1000;
+        while self.raw.advance(end) {}
+    }
+
+    /// Lets time pass while these clients ping their servers, every quarter of a second.
+    pub fn pass_pinging(&mut self, ms: u64, clients: &mut [&mut Client]) {
+        for _ in 0..ms / 250 {
+            for client in clients.iter_mut() {
+                self.send(client, Ask::Ping);
+            }
+            self.pass(250);
+        }
+    }
+
+    /// Lets time pass until it is so; false if that takes longer.
+    pub fn until(&mut self, ms: u64, so: impl Fn(&Raw) -> bool) -> bool {
+        let end = self.now() + ms * 1000;
+        while !so(&self.raw) {
+            if !self.raw.advance(end) {
+                return so(&self.raw);
+            }
+        }
+        true
+    }
+
+    // ── faults ──
+
+    pub fn hold(&mut self, hold: Hold) {
+        self.raw.hold(hold);
+    }
+
+    pub fn release(&mut self, hold: Hold) {
+        self.raw.release(hold);
+    }
+
+    pub fn kill(&mut self, server: u8) {
+        self.raw.kill(server);
+    }
+
+    pub fn start(&mut self, server: u8) {
+        self.raw.start(server);
+    }
+
+    /// Orders a fault to be drawn at such a place, behind so many others, for so long on its own scale.
+    pub fn order(&mut self, place: Place, fault: Fault, passed_by: u32, duration: u32) {
+        self.orders.fault(place, fault, passed_by, 1, duration);
+    }
+
+    /// The same, at two places one after the other.
+    pub fn order_two(&mut self, place: Place, fault: Fault, duration: u32) {
+        self.orders.fault(place, fault, 0, 2, duration);
+    }
+
+    /// Whom each fault has struck, and for how many milliseconds.
+    pub fn struck(&self) -> Vec<(Fault, Victim, u64)> {
+        let struck = |(_, happening): &(u64, Happening<'_>)| match happening {
+            Happening::Struck { fault, victim, lasts } => Some((*fault, *victim, lasts / 1000)),
+            _ => None,
+        };
+        self.tape().seen.iter().filter_map(struck).collect()
+    }
+
+    // ── connections ──
+
+    /// A client with a session of its own.
+    pub fn client(&mut self, server: u8, timeout_ms: u64) -> Client {
+        let mut client = Client::new(timeout_ms);
+        assert_eq!(self.attach(&mut client, server), Greeting::Welcome, "a session is opened");
+        client
+    }
+
+    /// Connects, and waits for what the server says.
+    pub fn attach(&mut self, client: &mut Client, server: u8) -> Greeting {
+        self.knock(client, server);
+        self.greeted(client, 2_000)
+    }
+
+    /// Connects; a connection that stands is left as it is.
+    pub fn knock(&mut self, client: &mut Client, server: u8) {
+        let Client { session, seen, timeout_us, password, .. } = *client;
+        client.conn =
+            self.raw.connect(server, Up::Connect { session, last_zxid: seen, timeout: timeout_us, password });
+        (client.closed, client.greeting) = (false, None);
+        client.replies.clear();
+    }
+
+    /// What the server has said by then.
+    pub fn greeted(&mut self, client: &mut Client, ms: u64) -> Greeting {
+        let end = self.now() + ms * 1000;
+        loop {
+            self.receive(client);
+            match client.greeting.take() {
+                Some(greeting) => return greeting,
+                None if client.closed => return Greeting::Closed,
+                None if self.raw.advance(end) => {}
+                None => return Greeting::Silence,
+            }
+        }
+    }
+
+    /// Cuts the client's connection; what is under way to the server still arrives.
+    pub fn cut(&mut self, client: &mut Client) {
+        self.raw.cut(client.conn, false);
+        client.closed = true;
+    }
+
+    /// Cuts it, and what is under way is lost.
+    pub fn reset(&mut self, client: &mut Client) {
+        self.raw.cut(client.conn, true);
+        client.closed = true;
+    }
+
+    // ── requests ──
+
+    /// Sends a request, whose number is also that of its operation.
+    pub fn send(&mut self, client: &mut Client, ask: Ask) -> i32 {
+        self.requests += 1;
+        let xid = if ask == Ask::Ping { -2 } else { client.xid + 1 };
+        client.xid = client.xid.max(xid);
+        let tag = Tag { req: self.requests, op: self.requests, cleanup: false };
+        self.raw.send(client.conn, vec![Up::Request { xid, ask, tag }]);
+        xid
+    }
+
+    /// The operation of the request that was sent last.
+    pub fn op(&self) -> u32 {
+        self.requests
+    }
+
+    /// What a request was answered by then.
+    pub fn heard(&mut self, client: &mut Client, xid: i32, ms: u64) -> Heard {
+        let end = self.now() + ms * 1000;
+        loop {
+            self.receive(client);
+            if let Some(at) = client.replies.iter().position(|(of, _)| *of == xid) {
+                return client.replies.remove(at).expect("it was just found").1;
+            }
+            if client.closed {
+                return Heard::Closed;
+            }
+            if !self.raw.advance(end) {
+                return Heard::Silence;
+            }
+        }
+    }
+
+    /// Asks, and waits a second for the answer.
+    pub fn ask(&mut self, client: &mut Client, ask: Ask) -> Heard {
+        let xid = self.send(client, ask);
+        self.heard(client, xid, 1_000)
+    }
+
+    /// Takes what has arrived.
+    pub fn receive(&mut self, client: &mut Client) {
+        while let Some(packet) = self.raw.receive(client.conn) {
+            match packet {
+                Down::Connected { timeout: 0, .. } => client.greeting = Some(Greeting::Expired),
+                Down::Connected { session, password, .. } => {
+                    (client.session, client.password) = (session, password);
+                    client.greeting = Some(Greeting::Welcome);
+                }
+                Down::Reply { xid, zxid, result } => {
+                    if xid > 0 {
+                        client.seen = client.seen.max(zxid);
+                    }
+                    let heard = match result {
+                        Ok(answer) => Heard::Ok(answer),
+                        Err(Refusal::All(code) | Refusal::Multi { code, .. }) => Heard::No(code),
+                    };
+                    client.replies.push_back((xid, heard));
+                }
+                Down::Notify { kind, path } => client.notices.push((kind, path)),
+                Down::Fin => client.closed = true,
+            }
+        }
+    }
+
+    // ── the usual ones ──
+
+    pub fn creation(&mut self, path: &str, mode: CreateMode) -> Ask {
+        let path = self.path(path);
+        Ask::Create(Box::new(Creation::new(path, None, mode)))
+    }
+
+    /// Creates, and expects it to succeed.
+    pub fn make(&mut self, client: &mut Client, path: &str, mode: CreateMode) {
+        let ask = self.creation(path, mode);
+        let heard = self.ask(client, ask);
+        assert!(matches!(heard, Heard::Ok(_)), "{path} is created: {heard:?}");
+    }
+
+    pub fn writing(&mut self, path: &str, text: &str) -> Ask {
+        Ask::Set { path: self.path(path), data: Some(text.as_bytes().into()), version: -1 }
+    }
+
+    /// Sets, and expects it to succeed.
+    pub fn set(&mut self, client: &mut Client, path: &str, text: &str) {
+        let ask = self.writing(path, text);
+        let heard = self.ask(client, ask);
+        assert!(matches!(heard, Heard::Ok(_)), "{path} is set: {heard:?}");
+    }
+
+    /// What a client reads: the text, or `None` if the znode is not there.
+    pub fn get(&mut self, client: &mut Client, path: &str) -> Option<String> {
+        let path = self.path(path);
+        match self.ask(client, Ask::Get { path, watch: false }) {
+            Heard::Ok(Answer::Data(data, _)) => {
+                Some(String::from_utf8_lossy(&data.unwrap_or_default()).into_owned())
+            }
+            Heard::No(Code::NoNode) => None,
+            other => panic!("a read is answered: {other:?}"),
+        }
+    }
+
+    /// Whether a client sees the znode.
+    pub fn sees(&mut self, client: &mut Client, path: &str) -> bool {
+        self.get(client, path).is_some()
+    }
+
+    pub fn sync(&mut self, client: &mut Client) {
+        let heard = self.ask(client, Ask::Sync { path: PathId::ROOT });
+        assert!(matches!(heard, Heard::Ok(_)), "the sync is answered: {heard:?}");
+    }
+}

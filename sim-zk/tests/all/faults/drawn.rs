@@ -1,0 +1,165 @@
+//! How faults are drawn: where they fit, as many as are allowed, and as a script orders them.
+
+use crate::common::{LIMIT, TIMEOUT, Tape, calm, client, hostile_ensemble, ms, until_back, wait};
+use sim_zk::choose::{Calm, Chooser, Point, Rates, Seeded};
+use sim_zk::fault::{Fault, Place};
+use sim_zk::witness::Happening;
+use sim_zk::{End, Sim};
+use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
+
+const LOST: Error = Error::ConnectionLoss;
+const PLACES: [Place; 6] =
+    [Place::Request, Place::Reply, Place::Arrival, Place::Notice, Place::Packet, Place::LeaderPacket];
+
+#[test]
+fn an_order_waits_for_a_place_where_it_fits_and_strikes_once() {
+    let (_, tape) = calm(|sim| async move {
+        let (process, zk) = client(&sim, "a").await;
+        process.order(Fault::RequestLost);
+        wait(&zk, ms(5_000)).await;
+        assert_eq!(zk.status().connection, 1, "pings are no place");
+        assert_eq!(zk.sync("/").await, Err(LOST));
+        until_back(&zk, 1).await;
+        zk.sync("/").await.expect("the sync succeeds");
+    });
+    assert_eq!(tape.struck(Fault::RequestLost), 1);
+}
+
+#[test]
+fn an_order_is_not_wasted_on_a_connection_that_is_cut_already() {
+    let (_, tape) = calm(|sim| async move {
+        let (process, zk) = client(&sim, "a").await;
+        process.order(Fault::RequestLost);
+        let first = zk.sync("/");
+        process.order(Fault::RequestLost);
+        assert_eq!(zk.sync("/").await, Err(LOST));
+        assert_eq!(first.await, Err(LOST));
+        until_back(&zk, 1).await;
+        assert_eq!(zk.sync("/").await, Err(LOST), "the second one strikes here");
+    });
+    assert_eq!(tape.struck(Fault::RequestLost), 2);
+}
+
+/// Three clients that write and read for a while.
+async fn busy(sim: Sim) {
+    let tasks: Vec<_> = ["a", "b", "c"]
+        .into_iter()
+        .map(|name| {
+            let process = sim.process(name);
+            let opening = process.open(TIMEOUT);
+            process.spawn(async move {
+                let zk = opening.await;
+                for number in 0..20 {
+                    let _ = zk.create(&format!("/{name}-{number}"), b"", CreateMode::Ephemeral).await;
+                    let _ = zk.children_watch("/").await;
+                    wait(&zk, ms(100)).await;
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        let _ = task.await;
+    }
+    sim.heal();
+    sim.quiet().await;
+}
+
+#[test]
+fn no_more_faults_strike_than_are_allowed_and_none_after_the_healing() {
+    for faults in [0, 1, 3, 8] {
+        for seed in 0..100 {
+            let chooser = Seeded::new(seed, crate::common::everything(0.02));
+            let run = Sim::run(hostile_ensemble(3, faults), LIMIT, chooser, Tape::default(), busy);
+            assert_eq!(run.end, End::Done, "seed {seed}");
+            let struck = run.witness.count(|h| matches!(h, Happening::Struck { .. }));
+            assert!(struck <= faults as usize, "seed {seed}: {struck} of {faults}");
+            let healed = run.witness.seen.iter().rposition(|(_, h)| matches!(h, Happening::Healed));
+            let last = run.witness.seen.iter().rposition(|(_, h)| matches!(h, Happening::Struck { .. }));
+            assert!(healed >= last, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn every_kind_strikes_where_it_is_drawn_and_only_there() {
+    for fault in Fault::ALL {
+        let struck: usize = (0..20)
+            .map(|seed| {
+                let chooser = Seeded::new(seed, Rates::NONE.with(fault, 0.05));
+                let run = Sim::run(hostile_ensemble(3, 3), LIMIT, chooser, Tape::default(), busy);
+                assert_eq!(run.end, End::Done, "{fault:?}, seed {seed}");
+                let all = run.witness.count(|h| matches!(h, Happening::Struck { .. }));
+                assert_eq!(all, run.witness.struck(fault), "{fault:?}, seed {seed}");
+                all
+            })
+            .sum();
+        assert!(struck >= 10, "{fault:?} struck {struck} times");
+    }
+}
+
+/// Draws one kind, at one place, the third time that it comes by.
+struct OnlyAt(Place, Fault, u32);
+
+impl Chooser for OnlyAt {
+    fn choose(&mut self, point: Point, _: u32) -> u32 {
+        let OnlyAt(place, fault, passed) = self;
+        if point != Point::Fault(*place) {
+            return 0;
+        }
+        *passed += 1;
+        let at = place.faults().iter().position(|of| of == fault).expect("it fits");
+        if *passed == 3 { at as u32 + 1 } else { 0 }
+    }
+}
+
+#[test]
+fn every_kind_strikes_at_each_of_its_places() {
+    for place in PLACES {
+        for fault in place.faults() {
+            let chooser = OnlyAt(place, *fault, 0);
+            let run = Sim::run(hostile_ensemble(3, 3), LIMIT, chooser, Tape::default(), busy);
+            assert_eq!(run.end, End::Done, "{fault:?} at {place:?}");
+            assert_eq!(run.witness.struck(*fault), 1, "{fault:?} at {place:?}");
+            assert_eq!(run.witness.count(|h| matches!(h, Happening::Struck { .. })), 1);
+        }
+    }
+}
+
+#[test]
+fn what_lasts_is_mended_once() {
+    for seed in 0..100 {
+        let chooser = Seeded::new(seed, crate::common::everything(0.02));
+        let run = Sim::run(hostile_ensemble(3, 8), LIMIT, chooser, Tape::default(), busy);
+        let mut lasting = Vec::new();
+        for (at, happening) in &run.witness.seen {
+            match happening {
+                Happening::Struck { fault, victim, lasts } if *lasts > 0 => {
+                    lasting.push((*fault, *victim, at + lasts));
+                }
+                Happening::Mended { fault, victim } => {
+                    let ended = lasting.iter().position(|lasts| *lasts == (*fault, *victim, *at));
+                    lasting.remove(ended.unwrap_or_else(|| panic!("seed {seed}: {happening:?} at {at}")));
+                }
+                _ => {}
+            }
+        }
+        assert!(lasting.is_empty(), "seed {seed}: {lasting:?}");
+    }
+}
+
+#[test]
+fn every_kind_has_a_name_and_a_place() {
+    for fault in Fault::ALL {
+        assert_eq!(Fault::from_name(fault.name()), Some(fault));
+        assert!(PLACES.iter().any(|place| place.faults().contains(&fault)), "{fault:?}");
+    }
+    assert_eq!(Fault::from_name("bad luck"), None);
+}
+
+#[test]
+fn nothing_strikes_where_nothing_is_allowed() {
+    let run = crate::common::run_hostile(0, Seeded::new(1, crate::common::everything(0.2)), busy);
+    assert_eq!(run.witness.count(|h| matches!(h, Happening::Struck { .. } | Happening::Lost { .. })), 0);
+    let calm = crate::common::run_hostile(5, Calm, busy);
+    assert_eq!(calm.witness.count(|h| matches!(h, Happening::Struck { .. })), 0, "0 is the calm choice");
+}

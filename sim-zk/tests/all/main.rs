@@ -1,0 +1,16 @@
+//! All tests of the simulation in one binary: it is linked once. Each module says what it tries.
+
+mod any_bytes;
+mod common;
+mod determinism;
+mod faults;
+mod impossible;
+mod listed;
+mod reachable;
+mod runs;
+mod simulated_sessions;
+mod simulated_tree;
+mod simulated_trees;
+mod simulated_watches;
+mod suite;
+mod untimed;

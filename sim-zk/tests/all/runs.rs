@@ -1,0 +1,108 @@
+//! What a run is to the one who runs it: how it ends, when it is quiet, what may be looked at.
+
+use crate::common::{LIMIT, TIMEOUT, calm, client, make_ephemeral, ms, wait};
+use futures_util::FutureExt;
+use sim_zk::choose::Calm;
+use sim_zk::fault::Fault;
+use sim_zk::{Config, End, Sim};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use zk_recipes::zk::{CreateMode, Time, ZooKeeper};
+
+#[test]
+fn a_run_is_stuck_when_nothing_will_ever_happen() {
+    let run = Sim::run(Config::default(), LIMIT, Calm, (), |_| std::future::pending::<()>());
+    assert_eq!((run.end, run.output), (End::Stuck, None));
+    let run = Sim::run(Config::default(), LIMIT, Calm, (), |sim| async move {
+        let (process, zk) = client(&sim, "a").await;
+        zk.close(ms(1_000)).await.expect("the close succeeds");
+        let _process = process;
+        zk.sleep_until(Time::NEVER).await;
+    });
+    assert_eq!((run.end, run.output), (End::Stuck, None), "the end of time is never");
+}
+
+#[test]
+fn a_run_that_takes_too_long_is_out_of_time() {
+    let run = Sim::run(Config::default(), ms(5_000), Calm, (), |sim| async move {
+        let (_, zk) = client(&sim, "a").await;
+        wait(&zk, ms(5_001)).await;
+    });
+    assert_eq!((run.end, run.output), (End::OutOfTime, None));
+    assert!(run.world.now() <= 5_000_000);
+}
+
+#[test]
+fn it_is_quiet_when_everybody_waits_and_nothing_is_on_its_way() {
+    calm(|sim| async move {
+        let (process, zk) = client(&sim, "a").await;
+        let (_, other) = client(&sim, "b").await;
+        let (_, watch) = other.exists_watch("/2").await.expect("the exists succeeds");
+        let task = process.spawn(async move {
+            for number in 0..3 {
+                zk.create(&format!("/{number}"), b"", CreateMode::Persistent)
+                    .await
+                    .expect("the create succeeds");
+            }
+        });
+        sim.quiet().await;
+        assert!(task.now_or_never().is_some(), "between two requests of one task it is not quiet");
+        assert!(watch.now_or_never().is_some(), "a notification was on its way");
+    });
+}
+
+#[test]
+fn it_is_not_quiet_while_a_dead_clients_session_lives() {
+    calm(|sim| async move {
+        let (process, zk) = client(&sim, "a").await;
+        make_ephemeral(&zk, "/e").await;
+        process.inflict(Fault::ClientCrash, ms(0));
+        assert!(!sim.is_quiet());
+        sim.quiet().await;
+        assert!(sim.now() > Time::default() + TIMEOUT);
+        assert!(sim.look(|world| world.znodes().all(|(path, _)| path != "/e")));
+    });
+}
+
+#[test]
+fn it_is_quiet_when_the_last_session_has_closed() {
+    calm(|sim| async move {
+        let process = sim.process("a");
+        let opening = process.open(TIMEOUT);
+        let _task = process.spawn(async move { opening.await.close(ms(1_000)).await });
+        sim.quiet().await;
+    });
+}
+
+/// What a run that must panic says.
+fn panics<F: Future<Output = ()> + Send + 'static>(story: impl FnOnce(Sim) -> F) -> String {
+    let run = catch_unwind(AssertUnwindSafe(|| Sim::run(Config::default(), LIMIT, Calm, (), story)));
+    let panic = run.err().expect("the run panics");
+    match panic.downcast::<String>() {
+        Ok(said) => *said,
+        Err(panic) => (*panic.downcast_ref::<&str>().expect("it says something")).to_owned(),
+    }
+}
+
+#[test]
+fn whoever_uses_the_simulation_while_looking_at_it_is_told_so() {
+    let said = panics(|sim| async move {
+        let (_, zk) = client(&sim, "a").await;
+        let (_, _watch) = zk.exists_watch("/a").await.expect("the exists succeeds");
+        sim.look(|_| zk.status());
+    });
+    assert_eq!(said, "what looks at a simulation must not use it meanwhile");
+}
+
+#[test]
+fn a_panic_in_a_process_is_the_runs() {
+    let said = panics(|sim| async move {
+        let (process, zk) = client(&sim, "a").await;
+        let task = process.spawn(async move {
+            let _armed = zk.arm(zk_recipes::zk::Duty::Path("/a".into()));
+            let _request = zk.sync("/");
+            panic!("as it was written");
+        });
+        let _ = task.await;
+    });
+    assert_eq!(said, "as it was written");
+}
