@@ -294,6 +294,8 @@ pub(crate) struct Client {
     pub(crate) died: Moment,
     /// Since when it stands still, if it does.
     pub(crate) paused: Moment,
+    /// Pauses that last, one beside another: it goes on when the last of them ends.
+    pub(crate) pauses: u32,
     /// Begin and end of the latest pause that is over.
     pub(crate) last_pause: (Moment, Moment),
     /// Its latest session.
@@ -316,6 +318,7 @@ impl Client {
     pub(crate) const NEW: Client = Client {
         died: Moment::NEVER,
         paused: Moment::NEVER,
+        pauses: 0,
         last_pause: (Moment::NEVER, Moment::NEVER),
         session: Session(0),
         open: Vec::new(),

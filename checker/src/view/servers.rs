@@ -19,8 +19,35 @@ pub(crate) struct ServerView {
     troubles: u32,
     /// The latest time in which it may not have heard or done everything: when that began, and when it ended.
     trouble: (u64, u64),
-    /// When it last stood still, or never; zero while it has not.
-    pub(crate) paused_until: u64,
+    /// Its process, which stands still.
+    pub(crate) pauses: HeldUp,
+    /// Its own commits, if it leads: it does not look at its followers meanwhile.
+    pub(crate) withheld: HeldUp,
+}
+
+/// What faults hold up, one beside another: it goes on when the last of them ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeldUp {
+    faults: u32,
+    until: u64,
+}
+
+impl HeldUp {
+    const NOT: HeldUp = HeldUp { faults: 0, until: 0 };
+
+    /// When it last went on, or never, if it is held up now; zero if it never was.
+    pub(crate) fn until(self) -> u64 {
+        self.until
+    }
+
+    pub(crate) fn is_now(self) -> bool {
+        self.until == NEVER
+    }
+
+    fn change(&mut self, begins: bool, now: u64) {
+        self.faults = if begins { self.faults + 1 } else { self.faults.saturating_sub(1) };
+        self.until = if self.faults > 0 { NEVER } else { now };
+    }
 }
 
 impl ServerView {
@@ -32,7 +59,8 @@ impl ServerView {
         serving_since: 0,
         troubles: 0,
         trouble: (NEVER, 0),
-        paused_until: 0,
+        pauses: HeldUp::NOT,
+        withheld: HeldUp::NOT,
     };
 
     /// The whole zxid of which a notification of this server has the low half: the epoch does not change within a step.
@@ -140,8 +168,10 @@ impl View {
                     server.end_trouble(now);
                 }
             }
-            if kind == FaultKind::ServerPause {
-                server.paused_until = if begins { NEVER } else { now };
+            match kind {
+                FaultKind::ServerPause => server.pauses.change(begins, now),
+                FaultKind::CommitStall => server.withheld.change(begins, now),
+                _ => {}
             }
         }
     }

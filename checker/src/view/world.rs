@@ -107,10 +107,13 @@ impl View {
             FaultKind::ClientPause => {
                 let settle = self.settle;
                 let stopped = self.client_mut(client);
+                stopped.pauses += 1;
                 // A process that is stopped again before it could do anything has stood still all along.
                 let (begin, end) = stopped.last_pause;
                 let at_once = end.came() && now.at <= end.at.saturating_add(settle);
-                stopped.paused = if at_once { begin } else { now };
+                if !stopped.is_paused() {
+                    stopped.paused = if at_once { begin } else { now };
+                }
                 self.excusable = true;
             }
             FaultKind::ForeignDelete => {
@@ -126,9 +129,13 @@ impl View {
         let now = self.now;
         self.calm_since = self.calm_since.max(now.at);
         let Victim::Process { client } = victim else { return self.trouble(kind, victim, 0, false) };
-        let begin = self.client(client).paused;
-        if kind == FaultKind::ClientPause && begin.came() {
-            let paused = self.client_mut(client);
+        if kind != FaultKind::ClientPause {
+            return;
+        }
+        let paused = self.client_mut(client);
+        let begin = paused.paused;
+        paused.pauses = paused.pauses.saturating_sub(1);
+        if begin.came() && paused.pauses == 0 {
             paused.paused = Moment::NEVER;
             paused.last_pause = (begin, now);
             self.resume(tables, client, begin);

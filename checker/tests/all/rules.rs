@@ -93,6 +93,15 @@ fn mx_2_who_is_stopped_again_at_once_has_stood_still_all_along() {
 }
 
 #[test]
+fn mx_2_who_is_stopped_twice_goes_on_when_both_are_over() {
+    let shorter = "1.700 world fault client_pause a lasts 1\n2.700 world mended client_pause a\n";
+    let wakes = "6.600 a state s1 suspended\n6.600 a #1 unbelieve lost\n";
+    let run = [HEAD, A_HOLDS, B_WAITS, PAUSE, shorter, EXPIRY, MENDED, wakes].concat();
+    says(&run, "MX-2 inherent, MX-14 inherent, first nothing");
+    assert_eq!(report(&run).metrics.longest_zombie, 597_000);
+}
+
+#[test]
 fn mx_2_the_window_ends_when_a_correct_client_must_have_stopped() {
     let late = "6.602 a state s1 suspended\n6.602 a #1 unbelieve lost\n";
     says(

@@ -319,6 +319,24 @@ fn zk_13_a_leader_that_others_have_left_stops() {
     let follows = |at: &str| without(&reads(at), "1.000 server:1 barrier");
     says(&follows("8.000"), "ZK-13 pass, first nothing");
     says(&follows("8.100"), "ZK-13 fail");
+    // Whose commits are held up does not look at its followers, until the last of what holds them up ends.
+    for fault in ["commit_stall", "server_pause"] {
+        let struck = |lasts: [u32; 2]| {
+            let [one, other] = lasts;
+            let mended = |at: u32| format!("{at}.500 world mended {fault} server:1\n");
+            let text = reads("7.600").replace(
+                "2.000 server:0 elected",
+                &format!(
+                    "1.500 world fault {fault} server:1 lasts {one}\n1.500 world fault {fault} server:1 lasts \
+                     {other}\n2.000 server:0 elected"
+                ),
+            );
+            text.replace("7.600 b send", &[&mended(2), &mended(1 + one.max(other)), "7.600 b send"].concat())
+        };
+        says(&struck([1, 4]), "ZK-13 pass, first nothing");
+        says(&struck([4, 1]), "ZK-13 pass, first nothing");
+        says(&struck([1, 2]), "ZK-13 fail, first ZK-13");
+    }
     // A header may ask for more than there is time.
     for text in [reads("8.100"), follows("8.100")] {
         let mut patient = history(&text);

@@ -5,7 +5,7 @@ use super::{party, slot};
 use crate::history::{Code, Conn, Event, Request, Session, SessionState, What, Who};
 use crate::sink::{Scene, Sink, Story, ms};
 use crate::verdict::RuleId;
-use crate::view::{NEVER, ServerView};
+use crate::view::ServerView;
 
 #[derive(Clone, Copy, Default)]
 struct Told {
@@ -142,7 +142,7 @@ impl Rule for Clients {
                 view.timeout_of(silent.session) + 3 * view.tick + 4 * view.round_trip + view.settle,
             )
         };
-        let paused = view.servers.iter().any(|server| server.paused_until == NEVER);
+        let paused = view.servers.iter().any(|server| server.pauses.is_now());
         let late = |silent: &&Silent| !paused && scene.at > latest(silent);
         let Some(silent) = self.silent.iter().find(late).copied() else { return };
         self.silent.retain(|other| other.session != silent.session);

@@ -197,8 +197,6 @@ pub(crate) struct CutOff {
     serves: Vec<(u64, bool)>,
     /// Who was elected last, when, and where that was told: most servers had left any other leader by then.
     elected: Option<(u8, u64, u32)>,
-    /// Leaders whose commits are held up: they do not look at their followers meanwhile.
-    stalled: Vec<(u8, u64)>,
 }
 
 impl CutOff {
@@ -234,10 +232,6 @@ impl CutOff {
                 }
                 self.links_of(scene, to);
             }
-            (FaultKind::CommitStall, Victim::Server { server }) => {
-                self.stalled.retain(|(other, _)| *other != server);
-                self.stalled.push((server, if begins { NEVER } else { scene.at }));
-            }
             // What was held up arrives, and is a sign of life.
             (FaultKind::LinkHeld, Victim::Link { to, .. }) if !begins => {
                 if let Some(cut) = slot(&mut self.cut, usize::from(to)) {
@@ -249,17 +243,17 @@ impl CutOff {
     }
 }
 
-impl CutOff {
-    /// Until when a server stood still, or did not look at its followers; never, if it still does.
-    fn stood_still(&self, scene: &Scene<'_>, number: u8) -> u64 {
-        let stalled = self.stalled.iter().find(|(other, _)| *other == number).map_or(0, |(_, until)| *until);
-        scene.view.server(number).paused_until.max(stalled)
-    }
+/// Until when a server stood still, or did not look at its followers; never, if it still does.
+fn stood_still(scene: &Scene<'_>, number: u8) -> u64 {
+    let server = scene.view.server(number);
+    server.pauses.until().max(server.withheld.until())
+}
 
+impl CutOff {
     /// By when a server must have stopped that has been cut off, and because of what.
     fn cut_off(&self, scene: &Scene<'_>, number: u8) -> Option<(u64, u32, String)> {
         let (since, told) = self.cut.get(usize::from(number)).copied().flatten()?;
-        let until = since.max(self.stood_still(scene, number));
+        let until = since.max(stood_still(scene, number));
         let ticks = (scene.view.sync_limit + 1).saturating_mul(scene.view.tick);
         Some((until.saturating_add(ticks), told, format!("it is cut off from all others since e{told}")))
     }
@@ -273,7 +267,7 @@ impl CutOff {
             return None;
         }
         let all = 0..scene.view.servers.len() as u8;
-        let still = all.map(|number| self.stood_still(scene, number)).max().unwrap_or(0);
+        let still = all.map(|number| stood_still(scene, number)).max().unwrap_or(0);
         let looks = if leads { 1 } else { 2 };
         let ticks = (scene.view.sync_limit + 1).saturating_mul(scene.view.tick).saturating_mul(looks);
         let because = format!("e{told}: server {leader} leads, and this one has not joined it");

@@ -5,7 +5,6 @@ use super::{party, server, slot};
 use crate::history::{Code, Event, ReqId, Request, Session, What};
 use crate::sink::{Scene, Sink, Story, ms};
 use crate::verdict::RuleId;
-use crate::view::NEVER;
 
 /// ZK-7: ephemerals go together, with their session and only then; nothing of a session comes after its end; a session
 /// expires when its leader has not heard of it for its timeout, and within one tick after.
@@ -44,8 +43,8 @@ impl Sessions {
             Self::fail(scene, sink, u32::MAX, told("too early"), because);
         } else {
             // Time in which it stood still, or did not lead yet, does not count.
-            let paused = leader.paused_until;
-            let from = from.max(leader.serving_since).max(if paused == NEVER { scene.at } else { paused });
+            let paused = leader.pauses;
+            let from = from.max(leader.serving_since).max(if paused.is_now() { scene.at } else { paused.until() });
             let latest = from.saturating_add(timeout + view.tick + view.settle);
             if scene.at > latest {
                 Self::fail(scene, sink, u32::MAX, told("too late"), because);
