@@ -69,6 +69,11 @@ impl<Z: ZooKeeper> Receipt<Z> {
         Some((znode.path.clone(), znode.version?))
     }
 
+    /// The path under which it stands, as far as is known.
+    pub(crate) fn path(&self) -> Option<&str> {
+        self.znode.as_ref().filter(|znode| znode.version.is_some()).map(|znode| znode.path.as_str())
+    }
+
     fn set_version(&mut self, version: i32) {
         if let Some(znode) = &mut self.znode {
             znode.version = Some(version);
@@ -139,7 +144,8 @@ impl<Z: ZooKeeper> Receipt<Z> {
         Ok(None)
     }
 
-    /// Steps 2 and 3: `ops` in one transaction, once. What was dropped before is settled first.
+    /// Steps 2 and 3: `ops` in one transaction, once. What was dropped before is settled first. If the receipt is gone, a fresh
+    /// one serves as well.
     ///
     /// # Errors
     ///
@@ -148,17 +154,40 @@ impl<Z: ZooKeeper> Receipt<Z> {
     /// deleted the receipt, or wrote over it, while an answer was lost.
     pub(crate) async fn write(&mut self, ops: &[Op]) -> Result<(), Error> {
         self.settled().await?;
-        let mut answer_was_lost = false;
         loop {
             self.make().await?;
+            if self.send(ops).await? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The same, if the receipt that `stood` is still there; says whether it was. As long as it is, whatever it stands below
+    /// was not deleted and made again: what was read since is of the znodes that `ops` name.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write).
+    pub(crate) async fn write_under(&mut self, stood: &str, ops: &[Op]) -> Result<bool, Error> {
+        self.settled().await?;
+        if self.path() != Some(stood) {
+            return Ok(false);
+        }
+        self.send(ops).await
+    }
+
+    /// Whether `ops` were applied: not, if there is no receipt (any more).
+    async fn send(&mut self, ops: &[Op]) -> Result<bool, Error> {
+        let mut answer_was_lost = false;
+        loop {
             let status = connected(&self.zk).await?;
-            let Some((path, version)) = self.known() else { continue };
+            let Some((path, version)) = self.known() else { return Ok(false) };
             let receipt = Op::Set { path, data: number(version), version: Some(version) };
             let multi = self.zk.multi(std::iter::once(receipt).chain(ops.iter().cloned()).collect());
             self.in_doubt = Some(status.connection);
             let answer = multi.await;
             if answer.as_ref().is_err_and(Error::is_outcome_unknown) {
-                let Err(Error::ConnectionLoss) = answer else { return answer.map(drop) };
+                let Err(Error::ConnectionLoss) = answer else { return answer.map(|_| true) };
                 answer_was_lost = true;
                 reconnected(&self.zk, status).await?;
                 continue;
@@ -167,14 +196,14 @@ impl<Z: ZooKeeper> Receipt<Z> {
             match answer {
                 Ok(_) => {
                     self.set_version(version.wrapping_add(1));
-                    return Ok(());
+                    return Ok(true);
                 }
                 Err(Error::Multi { index: 0, cause }) => match *cause {
                     // The receipt has moved on: most likely it was applied, and its answer was lost.
                     Error::BadVersion if answer_was_lost => {
                         self.in_doubt = Some(status.connection);
                         match self.settled().await? {
-                            Some(Fate::Applied) => return Ok(()),
+                            Some(Fate::Applied) => return Ok(true),
                             Some(Fate::NotApplied) => {}
                             Some(Fate::Unknown) | None => return Err(Error::ConnectionLoss),
                         }
@@ -183,8 +212,11 @@ impl<Z: ZooKeeper> Receipt<Z> {
                         self.forget();
                         return Err(Error::ConnectionLoss);
                     }
-                    // A stranger wrote to it, or took it: nothing was applied. A fresh one serves as well.
-                    Error::BadVersion | Error::NoNode => self.forget(),
+                    // A stranger wrote to it, or took it: nothing was applied.
+                    Error::BadVersion | Error::NoNode => {
+                        self.forget();
+                        return Ok(false);
+                    }
                     cause => return Err(cause),
                 },
                 Err(Error::Multi { index, cause }) => return Err(Error::Multi { index: index - 1, cause }),

@@ -17,6 +17,8 @@ use std::sync::Arc;
 pub struct Claimed<Z: ZooKeeper> {
     pub(super) core: Core<Z>,
     pub(super) receipt: Arc<Mutex<Receipt<Z>>>,
+    /// The receipt that stood when it was claimed.
+    pub(super) stood: String,
     pub(super) item: Item,
     pub(super) name: String,
     /// The item's version since this claim: as long as it stands, nobody else was handed the item.
@@ -61,8 +63,9 @@ impl<Z: ZooKeeper> Claimed<Z> {
     ///
     /// # Errors
     ///
-    /// [`ClaimLost`](Error::ClaimLost): the claim is not ours any more, and nothing was written. [`Error::Multi`] with the
-    /// index of the caller's operation that was refused: nothing was written, and the item is given back.
+    /// [`ClaimLost`](Error::ClaimLost): the claim is not ours any more, or cannot be told to be, since somebody else took the
+    /// consumer's receipt; nothing was written. [`Error::Multi`] with the index of the caller's operation that was refused:
+    /// nothing was written, and the item is given back.
     /// [`is_session_over`](Error::is_session_over): it may be done.
     pub async fn done_with(self, ops: Vec<Op>) -> Result<(), Error> {
         Self::done_all(vec![self], ops).await
@@ -87,8 +90,14 @@ impl<Z: ZooKeeper> Claimed<Z> {
         let mut all: Vec<Op> = claims.iter().flat_map(Claimed::settles).collect();
         let own = all.len();
         all.extend(ops);
-        let written = operation.of(async { core.write(&mut *receipt.lock().await, &all).await }).await;
-        match written {
+        let done = async {
+            let (mut receipt, stood) = (receipt.lock().await, &first.stood);
+            // Where another one stands the names of before may be those of others.
+            let all_stand = claims.iter().all(|claim| claim.stood == *stood);
+            if all_stand && receipt.write_under(stood, &all).await? { Ok(()) } else { Err(Error::ClaimLost) }
+        };
+        let done = operation.of(done).await;
+        match done {
             Ok(()) => {
                 for claim in claims {
                     claim.armed.done();

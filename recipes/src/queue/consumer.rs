@@ -52,6 +52,8 @@ pub struct Consumer<Z: ZooKeeper> {
     pub(super) prefetch: usize,
     /// What is left of the last list.
     pub(super) known: VecDeque<String>,
+    /// The receipt that stood when that was listed.
+    pub(super) stood: String,
     /// The queue's version in that list.
     pub(super) version: i32,
     /// Taken and not handed out.
@@ -70,6 +72,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
             core,
             prefetch,
             known: VecDeque::new(),
+            stood: String::new(),
             version: 0,
             hand: VecDeque::new(),
             claims: VecDeque::new(),

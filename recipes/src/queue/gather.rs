@@ -27,7 +27,7 @@ enum Tried {
     Got,
     /// Somebody else was faster with one of them.
     Refused,
-    /// The list is out of date.
+    /// The list is out of date, or of a queue that is no more.
     Stale,
 }
 
@@ -37,7 +37,7 @@ const PATIENT_REFUSALS: u32 = 3;
 impl<Z: ZooKeeper> Consumer<Z> {
     /// Steps 2 to 6, until there is something in hand.
     pub(super) async fn gather(&mut self, count: usize, patience: Patience) -> Result<(), Error> {
-        self.core.ready(&mut *self.receipt.lock().await).await?;
+        self.stand().await?;
         if self.recover().await? {
             return Ok(());
         }
@@ -72,9 +72,25 @@ impl<Z: ZooKeeper> Consumer<Z> {
             match tried {
                 Tried::Got => return Ok(()),
                 Tried::Refused => refusals += 1,
-                Tried::Stale => self.known.clear(),
+                Tried::Stale => {
+                    self.known.clear();
+                    self.stand().await?;
+                }
             }
         }
+    }
+
+    /// Step 1. What was listed while another receipt stood may be of a queue that was deleted and made again since, where the
+    /// same names stand for other items.
+    async fn stand(&mut self) -> Result<(), Error> {
+        let mut receipt = self.receipt.lock().await;
+        self.core.ready(&mut receipt).await?;
+        let stands = receipt.path().unwrap_or_default();
+        if self.stood != stands {
+            self.stood = stands.to_owned();
+            self.known.clear();
+        }
+        Ok(())
     }
 
     /// A take that was dropped: the receipt tells whether its items are ours.
@@ -190,9 +206,10 @@ impl<Z: ZooKeeper> Consumer<Z> {
         loop {
             all.truncate(own);
             all.extend(place.as_ref().map(|place| Op::Delete { path: place.path.clone(), version: None }));
-            let written = self.core.write(&mut *self.receipt.lock().await, &all).await;
+            let written = self.receipt.lock().await.write_under(&self.stood, &all).await;
             let (index, cause) = match written {
-                Ok(()) => {
+                Ok(false) => return Ok(Tried::Stale),
+                Ok(true) => {
                     if let Some(place) = place.take() {
                         place.armed.done();
                     }
@@ -272,6 +289,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
                 armed: self.core.zk.arm(gives_back),
                 core: self.core.clone(),
                 receipt: self.receipt.clone(),
+                stood: self.stood.clone(),
                 item: Item { data, czxid: stat.czxid },
                 name: name.clone(),
                 version,

@@ -74,6 +74,48 @@ fn a_stranger_who_deletes_everything_at_any_time_does_no_harm_to_what_comes_afte
 }
 
 #[test]
+fn an_item_of_a_queue_that_was_made_again_is_not_taken_for_the_one_of_that_name_before() {
+    for (delivery, steps) in [Delivery::AtMostOnce, Delivery::AtLeastOnce]
+        .into_iter()
+        .flat_map(|way| (0..80).map(move |n| (way, n)))
+    {
+        play(move |stage| async move {
+            let (a, c) = (stage.client("a").await, stage.client("c").await);
+            producer(&c, delivery).put(b"old").await.expect("it is put");
+            let mut consumer = Queue::new(&a.zk, QUEUE, options(delivery))
+                .and_then(|queue| queue.consumer(Prefetch(1)))
+                .expect("the path is good");
+            let taking = a.process.spawn(async move {
+                let mut taken = Vec::new();
+                while taken.last().is_none_or(|item| item == b"old") {
+                    match delivery {
+                        Delivery::AtMostOnce => taken.push(consumer.take().await?.data),
+                        Delivery::AtLeastOnce => {
+                            let claim = consumer.claim().await?;
+                            taken.push(claim.item().data.clone());
+                            match claim.done().await {
+                                Ok(()) => {}
+                                Err(Error::ClaimLost) => drop(taken.pop()),
+                                Err(e) => return Err(e),
+                            }
+                        }
+                    }
+                }
+                Ok(taken)
+            });
+            stage.pass(&c, Duration::from_millis(steps)).await;
+            delete_all(&c, QUEUE).await;
+            // At once when the consumer has made the directory again.
+            let new = format!("{QUEUE}/queue-");
+            while c.zk.create(&new, b"new", CreateMode::PersistentSequential).await.is_err() {}
+            stage.pass(&c, Duration::from_secs(10)).await;
+            let taken = taking.now_or_never().expect("the new one is handed out").expect("its process lives");
+            assert_eq!(taken.expect("it gets there").last().map(Vec::as_slice), Some(&b"new"[..]));
+        });
+    }
+}
+
+#[test]
 fn a_stranger_who_takes_the_receipt_while_the_answer_is_lost_leaves_the_outcome_unknown() {
     play(|stage| async move {
         let (a, b) = (stage.client("a").await, stage.client("b").await);
