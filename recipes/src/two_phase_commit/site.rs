@@ -314,6 +314,11 @@ impl<Z: ZooKeeper> Voted<Z> {
 
     /// Step 6: waits for the decision, however long that takes.
     ///
+    /// Nobody tells it that the transaction was taken away before it was decided ([`Coordinator::forget`], or a stranger's
+    /// delete): it waits on. [`decision_within`](Self::decision_within) looks when its limit is over.
+    ///
+    /// [`Coordinator::forget`]: super::Coordinator::forget
+    ///
     /// # Cancellation
     ///
     /// May be dropped and called again at any time.
