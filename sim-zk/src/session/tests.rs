@@ -106,3 +106,37 @@ fn a_removal_waits_for_a_request_on_its_way_and_is_made_if_that_arms_nothing() {
     let removed = |out: &Out| matches!(out, Out::Send(_, Up::Request { ask: Ask::RemoveWatches { path: of, .. }, .. }) if *of == path);
     assert_eq!(out.iter().filter(|out| removed(out)).count(), 1, "it armed nothing: nobody is left");
 }
+
+#[test]
+fn a_removal_waits_for_the_last_of_several_requests_on_their_way() {
+    let mut session = connected(8_000_000);
+    let (out, path) = (&mut Vec::new(), PathId(7));
+    let absent = |xid| Down::Reply { xid, zxid: 5, result: Err(Code::NoNode.into()) };
+    session.ask(1, Ask::AddWatch { path, mode: 0 }, Tag::default(), Some(1), Some(1), out);
+    session.receive(2, ConnId(0), Down::Reply { xid: 1, zxid: 5, result: Ok(Answer::Nothing) }, out);
+    session.ask(3, Ask::Exists { path, watch: true }, Tag::default(), Some(2), Some(2), out);
+    session.receive(4, ConnId(0), absent(2), out);
+    for ticket in [3, 4] {
+        session.ask(
+            5,
+            Ask::Get { path, watch: true },
+            Tag::default(),
+            Some(ticket),
+            Some(ticket as u32),
+            out,
+        );
+    }
+    out.clear();
+    for watch in [2, 1] {
+        session.drop_watch(6, watch, Tag::default(), out);
+    }
+    session.receive(7, ConnId(0), absent(3), out);
+    assert!(out.iter().all(|out| !matches!(out, Out::Send(..))), "the other may still need what is armed");
+    session.receive(8, ConnId(0), absent(4), out);
+    let asked = |out: &Out| match out {
+        Out::Send(_, Up::Request { ask: Ask::RemoveWatches { path: of, kind }, .. }) => Some((*of, *kind)),
+        _ => None,
+    };
+    // One request takes both along: the one that stays, and the one that waits for the znode.
+    assert_eq!(out.iter().filter_map(asked).collect::<Vec<_>>(), [(path, 3)]);
+}

@@ -90,7 +90,8 @@ impl Watches {
         }
     }
 
-    /// Step 2. What must be asked of the server, if a removal has waited for this answer and it arms nothing.
+    /// Step 2. What must be asked of the server, if a removal has waited for this answer, the last on its way, and nothing
+    /// that was armed needs what it takes along.
     pub(super) fn answered(
         &mut self,
         ask: &Ask,
@@ -111,8 +112,13 @@ impl Watches {
             self.lists.entry((list, path)).or_default().push(watch);
             self.dropped.remove(&(list, path));
         }
-        let kind = list.kind();
-        self.owed.remove(&(kind, path)).then(|| self.removal_of(kind, path, None)).flatten()
+        let mut removal = None;
+        for kind in [ANY, list.kind()] {
+            if !self.is_awaited(kind, path) && self.owed.remove(&(kind, path)) {
+                removal = removal.or_else(|| self.removal_of(kind, path, None));
+            }
+        }
+        removal
     }
 
     /// Step 2 for all that were on their way: the connection is gone.
@@ -165,6 +171,11 @@ impl Watches {
         Some((path, if nobody_is_left { ANY } else { kind }))
     }
 
+    /// Whether a request is on its way that may need what such a removal takes along.
+    fn is_awaited(&self, kind: i32, path: PathId) -> bool {
+        List::ALL.into_iter().any(|list| list.goes_with(kind) && self.is_arming(list, path))
+    }
+
     fn is_arming(&self, list: List, path: PathId) -> bool {
         self.arming.contains_key(&(list, path))
     }
@@ -177,7 +188,7 @@ impl Watches {
     pub(super) fn drop(&mut self, id: u32) {
         let Some(key) = self.place_of(id) else { return };
         let (kind, path) = (key.0.kind(), key.1);
-        if List::ALL.into_iter().any(|list| list.goes_with(kind) && self.is_arming(list, path)) {
+        if self.is_awaited(kind, path) {
             self.owed.insert((kind, path));
         }
         if let Some(ids) = self.lists.get_mut(&key) {
