@@ -123,9 +123,11 @@ impl Leading {
         [self.beat_at, reap_at, self.tracker.next(), silent_at].into_iter().flatten().min()
     }
 
-    /// A server follows from here on: what is proposed and not yet committed is sent to it.
+    /// A server follows from here on: what is proposed and not yet committed is sent to it. What it had acknowledged of that
+    /// before counts no more, also if that still waits for the lock: its log has been cut off after what is committed.
     fn welcome(&mut self, follower: u8, env: &mut Env<'_>) {
         self.heard(follower, env);
+        self.blocked.retain(|(from, packet)| *from != follower || !matches!(packet, Packet::Ack(_)));
         for proposal in &mut self.proposals {
             proposal.acks &= !(1 << follower);
             env.post.push((follower, Packet::Proposal(proposal.txn.clone())));

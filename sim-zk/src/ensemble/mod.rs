@@ -185,6 +185,11 @@ impl Member {
         matches!(self.role, Role::Looking)
     }
 
+    /// Whether it follows that leader in that epoch.
+    pub(crate) fn follows(&self, leader: u8, epoch: u32) -> bool {
+        self.epoch == epoch && matches!(&self.role, Role::Following(following) if following.leader == leader)
+    }
+
     pub(crate) fn is_down(&self) -> bool {
         matches!(self.role, Role::Down)
     }
@@ -322,11 +327,10 @@ impl Member {
         self.catch_up(&log, log.last(), env);
         self.epoch = epoch;
         // The leader counts from the epoch's beginning on, although nothing happened in it yet (`Leader.lead`).
-        let last = self.replica.applied;
-        let zxid = last.max(i64::from(epoch) << 32);
+        let zxid = self.replica.applied.max(i64::from(epoch) << 32);
         self.replica.applied = zxid;
         let sessions = self.replica.sessions();
-        self.role = Role::Leading(Box::new(Leading::new(zxid, last, env, sessions)));
+        self.role = Role::Leading(Box::new(Leading::new(zxid, self.log.last(), env, sessions)));
         env.tell(Happening::Elected { server: self.id, epoch });
         env.tell(Happening::Serving { server: self.id });
     }

@@ -104,8 +104,12 @@ impl World {
         let me = &self.members[usize::from(id)];
         let majority = usize::from(self.config.majority());
         let leads = |leader: &&crate::ensemble::Member| {
+            // Its followers say so themselves. One that stood still while they left it may still count on them.
+            let follows = |follower: &u8| {
+                *follower != id && self.members[usize::from(*follower)].follows(leader.id, leader.epoch)
+            };
             let followed = |leading: &crate::ensemble::Leading| {
-                leading.followers().filter(|follower| *follower != id).count() + 2 >= majority
+                leading.followers().filter(follows).count() + 2 >= majority
             };
             leader.leading().is_some_and(followed)
                 && leader.epoch >= me.epoch
