@@ -21,6 +21,8 @@ struct Record {
     owner: Session,
     alive: bool,
     by_stranger: bool,
+    /// A stranger has written something else there: nobody who follows can read it any more.
+    written_over: bool,
 }
 
 /// What somebody who follows was told last.
@@ -73,6 +75,10 @@ impl Acknowledged {
         let view = scene.view;
         let op = view.op(event.op);
         if op.verb != Verb::Acknowledge || op.phase == Phase::Unborn {
+            let over = self.records.iter_mut().rfind(|record| record.path == path && record.alive);
+            if let Some(record) = over.filter(|_| view.is_touched(path)) {
+                record.written_over = true;
+            }
             return;
         }
         let Some(object) = record_of(scene, path).filter(|object| *object == op.object) else { return };
@@ -126,7 +132,17 @@ impl Acknowledged {
             sink.fail(RuleId::Le4, scene, object, &[op.called.index, seen], story);
         }
         let (op, since) = (event.op, view.now);
-        self.records.push(Record { object, path, epoch, op, since, owner, alive: true, by_stranger: false });
+        self.records.push(Record {
+            object,
+            path,
+            epoch,
+            op,
+            since,
+            owner,
+            alive: true,
+            by_stranger: false,
+            written_over: false,
+        });
     }
 
     fn erased(&mut self, scene: &Scene<'_>, path: Sym, by: Session) {
@@ -228,7 +244,8 @@ impl Acknowledged {
             let Some(record) = record else { continue };
             let leads = Self::candidate(scene, record.object, record.epoch)
                 .is_some_and(|candidate| candidate.is_alive() && view.ahead_now(candidate).is_none());
-            if !leads || follower.epoch == record.epoch && !follower.vacant {
+            let knows = follower.epoch == record.epoch && !follower.vacant;
+            if !leads || knows || record.written_over {
                 continue;
             }
             let connected = if session.connected.came() { session.connected.at } else { 0 };

@@ -209,6 +209,34 @@ fn a_record_that_a_stranger_deletes_may_be_written_again() {
     differs(&run, "LE-4 pass, first nothing", "LE-4 fail, first LE-4");
 }
 
+/// Somebody follows who leads, and is told that the record says nothing any more.
+const FOLLOWS: &str = "
+0.008 b observe#2 call /e
+0.008 b #2 send r4 get /e/leader watch
+0.008 b #2 send r5 children /e
+0.008 server:0 #2 arm s2 data /e/leader
+0.009 b #2 reply r4 ok 0x6
+0.009 b #2 reply r5 ok 0x6
+0.009 b #2 observed /e leader \"a:80\" 0x4
+";
+const SEES_NOTHING: &str = "
+0.010 server:0 fire s2 data_changed /e/leader 0x7
+0.011 b #2 notice s2 data_changed /e/leader
+0.011 b #2 send r6 get /e/leader watch
+0.012 server:0 #2 arm s2 data /e/leader
+0.013 b #2 reply r6 ok 0x7
+0.013 b #2 observed /e vacant \"\" 0
+0.030 world heal
+9.0 world stopped
+";
+
+#[test]
+fn a_record_that_a_stranger_writes_over_is_known_to_nobody() {
+    let over = foreign("0.010", "write", "0x7", "written 0x7 /e/leader");
+    let run = [&head("election /e stop margin 0.4"), LEADS, FOLLOWS, &over, SEES_NOTHING].concat();
+    differs(&run, "LE-5 vacuous, first nothing", "LE-5 fail, first LE-5");
+}
+
 /// Somebody waits in line behind somebody else, and watches that one's place; it has a receipt that is older.
 const IN_LINE: &str = "
 0.002 b take#3 call /q

@@ -44,7 +44,8 @@ impl Sessions {
         } else {
             // Time in which it stood still, or did not lead yet, does not count.
             let paused = leader.pauses;
-            let from = from.max(leader.serving_since).max(if paused.is_now() { scene.at } else { paused.until() });
+            let from =
+                from.max(leader.serving_since).max(if paused.is_now() { scene.at } else { paused.until() });
             let latest = from.saturating_add(timeout + view.tick + view.settle);
             if scene.at > latest {
                 Self::fail(scene, sink, u32::MAX, told("too late"), because);
