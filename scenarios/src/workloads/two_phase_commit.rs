@@ -333,6 +333,7 @@ impl<C: Client> Part<'_, C> {
                     break;
                 }
                 ended if ended.is_session_over() => return Round::Again,
+                Ended::Failed(error) if error.is_mismatch() => return Round::Over,
                 Ended::Failed(_) if patience == 0 || self.knows(self.site) => return Round::Over,
                 _ => {}
             }
