@@ -117,14 +117,7 @@ fn a_removal_waits_for_the_last_of_several_requests_on_their_way() {
     session.ask(3, Ask::Exists { path, watch: true }, Tag::default(), Some(2), Some(2), out);
     session.receive(4, ConnId(0), absent(2), out);
     for ticket in [3, 4] {
-        session.ask(
-            5,
-            Ask::Get { path, watch: true },
-            Tag::default(),
-            Some(ticket),
-            Some(ticket as u32),
-            out,
-        );
+        session.ask(5, Ask::Get { path, watch: true }, Tag::default(), Some(ticket), Some(ticket), out);
     }
     out.clear();
     for watch in [2, 1] {
