@@ -18,7 +18,7 @@ pub struct Claimed<Z: ZooKeeper> {
     pub(super) core: Core<Z>,
     pub(super) receipt: Arc<Mutex<Receipt<Z>>>,
     /// The receipt that stood when it was claimed.
-    pub(super) stood: String,
+    pub(super) stood: Arc<str>,
     pub(super) item: Item,
     pub(super) name: String,
     /// The item's version since this claim: as long as it stands, nobody else was handed the item.
@@ -130,7 +130,8 @@ impl<Z: ZooKeeper> Claimed<Z> {
     ///
     /// # Errors
     ///
-    /// [`ClaimLost`](Error::ClaimLost): it was not ours any more. [`is_session_over`](Error::is_session_over): the end of
+    /// [`ClaimLost`](Error::ClaimLost): it was not ours any more, or cannot be told to be, since somebody else took the
+    /// consumer's receipt: then the background gives it back if it is. [`is_session_over`](Error::is_session_over): the end of
     /// the session gives it back.
     pub async fn give_back(self) -> Result<(), Error> {
         let (zk, path) = (self.core.zk.clone(), self.core.layout.claim(&self.name));
@@ -141,7 +142,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
         let mut was_sent = false;
         loop {
             let status = connected(&self.core.zk).await?;
-            match self.core.zk.multi(gives_back(&self.core, &self.name, self.version)).await {
+            match self.core.zk.multi(self.gives_back()).await {
                 Ok(_) => break,
                 Err(Error::ConnectionLoss) => {
                     was_sent = true;
@@ -157,19 +158,21 @@ impl<Z: ZooKeeper> Claimed<Z> {
         self.armed.done();
         Ok(())
     }
+
+    /// Nothing happens if somebody else was handed the item since: its version has moved on. Nor if the queue was deleted and
+    /// made again, where the same names and versions may be those of others.
+    fn gives_back(&self) -> Vec<Op> {
+        let layout = &self.core.layout;
+        vec![
+            Op::Check { path: self.stood.to_string(), version: None },
+            Op::Check { path: layout.item(&self.name), version: Some(self.version) },
+            Op::Delete { path: layout.claim(&self.name), version: None },
+        ]
+    }
 }
 
 fn is_gone(cause: &Error) -> bool {
     matches!(cause, Error::NoNode | Error::BadVersion)
-}
-
-/// Nothing happens if somebody else was handed the item since: its version has moved on.
-fn gives_back<Z: ZooKeeper>(core: &Core<Z>, name: &str, version: i32) -> Vec<Op> {
-    let layout = &core.layout;
-    vec![
-        Op::Check { path: layout.item(name), version: Some(version) },
-        Op::Delete { path: layout.claim(name), version: None },
-    ]
 }
 
 impl<Z: ZooKeeper> std::fmt::Debug for Claimed<Z> {

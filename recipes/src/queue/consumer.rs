@@ -53,7 +53,7 @@ pub struct Consumer<Z: ZooKeeper> {
     /// What is left of the last list.
     pub(super) known: VecDeque<String>,
     /// The receipt that stood when that was listed.
-    pub(super) stood: String,
+    pub(super) stood: Arc<str>,
     /// The queue's version in that list.
     pub(super) version: i32,
     /// Taken and not handed out.
@@ -72,7 +72,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
             core,
             prefetch,
             known: VecDeque::new(),
-            stood: String::new(),
+            stood: Arc::from(""),
             version: 0,
             hand: VecDeque::new(),
             claims: VecDeque::new(),

@@ -86,8 +86,8 @@ impl<Z: ZooKeeper> Consumer<Z> {
         let mut receipt = self.receipt.lock().await;
         self.core.ready(&mut receipt).await?;
         let stands = receipt.path().unwrap_or_default();
-        if self.stood != stands {
-            self.stood = stands.to_owned();
+        if *self.stood != *stands {
+            self.stood = stands.into();
             self.known.clear();
         }
         Ok(())

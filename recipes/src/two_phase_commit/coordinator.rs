@@ -140,7 +140,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     }
 
     async fn remove(&self) -> Result<(), Error> {
-        let Record { zk, path, .. } = &self.record;
+        let Record { zk, .. } = &self.record;
         match self.record.terminate().await {
             Ok(_) => {}
             Err(Error::NoTransaction(_)) => return Ok(()),
@@ -148,27 +148,51 @@ impl<Z: ZooKeeper> Coordinator<Z> {
         }
         loop {
             let status = connected(zk).await?;
-            let names = match zk.children(path).await {
-                Ok(list) => list.names,
-                Err(Error::NoNode) => return Ok(()),
+            let all = match self.all().await {
+                Ok(Some(all)) => all,
+                Ok(None) => return Ok(()),
                 Err(Error::ConnectionLoss) => {
                     reconnected(zk, status).await?;
                     continue;
                 }
                 Err(e) => return Err(e),
             };
-            let all = names.iter().map(|name| path::join(path, name)).chain([path.clone()]);
-            let ops: Vec<Op> = all.map(|path| Op::Delete { path, version: None }).collect();
-            let last = ops.len() - 1;
+            let ops = all.iter().map(|path| Op::Delete { path: path.clone(), version: None }).collect();
             match zk.multi(ops).await {
                 Ok(_) => return Ok(()),
                 Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
-                // A child has come or gone in between: list again.
+                // A znode has come or gone in between: list again.
                 Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => {}
-                Err(Error::Multi { index, cause }) if *cause == Error::NotEmpty && index == last => {}
+                Err(Error::Multi { index, cause })
+                    if *cause == Error::NotEmpty && self.may_have_grown(&all, index) => {}
                 Err(e) => return Err(super::told(e)),
             }
         }
+    }
+
+    /// The transaction's znodes, each behind those below it; `None` if there is none any more.
+    async fn all(&self) -> Result<Option<Vec<String>>, Error> {
+        let Record { zk, path, .. } = &self.record;
+        let list = zk.children(path);
+        let alive = zk.get_many(&self.record.all_alive());
+        let names = match list.await {
+            Ok(list) => list.names,
+            Err(Error::NoNode) => return Ok(None),
+            Err(e) => return Err(e),
+        };
+        let alive = self.record.all_alive().into_iter().zip(alive.await?);
+        let mut all: Vec<String> = alive.filter_map(|(path, found)| found.map(|_| path)).collect();
+        all.extend(names.iter().map(|name| path::join(path, name)));
+        all.push(path.clone());
+        Ok(Some(all))
+    }
+
+    /// Whether what has come below one of those znodes may be of this recipe.
+    fn may_have_grown(&self, all: &[String], index: usize) -> bool {
+        let Record { path, sites, .. } = &self.record;
+        let site = sites.iter().find(|site| self.record.site(site) == all[index]);
+        let is_new = |site: &String| !all.contains(&self.record.alive(site));
+        all[index] == *path || self.record.form == Form::SiteEphemerals && site.is_some_and(is_new)
     }
 
     /// Steps 5 and 6 with a coordinator. Watches are armed together with the reading that they belong to.
@@ -183,18 +207,19 @@ impl<Z: ZooKeeper> Coordinator<Z> {
         };
         loop {
             let status = connected(zk).await?;
-            let asks_decision = decided.is_none().then(|| zk.exists_watch(&record.decision()));
+            let asks_decision = decided.is_none().then(|| zk.children_watch(&record.path));
             let asks_tally = counted.is_none().then(|| zk.get_watch(&record.tally()));
             let asks_lives = self.ask_lives(&lives);
             let mut is_lost = false;
             if let Some(asked) = asks_decision {
                 match asked.await {
-                    Ok((None, watch)) => decided = Some(watch),
-                    Ok((Some(_), _)) => {
+                    Ok((list, watch)) if !record.is_decided(&list)? => decided = Some(watch),
+                    Ok(_) => {
                         if let Some(decision) = record.look().await? {
                             return Ok(decision);
                         }
                     }
+                    Err(Error::NoNode) => return Err(Error::NoTransaction(record.path.clone())),
                     Err(Error::ConnectionLoss) => is_lost = true,
                     Err(e) => return Err(e),
                 }

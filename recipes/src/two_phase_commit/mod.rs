@@ -1,7 +1,8 @@
 //! Sites that all commit, or all abort: two-phase commit over a record that nobody can write twice.
 //!
 //! 1. Begin: one transaction of ZooKeeper makes `<tx>`, one znode `s_<site>` a site, and `tally`. There is no half of it.
-//! 2. Open: a site reads what is asked of it, and watches for `decision`.
+//! 2. Open: a site reads what is asked of it, and watches the list of these znodes. The next to come is `decision`; and a
+//!    transaction that is taken away is told as well, which a watch for the absent `decision` would not be.
 //! 3. Vote abort: the vote and the decision in one transaction. It is decided at once.
 //! 4. Vote commit: the vote under version 0, so that it is cast once, and one more on the tally. Without a coordinator the
 //!    vote that completes the set decides in the same transaction.

@@ -3,9 +3,16 @@
 use super::{Decision, Form, Transaction, Vote, told};
 use crate::race::{connected, reconnected};
 use crate::zk::duty::settle;
-use crate::zk::{CreateMode, Data, Error, Op, Stat, ZooKeeper, path};
+use crate::zk::{CreateMode, Data, Error, Listing, Op, Stat, ZooKeeper, path};
 use futures_util::FutureExt;
 use futures_util::future::Shared;
+use std::collections::BTreeSet;
+
+/// Whoever creates it has decided.
+const DECISION: &str = "decision";
+
+/// Its data version counts the votes for commit.
+const TALLY: &str = "tally";
 
 /// What the znode of every transaction begins with.
 const HEADING: &str = "two-phase commit";
@@ -97,16 +104,16 @@ impl Contents {
     }
 }
 
+fn site_name(site: &str) -> String {
+    format!("s_{site}")
+}
+
 pub(super) fn site_path(transaction: &str, site: &str) -> String {
-    format!("{transaction}/s_{site}")
+    path::join(transaction, &site_name(site))
 }
 
 pub(super) fn tally_path(transaction: &str) -> String {
-    path::join(transaction, "tally")
-}
-
-fn decision_path(transaction: &str) -> String {
-    path::join(transaction, "decision")
+    path::join(transaction, TALLY)
 }
 
 /// One transaction, as a handle knows it.
@@ -126,7 +133,7 @@ pub(super) struct Found<Z: ZooKeeper> {
     pub payload: Vec<u8>,
     /// The znodes that were asked for besides.
     pub others: Vec<Option<Data>>,
-    /// A watch for the decision, if one was asked for and there is none.
+    /// Tells of the decision, if that was asked for and there is none.
     pub watch: Option<Z::Watch>,
 }
 
@@ -141,7 +148,7 @@ pub(super) enum Decided<W: std::future::Future> {
 ///
 /// # Errors
 ///
-/// [`Error::NoTransaction`] if there is none, [`Error::Mismatch`] if it is something else.
+/// [`Error::NoTransaction`] if there is none, [`Error::Mismatch`] if it is something else, or not whole.
 pub(super) async fn read<Z: ZooKeeper>(
     zk: &Z,
     path: &str,
@@ -154,18 +161,23 @@ pub(super) async fn read<Z: ZooKeeper>(
         let status = connected(zk).await?;
         let settled = settles.then(|| settle(zk, path));
         let asked = zk.get_many(&all);
-        let watched = watches.then(|| zk.exists_watch(&decision_path(path)));
+        let watched = watches.then(|| zk.children_watch(path));
         // That the reads behind it are answered says that it was.
         drop(settled);
         let answers = async {
             let found = asked.await?;
-            let watch = match watched {
-                Some(watched) => Some(watched.await?),
+            let watched = match watched {
+                Some(watched) => match watched.await {
+                    Ok(watched) => Some(watched),
+                    // Gone since it was read, or read before it was there.
+                    Err(Error::NoNode) => return Ok((Vec::new(), None)),
+                    Err(e) => return Err(e),
+                },
                 None => None,
             };
-            Ok((found, watch))
+            Ok((found, watched))
         };
-        let (found, watch) = match answers.await {
+        let (found, watched) = match answers.await {
             Ok(answers) => answers,
             Err(Error::ConnectionLoss) => {
                 reconnected(zk, status).await?;
@@ -181,7 +193,10 @@ pub(super) async fn read<Z: ZooKeeper>(
                 let Transaction { sites, payload, form } = contents.transaction;
                 let czxid = data.stat.czxid;
                 let record = Record { zk: zk.clone(), path: path.to_owned(), czxid, sites, form };
-                let watch = watch.and_then(|(stat, watch)| stat.is_none().then_some(watch));
+                let watch = match watched {
+                    Some((list, watch)) => (!record.is_decided(&list)?).then_some(watch),
+                    None => None,
+                };
                 return Ok(Found { record, payload, others: found.collect(), watch });
             }
             // The server may be behind what we were told: once more, behind a write.
@@ -201,11 +216,20 @@ impl<Z: ZooKeeper> Record<Z> {
     }
 
     pub(super) fn decision(&self) -> String {
-        decision_path(&self.path)
+        path::join(&self.path, DECISION)
     }
 
+    /// Below the site's own znode: who waits for the decision is told of what comes and goes beside it.
     pub(super) fn alive(&self, site: &str) -> String {
-        format!("{}/alive_{site}", self.path)
+        path::join(&self.site(site), "alive")
+    }
+
+    /// The ephemerals of all sites, if they have any.
+    pub(super) fn all_alive(&self) -> Vec<String> {
+        match self.form {
+            Form::SiteEphemerals => self.sites.iter().map(|site| self.alive(site)).collect(),
+            Form::Decentralised { .. } | Form::Coordinator => Vec::new(),
+        }
     }
 
     fn votes(&self) -> Vec<String> {
@@ -225,6 +249,28 @@ impl<Z: ZooKeeper> Record<Z> {
             }
             Some(_) => Ok(()),
         }
+    }
+
+    /// Step 6: whether the list of the transaction's znodes has a decision. Until there is one, nobody takes a znode away.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Mismatch`] if somebody has, or if it is the list of another transaction.
+    pub(super) fn is_decided(&self, list: &Listing) -> Result<bool, Error> {
+        self.is_this(Some(list.stat))?;
+        let names: BTreeSet<&str> = list.names.iter().map(String::as_str).collect();
+        if names.contains(DECISION) {
+            return Ok(true);
+        }
+        let mut sites = self.sites.iter().map(|site| site_name(site));
+        match names.contains(TALLY) && sites.all(|site| names.contains(site.as_str())) {
+            true => Ok(false),
+            false => Err(self.is_not_whole()),
+        }
+    }
+
+    fn is_not_whole(&self) -> Error {
+        Error::Mismatch(format!("a part of {} is gone, and nothing is decided", self.path))
     }
 
     /// Step 6: the decision on record, if there is one.
@@ -263,45 +309,30 @@ impl<Z: ZooKeeper> Record<Z> {
             drop(settled);
             match self.looked(decision.await, stat.await) {
                 Ok(Some(decision)) => return Ok(decision),
-                Ok(None) => {
-                    let why = format!("a part of {} is gone, and nothing is decided", self.path);
-                    return Err(Error::Mismatch(why));
-                }
+                Ok(None) => return Err(self.is_not_whole()),
                 Err(Error::ConnectionLoss) => drop(reconnected(&self.zk, status).await?),
                 Err(e) => return Err(e),
             }
         }
     }
 
-    /// Step 6: the decision, or a watch for it.
+    /// Step 6: the decision, or a watch for it: on the list of the transaction's znodes, since one for a record that is not
+    /// there would not tell that the whole transaction goes.
     pub(super) async fn watch(&self) -> Result<Decided<Z::Watch>, Error> {
         loop {
             let status = connected(&self.zk).await?;
-            let (armed, stat) = (self.zk.exists_watch(&self.decision()), self.zk.exists(&self.path));
-            let watch = match armed.await {
-                Ok((None, watch)) => Some(watch),
-                Ok((Some(_), _)) => None,
-                Err(Error::ConnectionLoss) => {
-                    reconnected(&self.zk, status).await?;
-                    continue;
-                }
-                Err(e) => return Err(e),
-            };
-            match stat.await {
-                Ok(stat) => self.is_this(stat)?,
-                Err(Error::ConnectionLoss) => {
-                    reconnected(&self.zk, status).await?;
-                    continue;
-                }
-                Err(e) => return Err(e),
-            }
-            match watch {
-                Some(watch) => return Ok(Decided::Watched(watch.shared())),
-                None => {
+            match self.zk.children_watch(&self.path).await {
+                Ok((list, watch)) => {
+                    if !self.is_decided(&list)? {
+                        return Ok(Decided::Watched(watch.shared()));
+                    }
                     if let Some(decision) = self.look().await? {
                         return Ok(Decided::Already(decision));
                     }
                 }
+                Err(Error::NoNode) => return Err(Error::NoTransaction(self.path.clone())),
+                Err(Error::ConnectionLoss) => drop(reconnected(&self.zk, status).await?),
+                Err(e) => return Err(e),
             }
         }
     }

@@ -314,11 +314,6 @@ impl<Z: ZooKeeper> Voted<Z> {
 
     /// Step 6: waits for the decision, however long that takes.
     ///
-    /// Nobody tells it that the transaction was taken away before it was decided ([`Coordinator::forget`], or a stranger's
-    /// delete): it waits on. [`decision_within`](Self::decision_within) looks when its limit is over.
-    ///
-    /// [`Coordinator::forget`]: super::Coordinator::forget
-    ///
     /// # Cancellation
     ///
     /// May be dropped and called again at any time.
@@ -400,8 +395,8 @@ impl<Z: ZooKeeper> Voted<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the site has not learned the decision; nothing was sent.
-    /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied).
+    /// [`is_bad_input`](Error::is_bad_input): the site has not learned the decision; nothing was sent. [`Error::NotEmpty`]:
+    /// somebody has put znodes below the site's own. [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied).
     pub async fn finish(self) -> Result<(), Error> {
         let (zk, path) = (self.voter.record.zk.clone(), self.voter.record.path.clone());
         operation!(&zk, RECIPE, "finish", &path).of(self.leave()).await
@@ -413,15 +408,12 @@ impl<Z: ZooKeeper> Voted<Z> {
         }
         let Voter { record, site, .. } = &self.voter;
         let Record { zk, path, .. } = record;
-        let rest = [record.decision(), record.tally(), path.clone()];
-        let rest = rest.map(|path| Op::Delete { path, version: None }).to_vec();
+        let delete = |path| Op::Delete { path, version: None };
+        let rest = [record.decision(), record.tally(), path.clone()].map(delete).to_vec();
         // Refused while anybody has not finished.
         let last = zk.arm(Duty::Multi(rest.clone()));
-        let mut own = vec![record.site(site)];
-        if record.form == Form::SiteEphemerals {
-            own.push(record.alive(site));
-        }
-        let mut own: Vec<Op> = own.into_iter().map(|path| Op::Delete { path, version: None }).collect();
+        let alive = (record.form == Form::SiteEphemerals).then(|| delete(record.alive(site)));
+        let mut own: Vec<Op> = alive.into_iter().chain([delete(record.site(site))]).collect();
         let mut is_again = false;
         loop {
             let status = connected(zk).await?;

@@ -22,6 +22,11 @@ pub(super) struct Woken {
     lives: u32,
 }
 
+/// Whether a znode is the ephemeral of a site: below the site's own, or beside it as in the textbook's third form.
+fn is_life(name: &str) -> bool {
+    name.starts_with("alive_") || name.ends_with("/alive")
+}
+
 impl Woken {
     pub(super) fn speaks(&mut self, scene: &Scene<'_>, op: OpId, part: &Part) {
         // Whoever begins a transaction watches nothing.
@@ -33,7 +38,7 @@ impl Woken {
 
     /// A znode was created or deleted.
     pub(super) fn changed(&mut self, name: &str) {
-        self.lives += u32::from(name.starts_with("alive_"));
+        self.lives += u32::from(is_life(name));
     }
 
     pub(super) fn fired(
@@ -45,7 +50,7 @@ impl Woken {
         zxid: u32,
         sink: &mut Sink,
     ) {
-        let is_end = kind == Notify::Deleted && !name.starts_with("alive_");
+        let is_end = kind == Notify::Deleted && !is_life(name);
         // That the transaction has begun is told to those who wait for it, by whatever means.
         if is_end || (name.is_empty() && kind == Notify::Created) {
             return;

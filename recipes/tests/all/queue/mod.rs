@@ -115,6 +115,47 @@ async fn delete_all(by: &Client, path: &str) {
     drop(by.zk.delete(path, None).await);
 }
 
+/// Deletes the queue and makes it again at once, with another item for each that was in it, under the same name; if there is
+/// none, under the first name.
+async fn make_again(by: &Client, item: &[u8]) {
+    let directories = [QUEUE.to_owned()]
+        .into_iter()
+        .chain(["receipts", "takers", "claims"].map(|directory| format!("{QUEUE}/{directory}")));
+    let directories: Vec<String> = directories.collect();
+    loop {
+        // One flight, so that whoever takes at the time has not gone on by much.
+        let mode = by.zk.get(QUEUE);
+        let lists: Vec<_> = directories.iter().map(|directory| by.zk.children(directory)).collect();
+        let (mut deletes, mut creates) = (Vec::new(), Vec::new());
+        let mode = mode.await.expect("the queue is there").data;
+        for (directory, list) in directories.iter().zip(lists) {
+            let Ok(list) = list.await else { continue };
+            deletes.push(Op::Delete { path: directory.clone(), version: None });
+            let data = if directory == QUEUE { mode.clone() } else { Vec::new() };
+            creates.push(Op::Create { path: directory.clone(), data, mode: CreateMode::Persistent });
+            for path in list.names.iter().map(|name| format!("{directory}/{name}")) {
+                if directories.contains(&path) {
+                    continue;
+                }
+                deletes.push(Op::Delete { path: path.clone(), version: None });
+                if directory == QUEUE {
+                    creates.push(Op::Create { path, data: item.to_vec(), mode: CreateMode::Persistent });
+                }
+            }
+        }
+        // From below, and from above.
+        deletes.reverse();
+        deletes.extend(creates);
+        if by.zk.multi(deletes).await.is_ok() {
+            break;
+        }
+    }
+    if names_left(by).await.is_empty() {
+        let first = format!("{QUEUE}/queue-");
+        by.zk.create(&first, item, CreateMode::PersistentSequential).await.expect("the queue is there");
+    }
+}
+
 // Dropped at every await.
 
 /// A claim that ends in a way that may be dropped: the item is done with or handed out again.

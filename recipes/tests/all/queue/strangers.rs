@@ -77,7 +77,7 @@ fn a_stranger_who_deletes_everything_at_any_time_does_no_harm_to_what_comes_afte
 fn an_item_of_a_queue_that_was_made_again_is_not_taken_for_the_one_of_that_name_before() {
     for (delivery, steps) in [Delivery::AtMostOnce, Delivery::AtLeastOnce]
         .into_iter()
-        .flat_map(|way| (0..80).map(move |n| (way, n)))
+        .flat_map(|way| (0..60).map(move |n| (way, n)))
     {
         play(move |stage| async move {
             let (a, c) = (stage.client("a").await, stage.client("c").await);
@@ -103,14 +103,31 @@ fn an_item_of_a_queue_that_was_made_again_is_not_taken_for_the_one_of_that_name_
                 }
                 Ok(taken)
             });
-            stage.pass(&c, Duration::from_millis(steps)).await;
-            delete_all(&c, QUEUE).await;
-            // At once when the consumer has made the directory again.
-            let new = format!("{QUEUE}/queue-");
-            while c.zk.create(&new, b"new", CreateMode::PersistentSequential).await.is_err() {}
+            stage.pass(&c, Duration::from_micros(500 * steps)).await;
+            make_again(&c, b"new").await;
             stage.pass(&c, Duration::from_secs(10)).await;
             let taken = taking.now_or_never().expect("the new one is handed out").expect("its process lives");
             assert_eq!(taken.expect("it gets there").last().map(Vec::as_slice), Some(&b"new"[..]));
+        });
+    }
+}
+
+#[test]
+fn an_old_claim_takes_nobody_elses_away_when_the_queue_was_made_again() {
+    for gives_back in [true, false] {
+        play(move |stage| async move {
+            let (a, b, c) = (stage.client("a").await, stage.client("b").await, stage.client("c").await);
+            producer(&c, Delivery::AtLeastOnce).put(b"old").await.expect("it is put");
+            let old = claimer(&a, 1).claim().await.expect("there is one");
+            make_again(&c, b"new").await;
+            let new = claimer(&b, 1).claim().await.expect("there is one");
+            assert_eq!(new.attempts(), old.attempts(), "by its version it could be the old one's");
+            match gives_back {
+                true => assert_eq!(old.give_back().await, Err(Error::ClaimLost)),
+                false => drop(old),
+            }
+            stage.settle().await;
+            assert_eq!(new.done().await, Ok(()));
         });
     }
 }

@@ -172,7 +172,7 @@ fn without_a_coordinator_a_site_costs_five_requests_in_three_round_trips() {
         assert_eq!(last.decision().now_or_never(), Some(Ok(Decision::Commit)));
         let (voted, decided) = waiting.await;
         assert_eq!(decided, Ok(Decision::Commit));
-        let site = [Kind::MultiRead, Kind::Exists, Kind::Multi, Kind::Get, Kind::Exists];
+        let site = [Kind::MultiRead, Kind::Children, Kind::Multi, Kind::Get, Kind::Exists];
         assert_eq!(a.sent(&stage, mark), site);
         assert_eq!(stage.fired(mark), 2, "one a site");
         let mark = stage.mark();

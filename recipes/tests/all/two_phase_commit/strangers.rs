@@ -70,7 +70,7 @@ fn nothing_is_decided_on_znodes_that_strangers_have_touched() {
                 let voted = a.votes("a", Vote::Commit).await;
                 match meddles {
                     true => drop(c.zk.set(path, b"perhaps", None).await.expect("it is there")),
-                    false => c.zk.delete(path, None).await.expect("it is there"),
+                    false => c.takes(form, &[path]).await,
                 }
                 let told = voted.decision_within(LIMIT).await;
                 assert!(told.as_ref().is_err_and(Error::is_mismatch), "{form:?} {path} {told:?}");
@@ -124,6 +124,53 @@ fn a_transaction_that_vanishes_or_begins_anew_is_not_obeyed() {
                 }
                 stage.settle().await;
             });
+        }
+    }
+}
+
+impl Client {
+    /// As a stranger: takes znodes of a transaction away, and the ephemeral of site a that is below one of them.
+    async fn takes(&self, form: Form, paths: &[&str]) {
+        let below = |path: &str| match form {
+            Form::SiteEphemerals if path.ends_with("s_a") => Some(format!("{path}/alive")),
+            _ => None,
+        };
+        let all = paths.iter().flat_map(|path| below(path).into_iter().chain([(*path).to_owned()]));
+        let ops = all.map(|path| Op::Delete { path, version: None });
+        self.zk.multi(ops.collect()).await.expect("they are there");
+    }
+}
+
+/// What a stranger may take away, and what those are told who wait.
+const TAKEN: [(&[&str], bool); 4] = [
+    (&["/app/tx/s_a", "/app/tx/s_b", "/app/tx/tally", "/app/tx"], true),
+    (&["/app/tx/s_b"], false),
+    (&["/app/tx/s_a"], false),
+    (&["/app/tx/tally"], false),
+];
+
+#[test]
+fn who_waits_without_a_limit_is_told_that_the_transaction_is_not_whole_any_more() {
+    for form in FORMS {
+        for (taken, is_all) in TAKEN {
+            for coordinates in [false, true] {
+                play(move |stage| async move {
+                    let (c, a, s) = (founder(&stage).await, stage.client("a").await, stage.client("s").await);
+                    let coordinator = c.begins(form, &["a", "b"]).await;
+                    let voted = a.votes("a", Vote::Commit).await;
+                    let waiting = match coordinates {
+                        true => spawned(&c, async move { coordinator.decision().await }),
+                        false => spawned(&a, async move { voted.decision().await }),
+                    };
+                    stage.settle().await;
+                    s.takes(form, taken).await;
+                    let told = waiting.await.expect_err("nothing can be decided");
+                    match is_all {
+                        true => assert_eq!(told, Error::NoTransaction(TX.into()), "{form:?}"),
+                        false => assert!(told.is_mismatch(), "{form:?} {taken:?} {told}"),
+                    }
+                });
+            }
         }
     }
 }

@@ -205,8 +205,8 @@ fn a_site_that_dies_before_its_vote_is_told_at_once() {
         let voted = a.votes("a", Vote::Commit).await;
         let opened = b.opens("b").await;
         stage.settle().await;
-        assert_eq!(a.znodes(&stage), ["/app/tx/alive_a"]);
-        assert_eq!(b.znodes(&stage), ["/app/tx/alive_b"]);
+        assert_eq!(a.znodes(&stage), ["/app/tx/s_a/alive"]);
+        assert_eq!(b.znodes(&stage), ["/app/tx/s_b/alive"]);
         drop(opened);
         assert_eq!(deciding.await, Ok(Decision::Abort));
         assert_eq!(voted.decision().await, Ok(Decision::Abort));
@@ -249,7 +249,7 @@ fn the_ephemeral_of_a_former_session_is_waited_for() {
         assert!((&mut opening).now_or_never().is_none(), "it waits");
         a.zk.close(TIMEOUT).await.expect("it is closed");
         let site = opening.await.expect("it opens");
-        assert_eq!(b.znodes(&stage), ["/app/tx/alive_a"]);
+        assert_eq!(b.znodes(&stage), ["/app/tx/s_a/alive"]);
         drop((former, site));
     });
     play(|stage| async move {
