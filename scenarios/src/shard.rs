@@ -6,7 +6,7 @@
 use crate::plan::Plan;
 use crate::run;
 use crate::shape::Shape;
-use crate::strategy::{Search, Strategy};
+use crate::strategy::{Besides, Search, Strategy};
 use crate::sweep::{Failures, Order, Tally};
 use crate::target::Target;
 use serde::{Deserialize, Serialize};
@@ -45,8 +45,8 @@ pub struct Asked {
     pub code: String,
     /// The strategy.
     pub strategy: String,
-    /// Whether sizes were drawn, too.
-    pub varied: bool,
+    /// What else each run drew.
+    pub besides: Besides,
     /// The plan of all runs, if there was one.
     pub plan: Option<Plan>,
     /// The first seed.
@@ -132,7 +132,7 @@ impl Sheet {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 code: first.map_or_else(|_| "panic".to_owned(), |run| format!("{:032x}", run.hash)),
                 strategy: search.strategy.name().to_owned(),
-                varied: search.varied,
+                besides: search.besides,
                 plan: search.plan.clone(),
                 from: order.seeds.start,
                 seeds: order.seeds.end - order.seeds.start,
@@ -152,9 +152,9 @@ impl Sheet {
         let foreign = |what, name: &str| ShardError::Foreign(file.to_owned(), what, name.to_owned());
         let target =
             Target::from_name(&self.workload).ok_or_else(|| foreign("a workload", &self.workload))?;
-        let Asked { strategy, varied, plan, from, seeds, require_probes, .. } = &self.asked;
+        let Asked { strategy, besides, plan, from, seeds, require_probes, .. } = &self.asked;
         let known = Strategy::from_name(strategy).ok_or_else(|| foreign("a strategy", strategy))?;
-        let search = Search::new(target, known, plan.clone()).varied(*varied);
+        let search = Search::new(target, known, plan.clone()).drawing(*besides);
         let order = Order {
             search,
             seeds: *from..from.saturating_add(*seeds),
@@ -171,10 +171,10 @@ impl Sheet {
 impl Asked {
     /// In what two orders differ, if they do.
     fn differs(&self, other: &Asked) -> Option<&'static str> {
-        let Asked { version, code, strategy, varied, plan, from, seeds, require_probes } = other;
+        let Asked { version, code, strategy, besides, plan, from, seeds, require_probes } = other;
         let same = [
             (self.plan == *plan, "the plan"),
-            (self.strategy == *strategy && self.varied == *varied, "the strategy"),
+            (self.strategy == *strategy && self.besides == *besides, "the strategy"),
             (self.from == *from && self.seeds == *seeds, "the seeds"),
             (self.require_probes == *require_probes, "what they require"),
             (self.version == *version && self.code == *code, "the program that made them"),

@@ -59,7 +59,11 @@ impl Wake {
         let mut promised = 0;
         for watch in view.watches.of(waits) {
             let ahead = view.contender_of(watch.path).and_then(|number| view.contender(number));
-            let ahead = ahead.filter(|ahead| ahead.object == op.object && ahead.stands_before(own));
+            // Who was taken out of the line by a stranger looks, and is told, when the one goes whom it watches; that one may
+            // have come since, where the line was taken away and begun anew.
+            let is_out = !own.is_alive() && own.by_stranger;
+            let ahead =
+                ahead.filter(|ahead| ahead.object == op.object && (is_out || ahead.stands_before(own)));
             let on_dir =
                 ahead.is_none() && watch.table == Table::Child && Self::tells(scene, op, own, watch.path);
             // One that is gone, but not yet at the server where it is watched, will be told all the same.

@@ -326,6 +326,11 @@ fn db_5_who_comes_late_is_told() {
     let run = [&once, A_JOINS, B_OPENS, A_IS_IN, late].concat();
     says(&run, "DB-5 fail");
     says(&edit(&run, "20.000 a", "0.044 c #5 return refused\n20.000 a"), "DB-5 pass");
+    // What is made where the barrier was is another one.
+    let gone = |at: &str| format!("{at} server:0 txn 0x7 s9 multi ok\n{at} server:0 deleted 0x7 /b by s9\n");
+    says(&edit(&run, "0.040 c", &format!("{}0.040 c", gone("0.039"))), "DB-5 pass");
+    let before = [&once, A_JOINS, &gone("0.007"), B_OPENS, A_IS_IN, late].concat();
+    says(&before, "DB-5 fail");
 }
 
 #[test]

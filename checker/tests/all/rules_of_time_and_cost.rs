@@ -46,6 +46,31 @@ fn mx_7_it_goes_between_the_list_and_the_watch() {
 }
 
 #[test]
+fn mx_7_who_was_taken_out_of_the_line_is_told_when_whoever_it_watches_goes() {
+    let anew = "
+0.0125 c fault foreign_delete c
+0.0125 server:0 txn 0x5 s3 multi ok
+0.0125 server:0 deleted 0x5 /lock/b-1 by s3
+0.0125 c fault foreign_delete c
+0.0125 server:0 deleted 0x5 /lock/a-0 by s3
+0.0126 a #1 unbelieve lost
+0.0126 a acquire#3 call /lock
+0.0126 a #3 send r7 create /lock/a-
+0.0127 server:0 #3 txn 0x6 s1 create ok
+0.0127 server:0 #3 created 0x6 /lock/a-0 s1
+";
+    let watches = "
+0.013 server:0 #2 arm s2 child /lock/a-0
+0.014 b #2 reply r5 ok 0x6
+1.000 world heal
+";
+    let run = [HEAD, A_HOLDS, &without(&without(B_WAITS, "arm"), "reply r5"), anew, watches].concat();
+    says(&run, "MX-7 pass");
+    says(&edit(&run, "/lock/b-1 by s3", "/lock/b-1 by s2"), "MX-7 fail");
+    says(&without(&run, "arm s2"), "MX-7 fail");
+}
+
+#[test]
 fn mx_7_a_notification_on_its_way_wakes() {
     let release = without(A_RELEASES, "b #2 notice");
     let run = [HEAD, A_HOLDS, B_WAITS, &release].concat();

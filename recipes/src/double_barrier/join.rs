@@ -79,7 +79,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                 connection: status.connection,
             };
             match &mut self.armed {
-                // What was asked for before was certainly not done.
+                // Of what was asked for before nothing is there.
                 Some(armed) => armed.narrow(duty),
                 None => self.armed = Some(zk.arm(duty)),
             }
@@ -122,6 +122,9 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                     if let Some(registered) = self.find_own().await? {
                         return Ok(registered);
                     }
+                    // It may have been done, counted, and taken away with the whole barrier: who was let in with it must not
+                    // take what we register now for it.
+                    self.guid = zk.guid();
                 }
                 Err(e) => {
                     if !e.is_outcome_unknown() {

@@ -214,7 +214,9 @@ impl<Z: ZooKeeper> Coordinator<Z> {
             if let Some(asked) = asks_decision {
                 match asked.await {
                     Ok((list, watch)) if !record.is_decided(&list)? => decided = Some(watch),
-                    Ok(_) => {
+                    Ok((_, watch)) => {
+                        // It would tell who finishes.
+                        drop(watch);
                         if let Some(decision) = record.look().await? {
                             return Ok(decision);
                         }

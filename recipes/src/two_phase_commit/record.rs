@@ -326,6 +326,8 @@ impl<Z: ZooKeeper> Record<Z> {
                     if !self.is_decided(&list)? {
                         return Ok(Decided::Watched(watch.shared()));
                     }
+                    // It would tell who finishes.
+                    drop(watch);
                     if let Some(decision) = self.look().await? {
                         return Ok(Decided::Already(decision));
                     }

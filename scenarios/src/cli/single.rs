@@ -1,6 +1,6 @@
 //! `run` and `replay`: one run, shown.
 
-use super::sweeping::{again, parse_strategy};
+use super::sweeping::{Drawn, again, parse_strategy};
 use super::{Output, failure, nearest, reporting, shrinking, status, word};
 use crate::code::Recorded;
 use crate::plan::Plan;
@@ -28,9 +28,8 @@ pub(super) struct RunOne {
     /// Of which search it is the run: uniform, swarm, systematic or portfolio
     #[arg(long, value_parser = parse_strategy, default_value = "swarm")]
     strategy: Strategy,
-    /// Draw its sizes too, as `sweep --vary` does
-    #[arg(long)]
-    vary: bool,
+    #[command(flatten)]
+    besides: Drawn,
     /// A plan to follow instead of the one that the seed draws: a JSON file
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
@@ -71,7 +70,7 @@ impl RunOne {
         let names: Vec<&str> = stories::all().map(|story| story.name).collect();
         let target = target(&self.name, &names)?;
         let plan = self.plan.as_deref().map(read_plan).transpose()?;
-        let search = Search::new(target, self.strategy, plan).varied(self.vary);
+        let search = Search::new(target, self.strategy, plan).drawing(self.besides.besides());
         let Some(attempt) = search.attempt(self.seed) else {
             bail!("a systematic search of {:?} ends before number {}", target.name, self.seed);
         };

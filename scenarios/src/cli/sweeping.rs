@@ -6,7 +6,7 @@ use super::single::{read_plan, run_line, target};
 use super::{Output, failure, fresh, junit, shapes, shrinking, status, word};
 use crate::run::Run;
 use crate::shard::Sheet;
-use crate::strategy::{Search, Strategy};
+use crate::strategy::{Besides, Search, Strategy};
 use crate::sweep::{self, Order, Tally};
 use crate::target::Target;
 use anyhow::{Context, anyhow, bail};
@@ -52,9 +52,8 @@ pub(super) struct Sweep {
     /// In what order runs are searched: uniform, swarm, systematic or portfolio
     #[arg(long, value_parser = parse_strategy, default_value = "swarm")]
     strategy: Strategy,
-    /// Draw the sizes of each run too: servers, clients, rounds, and the sessions' timeout
-    #[arg(long)]
-    vary: bool,
+    #[command(flatten)]
+    besides: Drawn,
     /// One plan for all seeds, instead of one drawn by each: a JSON file
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
@@ -80,6 +79,24 @@ pub(super) struct Sweep {
     files: Files,
     #[command(flatten)]
     output: Output,
+}
+
+/// What a run draws besides what its strategy does.
+#[derive(Args)]
+pub(super) struct Drawn {
+    /// Draw the sizes of each run too: servers, clients, rounds, and the sessions' timeout
+    #[arg(long)]
+    vary: bool,
+    /// Let strangers meddle in one of two runs: they delete znodes, write into them, or add some
+    #[arg(long)]
+    strangers: bool,
+}
+
+impl Drawn {
+    /// The same, as a search has it.
+    pub(super) fn besides(&self) -> Besides {
+        Besides { sizes: self.vary, strangers: self.strangers }
+    }
 }
 
 /// Reads 500ms, 60s or 5m.
@@ -120,8 +137,9 @@ pub(super) fn numbered(search: &Search, seed: u64) -> String {
         Strategy::Swarm => String::new(),
         strategy => format!(" --strategy {}", strategy.name()),
     };
-    let vary = if search.varied { " --vary" } else { "" };
-    format!("{name}{strategy}{vary} --seed {seed}")
+    let vary = if search.besides.sizes { " --vary" } else { "" };
+    let strangers = if search.besides.strangers { " --strangers" } else { "" };
+    format!("{name}{strategy}{vary}{strangers} --seed {seed}")
 }
 
 /// The command that makes a run of a search again, for whoever reads it.
@@ -175,7 +193,7 @@ impl Sweep {
         let started = now();
         let mut parts = Vec::new();
         for target in targets {
-            let search = Search::new(target, self.strategy, plan.clone()).varied(self.vary);
+            let search = Search::new(target, self.strategy, plan.clone()).drawing(self.besides.besides());
             let require_probes = self.require_probes || self.until_covered;
             let (seeds, shard, count_transitions) = (self.from..end, self.shard, self.until_covered);
             let order = Order { search, seeds, shard, jobs, require_probes, count_transitions };

@@ -3,9 +3,10 @@
 //! A strategy is a function of the number alone. So a sweep can be cut into shards, made on any number of threads, and any of
 //! its runs made again by its number.
 
-mod sizes;
+mod besides;
 mod systematic;
 
+pub use besides::Besides;
 pub use systematic::{Counted, Spot};
 
 use crate::plan::Plan;
@@ -73,8 +74,8 @@ pub struct Search {
     pub strategy: Strategy,
     /// A plan for all runs, or none: each draws its own.
     pub plan: Option<Plan>,
-    /// Whether each run draws its sizes too: servers, clients, rounds, the sessions' timeout.
-    pub varied: bool,
+    /// What each run draws besides.
+    pub besides: Besides,
     /// What a systematic search enumerates, once somebody has asked.
     places: Arc<OnceLock<Enumeration>>,
 }
@@ -127,18 +128,18 @@ impl Attempt {
 impl Search {
     /// Of a target by a strategy, with a plan for all runs, or none.
     pub fn new(target: &'static Target, strategy: Strategy, plan: Option<Plan>) -> Search {
-        Search { target, strategy, plan, varied: false, places: Arc::default() }
+        Search { target, strategy, plan, besides: Besides::default(), places: Arc::default() }
     }
 
-    /// The same, in which each run draws its sizes too, or does not.
+    /// The same, in which each run draws this besides.
     #[must_use]
-    pub fn varied(self, varied: bool) -> Search {
-        Search { varied, places: Arc::default(), ..self }
+    pub fn drawing(self, besides: Besides) -> Search {
+        Search { besides, places: Arc::default(), ..self }
     }
 
     /// Whether its runs are those that every seed means if nothing else is said.
     pub fn is_plain(&self) -> bool {
-        self.strategy == Strategy::Swarm && self.plan.is_none() && !self.varied
+        self.strategy == Strategy::Swarm && self.plan.is_none() && self.besides == Besides::default()
     }
 
     /// What the run of that number is, or nothing if a systematic search has come to its end.
@@ -167,7 +168,7 @@ impl Search {
     /// The plan of a number, as it is drawn.
     fn drawn(&self, number: u64) -> Plan {
         let plan = self.plan.clone().unwrap_or_else(|| self.target.plan(number));
-        if self.varied { sizes::vary(plan, number) } else { plan }
+        self.besides.drawn(plan, number)
     }
 
     /// The kinds of fault that a run of this search may show.

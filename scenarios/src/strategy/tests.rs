@@ -1,6 +1,8 @@
 use super::systematic::spread;
 use super::*;
 use crate::broken;
+use crate::plan::Strangers;
+use crate::strangers::Act;
 use crate::workloads::lock;
 use std::collections::BTreeSet;
 use zk_checker::history::What;
@@ -44,13 +46,30 @@ fn a_uniform_run_has_every_kind_and_all_have_the_same_rates() {
 
 #[test]
 fn sizes_are_drawn_on_request_and_keep_within_what_a_plan_allows() {
-    let varied = search(Strategy::Swarm).varied(true);
+    let varied = search(Strategy::Swarm).drawing(Besides { sizes: true, strangers: false });
     let plans: Vec<Plan> =
         (0..200).map(|number| varied.attempt(number).expect("it has no end").plan).collect();
     assert!(plans.iter().all(|plan| plan.check() == Ok(()) && plan.clients >= 2));
     let clients: BTreeSet<u8> = plans.iter().map(|plan| plan.clients).collect();
     let servers: BTreeSet<u8> = plans.iter().map(|plan| plan.servers).collect();
     assert_eq!((clients, servers), ([2, 3, 4, 5].into(), [3, 5].into()));
+}
+
+#[test]
+fn strangers_are_drawn_on_request_in_one_of_two_runs_and_the_rest_stays_what_it_is() {
+    let meddled_with = search(Strategy::Swarm).drawing(Besides { sizes: false, strangers: true });
+    let mut acts = BTreeSet::new();
+    let mut meddlers = 0;
+    for number in 0..400 {
+        let plan = meddled_with.attempt(number).expect("it has no end").plan;
+        assert_eq!(plan.check(), Ok(()));
+        meddlers += u32::from(!plan.strangers.is_nobody());
+        acts.extend(plan.strangers.rates.keys().cloned());
+        let without = Plan { strangers: Strangers::default(), ..plan };
+        assert_eq!(without, search(Strategy::Swarm).attempt(number).expect("it has no end").plan);
+    }
+    assert!((150..=250).contains(&meddlers), "{meddlers}");
+    assert_eq!(acts, Act::ALL.iter().map(|act| act.name().to_owned()).collect());
 }
 
 #[test]

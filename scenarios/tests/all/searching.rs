@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
-use zk_scenarios::strategy::{Search, Strategy};
+use zk_scenarios::strategy::{Besides, Search, Strategy};
 use zk_scenarios::sweep::{Order, Tally, sweep};
 use zk_scenarios::target::Target;
 
@@ -34,13 +34,16 @@ fn tally(search: Search, seeds: u64) -> Tally {
 }
 
 #[test]
-fn every_workload_holds_under_every_strategy_and_in_other_sizes() {
+fn every_workload_holds_under_every_strategy_in_other_sizes_and_among_strangers() {
     for target in Target::workloads() {
         for strategy in Strategy::ALL {
             assert_eq!(tally(Search::new(target, strategy, None), 60).failures, [].into(), "{target:?}");
         }
-        let varied = Search::new(target, Strategy::Swarm, None).varied(true);
-        assert_eq!(tally(varied, 60).failures, [].into(), "{target:?} in other sizes");
+        for strangers in [false, true] {
+            let besides = Besides { sizes: true, strangers };
+            let drawing = Search::new(target, Strategy::Swarm, None).drawing(besides);
+            assert_eq!(tally(drawing, 60).failures, [].into(), "{target:?} with {besides:?}");
+        }
     }
 }
 

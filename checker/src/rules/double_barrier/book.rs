@@ -5,7 +5,7 @@ use crate::history::{
 };
 use crate::sink::Scene;
 use crate::view::{Moment, NEVER, Phase};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Who an enter is: what its caller says, or nobody but itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,6 +118,8 @@ pub(super) struct Book {
     of_op: Vec<u32>,
     /// Enters and leaves that are open.
     pub(super) open: Vec<OpId>,
+    /// When barriers were deleted, by their paths: what is made there afterwards is another one.
+    ended: BTreeMap<Sym, Moment>,
     foreign_due: u32,
     /// A fault has struck, or somebody has given up: figures of a calm run do not apply.
     pub(super) is_disturbed: bool,
@@ -321,6 +323,9 @@ impl Book {
 
     fn deleted(&mut self, scene: &Scene<'_>, zxid: u64, path: Sym, by: Session) {
         let now = scene.view.now;
+        if let Some((_, true)) = object_of(scene.tables, path) {
+            self.ended.insert(path, now);
+        }
         if let Some(member) =
             self.members.iter_mut().rfind(|member| member.path == path && member.gone == NEVER)
         {
@@ -334,6 +339,11 @@ impl Book {
         {
             (ready.gone, ready.deleted) = (zxid, now);
         }
+    }
+
+    /// Whether a barrier was deleted since.
+    pub(super) fn has_ended(&self, root: Sym, since: Moment) -> bool {
+        self.ended.get(&root).is_some_and(|ended| ended.index > since.index)
     }
 
     /// The latest znode of a part.

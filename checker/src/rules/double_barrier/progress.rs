@@ -139,9 +139,10 @@ fn enter_owed(book: &Book, scene: &Scene<'_>, at: usize) -> Option<(RuleId, u64,
         let why = format!("{} entered with it", scene.client(other.client));
         return Some((RuleId::Db6, other.over.at, why));
     }
+    let before =
+        |other: &&Part| other.over.index < part.called.index && !book.has_ended(object.path, other.over);
     if object.manner.once
-        && let Some(other) =
-            book.parts.iter().filter(entered).find(|other| other.over.index < part.called.index)
+        && let Some(other) = book.parts.iter().filter(entered).find(before)
     {
         let why = format!("it came late: {} had entered before", scene.client(other.client));
         return Some((RuleId::Db5, other.over.at.max(part.called.at), why));

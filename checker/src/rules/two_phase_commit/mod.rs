@@ -359,7 +359,8 @@ impl TwoPhaseCommit {
         let Some(transaction) = self.of(object).filter(|transaction| !transaction.is_meddled_with) else {
             return;
         };
-        transaction.woken.fired(scene, object, session, (kind, path, name), zxid, sink);
+        let decided = transaction.written.decided_at();
+        transaction.woken.fired(scene, object, session, (kind, path, name), (zxid, decided), sink);
     }
 }
 

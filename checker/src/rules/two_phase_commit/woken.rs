@@ -2,13 +2,15 @@
 //!
 //! A change tells each session once at the most, so what a session may be told follows from what it takes part in: a site the
 //! decision, and the votes of the others if it is declared to follow them; a coordinator the decision, the tally at each
-//! vote, and the ephemerals of the sites if there are any. The end of the record is told to nobody who has need of it; what a
-//! watch that was about to be taken away tells is not counted.
+//! vote, and the ephemerals of the sites if there are any. The end of the record is told to nobody who has need of it. What a
+//! watch tells that its client has asked to be taken away is not counted; nor is, once an operation, what one tells that was
+//! armed when it was decided already: of somebody who finishes, before the client knows that it need not watch.
 
 use super::{COORDINATOR, Part, size};
 use crate::history::{Notify, ObjectId, OpId, Session, Sym, Verb};
 use crate::sink::{Scene, Sink, Story};
 use crate::verdict::RuleId;
+use crate::view::{Moment, Watch, is_told};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was told to whom.
@@ -20,6 +22,8 @@ pub(super) struct Woken {
     told: BTreeMap<Session, BTreeSet<(u32, Sym)>>,
     /// How often an ephemeral of a site has come or gone.
     lives: u32,
+    /// Operations that were told of somebody who finishes.
+    late: BTreeSet<OpId>,
 }
 
 /// Whether a znode is the ephemeral of a site: below the site's own, or beside it as in the textbook's third form.
@@ -36,6 +40,11 @@ impl Woken {
         self.parties.entry(scene.view.op(op).client).or_default().insert(part.site);
     }
 
+    /// Whether it was decided when a watch was armed, and its operation was not told so before.
+    fn is_late(&mut self, watch: &Watch, decided: Option<Moment>) -> bool {
+        decided.is_some_and(|decided| decided.index < watch.armed_index) && self.late.insert(watch.op)
+    }
+
     /// A znode was created or deleted.
     pub(super) fn changed(&mut self, name: &str) {
         self.lives += u32::from(is_life(name));
@@ -47,12 +56,17 @@ impl Woken {
         object: ObjectId,
         session: Session,
         (kind, path, name): (Notify, Sym, &str),
-        zxid: u32,
+        (zxid, decided): (u32, Option<Moment>),
         sink: &mut Sink,
     ) {
         let is_end = kind == Notify::Deleted && !is_life(name);
         // That the transaction has begun is told to those who wait for it, by whatever means.
         if is_end || (name.is_empty() && kind == Notify::Created) {
+            return;
+        }
+        let mut watches = scene.view.watches.of(session).iter();
+        let watch = watches.find(|watch| watch.path == path && is_told(watch.table, kind));
+        if watch.is_some_and(|watch| !watch.registered || self.is_late(watch, decided)) {
             return;
         }
         let Some(client) = scene.view.session(session).client else { return };

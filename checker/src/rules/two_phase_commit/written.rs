@@ -62,6 +62,11 @@ impl Written {
         self.record.is_some()
     }
 
+    /// When that was made.
+    pub(super) fn decided_at(&self) -> Option<Moment> {
+        self.record.as_ref().map(|record| record.made)
+    }
+
     /// Sites whose vote stands.
     pub(super) fn votes(&self) -> usize {
         self.slots.values().filter(|slot| slot.vote.is_some()).count()

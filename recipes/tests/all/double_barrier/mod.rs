@@ -13,7 +13,7 @@ use sim_zk::witness::Kind;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
-use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
+use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper};
 use zk_recipes::{
     DoubleBarrier, DoubleBarrierOptions, HoldState, Inside, Leave, LostReason, Parents, Reuse, Stop,
 };

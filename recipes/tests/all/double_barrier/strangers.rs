@@ -162,6 +162,45 @@ fn who_leaves_a_barrier_that_was_taken_away_does_not_wait_for_those_who_gather_a
 }
 
 #[test]
+fn who_registers_once_more_when_all_was_taken_away_is_not_the_one_who_was_counted() {
+    for how in WAYS {
+        // Its requests until it has registered are four.
+        let registered = (0..4).map(|nth| {
+            let (was_registered, _) = play_struck(Fault::ReplyLost, nth, move |stage, danger| async move {
+                let [a, b, c, d] = clients(&stage).await;
+                let of = |id| DoubleBarrierOptions { leave: how, ..named(3, id) };
+                danger.begins();
+                let registering = enters(&b, of("b"));
+                stage.pass(&d, RECONNECT / 3).await;
+                if b.znodes(&stage).is_empty() {
+                    return false;
+                }
+                let entering = join_all([enters(&a, of("a")), enters(&c, of("c"))]).await;
+                let members = [&a, &b, &c].into_iter().flat_map(|who| who.znodes(&stage));
+                let below = members.chain(["/step/0", "/step/1", "/step"].map(str::to_owned));
+                let ops = below.map(|path| Op::Delete { path, version: None });
+                d.zk.multi(ops.collect()).await.expect("it is all there");
+                // It registers again.
+                stage.pass(&d, 2 * RECONNECT).await;
+                let leaving = entering.into_iter().zip([&a, &c]);
+                let leaving = leaving.map(|(inside, client)| leaves(client, inside.expect("it is in")));
+                let leaving: Vec<_> = leaving.collect();
+                stage.pass(&d, 2 * RECONNECT).await;
+                for out in leaving {
+                    let out = out.now_or_never();
+                    out.expect("it waits for nobody who was not inside").expect("it is out");
+                }
+                assert_eq!(b.znodes(&stage).len(), 1);
+                drop(registering);
+                true
+            });
+            was_registered
+        });
+        assert!(registered.filter(|was_registered| *was_registered).count() > 0);
+    }
+}
+
+#[test]
 fn a_session_that_ends_ends_everything() {
     play(|stage| async move {
         let [a, b, c] = clients(&stage).await;
