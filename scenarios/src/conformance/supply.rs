@@ -3,7 +3,7 @@
 use super::sim::Simulated;
 use super::target::{Target, Trouble};
 use super::tcp::Tcp;
-use crate::real::{Server, ServerOptions};
+use crate::real::{Server, ServerOptions, Settings};
 use std::time::Duration;
 
 /// The tick of our servers: session timeouts lie between one and ten seconds.
@@ -109,7 +109,8 @@ impl Supply for OurOwn {
     fn target(&mut self, config: &str) -> Result<Option<Tcp>, Trouble> {
         let properties = Configuration::named(config)?.properties();
         let properties: Vec<&str> = properties.iter().map(String::as_str).collect();
-        let server = Server::start_with(ServerOptions { port: None, tick: TICK }, &properties)?;
+        let settings = Settings { properties: &properties, lines: &[] };
+        let server = Server::start_with(ServerOptions { port: None, tick: TICK }, settings)?;
         Ok(Some(Tcp::of_our_own(server)))
     }
 }

@@ -8,7 +8,7 @@
 
 use super::between::Between;
 use super::proxy::Network;
-use super::server::{Member, PORTS_TRIED, Peer, Server, ServerOptions, StartError, io, listen};
+use super::server::{Member, PORTS_TRIED, Peer, Server, ServerOptions, Settings, StartError, io, listen};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,16 +41,16 @@ impl Ensemble {
     ///
     /// One sentence each, as [`Server::start`]. Whatever was started by then is gone again.
     pub fn start(options: &EnsembleOptions) -> Result<Ensemble, StartError> {
-        Self::start_in(options, &[], None)
+        Self::start_in(options, Settings::default(), None)
     }
 
-    /// Starts an ensemble of servers with those Java system properties, each as `name=value`.
+    /// Starts an ensemble of servers with those settings.
     ///
     /// # Errors
     ///
     /// As [`start`](Self::start).
-    pub fn start_with(options: &EnsembleOptions, properties: &[&str]) -> Result<Ensemble, StartError> {
-        Self::start_in(options, properties, None)
+    pub fn start_with(options: &EnsembleOptions, settings: Settings<'_>) -> Result<Ensemble, StartError> {
+        Self::start_in(options, settings, None)
     }
 
     /// Starts an ensemble whose members speak to each other over links in that network, if one is given.
@@ -59,22 +59,22 @@ impl Ensemble {
     ///
     /// As [`start`](Self::start).
     pub fn start_on(options: &EnsembleOptions, network: Option<&Network>) -> Result<Ensemble, StartError> {
-        Self::start_in(options, &[], network)
+        Self::start_in(options, Settings::default(), network)
     }
 
     fn start_in(
         options: &EnsembleOptions,
-        properties: &[&str],
+        settings: Settings<'_>,
         network: Option<&Network>,
     ) -> Result<Ensemble, StartError> {
         let EnsembleOptions { servers, port, tick } = *options;
         if servers <= 1 {
-            let servers = vec![Server::start_with(ServerOptions { port, tick }, properties)?];
+            let servers = vec![Server::start_with(ServerOptions { port, tick }, settings)?];
             return Ok(Ensemble { servers, between: None });
         }
         let mut tried = 1;
         loop {
-            match Self::start_once(options, properties, network) {
+            match Self::start_once(options, settings, network) {
                 Err(error) if error.is_port_taken() && tried < PORTS_TRIED => tried += 1,
                 other => return other,
             }
@@ -83,7 +83,7 @@ impl Ensemble {
 
     fn start_once(
         options: &EnsembleOptions,
-        properties: &[&str],
+        settings: Settings<'_>,
         network: Option<&Network>,
     ) -> Result<Ensemble, StartError> {
         let (ports, peers) = ports(options)?;
@@ -96,7 +96,7 @@ impl Ensemble {
                 None => peers.clone(),
             };
             let member = Member { id: number + 1, peers };
-            servers.push(Server::begin(port, options.tick, Some(&member), properties)?);
+            servers.push(Server::begin(port, options.tick, Some(&member), settings)?);
         }
         // From here on dropping it stops all of them.
         let mut ensemble = Ensemble { servers, between };

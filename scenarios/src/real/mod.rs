@@ -43,4 +43,4 @@ pub mod vitals;
 pub mod ways;
 
 pub use self::ensemble::{Ensemble, EnsembleOptions};
-pub use self::server::{Server, ServerOptions, StartError};
+pub use self::server::{Server, ServerOptions, Settings, StartError};

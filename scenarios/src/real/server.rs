@@ -97,6 +97,15 @@ impl StartError {
     }
 }
 
+/// What a server is told besides: nothing, usually.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Settings<'a> {
+    /// Java system properties, each as `name=value`.
+    pub properties: &'a [&'a str],
+    /// Lines of its configuration, each as `name=value`, for what is no property.
+    pub lines: &'a [&'a str],
+}
+
 /// Which member of an ensemble a server is.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
@@ -136,20 +145,20 @@ impl Server {
     ///
     /// One sentence each: nothing installed, the port in use, the server's last word if it died.
     pub fn start(options: ServerOptions) -> Result<Server, StartError> {
-        Self::start_with(options, &[])
+        Self::start_with(options, Settings::default())
     }
 
-    /// Starts a server with those Java system properties, each as `name=value`, and waits until it serves.
+    /// Starts a server with those settings, and waits until it serves.
     ///
     /// # Errors
     ///
     /// As [`start`](Self::start).
-    pub fn start_with(options: ServerOptions, properties: &[&str]) -> Result<Server, StartError> {
+    pub fn start_with(options: ServerOptions, settings: Settings<'_>) -> Result<Server, StartError> {
         let mut tried = 0;
         loop {
             tried += 1;
             let port = choose_port(options.port)?;
-            match Self::start_on(port, options.tick, properties) {
+            match Self::start_on(port, options.tick, settings) {
                 Err(error) if error.is_port_taken() => {
                     if options.port.is_some() || tried == PORTS_TRIED {
                         return Err(StartError::PortInUse(port));
@@ -160,8 +169,8 @@ impl Server {
         }
     }
 
-    fn start_on(port: u16, tick: Duration, properties: &[&str]) -> Result<Server, StartError> {
-        let mut server = Self::begin(port, tick, None, properties)?;
+    fn start_on(port: u16, tick: Duration, settings: Settings<'_>) -> Result<Server, StartError> {
+        let mut server = Self::begin(port, tick, None, settings)?;
         server.wait_until_it_serves()?;
         Ok(server)
     }
@@ -171,12 +180,13 @@ impl Server {
         port: u16,
         tick: Duration,
         member: Option<&Member>,
-        properties: &[&str],
+        settings: Settings<'_>,
     ) -> Result<Server, StartError> {
         let mut reaper = Reaper::start().map_err(io("start a shell"))?;
         let folder = Folder::make(&mut reaper).map_err(io("make a temporary folder"))?;
-        write_configuration(&folder, port, tick, member)?;
-        let properties: Vec<String> = properties.iter().map(|property| format!("-D{property}")).collect();
+        write_configuration(&folder, port, tick, member, settings.lines)?;
+        let properties = settings.properties.iter().map(|property| format!("-D{property}"));
+        let properties: Vec<String> = properties.collect();
         let process = launch(&folder, &mut reaper, &properties)?;
         Ok(Server { process, folder, reaper, port, properties })
     }
@@ -362,6 +372,7 @@ fn write_configuration(
     port: u16,
     tick: Duration,
     member: Option<&Member>,
+    lines: &[&str],
 ) -> Result<(), StartError> {
     let data = folder.path().join("data");
     let mut text = format!(
@@ -370,6 +381,10 @@ fn write_configuration(
         tick = tick.as_millis().max(1),
         data = data.display(),
     );
+    for line in lines {
+        text.push_str(line);
+        text.push('\n');
+    }
     std::fs::create_dir(&data).map_err(io("make the server's folder for data"))?;
     if let Some(Member { id, peers }) = member {
         text.push_str("standaloneEnabled=false\nreconfigEnabled=false\n");
@@ -450,7 +465,7 @@ mod tests {
             Err(e) if e.is_not_installed() && std::env::var_os("ZK_REQUIRE_REAL").is_none() => return,
             first => first.expect("a server can be started"),
         };
-        let second = Server::start_on(first.port, tick, &[]).expect_err("its port is taken");
+        let second = Server::start_on(first.port, tick, Settings::default()).expect_err("its port is taken");
         assert!(second.is_port_taken(), "{second}");
     }
 }

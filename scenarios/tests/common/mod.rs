@@ -12,7 +12,7 @@ pub mod tap;
 use std::io::Write;
 use std::time::Duration;
 use zk_recipes::client::{Client, Options};
-use zk_scenarios::real::{Ensemble, EnsembleOptions, Server, ServerOptions, StartError};
+use zk_scenarios::real::{Ensemble, EnsembleOptions, Server, ServerOptions, Settings, StartError};
 
 /// On a runtime of its own.
 pub fn run<T>(work: impl Future<Output = T>) -> T {
@@ -26,23 +26,23 @@ pub async fn open(address: &str, options: Options) -> Client {
 
 /// A server, or `None` and a word about it where none is installed.
 pub fn server(tick: Duration) -> Option<Server> {
-    server_with(tick, &[])
+    server_with(tick, Settings::default())
 }
 
-/// As [`server`], with those Java system properties.
-pub fn server_with(tick: Duration, properties: &[&str]) -> Option<Server> {
-    or_left_out(Server::start_with(ServerOptions { port: None, tick }, properties))
+/// As [`server`], with those settings.
+pub fn server_with(tick: Duration, settings: Settings<'_>) -> Option<Server> {
+    or_left_out(Server::start_with(ServerOptions { port: None, tick }, settings))
 }
 
 /// So many servers that make up an ensemble, or `None` and a word about it where none is installed.
 #[allow(dead_code, reason = "not every test wants several")]
 pub fn ensemble(servers: u8, tick: Duration) -> Option<Ensemble> {
-    ensemble_with(servers, tick, &[])
+    ensemble_with(servers, tick, Settings::default())
 }
 
-/// As [`ensemble`], with those Java system properties.
-pub fn ensemble_with(servers: u8, tick: Duration, properties: &[&str]) -> Option<Ensemble> {
-    or_left_out(Ensemble::start_with(&EnsembleOptions { servers, port: None, tick }, properties))
+/// As [`ensemble`], with those settings.
+pub fn ensemble_with(servers: u8, tick: Duration, settings: Settings<'_>) -> Option<Ensemble> {
+    or_left_out(Ensemble::start_with(&EnsembleOptions { servers, port: None, tick }, settings))
 }
 
 fn or_left_out<T>(started: Result<T, StartError>) -> Option<T> {

@@ -5,7 +5,7 @@ use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use std::time::Duration;
 use tempfile::TempDir;
 use zk_recipes::client::Tls;
-use zk_scenarios::real::Server;
+use zk_scenarios::real::{Server, Settings};
 
 /// The user whom the server knows, and that user's password.
 pub const USER: (&str, &str) = ("printer", "ink");
@@ -66,7 +66,8 @@ impl Secure {
             "zookeeper.authProvider.1=org.apache.zookeeper.server.auth.X509AuthenticationProvider".to_owned(),
         ];
         let properties: Vec<&str> = properties.iter().map(String::as_str).collect();
-        Some(Secure { server: server_with(tick, &properties)?, authority, _folder: folder })
+        let settings = Settings { properties: &properties, lines: &[] };
+        Some(Secure { server: server_with(tick, settings)?, authority, _folder: folder })
     }
 
     /// What its clients need to speak TLS with it.
@@ -94,6 +95,7 @@ impl KnowsUser {
             "zookeeper.authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
             &format!("java.security.auth.login.config={}", path.display()),
         ];
-        Some(KnowsUser { server: server_with(tick, &properties)?, _folder: folder })
+        let settings = Settings { properties: &properties, lines: &[] };
+        Some(KnowsUser { server: server_with(tick, settings)?, _folder: folder })
     }
 }

@@ -13,7 +13,7 @@ use zk_recipes::client::{Acl, Client, Options, Sasl, Tls};
 use zk_recipes::zk::suite::Site;
 use zk_recipes::zk::{CreateMode, Error, Event, EventKind, Op, Over, State, ZooKeeper};
 use zk_recipes::{Lock, LockOptions, Released};
-use zk_scenarios::real::Server;
+use zk_scenarios::real::{Server, Settings};
 
 const TICK: Duration = Duration::from_millis(200);
 const SESSION: Duration = Duration::from_secs(2);
@@ -301,7 +301,9 @@ fn no_watch_is_lost_while_a_user_is_recognized() {
 
 #[test]
 fn a_server_that_only_reads_is_never_used() {
-    let Some(mut servers) = crate::common::ensemble_with(3, TICK, &["readonlymode.enabled=true"]) else {
+    // Without local sessions it would refuse those, too, that are content with a server that only reads.
+    let (properties, lines) = (&["readonlymode.enabled=true"], &["localSessionsEnabled=true"]);
+    let Some(mut servers) = crate::common::ensemble_with(3, TICK, Settings { properties, lines }) else {
         return;
     };
     let options = Options::new(Duration::from_secs(4));
