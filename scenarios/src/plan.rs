@@ -122,7 +122,7 @@ impl Plan {
                 // each other many packets for each of a client's.
                 let rarer = if fault.strikes_servers() { 1.5 } else { 0.0 };
                 let exponent = rng.random_range(-6.2..-2.3) - rarer;
-                rates.insert(fault.name().to_owned(), (f64::exp(exponent) * 1e4).round() / 1e4);
+                rates.insert(fault.name().to_owned(), rate(exponent));
             }
         }
         Plan { servers: 3, rates, faults: rng.random_range(1..=6), ..Plan::calm() }
@@ -153,11 +153,16 @@ impl Plan {
 
     /// The same with strangers who do this at that rate, so many times at the most. They act while faults could strike.
     #[must_use]
-    pub fn with_strangers(mut self, acts: &[Act], rate: f64, times: u32) -> Plan {
+    pub fn with_strangers(self, acts: &[Act], rate: f64, times: u32) -> Plan {
         let rates = acts.iter().map(|act| (act.name().to_owned(), rate)).collect();
-        self.strangers = Strangers { acts: times, rates };
-        self.faults = self.faults.max(1);
-        self
+        self.among(Strangers { acts: times, rates })
+    }
+
+    /// The same with these strangers. They act while faults could strike.
+    #[must_use]
+    pub(crate) fn among(self, strangers: Strangers) -> Plan {
+        let least = u32::from(!strangers.is_nobody());
+        Plan { faults: self.faults.max(least), strangers, ..self }
     }
 
     /// Whether the plan makes sense.
@@ -205,6 +210,11 @@ impl Plan {
             None => rates,
         })
     }
+}
+
+/// A rate by its logarithm, in as many digits as one likes to read.
+pub(crate) fn rate(logarithm: f64) -> f64 {
+    (f64::exp(logarithm) * 1e4).round() / 1e4
 }
 
 /// Plans that do not say are of times when there was one server.

@@ -56,12 +56,12 @@ impl Wake {
         if Self::has_no_reason(scene, op, own) {
             return Source::Nothing;
         }
+        // Who was taken out of the line by a stranger looks, and is told, when the one goes whom it watches; that one may have
+        // come since, where the line was taken away and begun anew.
+        let is_out = !own.is_alive() && own.by_stranger;
         let mut promised = 0;
         for watch in view.watches.of(waits) {
             let ahead = view.contender_of(watch.path).and_then(|number| view.contender(number));
-            // Who was taken out of the line by a stranger looks, and is told, when the one goes whom it watches; that one may
-            // have come since, where the line was taken away and begun anew.
-            let is_out = !own.is_alive() && own.by_stranger;
             let ahead =
                 ahead.filter(|ahead| ahead.object == op.object && (is_out || ahead.stands_before(own)));
             let on_dir =

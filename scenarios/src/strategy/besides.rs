@@ -1,6 +1,6 @@
 //! What a run draws besides what its strategy does: other sizes, and strangers.
 
-use crate::plan::{Plan, Strangers};
+use crate::plan::{Plan, Strangers, rate};
 use crate::strangers::Act;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -23,6 +23,7 @@ pub struct Besides {
 impl Besides {
     /// The plan with what else the run of a number draws.
     pub(super) fn drawn(self, plan: Plan, number: u64) -> Plan {
+        // Each from a stream of its own: what the plan drew, and what the run will draw, stay what they are.
         let plan = if self.sizes { vary(plan, number) } else { plan };
         if self.strangers { meddled_with(plan, number) } else { plan }
     }
@@ -30,20 +31,18 @@ impl Besides {
 
 /// The plan with strangers in one of two runs: a subset of what they can do, each at a rate of its own.
 fn meddled_with(plan: Plan, number: u64) -> Plan {
-    // Streams of their own: what the plan drew, and what the run will draw, stay what they are.
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(number ^ 0x666f_7265_6967_6e00);
     let acts = rng.random_range(1..=ACTS);
     let mut rates = BTreeMap::new();
     for act in Act::ALL {
         // Log-uniform between one look in 200 and one in 4.
-        let rate = (f64::exp(rng.random_range(-5.3..-1.4)) * 1e4).round() / 1e4;
+        let rate = rate(rng.random_range(-5.3..-1.4));
         if rng.random_bool(0.5) {
             rates.insert(act.name().to_owned(), rate);
         }
     }
     let strangers = if rng.random_bool(0.5) { Strangers { acts, rates } } else { Strangers::default() };
-    // They act while faults may strike.
-    Plan { faults: plan.faults.max(u32::from(!strangers.is_nobody())), strangers, ..plan }
+    plan.among(strangers)
 }
 
 /// The plan with sizes that are drawn around its own: no fewer than two clients where there were several, and no more than

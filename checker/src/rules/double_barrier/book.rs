@@ -118,7 +118,7 @@ pub(super) struct Book {
     of_op: Vec<u32>,
     /// Enters and leaves that are open.
     pub(super) open: Vec<OpId>,
-    /// When barriers were deleted, by their paths: what is made there afterwards is another one.
+    /// When objects were deleted, by their paths: what is made there afterwards is another one.
     ended: BTreeMap<Sym, Moment>,
     foreign_due: u32,
     /// A fault has struck, or somebody has given up: figures of a calm run do not apply.
@@ -323,7 +323,7 @@ impl Book {
 
     fn deleted(&mut self, scene: &Scene<'_>, zxid: u64, path: Sym, by: Session) {
         let now = scene.view.now;
-        if let Some((_, true)) = object_of(scene.tables, path) {
+        if scene.tables.objects.iter().any(|object| object.path == path) {
             self.ended.insert(path, now);
         }
         if let Some(member) =
