@@ -5,6 +5,7 @@ mod black_box;
 mod brute_force;
 mod common;
 mod config;
+mod corpus;
 mod damaged;
 mod double_barrier;
 mod election;

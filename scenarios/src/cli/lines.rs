@@ -28,11 +28,18 @@ pub(super) struct Lines {
 /// Makes a file that was not there. Asked for before the work, so that nothing is done in vain.
 pub(super) fn new_file(path: &Path) -> anyhow::Result<File> {
     File::options().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => {
-            anyhow!("{} is there already; take it away, or name another file", path.display())
-        }
+        std::io::ErrorKind::AlreadyExists => there_already(path),
         _ => anyhow!("cannot write {}: {error}", path.display()),
     })
+}
+
+/// Refuses a file that is there, before the work, where it is made after it.
+pub(super) fn not_yet(path: &Path) -> anyhow::Result<()> {
+    if path.exists() { Err(there_already(path)) } else { Ok(()) }
+}
+
+fn there_already(path: &Path) -> anyhow::Error {
+    anyhow!("{} is there already; take it away, or name another file", path.display())
 }
 
 impl Lines {

@@ -1,5 +1,6 @@
-//! `--trace`, `--html` and `--beside`: what else is shown of a run.
+//! `--trace`, `--history`, `--html` and `--beside`: what else is shown of a run.
 
+use super::lines;
 use crate::code::Recorded;
 use crate::plan::Plan;
 use crate::report::{self, Other, Paint, Shown, Source};
@@ -9,7 +10,7 @@ use crate::trace;
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, ValueEnum};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use zk_checker::history::History;
 use zk_checker::{Report, RuleSet, jsonl};
@@ -36,6 +37,9 @@ pub(super) struct View {
         default_missing_value = "all"
     )]
     trace: Option<Extent>,
+    /// Write what happened into this new file, a history as JSON lines, for `judge` and for `--beside`
+    #[arg(long, value_name = "FILE")]
+    history: Option<PathBuf>,
     #[command(flatten)]
     pub page: Page,
 }
@@ -55,6 +59,20 @@ pub(super) struct Page {
 }
 
 impl View {
+    /// Refuses, before anything is run, what could not be written after it.
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        self.history.as_deref().map_or(Ok(()), lines::not_yet)?;
+        self.page.check()
+    }
+
+    /// Writes the history, if that was asked for.
+    pub(super) fn write_history(&self, history: &History) -> anyhow::Result<()> {
+        let Some(path) = self.history.as_deref() else { return Ok(()) };
+        let mut file = BufWriter::new(lines::new_file(path)?);
+        let written = jsonl::write(history, &mut file).and_then(|()| file.flush());
+        written.with_context(|| format!("cannot write {}", path.display()))
+    }
+
     /// Prints the trace that was asked for.
     pub(super) fn print_trace(&self, history: &History, report: &Report) {
         match self.trace {

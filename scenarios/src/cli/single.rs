@@ -63,9 +63,9 @@ pub(super) fn target(name: &str, others: &[&str]) -> anyhow::Result<&'static Tar
 
 impl RunOne {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        self.view.page.check()?;
+        self.view.check()?;
         if let Some(story) = stories::find(&self.name) {
-            return tell_story(story, &self.view.page, self.output);
+            return tell_story(story, &self.view, self.output);
         }
         let names: Vec<&str> = stories::all().map(|story| story.name).collect();
         let target = target(&self.name, &names)?;
@@ -85,7 +85,7 @@ impl RunOne {
     }
 }
 
-fn tell_story(story: &stage::Story, page: &reporting::Page, output: Output) -> anyhow::Result<ExitCode> {
+fn tell_story(story: &stage::Story, view: &reporting::View, output: Output) -> anyhow::Result<ExitCode> {
     let (told, wrong) = stage::tell(story);
     let verdict = if wrong.is_empty() { Verdict::Pass } else { Verdict::Fail };
     let source = Source {
@@ -97,7 +97,8 @@ fn tell_story(story: &stage::Story, page: &reporting::Page, output: Output) -> a
         ..Source::default()
     };
     let report = zk_checker::judge(&told.history, &zk_checker::RuleSet::default());
-    let page = page.write(Shown {
+    view.write_history(&told.history)?;
+    let page = view.page.write(Shown {
         history: &told.history,
         report: &report,
         verdict,
@@ -156,6 +157,7 @@ fn show(
     let kept = if failed { Some(failure::keep(target, plain, plan, run)?) } else { None };
     let source = reporting::source(target, plain, plan, run);
     let Run { history, report, .. } = run;
+    view.write_history(history)?;
     let page = view.page.write(Shown { history, report, verdict, source: &source, beside: None })?;
     if output.is_json() {
         println!("{}", run_line(target, number, run));
@@ -245,7 +247,7 @@ pub(super) struct Replay {
 
 impl Replay {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        self.view.page.check()?;
+        self.view.check()?;
         let (recorded, target) = Recorded::read(&self.code_or_file)?;
         let run = run::replay(target, &recorded.plan, recorded.choices.clone());
         if !recorded.hash.is_empty() && recorded.hash != format!("{:032x}", run.hash) {

@@ -161,6 +161,28 @@ fn a_page_is_not_written_over_without_being_asked() {
 }
 
 #[test]
+fn the_history_of_any_run_can_be_kept() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (kept, again) = (file("kept.jsonl"), file("again.jsonl"));
+    let run = ["run", "lock", "--seed", "3", "--history", &kept];
+    assert_eq!(zksim(&run).status.code(), Some(0));
+    let judged = zksim(&["judge", &kept]);
+    assert_eq!(judged.status.code(), Some(0), "{judged:?}");
+    let first = std::fs::read(&kept).expect("the history is there");
+    says(&run, 3, "is there already; take it away, or name another file");
+    assert_eq!(std::fs::read(&kept).expect("it still is"), first);
+    let kept_regression = concat!(env!("CARGO_MANIFEST_DIR"), "/regressions/confirmed-unread.json");
+    let replayed = zksim(&["replay", kept_regression, "--history", &again]);
+    assert_eq!(replayed.status.code(), Some(1), "a queue that is broken on purpose: {replayed:?}");
+    assert_eq!(zksim(&["judge", &again]).status.code(), Some(1));
+    let story = zksim(&["run", "names-lost-reply", "--history", &file("story.jsonl")]);
+    assert_eq!(story.status.code(), Some(0), "{story:?}");
+    assert_eq!(zksim(&["judge", &file("story.jsonl")]).status.code(), Some(0));
+    says(&["run", "lock", "--history", "no/such/folder/x"], 3, "cannot write no/such/folder/x");
+}
+
+#[test]
 fn a_slice_is_drawn_where_one_is_asked_for() {
     let sliced = zksim(&["run", "lock-no-guid", "--seed", "2", "--trace=slice"]);
     let said = String::from_utf8_lossy(&sliced.stdout);

@@ -1,0 +1,250 @@
+//! Recorded histories, as they are and damaged in many places: what each rule says of them, counted.
+//!
+//! `tests/corpus` holds a run of every broken recipe, as small as it gets, and runs of the right ones: under faults and among
+//! strangers, and in an untimed order, where much happens at one moment. Each is judged as it was recorded, as a judge sees it
+//! who is shown the outside only, and as its clients alone would have captured it. Then it is damaged: an event is missing,
+//! comes before the one ahead of it, comes late, is there twice, or all from there on is late.
+//!
+//! What comes of it is a table for each kind of object: of how many histories a rule says what, how often it was put to
+//! the test, and how many findings it has. Nobody claims that the numbers are right. Other tests say what is right, history by
+//! history, and none of them can try every rule in every situation: here a rule that has changed what it says of
+//! anything shows that, and how far. Who meant to change it reads in the difference which rules have changed with it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use zk_checker::history::{Conn, Event, History, Kind, Mode, What, Who};
+use zk_checker::monitor::Certificate;
+use zk_checker::{Report, RuleId, RuleSet, Verdict, digest, jsonl, judge};
+
+/// In how many places a history is damaged in each way.
+const PLACES: usize = 60;
+
+/// The last in a line of this many is how late a late event comes.
+const LATE: usize = 9;
+
+#[derive(Clone, Copy)]
+enum Damage {
+    Missing,
+    Early,
+    Late,
+    Twice,
+    Delayed,
+}
+
+impl Damage {
+    const ALL: [(Damage, &str); 5] = [
+        (Damage::Missing, "one event is missing"),
+        (Damage::Early, "one event comes before the one ahead of it"),
+        (Damage::Late, "one event comes late"),
+        (Damage::Twice, "one event is there twice"),
+        (Damage::Delayed, "all from one event on is late by a session's timeout"),
+    ];
+
+    /// Does it at an event. Times stay where they are, so that none goes back.
+    fn at(self, history: &History, at: usize) -> History {
+        let mut damaged = history.clone();
+        let events = &mut damaged.events;
+        match self {
+            Damage::Missing => _ = events.remove(at),
+            Damage::Early => change_places(&mut events[at.saturating_sub(1)..=at], |two| two.reverse()),
+            Damage::Late => {
+                let end = events.len().min(at + LATE);
+                change_places(&mut events[at..end], |some| some.rotate_left(1));
+            }
+            Damage::Twice => events.insert(at, events[at]),
+            Damage::Delayed => events[at..].iter_mut().for_each(|event| event.at += history.header.timeout),
+        }
+        damaged
+    }
+}
+
+fn change_places(events: &mut [Event], change: impl FnOnce(&mut [Event])) {
+    let times: Vec<u64> = events.iter().map(|event| event.at).collect();
+    change(events);
+    events.iter_mut().zip(times).for_each(|(event, at)| event.at = at);
+}
+
+/// What clients saw, and their harness: nobody tells them which connection it is.
+fn captured(history: &History) -> History {
+    let mut captured = history.clone();
+    captured.header.mode = Mode::Client;
+    captured.events.retain(|event| !matches!(event.who, Who::Server(_)));
+    for event in &mut captured.events {
+        if let What::Notice { conn, .. } | What::Reply { conn, .. } = &mut event.what {
+            *conn = Conn::default();
+        }
+    }
+    captured
+}
+
+/// What a rule said of several histories.
+#[derive(Default)]
+struct Tally {
+    verdicts: BTreeMap<Verdict, u32>,
+    premises: u64,
+    findings: u64,
+}
+
+/// What the judge said of several histories.
+#[derive(Default)]
+struct Said {
+    histories: u32,
+    rules: BTreeMap<RuleId, Tally>,
+    unknown: u32,
+    /// How many objects' monitors did not know.
+    unproved: u32,
+    metrics: [u64; 12],
+    probes: u64,
+    /// Digests in the order of the histories: which events are named, and in which words.
+    named: u64,
+    words: u64,
+}
+
+impl Said {
+    fn take(&mut self, report: &Report) {
+        self.histories += 1;
+        self.unknown += u32::from(report.unknown.is_some());
+        let mut verdicts: BTreeMap<RuleId, Verdict> = BTreeMap::new();
+        for row in &report.rows {
+            let tally = self.rules.entry(row.rule).or_default();
+            tally.premises += u64::from(row.premises);
+            tally.findings += u64::from(row.findings);
+            let verdict = verdicts.entry(row.rule).or_default();
+            *verdict = verdict.join(row.verdict);
+        }
+        for (rule, verdict) in verdicts {
+            *self.rules.entry(rule).or_default().verdicts.entry(verdict).or_default() += 1;
+        }
+        let m = &report.metrics;
+        let counts = [
+            m.events as u64,
+            m.requests.into(),
+            m.cleanup_requests.into(),
+            m.notifications.into(),
+            m.round_trips.into(),
+            m.waits.into(),
+            m.grants.into(),
+            m.herd_index.into(),
+            m.zombies.into(),
+            m.longest_zombie,
+            m.leaks.into(),
+            report.black_boxes.len() as u64,
+        ];
+        self.metrics.iter_mut().zip(counts).for_each(|(all, count)| *all += count);
+        self.probes += m.reached.iter().map(|reached| u64::from(*reached)).sum::<u64>();
+        for found in &report.findings {
+            let which =
+                (found.rule, found.object, found.verdict, found.position, &found.witnesses, found.secondary);
+            self.named = digest::data(Some(format!("{} {which:?}", self.named).as_bytes()));
+            self.words = digest::data(Some(format!("{} {found}", self.words).as_bytes()));
+        }
+        for seen in &report.black_boxes {
+            // Whatever a monitor says is proved; it may say that it does not know.
+            match seen.certificate() {
+                Certificate::Nothing => self.unproved += 1,
+                certificate => seen.verify(&certificate).expect("a certificate proves what it is for"),
+            }
+        }
+    }
+
+    fn print(&self, title: &str, out: &mut String) {
+        let Said { histories, unknown, unproved, metrics, probes, named, words, .. } = self;
+        let _ = writeln!(out, "{title}: {histories} histories, {unknown} without an end");
+        for (rule, tally) in &self.rules {
+            if tally.premises == 0 && tally.findings == 0 {
+                continue;
+            }
+            let count = |verdict| tally.verdicts.get(&verdict).copied().unwrap_or_default();
+            let [pass, inherent, unknown, fail] =
+                [Verdict::Pass, Verdict::Inherent, Verdict::Unknown, Verdict::Fail].map(count);
+            let _ = writeln!(
+                out,
+                "  {:<6} pass {pass:>4}  inherent {inherent:>3}  unknown {unknown:>3}  fail {fail:>4}  tried {:>6}  found {:>5}",
+                rule.name(),
+                tally.premises,
+                tally.findings,
+            );
+        }
+        let _ = writeln!(out, "  metrics {metrics:?}, probes {probes}, monitors that do not know {unproved}");
+        let _ = writeln!(out, "  events named {named:016x}\n  in words {words:016x}\n");
+    }
+}
+
+/// The recorded histories with such an object, in the order of their names.
+fn recorded(kind: Option<Kind>) -> Vec<History> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .expect("the corpus is there")
+        .map(|entry| entry.expect("a folder can be listed").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
+        .collect();
+    files.sort();
+    files
+        .iter()
+        .map(|path| {
+            let text = fs::read(path).expect("a file can be read");
+            jsonl::read(text.as_slice()).unwrap_or_else(|e| panic!("{}: {e}", path.display())).history
+        })
+        .filter(|history| history.objects.first().map(|object| object.kind) == kind)
+        .collect()
+}
+
+/// The tables of a kind of object.
+fn said_of(kind: Option<Kind>) -> String {
+    let histories = recorded(kind);
+    let mut text = String::new();
+    let mut tell = |title: &str, take: &mut dyn FnMut(&mut Said)| {
+        let mut said = Said::default();
+        take(&mut said);
+        said.print(title, &mut text);
+    };
+    let (all, outside) = (RuleSet::all(), RuleSet::black_box());
+    tell("as recorded", &mut |said| histories.iter().for_each(|history| said.take(&judge(history, &all))));
+    tell("from outside", &mut |said| {
+        histories.iter().for_each(|history| said.take(&judge(history, &outside)))
+    });
+    tell("as captured", &mut |said| {
+        histories.iter().for_each(|history| said.take(&judge(&captured(history), &all)));
+    });
+    for (number, (damage, title)) in Damage::ALL.into_iter().enumerate() {
+        tell(title, &mut |said| {
+            for history in &histories {
+                let count = history.events.len();
+                let step = count.div_ceil(PLACES).max(1);
+                // Each way has places of its own, as far as there are enough.
+                for at in (number % step..count).step_by(step) {
+                    said.take(&judge(&damage.at(history, at), &all));
+                }
+            }
+        });
+    }
+    text
+}
+
+macro_rules! kinds {
+    ($($name:ident: $kind:expr;)+) => { $(
+        #[test]
+        fn $name() {
+            insta::assert_snapshot!(said_of($kind));
+        }
+    )+ };
+}
+
+kinds! {
+    no_object: None;
+    lock: Some(Kind::Lock);
+    shared_lock: Some(Kind::SharedLock);
+    revocable_lock: Some(Kind::RevocableLock);
+    priority_lock: Some(Kind::PriorityLock);
+    election: Some(Kind::Election);
+    barrier: Some(Kind::Barrier);
+    double_barrier: Some(Kind::DoubleBarrier);
+    queue: Some(Kind::Queue);
+    priority_queue: Some(Kind::PriorityQueue);
+    two_phase_commit: Some(Kind::TwoPhaseCommit);
+    names: Some(Kind::Names);
+    config: Some(Kind::Config);
+    group: Some(Kind::Group);
+}
