@@ -3,7 +3,7 @@
 //! `tests/corpus` holds a run of every broken recipe, as small as it gets, and runs of the right ones: under faults and among
 //! strangers, and in an untimed order, where much happens at one moment. Each is judged as it was recorded, as a judge sees it
 //! who is shown the outside only, and as its clients alone would have captured it. Then it is damaged: an event is missing,
-//! comes before the one ahead of it, comes late, is there twice, or all from there on is late.
+//! comes before the one ahead of it, comes late, is there twice, all from there on is late, or one word of it is another one.
 //!
 //! What comes of it is a table for each kind of object: of how many histories a rule says what, how often it was put to
 //! the test, and how many findings it has. Nobody claims that the numbers are right. Other tests say what is right, history by
@@ -16,7 +16,7 @@ use std::fs;
 use std::path::Path;
 use zk_checker::history::{Conn, Event, History, Kind, Mode, What, Who};
 use zk_checker::monitor::Certificate;
-use zk_checker::{Report, RuleId, RuleSet, Verdict, digest, jsonl, judge};
+use zk_checker::{Report, RuleId, RuleSet, Verdict, digest, jsonl, judge, text};
 
 /// In how many places a history is damaged in each way.
 const PLACES: usize = 60;
@@ -58,6 +58,52 @@ impl Damage {
         }
         damaged
     }
+}
+
+/// The same history with one word of one event changed, once for some of its words, as far as it can be read then.
+fn in_other_words(history: &History, places: impl Iterator<Item = usize>) -> Vec<History> {
+    let written = text::write(history);
+    let lines: Vec<&str> = written.lines().collect();
+    let head = lines.len() - history.events.len();
+    let mut all = Vec::new();
+    for (turn, at) in places.enumerate() {
+        let words: Vec<&str> = lines[head + at].split(' ').collect();
+        // The first one is the time. Each event has its turn with two of the others.
+        for which in [turn, turn + words.len() / 2].map(|turn| 1 + turn % (words.len() - 1)) {
+            let other = another(words[which], &lines[..head + at], history);
+            let line = [&words[..which], &[&*other], &words[which + 1..]].concat().join(" ");
+            let text = [&lines[..head + at], &[&*line], &lines[head + at + 1..]].concat().join("\n");
+            all.extend(text::parse(&text));
+        }
+    }
+    all
+}
+
+/// Another word of the same kind; none if there are no others.
+fn another(word: &str, before: &[&str], history: &History) -> String {
+    let counted = |digits: &str, radix| u64::from_str_radix(digits, radix).ok().map(|number| number + 1);
+    let (stem, digits) = word.split_at(word.trim_end_matches(|c: char| c.is_ascii_digit()).len());
+    if let Some(number) = word.strip_prefix("0x").and_then(|digits| counted(digits, 16)) {
+        return format!("{number:#x}");
+    }
+    if word.starts_with('/') {
+        let paths =
+            before.iter().rev().flat_map(|line| line.split(' ')).filter(|other| other.starts_with('/'));
+        return paths.into_iter().find(|other| *other != word).unwrap_or_default().to_owned();
+    }
+    if let Some(number) = counted(digits, 10) {
+        return format!("{stem}{number}");
+    }
+    let clients = &history.header.clients;
+    if let Some(client) = clients.iter().position(|client| client == word) {
+        return clients[(client + 1) % clients.len()].clone();
+    }
+    match word {
+        "ok" => "no_node",
+        "no_node" => "ok",
+        _ => "",
+    }
+    .to_owned()
 }
 
 fn change_places(events: &mut [Event], change: impl FnOnce(&mut [Event])) {
@@ -184,21 +230,28 @@ fn recorded(kind: Option<Kind>) -> Vec<History> {
     files
         .iter()
         .map(|path| {
-            let text = fs::read(path).expect("a file can be read");
-            jsonl::read(text.as_slice()).unwrap_or_else(|e| panic!("{}: {e}", path.display())).history
+            let file = fs::read(path).expect("a file can be read");
+            jsonl::read(file.as_slice()).unwrap_or_else(|e| panic!("{}: {e}", path.display())).history
         })
         .filter(|history| history.objects.first().map(|object| object.kind) == kind)
         .collect()
 }
 
+/// Where a history is damaged: each way has places of its own, as far as there are enough.
+fn places(history: &History, way: usize) -> impl Iterator<Item = usize> {
+    let count = history.events.len();
+    let step = count.div_ceil(PLACES).max(1);
+    (way % step..count).step_by(step)
+}
+
 /// The tables of a kind of object.
 fn said_of(kind: Option<Kind>) -> String {
     let histories = recorded(kind);
-    let mut text = String::new();
+    let mut told = String::new();
     let mut tell = |title: &str, take: &mut dyn FnMut(&mut Said)| {
         let mut said = Said::default();
         take(&mut said);
-        said.print(title, &mut text);
+        said.print(title, &mut told);
     };
     let (all, outside) = (RuleSet::all(), RuleSet::black_box());
     tell("as recorded", &mut |said| histories.iter().for_each(|history| said.take(&judge(history, &all))));
@@ -211,16 +264,17 @@ fn said_of(kind: Option<Kind>) -> String {
     for (number, (damage, title)) in Damage::ALL.into_iter().enumerate() {
         tell(title, &mut |said| {
             for history in &histories {
-                let count = history.events.len();
-                let step = count.div_ceil(PLACES).max(1);
-                // Each way has places of its own, as far as there are enough.
-                for at in (number % step..count).step_by(step) {
-                    said.take(&judge(&damage.at(history, at), &all));
-                }
+                places(history, number).for_each(|at| said.take(&judge(&damage.at(history, at), &all)));
             }
         });
     }
-    text
+    tell("one word of an event is another one", &mut |said| {
+        for history in &histories {
+            let damaged = in_other_words(history, places(history, 0));
+            damaged.iter().for_each(|damaged| said.take(&judge(damaged, &all)));
+        }
+    });
+    told
 }
 
 macro_rules! kinds {
