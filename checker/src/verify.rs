@@ -35,6 +35,9 @@ pub fn certificate<N: Naive>(
     history: &Operations<N::Action>,
     certificate: &Certificate,
 ) -> Result<(), String> {
+    if let Some(number) = numbers(certificate).into_iter().find(|number| number.0 as usize >= history.len()) {
+        return Err(format!("there is no {number:?}"));
+    }
     let effects = match certificate {
         Certificate::Nothing => return Err("nothing is proved".to_owned()),
         Certificate::Breach { breach: Breach { wrong, .. }, chain } => {
@@ -58,6 +61,32 @@ pub fn certificate<N: Naive>(
         Some((number, _)) => Err(format!("{number:?} has returned and has no effect")),
         None => Ok(()),
     }
+}
+
+/// The operations that a certificate names.
+fn numbers(certificate: &Certificate) -> Vec<Number> {
+    let (wrong, chain) = match certificate {
+        Certificate::Nothing => return Vec::new(),
+        Certificate::Order(effects) => return effects.iter().map(|effect| effect.number).collect(),
+        Certificate::Breach { breach, chain } => (breach.wrong, chain),
+    };
+    let mut named = chain.clone();
+    match wrong {
+        Wrong::TooMany { acquire: one }
+        | Wrong::NotHeld { release: one }
+        | Wrong::Invented { get: one }
+        | Wrong::LessUrgent { take: one }
+        | Wrong::NotEmpty { take: one } => named.push(one),
+        Wrong::Together { first, second }
+        | Wrong::Token { first, second }
+        | Wrong::Twice { first, second }
+        | Wrong::NotLarger { first, second }
+        | Wrong::Passed { put: first, take: second } => named.extend([first, second]),
+        Wrong::Between { one, other } => {
+            named.extend(one.0.into_iter().chain(other.0).chain([one.1, other.1]));
+        }
+    }
+    named
 }
 
 /// Who holds: how often, how, and with which token; and the largest tokens so far, of all and of exclusive holds.

@@ -179,6 +179,9 @@ pub(super) fn of_most_urgent(history: &Operations<Urgent>, wrong: Wrong, chain: 
 
 /// Of a variable.
 pub(super) fn of_variable(history: &Operations<Register>, wrong: Wrong) -> bool {
+    // What a read got that has not returned is not known.
+    let is_known =
+        |number: Number| history[number].is_done() || matches!(history[number].action, Register::Write(_));
     let value = |number: Number| match history[number].action {
         Register::Write(value) => Some(value),
         Register::Read(value) => value,
@@ -189,7 +192,7 @@ pub(super) fn of_variable(history: &Operations<Register>, wrong: Wrong) -> bool 
             history[get].is_done()
                 && !history.iter().any(|(_, o)| written(o) && o.called < history[get].returned)
         }),
-        Wrong::Between { one, other } => {
+        Wrong::Between { one, other } if is_known(one.1) && is_known(other.1) => {
             // The initial value was there before anything returned.
             let returned = |first: Option<Number>, last| match first {
                 Some(first) if value(first) == value(last) => Some(i64::from(history[first].returned)),

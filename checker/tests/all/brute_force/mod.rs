@@ -4,6 +4,7 @@
 
 mod agree;
 mod exhaustive;
+mod forged;
 mod objects;
 mod random;
 
