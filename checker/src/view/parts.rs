@@ -485,7 +485,7 @@ pub(crate) struct Line {
     pub(crate) unheld_since: u64,
     /// When a writer last waited or held.
     pub(crate) last_writer: u64,
-    /// Operations whose clients died before they were over.
+    /// Operations and holds whose clients died before they were over.
     pub(crate) deaths: u32,
 }
 

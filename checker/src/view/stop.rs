@@ -231,6 +231,7 @@ impl View {
                 line.last_writer = now.at;
             }
             line.held -= 1;
+            line.deaths += u32::from(why == Why::Crashed);
             if line.held == 0 {
                 line.unheld_since = now.at;
             }

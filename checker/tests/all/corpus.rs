@@ -21,7 +21,7 @@ use zk_checker::{Report, RuleId, RuleSet, Verdict, digest, jsonl, judge, text};
 /// In how many places a history is damaged in each way.
 const PLACES: usize = 60;
 
-/// The last in a line of this many is how late a late event comes.
+/// So many events change places when one comes late, itself among them.
 const LATE: usize = 9;
 
 #[derive(Clone, Copy)]

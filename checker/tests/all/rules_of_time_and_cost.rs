@@ -354,4 +354,17 @@ lock /lock
 ";
     says(run, "MX-13 pass");
     says(&[run, "0.004 c notice s3 deleted /lock/a"].concat(), "MX-13 fail");
+    // Nobody sees the session of a holder that died expire.
+    let holds = "
+0.000 a state s1 connected
+0.000 a acquire#1 call /lock
+0.000 a #1 believe /lock s1 token 0x3
+0.000 a #1 return done
+0.000 b acquire";
+    let died = run.replacen("\n0.000 b acquire", holds, 1);
+    for ends in ["0.003 world crash a", "0.003 a #1 unbelieve crashed\n0.003 world crash a"] {
+        let died = died.replace("0.003 a send r3 delete /lock/a", ends);
+        says(&died, "MX-13 pass");
+        says(&[&died, "0.004 c notice s3 deleted /lock/a"].concat(), "MX-13 fail");
+    }
 }
