@@ -13,7 +13,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use zk_checker::history::{Conn, Event, History, Kind, Mode, What, Who};
 use zk_checker::monitor::Certificate;
 use zk_checker::{Report, RuleId, RuleSet, Verdict, digest, jsonl, judge, text};
@@ -218,8 +219,8 @@ impl Said {
     }
 }
 
-/// The recorded histories with such an object, in the order of their names.
-fn recorded(kind: Option<Kind>) -> Vec<History> {
+/// The recorded histories, in the order of their names. All tests read them once.
+static RECORDED: LazyLock<Vec<History>> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     let mut files: Vec<_> = fs::read_dir(folder)
         .expect("the corpus is there")
@@ -227,15 +228,12 @@ fn recorded(kind: Option<Kind>) -> Vec<History> {
         .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
         .collect();
     files.sort();
-    files
-        .iter()
-        .map(|path| {
-            let file = fs::read(path).expect("a file can be read");
-            jsonl::read(file.as_slice()).unwrap_or_else(|e| panic!("{}: {e}", path.display())).history
-        })
-        .filter(|history| history.objects.first().map(|object| object.kind) == kind)
-        .collect()
-}
+    let read = |path: &PathBuf| {
+        let file = fs::read(path).expect("a file can be read");
+        jsonl::read(file.as_slice()).unwrap_or_else(|e| panic!("{}: {e}", path.display())).history
+    };
+    files.iter().map(read).collect()
+});
 
 /// Where a history is damaged: each way has places of its own, as far as there are enough.
 fn places(history: &History, way: usize) -> impl Iterator<Item = usize> {
@@ -246,7 +244,8 @@ fn places(history: &History, way: usize) -> impl Iterator<Item = usize> {
 
 /// The tables of a kind of object.
 fn said_of(kind: Option<Kind>) -> String {
-    let histories = recorded(kind);
+    let is_such = |history: &&History| history.objects.first().map(|object| object.kind) == kind;
+    let histories: Vec<&History> = RECORDED.iter().filter(is_such).collect();
     let mut told = String::new();
     let mut tell = |title: &str, take: &mut dyn FnMut(&mut Said)| {
         let mut said = Said::default();
@@ -263,7 +262,7 @@ fn said_of(kind: Option<Kind>) -> String {
     });
     for (number, (damage, title)) in Damage::ALL.into_iter().enumerate() {
         tell(title, &mut |said| {
-            for history in &histories {
+            for history in histories.iter().copied() {
                 places(history, number).for_each(|at| said.take(&judge(&damage.at(history, at), &all)));
             }
         });
