@@ -191,6 +191,7 @@ mod tests {
     use futures_util::future::BoxFuture;
     use sim_zk::fault::Fault;
     use std::time::Duration;
+    use zk_recipes::zk::Time;
 
     #[test]
     fn seeds_are_read_as_they_are_written() {
@@ -250,5 +251,39 @@ mod tests {
         let again = crate::run::replay(&BRITTLE, &shrunk.failure.plan, shrunk.failure.run.choices.clone());
         assert_eq!((again.hash, again.verdict()), (shrunk.failure.run.hash, Verdict::Fail));
         assert_eq!(again.panic.expect("it panics again").client, "a");
+    }
+
+    /// Looks at its clock for ever when an answer is lost.
+    fn restless(
+        client: SimProcess,
+        setting: Setting,
+        numbers: Range<u32>,
+        done: Done,
+    ) -> BoxFuture<'static, ()> {
+        async move {
+            let client = &client;
+            let round = |zk: sim_zk::SimClient, _| async move {
+                let is_lost = zk.exists("/").await.is_err();
+                while is_lost && zk.now() < Time::NEVER {}
+                crate::workloads::rounds::Round::Over
+            };
+            rounds(client, setting.pace, numbers, done, round).await;
+        }
+        .boxed()
+    }
+
+    static RESTLESS: Target = Target {
+        faults: BRITTLE.faults,
+        plan: BRITTLE.plan,
+        ..Target::own("restless", |_, _| Vec::new(), restless, &CALM)
+    };
+
+    #[test]
+    fn code_that_never_waits_again_is_a_failure_with_a_name_and_a_seed() {
+        let failure = first_failure(&RESTLESS, 0..200).expect("an answer is lost");
+        assert_eq!(failure.what, PANIC);
+        assert!(failure.finding.contains("without waiting for anything"), "{}", failure.finding);
+        let size = failure.shrunk.as_ref().expect("its choices are known").after();
+        assert_eq!((size.clients, size.faults), (1, 1), "{failure}");
     }
 }

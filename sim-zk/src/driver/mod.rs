@@ -77,7 +77,9 @@ impl Sim {
     ///
     /// # Panics
     ///
-    /// When simulated code panics.
+    /// When simulated code panics. It is made to when it uses the simulation a million times at one moment, without
+    /// waiting for anything: no step of the world could follow, and the run would never end. Code that goes on for ever
+    /// and does not even look at its session, or at its clock, cannot be found so.
     pub fn run<T, C, W, F>(
         config: Config,
         limit: Duration,
@@ -109,6 +111,7 @@ impl Sim {
                 quiet: Vec::new(),
                 rounds: 0,
                 stalled: Vec::new(),
+                visits: 0,
                 owed_since: 0,
                 longest_lull: 0,
             })),
@@ -172,6 +175,7 @@ impl Sim {
         let wakers = {
             let mut guard = self.core();
             let core = &mut *guard;
+            core.visits = 0;
             let untimed = core.world.config().is_untimed();
             if !untimed || core.wakers.is_empty() {
                 core.rounds += 1;
@@ -229,7 +233,16 @@ impl Sim {
 
     fn core(&self) -> MutexGuard<'_, Core> {
         match self.shared.try_lock() {
-            Ok(core) => core,
+            Ok(mut core) => {
+                core.visits += 1;
+                if core.visits > SPINS {
+                    core.visits = 0;
+                    // The lock is not to be held by whoever panics.
+                    drop(core);
+                    panic!("simulated code goes on and on without waiting for anything");
+                }
+                core
+            }
             // A run has one thread: whoever finds the lock taken has taken it himself, further up.
             Err(TryLockError::WouldBlock) => panic!("what looks at a simulation must not use it meanwhile"),
             Err(TryLockError::Poisoned(_)) => panic!("{UNPOISONED}"),
@@ -374,6 +387,9 @@ impl Sim {
 
 /// What a user does in less time than this takes no time in the untimed order.
 const SHORT: Duration = Duration::from_millis(100);
+
+/// Code that uses the simulation more often than this before the world moves on does not wait for it.
+const SPINS: u32 = 1_000_000;
 
 const UNPOISONED: &str = "a run that panicked is not used again";
 

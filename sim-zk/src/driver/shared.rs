@@ -37,6 +37,8 @@ pub(super) struct Core {
     /// How often every task has run as far as it could, and who waits for the next time.
     pub(super) rounds: u64,
     pub(super) stalled: Vec<Waker>,
+    /// How often simulated code has come here since the world last moved.
+    pub(super) visits: u32,
     /// Since when something has to come about: the last time that it did, or that a fault could strike.
     pub(super) owed_since: u64,
     /// The longest time in which nothing came about, although no fault could strike.

@@ -106,3 +106,38 @@ fn a_panic_in_a_process_is_the_runs() {
     });
     assert_eq!(said, "as it was written");
 }
+
+#[test]
+fn code_that_never_waits_does_not_hang_the_run() {
+    const SAID: &str = "simulated code goes on and on without waiting for anything";
+    let alone = panics(|sim| async move {
+        let (_, zk) = client(&sim, "a").await;
+        while zk.now() < Time::NEVER {}
+    });
+    assert_eq!(alone, SAID);
+    let taking_turns = panics(|sim| async move {
+        let (process, zk) = client(&sim, "a").await;
+        let (_, other) = client(&sim, "b").await;
+        let task = process.spawn(async move {
+            while zk.status().over().is_none() {
+                madsim::task::yield_now().await;
+            }
+        });
+        while other.status().over().is_none() {
+            madsim::task::yield_now().await;
+        }
+        let _ = task.await;
+    });
+    assert_eq!(taking_turns, SAID);
+}
+
+#[test]
+fn asking_for_much_at_once_is_no_going_on_and_on() {
+    calm(|sim| async move {
+        let (_, zk) = client(&sim, "a").await;
+        let many: Vec<_> = (0..20_000).map(|_| zk.exists("/")).collect();
+        for one in many {
+            assert!(one.await.expect("the exists succeeds").is_some());
+        }
+    });
+}
