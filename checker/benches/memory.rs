@@ -35,7 +35,7 @@ fn main() {
     for (locks, clients) in [(1, 30), (100, 30), (1, 1000)] {
         let mut before: Option<(usize, usize)> = None;
         for events in [250_000, 500_000, 1_000_000] {
-            let (events, live, peak) = kept(Crowd { locks, clients, events });
+            let (events, live, peak) = kept(Crowd { locks, clients, events, held: 0 });
             let more = before.map_or(String::new(), |(was_events, was)| {
                 format!("{:.2} B", (live as f64 - was as f64) / (events - was_events) as f64)
             });

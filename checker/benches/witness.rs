@@ -13,9 +13,9 @@ use zk_checker::history::History;
 use zk_checker::{RuleId, RuleSet, Verdict, jsonl, judge};
 
 const CROWDS: [Crowd; 3] = [
-    Crowd { locks: 1, clients: 30, events: 300_000 },
-    Crowd { locks: 100, clients: 30, events: 300_000 },
-    Crowd { locks: 1, clients: 1000, events: 300_000 },
+    Crowd { locks: 1, clients: 30, events: 300_000, held: 0 },
+    Crowd { locks: 100, clients: 30, events: 300_000, held: 0 },
+    Crowd { locks: 1, clients: 1000, events: 300_000, held: 0 },
 ];
 
 fn locks(c: &mut Criterion) {
@@ -50,7 +50,7 @@ fn trace(crowd: Crowd, breach_at: Option<f64>) -> History {
 }
 
 fn files(c: &mut Criterion) {
-    let crowd = Crowd { locks: 1, clients: 30, events: 100_000 };
+    let crowd = Crowd { locks: 1, clients: 30, events: 100_000, held: 0 };
     let file = LazyCell::new(|| {
         let mut file = Vec::new();
         jsonl::write(&lock_trace(crowd, None), &mut file).expect("memory takes everything");

@@ -14,10 +14,12 @@ pub struct Crowd {
     pub clients: usize,
     /// How many events there are to be, at least.
     pub events: usize,
+    /// How many of the locks, the first ones, have one holder all the time, and nobody in line leaves.
+    pub held: usize,
 }
 
 /// The trace of a crowd in which nothing goes wrong; or in which nobody waits for the release, from some share of the trace
-/// on.
+/// on. What was held all the time is released in the end.
 pub fn lock_trace(crowd: Crowd, breach_at: Option<f64>) -> History {
     let mut tape = Tape::begin(crowd);
     let from = breach_at.map_or(usize::MAX, |share| (crowd.events as f64 * share) as usize);
@@ -28,12 +30,15 @@ pub fn lock_trace(crowd: Crowd, breach_at: Option<f64>) -> History {
             tape.queue(lock, lock * crowd.clients + client, &mut lines[lock]);
         }
     }
-    let mut lock = 0;
+    let mut lock = crowd.held;
     while tape.events < crowd.events {
         let line = &mut lines[lock];
         let left = tape.release(lock, line, tape.events >= from);
         tape.queue(lock, left, line);
-        lock = (lock + 1) % crowd.locks;
+        lock = if lock + 1 < crowd.locks { lock + 1 } else { crowd.held };
+    }
+    for (lock, line) in lines.iter_mut().enumerate().take(crowd.held) {
+        tape.release(lock, line, breach_at.is_some());
     }
     text::parse(&tape.text).unwrap_or_else(|error| panic!("{error}"))
 }

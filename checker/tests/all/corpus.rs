@@ -5,61 +5,40 @@
 //! who is shown the outside only, and as its clients alone would have captured it. Then it is damaged: an event is missing,
 //! comes before the one ahead of it, comes late, is there twice, all from there on is late, or one word of it is another one.
 //!
-//! What comes of it is a table for each kind of object: of how many histories a rule says what, how often it was put to
+//! `edited.txt` names further histories, each with edits of its own; what is said of them is told one by one.
+//!
+//! What comes of the others is a table for each kind of object: of how many histories a rule says what, how often it was put to
 //! the test, and how many findings it has. Nobody claims that the numbers are right. Other tests say what is right, history by
 //! history, and none of them can try every rule in every situation: here a rule that has changed what it says of
 //! anything shows that, and how far. Who meant to change it reads in the difference which rules have changed with it.
 
+mod edits;
+
+use edits::Edit;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use zk_checker::history::{Conn, Event, History, Kind, Mode, What, Who};
+use zk_checker::history::{History, Kind};
 use zk_checker::monitor::Certificate;
 use zk_checker::{Report, RuleId, RuleSet, Verdict, digest, jsonl, judge, text};
 
 /// In how many places a history is damaged in each way.
 const PLACES: usize = 60;
 
-/// So many events change places when one comes late, itself among them.
-const LATE: usize = 9;
-
-#[derive(Clone, Copy)]
-enum Damage {
-    Missing,
-    Early,
-    Late,
-    Twice,
-    Delayed,
-}
-
-impl Damage {
-    const ALL: [(Damage, &str); 5] = [
-        (Damage::Missing, "one event is missing"),
-        (Damage::Early, "one event comes before the one ahead of it"),
-        (Damage::Late, "one event comes late"),
-        (Damage::Twice, "one event is there twice"),
-        (Damage::Delayed, "all from one event on is late by a session's timeout"),
-    ];
-
-    /// Does it at an event. Times stay where they are, so that none goes back.
-    fn at(self, history: &History, at: usize) -> History {
-        let mut damaged = history.clone();
-        let events = &mut damaged.events;
-        match self {
-            Damage::Missing => _ = events.remove(at),
-            Damage::Early => change_places(&mut events[at.saturating_sub(1)..=at], |two| two.reverse()),
-            Damage::Late => {
-                let end = events.len().min(at + LATE);
-                change_places(&mut events[at..end], |some| some.rotate_left(1));
-            }
-            Damage::Twice => events.insert(at, events[at]),
-            Damage::Delayed => events[at..].iter_mut().for_each(|event| event.at += history.header.timeout),
-        }
-        damaged
-    }
-}
+/// The ways to damage it at an event.
+type Way = fn(&History, usize) -> Edit;
+const WAYS: [(Way, &str); 5] = [
+    (|_, at| Edit::Missing(at), "one event is missing"),
+    (|_, at| Edit::Early(at, 1), "one event comes before the one ahead of it"),
+    (|_, at| Edit::Late(at, 8), "one event comes late"),
+    (|_, at| Edit::Twice(at), "one event is there twice"),
+    (
+        |history, at| Edit::Delayed(at, history.header.timeout),
+        "all from one event on is late by a session's timeout",
+    ),
+];
 
 /// The same history with one word of one event changed, once for some of its words, as far as it can be read then.
 fn in_other_words(history: &History, places: impl Iterator<Item = usize>) -> Vec<History> {
@@ -72,9 +51,7 @@ fn in_other_words(history: &History, places: impl Iterator<Item = usize>) -> Vec
         // The first one is the time. Each event has its turn with two of the others.
         for which in [turn, turn + words.len() / 2].map(|turn| 1 + turn % (words.len() - 1)) {
             let other = another(words[which], &lines[..head + at], history);
-            let line = [&words[..which], &[&*other], &words[which + 1..]].concat().join(" ");
-            let text = [&lines[..head + at], &[&*line], &lines[head + at + 1..]].concat().join("\n");
-            all.extend(text::parse(&text));
+            all.extend(Edit::Word(head + at, which, other).apply(history.clone()));
         }
     }
     all
@@ -105,25 +82,6 @@ fn another(word: &str, before: &[&str], history: &History) -> String {
         _ => "",
     }
     .to_owned()
-}
-
-fn change_places(events: &mut [Event], change: impl FnOnce(&mut [Event])) {
-    let times: Vec<u64> = events.iter().map(|event| event.at).collect();
-    change(events);
-    events.iter_mut().zip(times).for_each(|(event, at)| event.at = at);
-}
-
-/// What clients saw, and their harness: nobody tells them which connection it is.
-fn captured(history: &History) -> History {
-    let mut captured = history.clone();
-    captured.header.mode = Mode::Client;
-    captured.events.retain(|event| !matches!(event.who, Who::Server(_)));
-    for event in &mut captured.events {
-        if let What::Notice { conn, .. } | What::Reply { conn, .. } = &mut event.what {
-            *conn = Conn::default();
-        }
-    }
-    captured
 }
 
 /// What a rule said of several histories.
@@ -217,11 +175,35 @@ impl Said {
         let _ = writeln!(out, "  metrics {metrics:?}, probes {probes}, monitors that do not know {unproved}");
         let _ = writeln!(out, "  events named {named:016x}\n  in words {words:016x}\n");
     }
+
+    /// Of one history: what each rule says and how often it was put to the test, and digests of the rest.
+    fn print_line(&self, title: &str, out: &mut String) {
+        let Said { unknown, unproved, metrics, probes, named, words, .. } = self;
+        let rules = self.rules.iter().filter(|(_, tally)| tally.premises + tally.findings > 0);
+        let said = rules.map(|(rule, tally)| {
+            let broken = tally.verdicts.keys().find(|verdict| **verdict > Verdict::Pass);
+            let broken = broken.map_or_else(String::new, |verdict| format!(" {verdict} {}", tally.findings));
+            format!("{} {}{broken}", rule.name(), tally.premises)
+        });
+        let _ = writeln!(out, "{title}\n  {}", said.collect::<Vec<_>>().join(", "));
+        let rest =
+            digest::data(Some(format!("{unknown} {unproved} {metrics:?} {probes} {named}").as_bytes()));
+        let _ = writeln!(out, "  the rest {rest:016x}, in words {words:016x}");
+    }
 }
 
-/// The recorded histories, in the order of their names. All tests read them once.
-static RECORDED: LazyLock<Vec<History>> = LazyLock::new(|| {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+/// A recorded history, and the name of its file without the ending.
+struct Recorded {
+    name: String,
+    history: History,
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus")
+}
+
+/// The recorded histories of a folder, in the order of their names.
+fn recorded(folder: &Path) -> Vec<Recorded> {
     let mut files: Vec<_> = fs::read_dir(folder)
         .expect("the corpus is there")
         .map(|entry| entry.expect("a folder can be listed").path())
@@ -229,11 +211,16 @@ static RECORDED: LazyLock<Vec<History>> = LazyLock::new(|| {
         .collect();
     files.sort();
     let read = |path: &PathBuf| {
+        let name = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
         let file = fs::read(path).expect("a file can be read");
-        jsonl::read(file.as_slice()).unwrap_or_else(|e| panic!("{}: {e}", path.display())).history
+        let history = jsonl::read(file.as_slice()).unwrap_or_else(|e| panic!("{name}: {e}")).history;
+        Recorded { name, history }
     };
     files.iter().map(read).collect()
-});
+}
+
+/// Those that are damaged in many places. All tests read them once.
+static RECORDED: LazyLock<Vec<Recorded>> = LazyLock::new(|| recorded(&folder()));
 
 /// Where a history is damaged: each way has places of its own, as far as there are enough.
 fn places(history: &History, way: usize) -> impl Iterator<Item = usize> {
@@ -242,10 +229,18 @@ fn places(history: &History, way: usize) -> impl Iterator<Item = usize> {
     (way % step..count).step_by(step)
 }
 
+/// With an edit at a place that it has.
+fn edited(history: &History, edit: &Edit) -> History {
+    edit.apply(history.clone()).expect("the place is there")
+}
+
 /// The tables of a kind of object.
 fn said_of(kind: Option<Kind>) -> String {
-    let is_such = |history: &&History| history.objects.first().map(|object| object.kind) == kind;
-    let histories: Vec<&History> = RECORDED.iter().filter(is_such).collect();
+    let histories: Vec<&History> = RECORDED
+        .iter()
+        .map(|recorded| &recorded.history)
+        .filter(|history| history.objects.first().map(|object| object.kind) == kind)
+        .collect();
     let mut told = String::new();
     let mut tell = |title: &str, take: &mut dyn FnMut(&mut Said)| {
         let mut said = Said::default();
@@ -258,12 +253,13 @@ fn said_of(kind: Option<Kind>) -> String {
         histories.iter().for_each(|history| said.take(&judge(history, &outside)))
     });
     tell("as captured", &mut |said| {
-        histories.iter().for_each(|history| said.take(&judge(&captured(history), &all)));
+        histories.iter().for_each(|history| said.take(&judge(&edited(history, &Edit::Captured), &all)));
     });
-    for (number, (damage, title)) in Damage::ALL.into_iter().enumerate() {
+    for (number, (way, title)) in WAYS.into_iter().enumerate() {
         tell(title, &mut |said| {
             for history in histories.iter().copied() {
-                places(history, number).for_each(|at| said.take(&judge(&damage.at(history, at), &all)));
+                places(history, number)
+                    .for_each(|at| said.take(&judge(&edited(history, &way(history, at)), &all)));
             }
         });
     }
@@ -274,6 +270,33 @@ fn said_of(kind: Option<Kind>) -> String {
         }
     });
     told
+}
+
+/// What the judge says of the histories that `edited.txt` makes of recorded ones: few edits each, at places where it matters
+/// how exactly a rule counts, compares, or holds a time against a bound.
+#[test]
+fn edited_as_written() {
+    let text = fs::read_to_string(folder().join("edited.txt")).expect("the edits are there");
+    let others = recorded(&folder().join("edited"));
+    let mut told = String::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let (name, edits) = line.split_once(": ").unwrap_or_else(|| panic!("`{line}` names a history"));
+        let found = RECORDED.iter().chain(&others).find(|recorded| recorded.name == name);
+        let mut history = found.unwrap_or_else(|| panic!("there is no `{name}`")).history.clone();
+        let mut rules = RuleSet::all();
+        for edit in edits.split(' ').filter(|edit| !edit.is_empty()) {
+            let edit: Edit = edit.parse().unwrap_or_else(|e| panic!("{name}: {e}"));
+            if edit == Edit::Outside {
+                rules = RuleSet::black_box();
+            }
+            history =
+                edit.apply(history).unwrap_or_else(|| panic!("`{line}`: there is no place for `{edit}`"));
+        }
+        let mut said = Said::default();
+        said.take(&judge(&history, &rules));
+        said.print_line(line, &mut told);
+    }
+    insta::assert_snapshot!(told);
 }
 
 macro_rules! kinds {

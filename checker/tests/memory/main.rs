@@ -1,0 +1,62 @@
+//! Long traces: what a judge keeps grows with what is alive, and what is alive is not forgotten. Tests of their own binary, one
+//! after the other in one function: what they allocate is counted.
+
+#[path = "../../benches/common/mod.rs"]
+mod common;
+
+use common::{Crowd, lock_trace};
+use peak_alloc::PeakAlloc;
+use zk_checker::history::History;
+use zk_checker::{Judge, Report, RuleId, RuleSet, Verdict, judge};
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+/// In bytes, what a judge holds after each of so many equal parts of a trace.
+fn kept<const PARTS: usize>(history: &History) -> [usize; PARTS] {
+    let tables = history.tables();
+    let before = ALLOCATOR.current_usage();
+    let mut judge = Judge::new(tables, &RuleSet::all());
+    let mut kept = [0; PARTS];
+    let part = history.events.len() / PARTS;
+    for (number, event) in history.events.iter().enumerate() {
+        judge.push(tables, event);
+        if (number + 1) % part == 0 && number / part < PARTS {
+            kept[number / part] = ALLOCATOR.current_usage() - before;
+        }
+    }
+    kept
+}
+
+fn told(report: &Report, rule: RuleId) -> (Verdict, u32) {
+    let rows = report.rows.iter().filter(|row| row.rule == rule);
+    rows.fold((Verdict::Vacuous, 0), |(verdict, premises), row| {
+        (verdict.join(row.verdict), premises + row.premises)
+    })
+}
+
+#[test]
+fn a_judge_keeps_what_is_alive_and_no_more() {
+    let churn = Crowd { locks: 1, clients: 30, events: 400_000, held: 0 };
+    let [_, _, third, last] = kept::<4>(&lock_trace(churn, None));
+    assert!(
+        last < third + third / 20,
+        "from the third quarter to the last it grew from {third} to {last} bytes"
+    );
+    assert!(last < 8 << 20, "{last} bytes for thirty clients");
+
+    // Two locks are held all the time, and the others change hands so often that all tables have forgotten what is past.
+    let crowd = Crowd { locks: 4, clients: 8, events: 400_000, held: 2 };
+    let report = judge(&lock_trace(crowd, None), &RuleSet::all());
+    let wrong = report.findings.iter().filter(|found| found.verdict == Verdict::Fail).count();
+    assert_eq!((wrong, told(&report, RuleId::Mx6).0), (0, Verdict::Pass), "{report}");
+    assert!(told(&report, RuleId::Mx6).1 > 10_000, "{report}");
+
+    // Whoever comes too early is found out, and the holder is named by what it did at the very beginning.
+    let report = judge(&lock_trace(crowd, Some(1.0)), &RuleSet::all());
+    let early: Vec<_> = report.findings.iter().filter(|found| found.rule == RuleId::Mx2).collect();
+    assert_eq!(early.len(), 2, "{report}");
+    for found in early {
+        assert!(found.witnesses.iter().any(|witness| *witness < 2_000), "{found}");
+    }
+}
