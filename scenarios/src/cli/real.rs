@@ -41,6 +41,10 @@ const SESSION: Duration = Duration::from_secs(6);
 /// to `syncLimit` ticks more; it gives them up before the leader may end their sessions.
 const SESSION_IN_TROUBLE: Duration = Duration::from_secs(4);
 
+/// How long a server that lags may take to see what the others have agreed on, and how often it is asked meanwhile.
+const CAUGHT_UP_WITHIN: Duration = Duration::from_secs(10);
+const ASK: Duration = Duration::from_millis(50);
+
 /// So many servers go on without one of them.
 const MAJORITY: u8 = 3;
 
@@ -137,13 +141,13 @@ impl Real {
                 bar.suspend(|| told::one(self.output, &ended));
             } else {
                 bar.finish_and_clear();
-                total.see(tenth.get(), site.znodes(), znodes);
+                total.see(tenth.get(), site.znodes_left(znodes), znodes);
                 told::alone(self.output, &ended, &total);
             }
         }
         if legs.len() > 1 {
             bar.finish_and_clear();
-            total.see(tenth.get(), site.znodes(), znodes);
+            total.see(tenth.get(), site.znodes_left(znodes), znodes);
             told::end(self.output, &total);
         }
         statuses.extend(total.leak().map(|_| 1));
@@ -256,12 +260,30 @@ impl Site {
         let owned = self.owned.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         owned.figure("zk_znode_count")
     }
+
+    /// The same when everything was taken away. A deletion is acknowledged by most servers: one that lags still counts what it
+    /// has not seen go, and is waited for.
+    fn znodes_left(&self, at_first: Option<u64>) -> Option<u64> {
+        let begun = now();
+        loop {
+            let znodes = self.znodes();
+            if znodes <= at_first || now().duration_since(begun) > CAUGHT_UP_WITHIN {
+                return znodes;
+            }
+            pause();
+        }
+    }
 }
 
 /// For what is told while it goes on, and for nothing that is judged.
 #[expect(clippy::disallowed_methods, reason = "a real run happens in real time")]
 fn now() -> Instant {
     Instant::now()
+}
+
+#[expect(clippy::disallowed_methods, reason = "a server that lags tells nobody when it has caught up")]
+fn pause() {
+    std::thread::sleep(ASK);
 }
 
 /// A line on stderr, if that is a terminal.
