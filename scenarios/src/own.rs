@@ -189,6 +189,7 @@ mod tests {
     use crate::target::Stated;
     use futures_util::FutureExt;
     use futures_util::future::BoxFuture;
+    use sim_zk::SimClient;
     use sim_zk::fault::Fault;
     use std::time::Duration;
     use zk_recipes::zk::Time;
@@ -213,6 +214,26 @@ mod tests {
         assert!(first_failure(right, 0..50).is_none());
     }
 
+    /// A client that asks in each round, and does `then` with its session, the round's number, and whether it was answered.
+    fn asking(
+        client: SimProcess,
+        setting: Setting,
+        numbers: Range<u32>,
+        done: Done,
+        then: fn(&SimClient, u32, bool),
+    ) -> BoxFuture<'static, ()> {
+        async move {
+            let client = &client;
+            let round = |zk: SimClient, number| async move {
+                let is_answered = zk.exists("/").await.is_ok();
+                then(&zk, number, is_answered);
+                crate::workloads::rounds::Round::Over
+            };
+            rounds(client, setting.pace, numbers, done, round).await;
+        }
+        .boxed()
+    }
+
     /// Cannot stand that an answer is lost.
     fn brittle(
         client: SimProcess,
@@ -220,16 +241,9 @@ mod tests {
         numbers: Range<u32>,
         done: Done,
     ) -> BoxFuture<'static, ()> {
-        async move {
-            let client = &client;
-            let round = |zk: sim_zk::SimClient, number| async move {
-                let answer = zk.exists("/").await;
-                assert!(answer.is_ok(), "no answer in round {number}");
-                crate::workloads::rounds::Round::Over
-            };
-            rounds(client, setting.pace, numbers, done, round).await;
-        }
-        .boxed()
+        asking(client, setting, numbers, done, |_, number, is_answered| {
+            assert!(is_answered, "no answer in round {number}");
+        })
     }
 
     static BRITTLE: Target = Target {
@@ -260,16 +274,15 @@ mod tests {
         numbers: Range<u32>,
         done: Done,
     ) -> BoxFuture<'static, ()> {
-        async move {
-            let client = &client;
-            let round = |zk: sim_zk::SimClient, _| async move {
-                let is_lost = zk.exists("/").await.is_err();
-                while is_lost && zk.now() < Time::NEVER {}
-                crate::workloads::rounds::Round::Over
-            };
-            rounds(client, setting.pace, numbers, done, round).await;
-        }
-        .boxed()
+        asking(
+            client,
+            setting,
+            numbers,
+            done,
+            |zk, _, is_answered| {
+                while !is_answered && zk.now() < Time::NEVER {}
+            },
+        )
     }
 
     static RESTLESS: Target = Target {
