@@ -11,6 +11,7 @@ use crate::real::faults::Hurt;
 use crate::real::hurt::{Harm, Owned};
 use crate::real::proxy::Network;
 use crate::real::run::{self, Order, Outcome};
+use crate::real::server::pause;
 use crate::real::vitals::resident_kib;
 use crate::real::ways::Ways;
 use crate::real::{Ensemble, EnsembleOptions};
@@ -41,9 +42,8 @@ const SESSION: Duration = Duration::from_secs(6);
 /// to `syncLimit` ticks more; it gives them up before the leader may end their sessions.
 const SESSION_IN_TROUBLE: Duration = Duration::from_secs(4);
 
-/// How long a server that lags may take to see what the others have agreed on, and how often it is asked meanwhile.
+/// How long a server that lags may take to see what the others have agreed on.
 const CAUGHT_UP_WITHIN: Duration = Duration::from_secs(10);
-const ASK: Duration = Duration::from_millis(50);
 
 /// So many servers go on without one of them.
 const MAJORITY: u8 = 3;
@@ -279,11 +279,6 @@ impl Site {
 #[expect(clippy::disallowed_methods, reason = "a real run happens in real time")]
 fn now() -> Instant {
     Instant::now()
-}
-
-#[expect(clippy::disallowed_methods, reason = "a server that lags tells nobody when it has caught up")]
-fn pause() {
-    std::thread::sleep(ASK);
 }
 
 /// A line on stderr, if that is a terminal.

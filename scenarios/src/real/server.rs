@@ -25,7 +25,7 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 /// How long a server may take to stop when asked.
 const STOP_LIMIT: Duration = Duration::from_secs(5);
 
-/// How often a starting or stopping server is looked at.
+/// How often a server that starts, stops or lags is looked at.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// How long a server that serves may take to answer one word.
@@ -445,11 +445,12 @@ pub(super) fn io(doing: &'static str) -> impl FnOnce(std::io::Error) -> StartErr
     move |source| StartError::Io { doing, source }
 }
 
+/// Between two looks at a server.
 #[expect(
     clippy::disallowed_methods,
     reason = "a real process takes real time, and tells nobody when it is ready"
 )]
-fn pause() {
+pub(crate) fn pause() {
     std::thread::sleep(PAUSE);
 }
 
