@@ -167,13 +167,16 @@ impl Barriers {
         let Some(of) = scene.view.request(req).copied() else { return };
         let reads =
             matches!(of.kind, Request::Exists | Request::Get | Request::Children | Request::MultiRead);
-        let told = self.found.iter().position(|(found, ..)| *found == req);
-        let told = told.map(|at| self.found.swap_remove(at));
-        let Some(at) = self.waiters.iter().position(|waiter| waiter.op == of.op) else { return };
+        let at = self.waiters.iter().position(|waiter| waiter.op == of.op);
+        let path = at.map(|at| scene.tables.objects[usize::from(self.waiters[at].object.0)].path);
+        // One answer may tell of several barriers.
+        let told = self.found.iter().find(|(found, of, _)| *found == req && Some(*of) == path);
+        let told = told.map(|(.., stands)| *stands);
+        self.found.retain(|(found, ..)| *found != req);
+        let (Some(at), Some(path)) = (at, path) else { return };
         let object = self.waiters[at].object;
-        let path = scene.tables.objects[usize::from(object.0)].path;
         let stands = match told {
-            Some((_, found, stands)) if found == path => stands,
+            Some(stands) => stands,
             _ if reads && of.path == path && code == Code::Ok => true,
             _ if reads && of.path == path && code == Code::NoNode => false,
             _ => return,

@@ -74,7 +74,7 @@ impl Acknowledged {
     ) {
         let view = scene.view;
         let op = view.op(event.op);
-        if op.verb != Verb::Acknowledge || op.phase == Phase::Unborn {
+        if op.verb != Verb::Acknowledge {
             let over = self.records.iter_mut().rfind(|record| record.path == path && record.alive);
             if let Some(record) = over.filter(|_| view.is_touched(path)) {
                 record.written_over = true;

@@ -176,7 +176,7 @@ impl Group {
     /// A client begins to join, and so is no longer what it was before.
     fn joins(&mut self, scene: &Scene<'_>, id: OpId, object: ObjectId) {
         let client = scene.view.op(id).client;
-        self.ends(client, object, false);
+        self.ends(client, object);
         let (name, session, since, told) = (None, Session(0), Moment::NEVER, Moment::NEVER);
         let (written, is_over, is_released) = (0, false, false);
         self.members.push(Member {
@@ -193,12 +193,11 @@ impl Group {
         });
     }
 
-    fn ends(&mut self, client: u16, object: ObjectId, is_released: bool) {
+    fn ends(&mut self, client: u16, object: ObjectId) {
         let mine =
             |member: &&mut Member| (member.client, member.object) == (client, object) && !member.is_over;
         for member in self.members.iter_mut().filter(mine).filter(|member| member.since.came()) {
             member.is_over = true;
-            member.is_released |= is_released;
         }
     }
 
@@ -439,7 +438,7 @@ impl Rule for Group {
         match event.what {
             What::Call { object, verb, .. } if groups(scene).any(|group| group == object) => match verb {
                 Verb::Join => self.joins(scene, event.op, object),
-                Verb::Release => self.ends(view.op(event.op).client, object, false),
+                Verb::Release => self.ends(view.op(event.op).client, object),
                 Verb::Watch => {
                     self.watchers.push(Watcher { id: event.op, object, last: None, newest: 0 });
                 }

@@ -88,7 +88,7 @@ impl Rule for Leaks {
                     }
                 }
             }
-            What::Left { object, path, owner } if !view.is_sim() => {
+            What::Left { object, path, owner } if !view.is_sim() && Self::ID.is_about(scene.kind(object)) => {
                 sink.premise(Self::ID, object);
                 if let Some(number) = view.contender_of(path) {
                     if view.contender(number).is_some_and(|contender| scene.view.is_leaked(contender)) {

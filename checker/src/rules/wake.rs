@@ -64,11 +64,12 @@ impl Wake {
             let ahead = view.contender_of(watch.path).and_then(|number| view.contender(number));
             let ahead =
                 ahead.filter(|ahead| ahead.object == op.object && (is_out || ahead.stands_before(own)));
-            let on_dir =
-                ahead.is_none() && watch.table == Table::Child && Self::tells(scene, op, own, watch.path);
             // One that is gone, but not yet at the server where it is watched, will be told all the same.
             let server = view.server(watch.server);
             let to_come = |ahead: &Contender| ahead.is_alive() || server.may_come_to(ahead.gone);
+            let on_dir = ahead.is_none()
+                && watch.table == Table::Child
+                && Self::tells(scene, op, own, watch.path, to_come);
             if watch.armed && (on_dir || ahead.is_some_and(to_come)) {
                 return Source::Adequate;
             }
@@ -90,17 +91,24 @@ impl Wake {
         list.zxid != 0 && own.is_in(list.zxid) && view.ahead_at(own, list.zxid).is_none()
     }
 
-    /// Whether a child watch there tells when somebody goes who stands before it.
-    fn tells(scene: &Scene<'_>, op: &Op, own: &Contender, dir: Sym) -> bool {
+    /// Whether a child watch there tells when somebody goes who stands before it; `to_come`: of whom it is still to be told
+    /// that he is gone.
+    fn tells(
+        scene: &Scene<'_>,
+        op: &Op,
+        own: &Contender,
+        dir: Sym,
+        to_come: impl Fn(&Contender) -> bool,
+    ) -> bool {
         let view = scene.view;
         let Some(room) = room_of_directory(scene.tables, op.object, dir) else { return false };
         let line = view.line(op.object);
-        let blocks = |number: &u32| {
-            view.contender(*number).is_some_and(|other| {
-                other.is_alive() && other.is_held == (room == Room::Held) && other.stands_before(own)
+        let blocks = |number: u32| {
+            view.contender(number).is_some_and(|other| {
+                other.is_held == (room == Room::Held) && other.stands_before(own) && to_come(other)
             })
         };
-        line.kind != Kind::PriorityLock || line.standing().any(|number| blocks(&number))
+        line.kind != Kind::PriorityLock || line.from(0).any(blocks)
     }
 
     /// Whether it is a reader that no writer stands before.

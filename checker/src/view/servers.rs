@@ -17,8 +17,8 @@ pub(crate) struct ServerView {
     pub(crate) serving_since: u64,
     /// Faults that last and strike it or a link of it.
     troubles: u32,
-    /// The latest time in which it may not have heard or done everything: when that began, and when it ended.
-    trouble: (u64, u64),
+    /// Until when it may not have heard or done everything, if ever there was such a time.
+    trouble: Option<u64>,
     /// Its process, which stands still.
     pub(crate) pauses: HeldUp,
     /// Its own commits, if it leads: it does not look at its followers meanwhile.
@@ -58,7 +58,7 @@ impl ServerView {
         elected: 0,
         serving_since: 0,
         troubles: 0,
-        trouble: (NEVER, 0),
+        trouble: None,
         pauses: HeldUp::NOT,
         withheld: HeldUp::NOT,
     };
@@ -75,19 +75,16 @@ impl ServerView {
 
     /// Whether something was wrong with it at some time since then.
     fn was_in_trouble_since(&self, from: u64) -> bool {
-        self.trouble.0 != NEVER && self.trouble.1 >= from
+        self.trouble.is_some_and(|until| until >= from)
     }
 
-    fn begin_trouble(&mut self, now: u64) {
-        if self.trouble.1 < now || self.trouble.0 == NEVER {
-            self.trouble.0 = now;
-        }
-        self.trouble.1 = NEVER;
+    fn begin_trouble(&mut self) {
+        self.trouble = Some(NEVER);
     }
 
     fn end_trouble(&mut self, now: u64) {
         if self.troubles == 0 && self.serving {
-            self.trouble.1 = now;
+            self.trouble = Some(now);
         }
     }
 }
@@ -139,7 +136,7 @@ impl View {
         let server = self.server_mut(number);
         server.serving = false;
         server.applied_is_known = false;
-        server.begin_trouble(now);
+        server.begin_trouble();
         self.calm_since = self.calm_since.max(now);
         self.lose_watches_of(number);
     }
@@ -156,12 +153,12 @@ impl View {
             let server = self.server_mut(number);
             match (begins, lasts) {
                 (true, 0) => {
-                    server.begin_trouble(now);
+                    server.begin_trouble();
                     server.end_trouble(now);
                 }
                 (true, _) => {
                     server.troubles += 1;
-                    server.begin_trouble(now);
+                    server.begin_trouble();
                 }
                 (false, _) => {
                     server.troubles = server.troubles.saturating_sub(1);

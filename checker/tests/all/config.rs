@@ -186,3 +186,84 @@ fn cf_8_one_notification_a_change() {
         .collect();
     says(&run(&[&first(), FOLLOWS, &second(), IS_TOLD, &polls, ENDS]), "CF-8 fail");
 }
+
+#[test]
+fn cf_3_a_watch_on_the_children_tells_nothing_of_the_value() {
+    says(&run(&[&first(), &FOLLOWS.replace("arm s1 data", "arm s1 child"), ENDS]), "first CF-3");
+}
+
+#[test]
+fn cf_3_that_a_value_is_gone_is_news_too() {
+    let gone = "
+0.031 server:0 txn 0x20 s2 delete ok
+0.031 server:0 deleted 0x20 /cfg by s2
+0.031 server:0 fire s1 deleted /cfg 0x20 conn 1
+0.032 a #1 notice s1 deleted /cfg conn 1
+0.032 a #1 send r2 exists /cfg watch
+0.033 server:0 arm s1 data /cfg conn 1
+0.034 a #1 reply r2 no_node 0x20 conn 1
+0.034 a #1 observed /cfg missing \"\" 0x0
+";
+    let late = |gone: &str| {
+        let text = run(&[&first(), FOLLOWS, gone, "0.050 world heal\n", ENDS]);
+        text.replace("0.900", "30.000").replace("0.950", "31.000")
+    };
+    says(&late(gone), "CF-3 pass, first nothing");
+    says(&late(&without(gone, "observed")), "CF-3 fail");
+}
+
+#[test]
+fn cf_3_who_stands_still_or_is_cut_off_is_not_late() {
+    // Nothing is there to wake it, but nothing can.
+    let deaf = without(FOLLOWS, "arm s1");
+    says(&run(&[&first(), &deaf, "0.022 world fault client_pause a lasts 1\n"]), "CF-3 pass, first nothing");
+    // It never gets to hear of the second value.
+    let told = "0.031 server:0 fire s1 data_changed /cfg 0x20 conn 1\n";
+    let late = |stops: &str| {
+        let text = run(&[&first(), FOLLOWS, stops, &second(), told, "0.050 world heal\n"]);
+        text.replace("0.950", "31.000")
+    };
+    says(&late("0.025 world fault client_pause a lasts 1\n"), "CF-3 pass, first nothing");
+    says(&late("0.025 a state s1 suspended\n"), "CF-3 pass, first nothing");
+    says(&late(""), "CF-3 fail");
+}
+
+#[test]
+fn cf_3_a_watch_is_registered_again_within_two_timeouts() {
+    // It is there again within the time that things may take to settle.
+    let lost = "
+1.000 server:0 disarm s1 data /cfg conn 1
+2.000 a state s1 suspended
+3.000 a state s1 connected conn 3
+11.000 a #1 send r3 exists /other
+11.000 a #1 reply r3 ok 0x10 conn 3
+11.0005 server:0 arm s1 data /cfg conn 3
+12.000 world quiesce
+";
+    let text = [HEAD, &first(), FOLLOWS, lost].concat();
+    says(&text, "CF-3 pass, first nothing");
+    says(&text.replace("11.0005 server", "11.002 server"), "CF-3 fail");
+}
+
+#[test]
+fn cf_6_a_set_is_of_a_publication_of_its_own() {
+    let written = writes(5, "0.01", "x1,x2", "publish", "0x0", "0x10");
+    let read =
+        "0.040 a snapshot#1 call /cfg\n0.041 a #1 observed /cfg value x1,x2 0x10\n0.042 a #1 return done\n";
+    says(&run(&[&written, read]), "CF-6 pass");
+    // What was written so was no publication, and what was published elsewhere is not of this set.
+    says(&run(&[&written.replace("publish", "overwrite"), read]), "CF-6 fail, first CF-6");
+    let elsewhere =
+        run(&[&written.replace("/cfg", "/other"), read]).replace("/cfg\n0.000", "/cfg\nconfig /other\n0.000");
+    says(&elsewhere, "CF-6 fail, first CF-6");
+    says(&elsewhere.replace("run sim", "run client"), "CF-6 fail");
+}
+
+#[test]
+fn cf_7_who_repeats_a_write_writes_over_whoever_has_come_in_between() {
+    let third = writes(7, "0.05", "v3", "overwrite", "0x0", "0x30");
+    let again = "0.0515 server:0 #7 txn 0x40 s2 set ok\n0.0515 server:0 #7 written 0x40 /cfg\n";
+    says(&run(&[&first(), &second(), &third, again]), "CF-7 pass, first nothing");
+    let other = writes(8, "0.0512", "v4", "overwrite", "0x0", "0x38");
+    says(&run(&[&first(), &second(), &third, &other, again]), "CF-7 fail, first CF-7");
+}

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 
-const HEAD: &str = "
+pub const HEAD: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b c
 double_barrier /b size 2
 0.000 server:0 opened s1 timeout 4000 0x1
@@ -14,7 +14,7 @@ double_barrier /b size 2
 ";
 
 /// a registers, and waits.
-const A_JOINS: &str = "
+pub const A_JOINS: &str = "
 0.001 a enter#1 call /b
 0.001 a #1 given a 0
 0.001 a #1 send r1 multi /b
@@ -27,7 +27,7 @@ const A_JOINS: &str = "
 ";
 
 /// b registers, opens it, and is in.
-const B_OPENS: &str = "
+pub const B_OPENS: &str = "
 0.010 b enter#2 call /b
 0.010 b #2 given b 0
 0.010 b #2 send r3 multi /b
@@ -45,7 +45,7 @@ const B_OPENS: &str = "
 ";
 
 /// a is told, looks, and is in.
-const A_IS_IN: &str = "
+pub const A_IS_IN: &str = "
 0.014 a #1 notice s1 data_changed /b
 0.014 a #1 send r5 get /b/0/ready watch
 0.014 server:0 #1 arm s1 data /b/0/ready
@@ -55,7 +55,7 @@ const A_IS_IN: &str = "
 ";
 
 /// a leaves, and waits.
-const A_LEAVES: &str = "
+pub const A_LEAVES: &str = "
 0.020 a leave#3 call /b
 0.020 a #3 send r6 multi /b/0/ready
 0.021 server:0 #3 txn 0x7 s1 multi ok
@@ -79,14 +79,14 @@ const B_LEAVES: &str = "
 0.034 a #3 return done
 ";
 
-const ENDS: &str = "0.040 world heal\n0.050 world quiesce\n";
+pub const ENDS: &str = "0.040 world heal\n0.050 world quiesce\n";
 
 fn calm() -> String {
     [HEAD, A_JOINS, B_OPENS, A_IS_IN, A_LEAVES, B_LEAVES, ENDS].concat()
 }
 
 /// By calls and returns alone.
-const CALLS: &str = "
+pub const CALLS: &str = "
 run client clients a b c
 double_barrier /b size 2
 0.000 a state s1 connected

@@ -1,6 +1,7 @@
 //! Elections: LE-1 to LE-9.
 
-use crate::common::{edit, says, without};
+use crate::common::{edit, report, says, without};
+use zk_checker::RuleId;
 
 /// Three clients and an election; the third one follows who leads.
 const HEAD: &str = "
@@ -317,4 +318,141 @@ fn mx_7_who_waits_for_the_record_waits_for_nothing() {
         .replace("children /e/a-0", "exists /e/leader")
         .replace("arm s2 child /e/a-0", "arm s2 data /e/leader");
     says(&[HEAD, A_LEADS, &b, "1.0 world heal\n"].concat(), "MX-7 fail, first MX-7");
+}
+
+/// The leader puts it on record once more.
+const AGAIN: &str = "
+0.015 a acknowledge#8 call /e
+0.015 a #8 given \"a:80\" 0x4
+0.015 a #8 send r21 multi /e
+0.016 server:0 #8 txn 0x8 s1 multi ok
+0.016 server:0 #8 created 0x8 /e/leader s1
+0.017 a #8 reply r21 ok 0x8
+0.017 a #8 return done
+";
+
+#[test]
+fn le_4_each_election_has_its_own_record() {
+    let two = edit(HEAD, "election /e", "election /d\nelection /e");
+    says(&calm().replace(HEAD, &two), "LE-4 pass, first nothing");
+    let single = edit(&calm(), "txn 0x6 s1 multi", "txn 0x6 s1 create");
+    says(&single.replace(HEAD, &two), "LE-4 fail, first LE-4");
+}
+
+#[test]
+fn le_4_an_epoch_does_not_come_after_a_later_one() {
+    let hasty = "
+0.0055 b acknowledge#9 call /e
+0.0055 b #9 given \"b:80\" 0x5
+0.0055 b #9 send r30 multi /e
+0.0055 server:0 #9 txn 0x6 s2 multi ok
+0.0055 server:0 #9 created 0x6 /e/leader s2
+";
+    let then = A_ACKNOWLEDGES.replace("0x6", "0x7").replace(
+        "0.007 server:0 #3 created",
+        "0.007 server:0 #3 deleted 0x7 /e/leader by s1\n0.007 server:0 #3 created",
+    );
+    let text = [HEAD, A_LEADS, B_STANDS, hasty, &then].concat();
+    let report = report(&text);
+    let told: Vec<&str> =
+        report.findings.iter().filter(|found| found.rule == RuleId::Le4).map(|found| &*found.text).collect();
+    assert_eq!(told.len(), 2, "{report}\n{text}");
+    assert!(told[0].contains("stands ahead of its candidate"), "{report}");
+    assert!(told[1].contains("epoch 0x5 was on record"), "{report}");
+}
+
+#[test]
+fn le_4_a_record_that_was_spoilt_is_made_again() {
+    let run = [HEAD, A_LEADS, A_ACKNOWLEDGES].concat();
+    // A stranger writes over it: its leader does not know it again.
+    let foreign = "
+0.012 b fault foreign_write b
+0.012 server:0 txn 0x7 s2 other ok
+0.012 server:0 written 0x7 /e/leader
+";
+    let replaced = AGAIN.replace("#8 created", "#8 deleted 0x8 /e/leader by s1\n0.016 server:0 #8 created");
+    says(&[&run, foreign, &replaced].concat(), "LE-4 pass, first nothing");
+    says(&[&run, &*replaced].concat(), "LE-4 fail, first LE-4");
+    // Nobody's session takes it away.
+    let gone = "0.012 server:0 txn 0x7 s0 delete ok\n0.012 server:0 deleted 0x7 /e/leader by s0\n";
+    says(&[&run, gone, AGAIN].concat(), "LE-4 pass, first nothing");
+    says(&[&run, &*gone.replace("s0", "s1"), AGAIN].concat(), "LE-4 fail, first LE-4");
+}
+
+#[test]
+fn le_4_nobody_who_follows_is_led_back() {
+    let run = "
+run client clients a b
+election /e
+0.000 a observe#1 call /e
+0.000 b observe#2 call /e
+0.001 a #1 observed /e leader \"new\" 0x6
+0.002 b #2 observed /e leader \"old\" 0x5
+";
+    says(run, "LE-4 pass");
+    let back = "0.003 a #1 observed /e leader \"old\" 0x5\n";
+    says(&[run, back].concat(), "LE-4 fail, first LE-4");
+    says(&[run, "0.002 a #1 observed /e vacant \"\" 0\n", back].concat(), "LE-4 fail, first LE-4");
+    says(&[run, "0.003 b #2 observed /e leader \"new\" 0x6\n"].concat(), "LE-4 pass");
+}
+
+#[test]
+fn le_5_who_cannot_be_told_need_not_know() {
+    let run = [HEAD, A_LEADS, A_ACKNOWLEDGES, C_FOLLOWS, "0.030 world heal\n9.0 world stopped\n"].concat();
+    let unaware = without(&run, "observed");
+    says(&unaware, "LE-5 fail, first LE-5");
+    for away in ["0.020 world fault client_pause c lasts 0", "0.020 c state s3 suspended"] {
+        let away = edit(&unaware, "0.030 world heal", &format!("{away}\n0.030 world heal"));
+        says(&away, "LE-5 vacuous, first nothing");
+    }
+    // A stranger who writes over the record excuses it, and one who writes elsewhere does not.
+    let foreign = |path: &str| {
+        let foreign = format!(
+            "0.020 b fault foreign_write b\n0.020 server:0 txn 0x7 s2 other ok\n0.020 server:0 written 0x7 {path}\n"
+        );
+        edit(&unaware, "0.030 world heal", &format!("{foreign}0.030 world heal"))
+    };
+    says(&foreign("/e/leader"), "LE-5 vacuous, first nothing");
+    says(&foreign("/e/other"), "LE-5 fail, first LE-5");
+}
+
+#[test]
+fn le_5_who_follows_one_election_need_not_know_of_another() {
+    let other = "
+0.012 b stand#5 call /f
+0.012 b #5 send r30 create /f/b-
+0.012 b #5 send r31 children /f
+0.012 server:0 #5 txn 0x7 s2 create ok
+0.012 server:0 #5 created 0x7 /f/b-0 s2
+0.012 b #5 reply r30 ok 0x7
+0.012 b #5 reply r31 ok 0x7
+0.012 b #5 return done
+0.012 b #5 believe /f s2 token 0x7
+0.013 b acknowledge#6 call /f
+0.013 b #6 given \"b:80\" 0x7
+0.013 b #6 send r32 multi /f
+0.013 server:0 #6 txn 0x8 s2 multi ok
+0.013 server:0 #6 created 0x8 /f/leader s2
+0.013 b #6 reply r32 ok 0x8
+0.013 b #6 return done
+0.030 world heal
+9.0 world stopped
+";
+    let head = edit(HEAD, "clients a b c\n", "clients a b c\nelection /f stop margin 0.4\n");
+    says(&[&head, A_LEADS, A_ACKNOWLEDGES, C_FOLLOWS, other].concat(), "LE-5 vacuous, LE-4 pass");
+}
+
+#[test]
+fn le_6_each_further_candidate_needs_a_reason() {
+    let makes = |znode: &str, zxid: &str| {
+        format!("0.010 server:0 #2 txn {zxid} s2 create ok\n0.010 server:0 #2 created {zxid} {znode} s2\n")
+    };
+    let stranger = "
+0.009 world fault foreign_delete b
+0.009 server:0 txn 0x6 s0 delete ok
+0.009 server:0 deleted 0x6 /e/b-1 by s0
+";
+    let run = [HEAD, A_LEADS, B_STANDS, stranger, &makes("/e/b-2", "0x7")].concat();
+    says(&run, "LE-6 pass");
+    says(&[&*run, &makes("/e/b-3", "0x8")].concat(), "LE-6 fail");
 }

@@ -191,3 +191,112 @@ fn mx_13_is_about_what_stands_in_line() {
     );
     says(&run(&[A_JOINS, B_WATCHES, &looks, B_IS_TOLD]), "GM-3 pass, first nothing");
 }
+
+// ── views ──
+
+#[test]
+fn gm_1_a_view_shows_whole_transactions() {
+    // One znode goes and another one comes at once.
+    let replaced = "
+0.031 server:0 txn 0x5 s1 multi ok
+0.031 server:0 deleted 0x5 /g/m1 by s1
+0.031 server:0 #1 created 0x5 /g/m2 s1
+0.031 server:0 fire s2 children_changed /g 0x5
+0.032 b #2 notice s2 children_changed /g
+0.032 b #2 send r4 children /g watch
+0.033 server:0 arm s2 child /g
+0.034 b #2 reply r4 ok 0x5
+0.034 b #2 observed /g view m2 0x5
+";
+    says(&run(&[A_JOINS, B_WATCHES, replaced]), "GM-1 pass");
+    says(&run(&[A_JOINS, B_WATCHES, &edit(replaced, "view m2", "view \"\"")]), "GM-1 fail");
+}
+
+#[test]
+fn gm_2_each_group_has_its_own_directory() {
+    // A watch on the data of a directory tells nothing of members, though another directory came after it.
+    let two =
+        edit(HEAD, "group /g stop margin 0.4\n", "group /g stop margin 0.4\ngroup /h stop margin 0.4\n");
+    let other = "0.001 server:0 txn 0x3 s1 create ok\n0.001 server:0 created 0x3 /h s0\n";
+    let data = edit(B_WATCHES, "arm s2 child", "arm s2 data");
+    says(&[&two, other, A_JOINS, &data, ENDS].concat(), "GM-2 fail");
+    says(&[&two, other, A_JOINS, B_WATCHES, ENDS].concat(), "GM-2 pass");
+}
+
+#[test]
+fn gm_3_who_is_gone_is_gone_before_it_hears_of_it() {
+    let b_joins = "
+0.013 b join#4 call /g
+0.013 b #4 given m2 0x0
+0.014 server:0 #4 txn 0x5 s2 create ok
+0.014 server:0 #4 created 0x5 /g/m2 s2
+0.015 b #4 return done
+";
+    let watches = B_WATCHES.replace("0x4", "0x5").replace("view m1", "view m1,m2");
+    let gone = "
+0.030 server:0 txn 0x6 s0 delete ok
+0.030 server:0 deleted 0x6 /g/m1 by s0
+0.031 b #2 observed /g view m2 0x6
+";
+    says(&[HEAD, A_JOINS, b_joins, &watches, gone].concat(), "GM-3 pass, GM-1 pass");
+}
+
+/// The same as a capture sees it.
+fn captured(parts: &[&str]) -> String {
+    let run = [&[HEAD], parts].concat().concat().replace("run sim", "run client");
+    run.lines().filter(|line| !line.contains("server:")).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn gm_3_a_view_of_before_a_member_joined_again_is_no_flicker() {
+    let again = "
+0.030 a release#3 call /g
+0.031 a #3 return done
+0.040 a join#4 call /g
+0.040 a #4 given m1 0x0
+0.040 a #4 send r5 create /g/m1
+0.042 a #4 reply r5 ok 0x6
+0.042 a #4 return done
+0.050 b #2 observed /g view m1 0x4
+0.051 b #2 observed /g view \"\" 0x5
+";
+    says(&captured(&[A_JOINS, B_WATCHES, again]), "GM-3 pass");
+    says(&captured(&[A_JOINS, B_WATCHES, &edit(again, "view \"\" 0x5", "view \"\" 0x6")]), "GM-3 fail");
+}
+
+#[test]
+fn gm_3_who_has_died_is_no_member() {
+    let gone = "0.031 b #2 observed /g view \"\" 0x5\n";
+    says(&captured(&[A_JOINS, B_WATCHES, "0.030 world crash a\n", gone]), "GM-3 pass");
+    let another = captured(&[A_JOINS, B_WATCHES, "0.030 world crash c\n", gone]);
+    says(&edit(&another, "clients a b", "clients a b c"), "GM-3 fail");
+}
+
+// ── who is out ──
+
+#[test]
+fn gm_4_a_read_that_finds_its_znode_gone_tells_a_member() {
+    let deleted = "0.099 server:0 txn 0x6 s0 delete ok\n0.099 server:0 deleted 0x6 /g/m1 by s0\n";
+    let reads = "0.100 a #1 send r9 exists /g/m1\n0.101 a #1 reply r9 no_node 0x6\n";
+    let says_so = "0.102 a #1 observed /g missing \"\" 0x0\n";
+    let end = "0.950 world quiesce\n";
+    says(&[HEAD, A_JOINS, deleted, reads, end].concat(), "GM-4 fail, first GM-4");
+    says(&[HEAD, A_JOINS, deleted, reads, says_so, end].concat(), "GM-4 pass");
+    says(&[HEAD, A_JOINS, deleted, &reads.replace("/g/m1", "/g/m2"), end].concat(), "GM-4 pass");
+}
+
+#[test]
+fn gm_6_who_is_out_has_time_to_say_so() {
+    let expired = "0.100 a state s1 expired\n";
+    let says_so = |at: &str| format!("{at} a #1 observed /g missing \"\" 0x0\n");
+    says(&[HEAD, A_JOINS, expired, &says_so("0.101")].concat(), "GM-6 pass");
+    says(&[HEAD, A_JOINS, expired, &says_so("0.102")].concat(), "GM-6 fail");
+}
+
+#[test]
+fn gm_5_only_a_release_that_is_done_promises_that_the_znode_is_gone() {
+    for (outcome, verdict) in [("done", "fail"), ("unknown", "pass"), ("refused", "pass")] {
+        let back = format!("0.030 a release#3 call /g\n0.031 a #3 return {outcome}\n");
+        says(&[HEAD, A_JOINS, &back, "0.950 world quiesce\n"].concat(), &format!("GM-5 {verdict}"));
+    }
+}

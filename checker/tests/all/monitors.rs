@@ -169,3 +169,11 @@ fn a_search_ends_with_its_budget() {
     assert_eq!(search(&Replace, &at_once, 50).states, 50);
     assert_eq!(search(&Replace, &at_once, 1_000_000).verdict, Verdict::Fail);
 }
+
+#[test]
+fn whether_there_is_an_operation() {
+    let mut history = Operations::new();
+    assert!(history.is_empty());
+    history.call(0, Queue::Put(1));
+    assert!(!history.is_empty());
+}

@@ -182,3 +182,123 @@ fn ns_5_a_lookup_gives_what_stood_there() {
     says(&run(&[&registers, A_GIVES_BACK, &look("0x0", "value here 0x3")]), "NS-5 pass");
     says(&run(&[&registers, A_GIVES_BACK, &look("0x2", "value here 0x3")]), "first NS-5");
 }
+
+#[test]
+fn ns_2_a_unique_name_is_of_the_znode_that_was_made() {
+    let one = "
+0.001 a unique#1 call /names
+0.001 a #1 given job 0x0
+0.002 server:0 #1 txn 0x3 s1 create ok
+0.002 server:0 #1 created 0x3 /names/g-job-0000000000 s0
+0.003 a #1 observed /names name g-job-0000000000 0x3
+0.003 a #1 return done
+";
+    says(&run(&[one]), "NS-2 pass, first nothing");
+    says(&run(&[&edit(one, "g-job-0000000000 0x3", "g-job-0000000000 0x9")]), "NS-2 fail, first NS-2");
+    // In a capture one znode has one name, as far as znodes are known.
+    let two = one.replace("#1", "#2").replace("0.00", "0.01").replace("0000000000", "0000000001");
+    let capture = run(&[one, &two]).replace("run sim", "run client");
+    says(&capture, "NS-2 fail, first NS-2");
+    says(&capture.replace("0000 0x3", "0000 0x0").replace("0001 0x3", "0001 0x0"), "NS-2 pass");
+}
+
+#[test]
+fn ns_3_a_time_limit_excuses_when_it_is_over() {
+    let lost = "
+0.001 a register#1 call /names limit 10
+0.001 a #1 given db 0x0
+0.001 a #1 send r1 create /names/db
+0.003 a #1 lost r1
+0.003 a state s1 suspended
+0.100 a state s1 connected
+8.000 a #1 return refused
+";
+    says(&run(&[lost]), "NS-3 fail, first NS-3");
+    says(&run(&[&edit(lost, "limit 10", "limit 8")]), "NS-3 vacuous, first nothing");
+}
+
+#[test]
+fn ns_4_a_name_of_its_own_excuses_nobody_who_takes_another() {
+    let head = edit(HEAD, "clients a b\n", "clients a b x\n") + "0.000 x state s3 connected\n";
+    let by = |number: u32, who: &str, session: &str, name: &str, zxid: &str| {
+        format!(
+            "0.010 {who} register#{number} call /names
+0.010 {who} #{number} given {name} 0x0
+0.010 server:0 #{number} txn {zxid} {session} create ok
+0.010 server:0 #{number} created {zxid} /names/{name} {session}
+0.010 {who} #{number} observed /names name {name} {zxid}
+0.010 {who} #{number} return done
+"
+        )
+    };
+    let takes = "
+0.015 x fault foreign_write x
+0.015 server:0 txn 0x5 s3 other ok
+0.015 server:0 written 0x5 /names/db
+0.020 a unregister#3 call /names
+0.020 a #3 given db 0x0
+0.021 server:0 #3 txn 0x6 s1 delete ok
+0.021 server:0 #3 deleted 0x6 /names/db by s1
+0.022 a #3 return done
+";
+    let others =
+        [&head, &*by(1, "a", "s1", "web", "0x3"), &by(2, "b", "s2", "db", "0x4"), takes, END].concat();
+    says(&others, "NS-4 fail, first NS-4");
+}
+
+#[test]
+fn ns_1_a_stranger_elsewhere_excuses_nobody() {
+    let head =
+        edit(HEAD, "clients a b\nname", "clients a b x\nlock /lock\nname") + "0.000 x state s3 connected\n";
+    let unseen = without(&edit(A_REGISTERS, "name db 0x3", "name db 0x0"), "created");
+    let foreign = |path: &str| {
+        let foreign = format!(
+            "0.0005 x fault foreign_write x\n0.0005 server:0 txn 0x2 s3 other ok\n0.0005 server:0 written 0x2 {path}\n"
+        );
+        [&head, &*foreign, &unseen, END].concat()
+    };
+    says(&foreign("/names/db"), "NS-1 pass, first nothing");
+    says(&foreign("/lock/x"), "NS-1 fail, first NS-1");
+}
+
+#[test]
+fn ns_5_what_comes_during_a_lookup_need_not_be_seen() {
+    let looks = |at: &str, before: &str| {
+        let called = format!("{at} b resolve#4 call /names\n{at} b #4 given db 0x2\n{before}");
+        let told = "0.033 b #4 observed /names missing db 0x0\n0.033 b #4 return done\n";
+        run(&[&edit(A_REGISTERS, before, &called), told])
+    };
+    says(&looks("0.001", "0.002 server:0 #1 txn"), "NS-5 pass, first nothing");
+    says(&looks("0.002", "0.003 a #1 reply"), "NS-5 pass, first nothing");
+    says(&looks("0.0025", "0.003 a #1 reply"), "NS-5 fail, first NS-5");
+}
+
+#[test]
+fn ns_5_what_is_written_later_is_of_the_name_where_it_was_written() {
+    let data = |text: &str| format!("{:#x}", zk_checker::digest::data(Some(text.as_bytes())));
+    let content = format!("created 0x3 /names/db s1\n0.002 server:0 data 4 {}", data("here"));
+    let registers = edit(A_REGISTERS, "created 0x3 /names/db s1", &content);
+    let more = format!(
+        "0.004 server:0 txn 0x4 s2 create ok
+0.004 server:0 created 0x4 /names/web s2
+0.010 server:0 txn 0x6 s1 set ok
+0.010 server:0 written 0x6 /names/db
+0.010 server:0 data 5 {}
+",
+        data("there")
+    );
+    let looks = |freshness: &str, seen: &str| {
+        let look = format!(
+            "0.030 b resolve#4 call /names
+0.030 b #4 given db {freshness}
+0.033 b #4 observed /names {seen}
+0.033 b #4 return done
+"
+        );
+        run(&[&registers, &more, &look])
+    };
+    says(&looks("0x2", "value there 0x6"), "NS-5 pass, first nothing");
+    says(&looks("0x2", "value here 0x6"), "NS-5 fail, first NS-5");
+    says(&looks("0x0", "value here 0x3"), "NS-5 pass, first nothing");
+    says(&looks("0x2", "value here 0x3"), "NS-5 fail, first NS-5");
+}

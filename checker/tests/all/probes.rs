@@ -166,3 +166,39 @@ fn expired_earlier_than_its_timeout_after_the_last_answer() {
     let heard = "2.000 a state s1 suspended\n";
     reaches(&join(&[&held(), cut, heard, marked]), Probe::ExpiredEarly, 0);
 }
+
+#[test]
+fn what_was_seen_or_is_just_a_timeout_old_shows_nothing() {
+    // It was answered in the very state in which it was created.
+    let seen = AWAY.replace("r3 ok 0x4", "r3 ok 0x5");
+    reaches(&join(&[&held(), &seen]), Probe::CreatedAndDeletedUnseen, 0);
+    // Its last answer had been asked for just that long ago.
+    let asks = "2.600 a send r3 children /lock\n2.601 a reply r3 ok 0x4 conn 1\n";
+    let marked = |at: &str| format!("{at} server:0 marked s1 heard 0.4\n");
+    reaches(&join(&[&held(), asks, &marked("6.600")]), Probe::ExpiredEarly, 0);
+    reaches(&join(&[&held(), asks, &marked("6.599")]), Probe::ExpiredEarly, 1);
+    // It has been connected, or has been running again, for so long.
+    let cut = "0.050 world fault server_partition server:1 lasts 20\n";
+    let again = "0.200 a state s1 suspended\n0.300 a state s1 connected conn 3 server 1\n";
+    reaches(&join(&[&held(), cut, again, &marked("4.300")]), Probe::ExpiredEarly, 0);
+    reaches(&join(&[&held(), cut, again, &marked("4.301")]), Probe::ExpiredEarly, 1);
+    let paused = "0.100 world fault client_pause a lasts 0.2\n0.300 world mended client_pause a\n";
+    reaches(&join(&[&held(), cut, paused, &marked("4.299")]), Probe::ExpiredEarly, 0);
+    reaches(&join(&[&held(), cut, paused, &marked("4.300")]), Probe::ExpiredEarly, 1);
+}
+
+#[test]
+fn without_connections_nobody_knows_what_registering_again_tells() {
+    let again = "
+0.010 b state s2 suspended
+0.011 server:1 txn 0x5 s1 delete ok
+0.011 server:1 deleted 0x5 /lock/a-0000000000 by s1
+0.012 server:1 txn 0x6 s1 create ok
+0.012 server:1 created 0x6 /lock/a-0000000000 s0
+0.020 b state s2 connected
+0.021 server:1 fire s2 data_changed /lock/a-0000000000 0x0
+";
+    reaches(&join(&[&held(), again]), Probe::RecreatedToldAsChanged, 0);
+    let told = again.replace("connected\n", "connected conn 3 server 1\n").replace("0x0\n", "0x0 conn 3\n");
+    reaches(&join(&[&held(), &told]), Probe::RecreatedToldAsChanged, 1);
+}

@@ -334,3 +334,94 @@ fn qu_9_nothing_is_left() {
     says(&claims(&[&item, &claimed, given_back]), "QU-9 fail");
     says(&run(&[&waits(ARMED), GIVES_UP]), "QU-9 fail, first QU-9");
 }
+
+#[test]
+fn qu_1_who_gave_its_claim_back_has_none() {
+    let (item, znode) = (put(1, "one", 0, "queue-0000000001"), "queue-0000000001");
+    let claimed = claim(3, "b", "s2", "one", znode);
+    let back = "0.004 b give_back#4 call /q
+                0.004 b #4 given one 0x0
+                0.004 server:0 #4 txn 0x14 s2 multi ok
+                0.004 server:0 #4 deleted 0x14 /q/claims/queue-0000000001 by s2
+                0.004 b #4 return done\n";
+    let done = without(&confirm(5, "b", "s2", "one", znode), "deleted 0x15 /q/claims");
+    says(&claims(&[&item, &claimed, &done]), "QU-1 pass");
+    says(&claims(&[&item, &claimed, back, &done]), "QU-1 fail, first QU-1");
+    // What no operation of the queue took away, none of them has to answer for.
+    let gone = "0.004 server:0 txn 0x14 s0 delete ok
+                0.004 server:0 deleted 0x14 /q/claims/queue-0000000001 by s0\n";
+    says(&claims(&[&item, &claimed, gone]), "QU-1 pass, first nothing");
+}
+
+#[test]
+fn qu_1_in_a_capture_an_item_is_of_the_queue_that_it_was_put_into() {
+    let head = "run client clients a b\nqueue /q\nqueue /other\n";
+    let puts = "0.001 a put#1 call /q\n0.001 a #1 given one 0x0\n0.002 a #1 return done\n";
+    let took = "0.003 b take#2 call /q\n0.003 b #2 observed /q item one 0x0\n0.004 b #2 return done\n";
+    says(&[head, puts, took].concat(), "QU-1 pass");
+    says(&[head, &puts.replace("/q", "/other"), took].concat(), "QU-1 fail, first QU-1");
+    // Without its number nobody knows whether it is another znode.
+    let again = took.replace("#2", "#3").replace("0.003", "0.005").replace("0.004", "0.006");
+    says(&[head, puts, took, &again.replace("0x0", "0x5")].concat(), "QU-1 fail, QU-3 vacuous");
+}
+
+#[test]
+fn qu_2_an_announcement_excuses_one_deletion() {
+    let (one, two) = (put(1, "one", 0, "queue-0000000001"), put(2, "two", 0, "queue-0000000002"));
+    let gone = |zxid: &str, znode: &str| {
+        format!("0.010 server:0 txn {zxid} s0 delete ok\n0.010 server:0 deleted {zxid} /q/{znode} by s0\n")
+    };
+    let (first, second) = (gone("0x20", "queue-0000000001"), gone("0x21", "queue-0000000002"));
+    let told = "0.009 world fault foreign_delete server:0 lasts 0\n";
+    says(&run(&[&one, &two, told, &first]), "QU-2 inherent, first nothing");
+    says(&run(&[&one, &two, told, &first, &second]), "QU-2 fail");
+    says(&run(&[&one, &two, told, told, &first, &second]), "QU-2 inherent, first nothing");
+}
+
+#[test]
+fn qu_2_only_a_stranger_at_the_item_excuses_its_loss() {
+    let (item, znode) = (put(1, "one", 0, "queue-0000000001"), "queue-0000000001");
+    let lost = without(&take(3, "b", "s2", "one", znode), "observed");
+    let foreign = |path: &str| {
+        let foreign = format!(
+            "0.002 x state s3 connected
+0.002 x fault foreign_write x
+0.002 server:0 txn 0x12 s3 other ok
+0.002 server:0 written 0x12 {path}
+"
+        );
+        run(&[&item, &foreign, &lost]).replace("clients a b", "clients a b x")
+    };
+    says(&foreign("/q/queue-0000000001"), "QU-2 inherent, first nothing");
+    says(&foreign("/q/receipts"), "QU-2 fail, first QU-2");
+    // A client that dies in the middle of it loses it: that is the reason that is told.
+    let died = run(&[&item, &without(&lost, "return done"), "0.500 world crash b\n"]);
+    let report = report(&died);
+    assert!(report.findings.iter().any(|found| found.text.contains("excused: its client died")), "{report}");
+}
+
+#[test]
+fn qu_2_in_a_capture_what_is_left_are_items_and_what_is_in_doubt_is_not_lost() {
+    let head = "run client clients a b\nqueue /q\n";
+    let puts = "0.001 a put#1 call /q\n0.001 a #1 given one 0x0\n0.002 a #1 return done\n";
+    for path in ["/q/receipts", "/q/claims/queue-0000000000"] {
+        says(&[head, puts, &format!("0.010 world left /q {path} s0\n"), END].concat(), "QU-2 fail");
+    }
+    let confirms = |outcome: &str| {
+        let text =
+            format!("0.003 b confirm#3 call /q\n0.003 b #3 given one 0x0\n0.004 b #3 return {outcome}\n");
+        [&head.replace("queue /q", "queue /q at_least_once"), puts, &text, END].concat()
+    };
+    says(&confirms("refused"), "QU-2 fail");
+    says(&confirms("unknown"), "QU-2 pass, first nothing");
+}
+
+#[test]
+fn qu_5_where_the_state_of_a_list_is_not_known_what_was_put_before_is() {
+    let (one, two) =
+        (put(1, "one", 9, "queue-00009-0000000001"), put(2, "two", 10, "queue-00010-0000000002"));
+    let took = take(3, "b", "s2", "two", "queue-00010-0000000002");
+    let list = "0.003 b #3 send r8 children /q\n0.003 b #3 reply r8 ok 0x0\n";
+    let took = edit(&took, "take#3 call /q\n", &format!("take#3 call /q\n{list}"));
+    says(&urgent(&[&one, &two, &took]).replace(" strict", ""), "QU-5 fail, first QU-5");
+}

@@ -5,7 +5,7 @@ use crate::common::{edit, says, without};
 use zk_checker::digest::{self, Stat};
 
 /// Two clients and a lock whose contenders can be made to go after a tenth of a second.
-const HEAD: &str = "
+pub const HEAD: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b c
 revocable_lock /r stop margin 0.4 budget 3 2 1 2 grace 0.1 forced
 0.000 server:0 opened s1 timeout 4000 0x1
@@ -17,7 +17,7 @@ revocable_lock /r stop margin 0.4 budget 3 2 1 2 grace 0.1 forced
 ";
 
 /// The first writer holds; its own watch is armed by a read of its znode.
-const A_HOLDS: &str = "
+pub const A_HOLDS: &str = "
 0.001 a write#1 call /r
 0.001 a #1 send r1 create /r/a-
 0.001 a #1 send r2 children /r
@@ -33,7 +33,7 @@ const A_HOLDS: &str = "
 ";
 
 /// The second one waits.
-const B_WAITS: &str = "
+pub const B_WAITS: &str = "
 0.005 b write#2 call /r
 0.005 b #2 send r4 create /r/b-
 0.005 b #2 send r5 children /r
@@ -47,7 +47,7 @@ const B_WAITS: &str = "
 ";
 
 /// The third one asks a contender to go.
-fn asked(znode: &str) -> String {
+pub fn asked(znode: &str) -> String {
     let word = digest::data(Some(b"unlock"));
     format!(
         "

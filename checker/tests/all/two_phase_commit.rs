@@ -296,3 +296,84 @@ fn tc_13_a_live_site_ends_or_is_blocked_by_somebody_who_is_named() {
     let report = report(&[HEAD, &first, waits, later].concat());
     assert!(report.to_string().contains("by the vote of site 1"), "{report}");
 }
+
+#[test]
+fn tc_8_who_was_served_the_record_has_looked() {
+    let reads = |read: &str, code: &str| {
+        format!(
+            "0.029 a decide#4 call /tx
+             0.029 a #4 given \"\" 0
+             0.029 a #4 send r1 {read} /tx/decision
+             0.030 server:0 #4 served r1 0x13
+             0.030 server:0 #4 found {read} {code} /tx/decision 0 0
+             0.030 a #4 reply r1 {code} 0x13
+             0.030 a #4 observed /tx decision \"abort\" 0\n"
+        )
+    };
+    says(&[both_commit(), reads("get", "ok")].concat(), "TC-9 fail, TC-8 pass, first TC-9");
+    // It saw that there is one, or met none.
+    says(&[both_commit(), reads("exists", "ok")].concat(), "TC-8 fail, first TC-8");
+    says(&[both_commit(), reads("get", "no_node")].concat(), "TC-8 fail, first TC-8");
+}
+
+#[test]
+fn tc_6_a_vote_may_be_told_to_many() {
+    let told = |at: u32, who: &str, op: u32, site: u32, vote: &str| {
+        format!(
+            "0.{at:03} {who} decide#{op} call /tx
+             0.{at:03} {who} #{op} given \"\" {site}
+             0.{at:03} {who} #{op} observed /tx vote \"{vote}\" 0\n"
+        )
+    };
+    let first = votes(10, "a", 2, 0, "commit", "");
+    let run = [HEAD, &first, &told(30, "b", 5, 1, "commit")].concat();
+    says(&[&run, &*told(31, "a", 6, 0, "commit")].concat(), "TC-6 pass");
+    says(&[&run, &*told(31, "a", 6, 0, "abort")].concat(), "TC-6 fail");
+}
+
+#[test]
+fn tc_10_a_vote_that_somebody_takes_away_did_not_go_with_its_session() {
+    let lasting = votes(10, "a", 2, 0, "commit", "");
+    let ephemeral = [EPHEMERAL, &lasting.replace("/tx/s_0", "/tx/v_0")].concat();
+    let operator = "4.000 a finish#8 call /tx\n4.000 a #8 given \"\" 65535\n";
+    for (vote, gone, verdict) in [
+        (&ephemeral, "server:0 deleted 0x40 /tx/v_0 by s1", "fail"),
+        (&ephemeral, "server:0 deleted 0x40 /tx/v_0 by s2", "pass"),
+        (&ephemeral, "server:0 #8 deleted 0x40 /tx/v_0 by s1", "pass"),
+        (&lasting, "server:0 deleted 0x40 /tx/s_0 by s2", "pass"),
+    ] {
+        let run = [HEAD, vote, operator, "5.000 ", gone, "\n"].concat();
+        says(&run, &format!("TC-10 {verdict}"));
+    }
+}
+
+#[test]
+fn tc_12_a_coordinator_is_told_of_each_vote_and_of_the_decision() {
+    let coordinated = edit(&both_commit(), "size 2", "size 2 coordinated");
+    let coordinator = "0.021 a decide#7 call /tx\n0.021 a #7 given \"\" 65535\n";
+    let told = "
+0.022 server:0 fire s1 data_changed /tx/tally 0x12
+0.023 server:0 fire s1 data_changed /tx/tally 0x13
+0.024 server:0 fire s1 created /tx/decision 0x13
+";
+    says(&[&coordinated, coordinator, told].concat(), "TC-12 pass");
+    let more = "0.025 server:0 fire s1 children_changed /tx 0x14\n";
+    says(&[&coordinated, coordinator, told, more].concat(), "TC-12 fail, first TC-12");
+}
+
+#[test]
+fn tc_13_a_site_may_wait_for_a_coordinator_if_there_is_one() {
+    let all = [HEAD, &votes(10, "a", 2, 0, "commit", ""), &votes(20, "b", 3, 1, "commit", "")].concat();
+    let waits = "0.030 a decide#4 call /tx\n0.030 a #4 given \"\" 0\n0.040 world heal\n";
+    let later = "9.000 b state s2 connected\n";
+    let coordinated = |run: &str| edit(run, "size 2", "size 2 coordinated");
+    let blocked = [&coordinated(&all), waits, later].concat();
+    says(&blocked, "TC-13 inherent, all inherent");
+    let report = report(&blocked);
+    assert!(report.to_string().contains("blocked, legally, by the coordinator"), "{report}");
+    // There is none; it has a time limit; it is decided.
+    says(&[&all, waits, later].concat(), "TC-13 fail, first TC-13");
+    let limited = edit(waits, "call /tx", "call /tx limit 0.1");
+    says(&[&coordinated(&all), &*limited, later].concat(), "TC-13 fail");
+    says(&[&coordinated(&both_commit()), waits, later].concat(), "TC-13 fail");
+}

@@ -450,3 +450,37 @@ fn the_layer_can_be_switched_off() {
     assert_eq!(only(RuleId::Zk14, &missing).of(RuleId::Zk14), Verdict::Fail);
     assert!(only(RuleId::Zk6, &missing).findings.is_empty());
 }
+
+#[test]
+fn zk_4_where_it_is_not_told_who_takes_a_session_in_nothing_is_judged() {
+    let behind = without(&held(), "server:0 applied 0x4");
+    let moves = "0.005 a state s1 suspended\n0.006 a state s1 connected conn 3 server 0\n";
+    says(&join(&[&behind, moves]), "ZK-4 fail, first ZK-4");
+    says(&join(&[&behind, &moves.replace(" conn 3 server 0", "")]), "ZK-4 pass");
+}
+
+#[test]
+fn zk_6_what_was_written_before_the_last_answer_was_not_missed() {
+    let told = "
+0.004 server:1 txn 0x5 s1 set ok
+0.004 server:1 written 0x5 /lock
+0.005 b send r3 sync /
+0.006 b reply r3 ok 0x5 conn 2
+0.010 b state s2 suspended
+0.020 b state s2 connected conn 3 server 1
+0.021 server:1 fire s2 data_changed /lock 0x0 conn 3
+0.022 b notice s2 data_changed /lock conn 3
+";
+    says(&join(&[&held(), told]), "ZK-6 fail");
+    says(&join(&[&held(), &edit(told, "r3 ok 0x5", "r3 ok 0x4")]), "ZK-6 pass, first nothing");
+}
+
+#[test]
+fn zk_13_what_was_held_up_is_a_sign_of_life_when_it_arrives() {
+    let cut = "0.900 world fault link_held link:0:2 lasts 2\n1.000 world fault server_partition server:2 lasts 20\n";
+    let reads = |at: &str| format!("{at} b send r3 get /lock\n{at} server:2 served r3 0x4 conn 2\n");
+    says(&join(&[&held(), cut, &reads("4.100")]), "ZK-13 fail");
+    let arrives = "2.000 world mended link_held link:0:2\n";
+    says(&join(&[&held(), cut, arrives, &reads("4.900")]), "ZK-13 pass");
+    says(&join(&[&held(), cut, arrives, &reads("5.100")]), "ZK-13 fail");
+}

@@ -344,3 +344,90 @@ fn zk_13_a_leader_that_others_have_left_stops() {
         assert_eq!(judge(&patient, &RuleSet::all()).of(RuleId::Zk13), Verdict::Vacuous);
     }
 }
+
+#[test]
+fn zk_10_an_answer_is_known_again_after_thousands_of_transactions() {
+    let others: String =
+        (0x5..0x1068).map(|zxid| format!("0.005 server:2 txn {zxid:#x} s0 other ok\n")).collect();
+    let write = WRITE.replace("0.005", "0.0055").replace("0x5", "0x1068");
+    says(&then(&join(&[&others, &write])), "ZK-10 pass, ZK-11 pass, first nothing");
+    let refused = without(&write, "written").replace("s2 set ok", "s2 set no_auth");
+    says(&then(&join(&[&others, &refused])), "ZK-10 fail, first ZK-10");
+}
+
+#[test]
+fn zk_6_what_is_given_up_is_the_watch_that_is_named() {
+    let stat = stat(&fresh(0x5, 0));
+    let both = format!(
+        "
+0.008 b send r5 exists /other watch
+0.009 server:2 arm s2 data /other conn 2
+0.009 server:2 served r5 0x5 conn 2
+0.009 server:2 found exists ok /other {stat}
+0.0095 b reply r5 ok 0x5 conn 2
+0.010 b state s2 suspended"
+    );
+    let run = edit(&back(), "\n0.010 b state s2 suspended", &both);
+    let run = without(&run, "0.022 server:1 arm");
+    let given_up = |tables: &[&str]| {
+        let told: String = tables.iter().map(|table| format!("0.021 b disarm s2 {table} /other\n")).collect();
+        edit(&run, "0.021 b state s2 connected", &format!("{told}0.021 b state s2 connected"))
+    };
+    says(&given_up(&["child"]), "ZK-6 fail, first ZK-6");
+    says(&given_up(&["child", "data"]), "ZK-6 pass, first nothing");
+}
+
+#[test]
+fn zk_6_who_stands_still_registers_nothing() {
+    let silent = without(&back(), "0.022 server:1 arm");
+    let waits =
+        |more: &str| join(&[&without(&without(&silent, "send r4"), "served r4"), more, "8.100 world heal\n"]);
+    says(&waits("0.100 world fault client_pause b lasts 9\n"), "ZK-6 pass, first nothing");
+    let pause = "1.000 world fault client_pause b lasts 1\n2.000 world mended client_pause b\n";
+    says(&waits(pause), "ZK-6 pass, first nothing");
+    // One that was over when it was connected again is no reason.
+    let before = "0.012 world fault client_pause b lasts 0.005\n0.017 world mended client_pause b\n0.020 server:1 attached";
+    says(&edit(&waits(""), "0.020 server:1 attached", before), "ZK-6 fail");
+}
+
+#[test]
+fn zk_7_what_a_server_may_have_said_is_believed() {
+    let expired =
+        |more: &str| then(&join(&["2.000 b state s2 suspended\n", more, "5.002 b state s2 expired\n"]));
+    says(&expired(""), "ZK-7 fail, first ZK-7");
+    // It has gone since.
+    says(&expired("3.000 server:1 ceased\n"), "ZK-7 vacuous");
+    // A server that has not heard of the session yet may still think that it leads.
+    let opened = "
+0.005 server:0 txn 0x5 s3 connect ok
+0.005 server:0 opened s3 timeout 4000 0x5
+0.005 server:1 applied 0x5
+0.005 server:2 applied 0x5
+0.006 server:2 attached s3 conn 7
+0.006 b state s3 connected conn 7 server 2
+3.000 b state s3 expired
+";
+    says(&then(opened), "ZK-7 fail, first ZK-7");
+    says(&then(&without(opened, "server:1 applied")), "ZK-7 vacuous, first nothing");
+}
+
+#[test]
+fn zk_14_each_persistent_watch_is_registered_again() {
+    let arms = |at: &str, server: u8, conn: u8, path: &str| {
+        let arm =
+            |table: &str| format!("{at} server:{server} arm s2 {table} {path} conn {conn} persistent\n");
+        [arm("data"), arm("child")].concat()
+    };
+    let run = |again: &[&str]| {
+        let again: String = again.iter().map(|path| arms("0.022", 1, 3, path)).collect();
+        let asks = "0.005 b send r5 add_watch /x watch\n0.005 b send r6 add_watch /y watch\n";
+        let answers = "0.007 b reply r5 ok 0x4 conn 2\n0.007 b reply r6 ok 0x4 conn 2\n";
+        let moves = "0.010 b state s2 suspended\n0.020 server:1 attached s2 conn 3\n0.021 b state s2 connected conn 3 server 1\n";
+        let reads = "0.030 b send r4 get /lock\n0.031 server:1 served r4 0x4 conn 3\n";
+        let armed = [arms("0.006", 2, 2, "/x"), arms("0.006", 2, 2, "/y")].concat();
+        then(&join(&[asks, &armed, answers, moves, &again, reads]))
+    };
+    says(&run(&["/x", "/y"]), "ZK-14 pass, first nothing");
+    says(&run(&["/y"]), "ZK-14 fail, first ZK-14");
+    says(&run(&["/x"]), "ZK-14 fail, first ZK-14");
+}

@@ -261,13 +261,15 @@ impl Idle {
         let Who::Server(number) = server else { return };
         let view = scene.view;
         let zxid = view.server(number).whole(half);
-        let Some(at) = self.herds.iter().position(|herd| herd.zxid == zxid) else { return };
+        // One transaction may put into several queues.
+        let root = |object: ObjectId| scene.tables.objects[usize::from(object.0)].path;
+        let is_of = |herd: &Herd| herd.zxid == zxid && root(herd.object) == path;
+        let Some(at) = self.herds.iter().position(is_of) else { return };
         let object = self.herds[at].object;
-        let root = scene.tables.objects[usize::from(object.0)].path;
         let waits = |waiting: &Waiting| waiting.session == session && view.op(waiting.op).object == object;
         let armed = view.watches.of(session).iter().find(|watch| watch.path == path);
         let is_open = |op: OpId| op == OpId(0) || view.op(op).phase == Phase::Open;
-        if half == 0 || path != root || !self.open.iter().any(waits) || !armed.is_none_or(|w| is_open(w.op)) {
+        if half == 0 || !self.open.iter().any(waits) || !armed.is_none_or(|w| is_open(w.op)) {
             return;
         }
         let herd = &mut self.herds[at];

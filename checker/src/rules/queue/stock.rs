@@ -14,8 +14,6 @@ pub(super) struct Given {
     pub(super) text: Sym,
     pub(super) put: OpId,
     pub(super) urgency: u64,
-    /// How many znodes were made of it.
-    pub(super) made: u32,
 }
 
 /// An item: a znode.
@@ -115,7 +113,7 @@ impl Stock {
             return Change::None;
         }
         let digest = digest::data(Some(scene.tables.names.get(text).unwrap_or_default().as_bytes()));
-        let given = Given { object: op.object, text, put, urgency, made: 0 };
+        let given = Given { object: op.object, text, put, urgency };
         if self.given.contains_key(&digest) {
             return Change::Same;
         }
@@ -125,13 +123,12 @@ impl Stock {
 
     fn made(&mut self, scene: &Scene<'_>, digest: u64) -> Change {
         let Some((zxid, path, owner, _)) = self.created.take() else { return Change::None };
-        let Some(given) = self.given.get_mut(&digest) else { return Change::None };
+        let Some(given) = self.given.get(&digest) else { return Change::None };
         let text = scene.tables.names.get(path).unwrap_or_default();
         if !is_below(scene.tables, text, given.object) {
             return Change::None;
         }
-        given.made += 1;
-        let Given { object, text, put, urgency, .. } = *given;
+        let Given { object, text, put, urgency } = *given;
         let at = self.items.len();
         self.at.insert(path, at);
         self.there.entry(object).or_default().insert(at);

@@ -1,0 +1,119 @@
+//! What is long ago is forgotten, and what is still alive is not: histories of some thousand operations.
+
+use crate::common::*;
+use zk_checker::{RuleId, Verdict};
+
+/// More than are remembered whether they are done with or not.
+const MANY: std::ops::Range<u32> = 1000..5300;
+
+/// So many calls that are over at once.
+fn calls() -> String {
+    MANY.map(|op| format!("0.1 b acquire#{op} call /lock\n0.1 b #{op} return refused\n")).collect()
+}
+
+/// So many requests that are answered.
+fn requests() -> String {
+    MANY.map(|req| format!("0.1 b send r{req} sync /\n0.1 b reply r{req} ok 0x4\n")).collect()
+}
+
+/// So many contenders that come and go, two transactions each, from that zxid on.
+fn contenders(zxid: u32) -> String {
+    let one = |op: u32| {
+        let at = zxid + 2 * (op - MANY.start);
+        let gone = at + 1;
+        format!(
+            "0.1 b acquire#{op} call /lock\n0.1 server:0 #{op} txn {at:#x} s2 create ok\n\
+             0.1 server:0 #{op} created {at:#x} /lock/b-{op} s2\n0.1 b #{op} return cancelled\n\
+             0.1 server:0 txn {gone:#x} s2 delete ok\n0.1 server:0 deleted {gone:#x} /lock/b-{op} by s2\n"
+        )
+    };
+    MANY.map(one).collect()
+}
+
+/// What the first finding says.
+#[track_caller]
+fn malformed(text: &str, why: &str) {
+    let report = report(text);
+    assert!(report.is_malformed() && report.findings[0].text.contains(why), "{why}\n{report}");
+}
+
+#[test]
+fn a_number_of_long_ago_is_not_given_out_again() {
+    let run = [HEAD, &calls()].concat();
+    says(&run, "W pass");
+    malformed(&[&run, "0.2 b acquire#1000 call /lock\n"].concat(), "operation #1000 is called a second time");
+    malformed(&[&run, "0.2 b #1000 return done\n"].concat(), "#1000 returns a second time");
+    let run = [HEAD, &requests()].concat();
+    says(&run, "W pass");
+    malformed(&[&run, "0.2 b send r1000 sync /\n"].concat(), "request r1000 is sent a second time");
+    malformed(&[&run, "0.2 b reply r1000 ok 0x4\n"].concat(), "a second answer to r1000");
+}
+
+#[test]
+fn what_is_open_is_not_forgotten() {
+    // One that has not sent anything yet.
+    let waits = "0.05 c acquire#7 call /lock\n";
+    says(&[HEAD, waits, &calls(), "0.2 c #7 return cancelled\n"].concat(), "W pass");
+    // A hold, which was granted long ago.
+    let releases = "0.2 a #1 unbelieve released\n0.2 a release#3 call /lock\n0.2 a #3 return done\n";
+    says(&[HEAD, A_HOLDS, &calls(), releases].concat(), "W pass, MX-12 fail");
+    // A request without an answer.
+    says(&[HEAD, "0.05 c send r7 sync /\n", &requests(), "0.2 c reply r7 ok 0x4\n"].concat(), "W pass");
+}
+
+#[test]
+fn who_stands_ahead_stays_ahead_however_many_come_and_go() {
+    let asks = "
+0.2 c acquire#7 call /lock
+0.2 c #7 send r7 create /lock/c-
+0.2 c #7 send r8 children /lock
+0.2 server:0 #7 txn 0x9000 s3 create ok
+0.2 server:0 #7 created 0x9000 /lock/c-9 s3
+0.2 c #7 reply r7 ok 0x9000
+0.2 c #7 reply r8 ok 0x9000
+0.2 c #7 believe /lock s3 token 0x9000
+";
+    let run = [HEAD, "0.000 c state s3 connected\n", A_HOLDS, &contenders(0x10), asks].concat();
+    let report = report(&run);
+    let first = report.first().expect("it was granted too early");
+    assert_eq!((first.rule, report.of(RuleId::Mx2)), (RuleId::Mx4, Verdict::Fail), "{report}");
+    assert!(first.text.contains("a-0 (0x3) of a stands in it ahead of its own c-9"), "{report}");
+    // Without it nobody stands there.
+    let run = [HEAD, "0.000 c state s3 connected\n", &contenders(0x10), asks].concat();
+    says(&run, "MX-4 pass, MX-2 pass");
+}
+
+#[test]
+fn zk_9_a_znode_that_was_made_again_is_remembered_however_many_come_and_go() {
+    let made =
+        |zxid: &str| format!("0.05 server:0 txn {zxid} s1 create ok\n0.05 server:0 created {zxid} /x s0\n");
+    let gone = "0.05 server:0 txn 0x4 s1 delete ok\n0.05 server:0 deleted 0x4 /x by s1\n";
+    let run = [HEAD, &made("0x3"), gone, &made("0x5"), &contenders(0x10)].concat();
+    let again = made("0x9000").replace("0.05", "0.2");
+    says(&run, "ZK-9 pass");
+    says(&[&run, &again[..]].concat(), "ZK-9 fail");
+    says(&[&run[..], &gone.replace("0.05", "0.2").replace("0x4", "0x8fff"), &again].concat(), "ZK-9 pass");
+}
+
+/// Three servers and so many transactions; the last server applies none of them.
+fn lagging() -> String {
+    use crate::common::ensemble::ENSEMBLE;
+    let one = |number: u32| {
+        let zxid = number - MANY.start + 4;
+        format!("0.1 server:0 txn {zxid:#x} s0 other ok\n0.1 server:1 applied {zxid:#x}\n")
+    };
+    [ENSEMBLE, &MANY.map(one).collect::<String>()].concat()
+}
+
+#[test]
+fn zk_1_a_server_that_is_far_behind_may_catch_up() {
+    let applies = |zxid: u32| format!("0.2 server:2 applied {:#x}\n", zxid);
+    let catches_up: String = (4..4 + MANY.len() as u32).map(applies).collect();
+    says(&[&lagging()[..], &catches_up].concat(), "ZK-1 pass, first nothing");
+    // It may not leave any out, however long ago.
+    says(&[&lagging()[..], &applies(4), &applies(6)].concat(), "ZK-1 fail, first ZK-1");
+    // It has no way back, and neither has the first one.
+    says(&[&lagging()[..], &applies(4), &applies(4)].concat(), "ZK-1 fail");
+    let back = "0.2 server:1 applied 0x5\n";
+    says(&[&lagging()[..], back].concat(), "ZK-1 fail");
+}
