@@ -117,13 +117,13 @@ impl Sim {
             })),
         };
         let output = Arc::new(Mutex::new(None));
-        let end = {
+        let (end, root) = {
             let future = root(sim.clone());
             let output = output.clone();
             let sim = sim.clone();
             runtime.block_on(async move {
                 let done = output.clone();
-                let _root = madsim::task::spawn(async move {
+                let root = madsim::task::spawn(async move {
                     let value = future.await;
                     *done.lock().expect(UNPOISONED) = Some(value);
                 });
@@ -131,16 +131,16 @@ impl Sim {
                     // The shortest sleep there is; it ends when every task waits for something.
                     madsim::time::sleep(Duration::from_millis(1)).await;
                     if output.lock().expect(UNPOISONED).is_some() {
-                        return End::Done;
+                        return (End::Done, root);
                     }
                     if let Some(end) = sim.advance(limit) {
-                        return end;
+                        return (end, root);
                     }
                 }
             })
         };
         let output = output.lock().expect(UNPOISONED).take();
-        sim.dissolve(runtime);
+        sim.dissolve(runtime, &root);
         let mut core = sim.core();
         let now = core.world.now();
         core.progress(now);
@@ -153,11 +153,20 @@ impl Sim {
         Finished { output, end, world, chooser, witness, longest_lull }
     }
 
-    /// Lets go of tasks that still wait: they hold the simulation, and the simulation holds their wakers. What they do
-    /// as they are dropped is no part of the run.
-    fn dissolve(&self, runtime: madsim::runtime::Runtime) {
-        self.core().ended = true;
-        drop(runtime);
+    /// Ends tasks that still wait: they hold each other and the simulation, and the simulation holds their wakers. What
+    /// they do as they are dropped is no part of the run.
+    fn dissolve(&self, runtime: madsim::runtime::Runtime, root: &madsim::task::JoinHandle<()>) {
+        let nodes = {
+            let mut core = self.core();
+            core.ended = true;
+            std::mem::take(&mut core.nodes)
+        };
+        runtime.block_on(async {
+            root.abort();
+            nodes.iter().for_each(|node| madsim::runtime::Handle::current().kill(node.id()));
+            madsim::time::sleep(Duration::from_millis(1)).await;
+        });
+        drop((runtime, nodes));
         let mut guard = self.core();
         let core = &mut *guard;
         let slots = std::mem::take(&mut core.slots.slots);

@@ -6,6 +6,7 @@ use sim_zk::choose::Calm;
 use sim_zk::fault::Fault;
 use sim_zk::{Config, End, Sim};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use zk_recipes::zk::{CreateMode, Time, ZooKeeper};
 
 #[test]
@@ -29,6 +30,35 @@ fn a_run_that_takes_too_long_is_out_of_time() {
     });
     assert_eq!((run.end, run.output), (End::OutOfTime, None));
     assert!(run.world.now() <= 5_000_000);
+}
+
+/// A search makes millions of runs that end while their tasks wait.
+#[test]
+fn nothing_is_left_of_a_run_that_ends_while_its_tasks_wait() {
+    let held = Arc::new(());
+    let canary = Arc::downgrade(&held);
+    let run = Sim::run(Config::default(), LIMIT, Calm, (), |sim| async move {
+        let (process, zk) = client(&sim, "a").await;
+        let sleeper = sim.process("b");
+        let (of_a, of_b) = (held.clone(), held);
+        let (alone, zk_of_a) = (sim.clone(), zk.clone());
+        process.spawn(async move {
+            loop {
+                let _ = zk_of_a.changed(zk_of_a.status()).await;
+                let _held = (&of_a, &alone);
+            }
+        });
+        let inner = sim.clone();
+        sleeper.clone().spawn(async move {
+            inner.sleep(&sleeper, ms(3_600_000)).await;
+            drop(of_b);
+        });
+        zk.close(ms(1_000)).await.expect("the close succeeds");
+        std::future::pending::<()>().await;
+    });
+    assert_ne!(run.end, End::Done);
+    drop(run);
+    assert!(canary.upgrade().is_none(), "what a task holds goes with its run");
 }
 
 #[test]
