@@ -116,7 +116,7 @@ impl Journal {
 
     fn write(&mut self, at: u64, who: Who, op: OpId, what: What) {
         if let Some(remembered) = &mut self.remembered {
-            remembered.note(who, &what);
+            remembered.note(at, who, op, &what);
         }
         let event = Event { at, op, who, what };
         event.hash(&mut self.hash);

@@ -350,6 +350,7 @@ async fn supervised(
         alive.lock().unwrap_or_else(PoisonError::into_inner).insert(number, process.clone());
         let client = SimProcess { sim: sim.clone(), process: process.clone(), timeout: setting.timeout };
         let next = round.load(Ordering::Relaxed);
+        process.begins_with(next.into());
         let told = round.clone();
         let clock = sim.clone();
         let done = Box::new(move |done| {
@@ -359,6 +360,7 @@ async fn supervised(
         // Whatever it has touched goes with the run.
         let part = AssertUnwindSafe(part(client, setting, next..setting.rounds, done)).catch_unwind();
         if let Ok(ended) = process.spawn(part).await {
+            process.is_over();
             return ended.map_err(|panic| Panicked { client: name, said: said(&*panic) });
         }
     }

@@ -11,8 +11,10 @@ pub trait Witness: Send {
     fn saw(&mut self, at: u64, happening: &Happening<'_>, paths: &Paths);
 
     /// What it has seen that must be told apart, although the world does not show it any more: part of the state that the
-    /// untimed order asks [`Chooser::goes_on`](crate::choose::Chooser::goes_on) about.
-    fn remembered(&self) -> u128 {
+    /// untimed order asks [`Chooser::goes_on`](crate::choose::Chooser::goes_on) about. Times are best told by how long ago
+    /// they are: `now` is in microseconds after the start.
+    fn remembered(&self, now: u64) -> u128 {
+        let _ = now;
         0
     }
 }

@@ -1,59 +1,106 @@
 //! What of a history the rules may still ask about, although the world does not show it any more.
 //!
-//! What a client's code does follows from what it was told, and the world keeps that. Two things do not follow. Which
-//! operations were over when another one began: rules that speak of real time compare just that, so the beginning of an
-//! operation, or of a belief, remembers how many of each client had ended by then. And what the resource behind a lock
-//! answered, which depends on the others' tokens.
+//! What a client's code does follows from what it was told, and the world keeps that. Some things do not follow.
+//!
+//! * Which operations were over when another one began: rules that speak of real time compare just that, so the beginning
+//!   of an operation, or of a belief, remembers how many of each client had ended by then.
+//! * What the resource behind a lock answered, which depends on the others' tokens.
+//! * Which faults struck whom: that excuses things, and no client is told. They stand among the client's operations.
+//! * Since when an operation or a belief goes on, and when the last fault struck or ended: bounds of time count from there.
 
 use sim_zk::digest::Digest;
-use zk_checker::history::{What, Who};
+use zk_checker::history::{OpId, Victim, What, Who};
 
-/// Rolling digests, one a client, and how many of its operations and beliefs have ended.
+/// What is kept of each client.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Remembered {
-    clients: Vec<(Digest, u64)>,
+    clients: Vec<Client>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Client {
+    rolling: Digest,
+    /// How many of its operations and beliefs have ended.
+    ended: u64,
+    /// What goes on: of which operation, whether as a belief, and since when.
+    open: Vec<(OpId, bool, u64)>,
+    struck: u64,
 }
 
 /// Stands before what had ended when something began: more than any client's number.
 const BEGINS: u64 = 1 << 32;
 
+/// Stand before the kind of a fault that strikes a client, or is over.
+const STRIKES: u64 = 1 << 33;
+const MENDS: u64 = 1 << 34;
+
 impl Remembered {
     /// Something is written down.
-    pub(super) fn note(&mut self, who: Who, what: &What) {
-        let Who::Client(client) = who else { return };
-        let client = usize::from(client);
+    pub(super) fn note(&mut self, at: u64, who: Who, op: OpId, what: &What) {
+        let client = match (who, what) {
+            (Who::Client(client), _)
+            | (
+                _,
+                &(What::Fault { victim: Victim::Process { client }, .. }
+                | What::Mended { victim: Victim::Process { client }, .. }
+                | What::Crash { client }),
+            ) => usize::from(client),
+            _ => return,
+        };
         if self.clients.len() <= client {
             self.clients.resize_with(client + 1, Default::default);
         }
         match what {
-            What::Call { .. } | What::Believe { .. } => self.begin(client),
-            What::Return { .. } | What::Unbelieve { .. } => self.clients[client].1 += 1,
+            What::Call { .. } => self.begin(at, client, Some((op, false))),
+            What::Believe { .. } => self.begin(at, client, Some((op, true))),
+            What::Return { .. } => self.end(client, (op, false)),
+            What::Unbelieve { .. } => self.end(client, (op, true)),
             What::Resource { accepted, .. } => {
-                self.begin(client);
-                self.clients[client].0.add(u64::from(*accepted));
-                self.clients[client].1 += 1;
+                self.begin(at, client, None);
+                let client = &mut self.clients[client];
+                client.rolling.add(u64::from(*accepted));
+                client.ended += 1;
             }
+            What::Fault { kind, lasts, .. } => self.strike(at, client, STRIKES | *kind as u64, *lasts),
+            What::Mended { kind, .. } => self.strike(at, client, MENDS | *kind as u64, 0),
+            What::Crash { .. } => self.clients[client].open.clear(),
             _ => {}
         }
     }
 
-    fn begin(&mut self, client: usize) {
-        let mut digest = self.clients[client].0;
-        digest.add(BEGINS);
+    fn begin(&mut self, at: u64, client: usize, what: Option<(OpId, bool)>) {
+        let mut rolling = self.clients[client].rolling;
+        rolling.add(BEGINS);
         // Of whom nothing was heard yet, nothing has ended.
-        for (number, (_, ended)) in self.clients.iter().enumerate().filter(|(_, (_, ended))| *ended > 0) {
-            digest.add(number as u64);
-            digest.add(*ended);
+        for (number, other) in (0u64..).zip(&self.clients).filter(|(_, other)| other.ended > 0) {
+            rolling.add(number);
+            rolling.add(other.ended);
         }
-        self.clients[client].0 = digest;
+        let client = &mut self.clients[client];
+        client.rolling = rolling;
+        client.open.extend(what.map(|(op, is_belief)| (op, is_belief, at)));
     }
 
-    /// The digest of all.
-    pub(super) fn digest(&self) -> u128 {
+    fn end(&mut self, client: usize, what: (OpId, bool)) {
+        let client = &mut self.clients[client];
+        client.open.retain(|(op, is_belief, _)| (*op, *is_belief) != what);
+        client.ended += 1;
+    }
+
+    fn strike(&mut self, at: u64, client: usize, what: u64, lasts: u64) {
+        let client = &mut self.clients[client];
+        [what, lasts, client.ended].into_iter().for_each(|word| client.rolling.add(word));
+        client.struck = at;
+    }
+
+    /// The digest of all; times by how long ago they are.
+    pub(super) fn digest(&self, now: u64) -> u128 {
         let mut all = Digest::default();
-        for (digest, ended) in &self.clients {
-            all.add_wide(digest.finish());
-            all.add(*ended);
+        for client in &self.clients {
+            all.add_wide(client.rolling.finish());
+            all.add(client.ended);
+            client.open.iter().for_each(|(_, _, since)| all.add(now - since));
+            all.add(if client.struck == 0 { 0 } else { now - client.struck + 1 });
         }
         all.finish()
     }
@@ -62,7 +109,7 @@ impl Remembered {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zk_checker::history::{ObjectId, Outcome, Verb};
+    use zk_checker::history::{FaultKind, ObjectId, Outcome, Verb};
 
     fn digest(order: &[(u16, bool)]) -> u128 {
         let mut remembered = Remembered::default();
@@ -71,9 +118,9 @@ mod tests {
                 true => What::Call { object: ObjectId(0), verb: Verb::Acquire, limit: 0 },
                 false => What::Return { outcome: Outcome::Done },
             };
-            remembered.note(Who::Client(*client), &what);
+            remembered.note(0, Who::Client(*client), OpId(u32::from(*client)), &what);
         }
-        remembered.digest()
+        remembered.digest(0)
     }
 
     #[test]
@@ -83,5 +130,45 @@ mod tests {
         let at_once = digest(&[(a, true), (b, true), (a, false), (b, false)]);
         assert_ne!(one_after_the_other, at_once);
         assert_eq!(digest(&[(b, true), (a, true), (b, false), (a, false)]), at_once);
+    }
+
+    #[test]
+    fn a_fault_stands_among_its_clients_operations() {
+        let fault =
+            What::Fault { kind: FaultKind::ReplyLost, victim: Victim::Process { client: 0 }, lasts: 0 };
+        let call = What::Call { object: ObjectId(0), verb: Verb::Acquire, limit: 0 };
+        let digest = |struck: u16, called: u64, order: [&What; 2]| {
+            let mut remembered = Remembered::default();
+            for what in order {
+                match what {
+                    What::Call { .. } => remembered.note(called, Who::Client(struck), OpId(1), what),
+                    _ => remembered.note(5, Who::World, OpId(0), what),
+                }
+            }
+            remembered.digest(9)
+        };
+        assert_ne!(
+            digest(0, 5, [&fault, &call]),
+            digest(0, 5, [&call, &fault]),
+            "it is the one who was struck"
+        );
+        assert_eq!(digest(1, 5, [&fault, &call]), digest(1, 5, [&call, &fault]), "it is another one");
+        assert_ne!(digest(1, 5, [&fault, &call]), digest(1, 6, [&fault, &call]), "since when it goes on");
+    }
+
+    #[test]
+    fn times_are_told_by_how_long_ago_they_are() {
+        let digest = |at: u64, now: u64, ends: bool| {
+            let mut remembered = Remembered::default();
+            let call = What::Call { object: ObjectId(0), verb: Verb::Acquire, limit: 0 };
+            remembered.note(at, Who::Client(0), OpId(1), &call);
+            if ends {
+                remembered.note(at, Who::Client(0), OpId(1), &What::Return { outcome: Outcome::Done });
+            }
+            remembered.digest(now)
+        };
+        assert_eq!(digest(1, 3, false), digest(11, 13, false));
+        assert_ne!(digest(1, 3, false), digest(1, 4, false));
+        assert_eq!(digest(1, 3, true), digest(1, 4, true), "what is over counts no time");
     }
 }

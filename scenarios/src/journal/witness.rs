@@ -1,7 +1,6 @@
 //! What the simulated world tells, as events of the checker.
 
 use super::Journal;
-use super::remembered::Remembered;
 use super::words::{code, fault_kind, notify, refused, request, table, victim, watch_mode};
 use sim_zk::message::{self, Answer, Ask, Content, ReadOp, Refusal};
 use sim_zk::paths::Paths;
@@ -247,8 +246,8 @@ impl Journal {
 }
 
 impl Witness for Journal {
-    fn remembered(&self) -> u128 {
-        self.remembered.as_ref().map_or(0, Remembered::digest)
+    fn remembered(&self, now: u64) -> u128 {
+        self.remembered.as_ref().map_or(0, |remembered| remembered.digest(now))
     }
 
     fn saw(&mut self, at: u64, happening: &Happening<'_>, paths: &Paths) {

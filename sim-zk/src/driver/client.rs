@@ -244,9 +244,7 @@ impl ZooKeeper for SimClient {
     }
 
     fn safe_until(&self) -> Time {
-        let core = self.sim.core();
-        let session = core.world.session(self.handle);
-        Time::from_micros(session.safe_from + session.sound_timeout())
+        Time::from_micros(self.sim.core().world.safe_until(self.handle))
     }
 
     fn timeout(&self) -> Duration {
@@ -254,7 +252,7 @@ impl ZooKeeper for SimClient {
     }
 
     fn now(&self) -> Time {
-        Time::from_micros(self.sim.core().world.time_of(self.process))
+        Time::from_micros(self.sim.core().world.tell_time(self.process))
     }
 
     fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<> {

@@ -23,6 +23,18 @@ impl Process {
         self.id
     }
 
+    /// Says what the process begins with, if that is not the same in every run: how far a former one has got, say. Without
+    /// it runs that differ in just that would be taken for one where all orders are explored.
+    pub fn begins_with(&self, word: u64) {
+        self.sim.core().world.begins_with(self.id, word);
+    }
+
+    /// Says that all tasks of the process are done, and that no other will be spawned in it. Where all orders are explored,
+    /// what it was told does not matter any more from here on.
+    pub fn is_over(&self) {
+        self.sim.core().processes[usize::from(self.id)].is_over = true;
+    }
+
     /// Runs a task in the process: it is dropped when the process crashes, and stands still while it is paused.
     pub fn spawn<T: Send + 'static>(
         &self,

@@ -151,7 +151,7 @@ pub(super) struct Sleep {
 impl Sleep {
     pub(super) fn new(sim: &Sim, process: u8, until: Time) -> Self {
         let alarm = sim.act(|core| {
-            if until.as_micros() <= core.world.time_of(process) {
+            if core.world.is_past(process, until.as_micros()) {
                 return None;
             }
             let alarm = core.slots.take();

@@ -58,6 +58,8 @@ pub(super) struct HandleState {
 pub(super) struct ProcessState {
     pub(super) cancels: u32,
     pub(super) crashed: bool,
+    /// Its code has come to its end.
+    pub(super) is_over: bool,
     pub(super) waiting: Vec<Waker>,
     /// How many names it was given, in the untimed order: there they do not tell who else was given one before.
     pub(super) guids: u64,
@@ -141,12 +143,21 @@ impl Core {
         self.owed_since = now;
     }
 
-    /// Whether the run is to go on from here: every task waits.
+    /// Whether the run is to go on from here: every task waits. When the last client is done nothing is chosen any more.
     pub(super) fn goes_on(&mut self) -> bool {
-        let Core { world, witness, chooser, .. } = self;
+        if self.world.is_ending() {
+            return true;
+        }
+        let Core { world, witness, chooser, handles, processes, .. } = self;
+        let is_over = |process: u8| {
+            let mut of = (0..)
+                .zip(handles.iter())
+                .filter(|(handle, _)| world.process_of(HandleId(*handle)) == process);
+            processes[usize::from(process)].is_over && of.all(|(_, handle)| handle.duties == 0)
+        };
         chooser.goes_on(&mut || {
-            let mut digest = world.digest();
-            digest.add_wide(witness.remembered());
+            let mut digest = world.digest(is_over);
+            digest.add_wide(witness.remembered(world.now()));
             digest.finish()
         })
     }

@@ -122,12 +122,14 @@ impl Tracker {
     }
 
     /// Adds what it knows to a digest.
-    pub(crate) fn digest(&self, digest: &mut Digest) {
+    pub(crate) fn digest(&self, now: u64, digest: &mut Digest) {
         for (session, tracked) in &self.sessions {
             let Tracked { timeout, deadline, heard, owner, closing } = tracked;
             let owner = owner.map_or(0xff, u64::from);
             digest.add_two(u8::from(*closing), session.0 as u64 ^ owner << 48);
-            [timeout, deadline, heard].into_iter().for_each(|time| digest.add(*time));
+            [*timeout, deadline.wrapping_sub(now), now.wrapping_sub(*heard)]
+                .into_iter()
+                .for_each(|time| digest.add(time));
         }
     }
 

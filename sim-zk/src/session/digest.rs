@@ -9,26 +9,39 @@ use crate::digest::Digest;
 use crate::paths::Paths;
 
 impl ClientSession {
-    /// Adds its state to a digest, and the zxid that it has seen to a list. Connections are told by whoever knows them.
-    pub(crate) fn digest(&self, digest: &mut Digest, zxids: &mut Vec<i64>, paths: &Paths) {
+    /// Adds its state to a digest, and the zxid that it has seen to a list. Connections are told by whoever knows them. Times
+    /// are told by how far they lie from `now`, by the process's clock. `has_user`: whether somebody may still ask for something.
+    pub(crate) fn digest(
+        &self,
+        now: u64,
+        has_user: bool,
+        digest: &mut Digest,
+        zxids: &mut Vec<i64>,
+        paths: &Paths,
+    ) {
+        let ago = |time: u64| now.wrapping_sub(time);
         let (phase, until) = match self.phase {
-            Phase::Waiting { until } => (1, until),
-            Phase::Connecting { until, sent, .. } => (2, until << 20 ^ sent),
+            Phase::Waiting { until } => (1, ago(until)),
+            Phase::Connecting { until, sent, .. } => (2, ago(until) << 20 ^ ago(sent)),
             Phase::Up { .. } => (3, self.pings.len() as u64),
-            Phase::Over => (4, 0),
+            // What its user was told of it is with the process.
+            Phase::Over => return digest.add_two(4, 0),
         };
         digest.add_two(phase, until);
         digest.add(self.session.0 as u64);
-        digest.add(u64::from(self.status.changes) << 32 ^ u64::from(self.status.connection));
+        if has_user {
+            digest.add(u64::from(self.status.changes) << 32 ^ u64::from(self.status.connection));
+            digest.add(self.next_xid as u64);
+        }
         digest.add(self.timeout << 32 ^ self.least_timeout);
         zxids.push(self.last_zxid);
         for time in [self.last_heard, self.last_sent, self.safe_from] {
-            digest.add(time);
+            digest.add(ago(time));
         }
-        self.pings.iter().for_each(|sent| digest.add(*sent));
-        digest.add(self.next_xid as u64 | u64::from(self.closing) << 32);
+        self.pings.iter().for_each(|sent| digest.add(ago(*sent)));
+        digest.add(self.closing.into());
         digest.add((self.waiting.len() as u64) << 32 | self.outstanding.len() as u64);
-        self.outstanding.iter().for_each(|pending| digest.add(pending.xid as u64 ^ pending.sent << 20));
+        self.outstanding.iter().for_each(|pending| digest.add(pending.xid as u64 ^ ago(pending.sent) << 20));
         self.watches.digest(digest, paths);
         for (kind, path) in &self.kept_back {
             digest.add_two(5, *kind as u64);

@@ -3,12 +3,17 @@
 //!
 //! 1. *The ensemble*: the tree, sessions and their deadlines, armed watches, and what is under way on every connection.
 //! 2. *The clients' libraries*: their sessions' machines, their alarms.
-//! 3. *The clients' code*: what each process was told (`told`).
+//! 3. *The clients' code*: what each process was told (`told`). Of a process that has crashed, or whose code has come to its
+//!    end, nobody remembers that any more, once what it has sent has arrived.
 //! 4. *The network and the faults*: what lasts and until when, how many may still strike, the time.
 //! 5. *The pattern of zxids*: of all that stand in the tree and that code was told, which are the same and which are larger.
 //!    How many transactions lie between two of them, refused ones for instance, is nothing that anybody could act upon. How
 //!    far a client has got, by the headers of its answers, is of use for one thing only: when it hands its watches over, the
 //!    server looks which znodes have changed since. So of these no more is kept than which of the tree's are larger.
+//!
+//! Times are told by how far they lie from now: what happens next would happen at any other time as well. Only the server's
+//! ticks are beaten by the clock. Past times of packets do not matter, and times in a `Stat` are something that nobody is
+//! thought to act upon.
 //!
 //! Left out are counters that nobody's behaviour depends on (steps, numbers of requests and of reminders), and who stands
 //! at which place of a table: processes are told by their numbers, their sessions and connections by their order within a
@@ -23,7 +28,9 @@ use crate::ensemble::Member;
 use crate::message::{Ask, Down, Up, Watching};
 use crate::paths::Paths;
 use crate::server::ConnId;
+use crate::session::ClientSession;
 use crate::tree::Znode;
+use crate::txn::Life;
 
 /// A digest that is being made: the structure, and every zxid as it comes up.
 #[derive(Default)]
@@ -69,20 +76,23 @@ impl World {
         }
     }
 
-    /// The digest of the state. Only in the untimed order.
-    pub(crate) fn digest(&self) -> Digest {
+    /// The digest of the state. Only in the untimed order. `is_over` says of a process whether its code has come to its end.
+    pub(crate) fn digest(&self, is_over: impl Fn(u8) -> bool) -> Digest {
         let mut state = State::default();
-        state.digest.add(self.now);
-        let flags = u64::from(self.hostile) << 32 | u64::from(self.ending) << 33;
-        state.digest.add(u64::from(self.faults_left) | flags);
+        state.digest.add(self.now % self.config.tick);
+        let hostile_for =
+            if self.hostile { self.config.hostile_until.saturating_sub(self.now) + 1 } else { 0 };
+        state.digest.add(u64::from(self.faults_left) | u64::from(self.ending) << 33);
+        state.digest.add(hostile_for);
         for lasting in self.lasting.values() {
-            state.digest.add_two(lasting.fault as u8, lasting.until);
+            state.digest.add_two(lasting.fault as u8, lasting.until.saturating_sub(self.now));
         }
         for member in &self.members {
             self.digest_member(member, &mut state);
         }
         for process in 0..self.processes.len() {
-            self.digest_process(process as u8, &mut state);
+            let process = process as u8;
+            self.digest_process(process, is_over(process), &mut state);
         }
         state.finish()
     }
@@ -101,11 +111,14 @@ impl World {
             digest.add_bytes(text.as_bytes());
             digest.add_bytes(node.data.as_deref().unwrap_or_default());
             digest.add((stat.version as u64) << 32 ^ node.creations as u64);
-            digest.add((stat.mtime as u64) << 20 ^ stat.ephemeral_owner.0 as u64);
+            digest.add(stat.ephemeral_owner.0 as u64);
+            if let Life::Ttl(_) = node.life {
+                digest.add(self.now.wrapping_sub(stat.mtime as u64 * 1000));
+            }
             state.tree.extend([stat.czxid, stat.mzxid, stat.pzxid]);
         }
         if let Some(leading) = member.leading() {
-            leading.tracker.digest(&mut state.digest);
+            leading.tracker.digest(self.now, &mut state.digest);
         }
         // In no particular order: each watch has its own effect.
         let mut sum = 0u128;
@@ -119,24 +132,50 @@ impl World {
         state.digest.add_wide(sum);
     }
 
-    fn digest_process(&self, process: u8, state: &mut State) {
+    fn digest_process(&self, process: u8, is_over: bool, state: &mut State) {
         let of = &self.processes[usize::from(process)];
+        let is_forgotten = (of.crashed || is_over) && self.all_has_arrived(process);
         let digest = &mut state.digest;
-        digest.add_wide(of.told.digest.finish());
-        state.told.extend(&of.told.zxids);
-        digest.add_two(of.crashed.into(), of.paused.unwrap_or_default());
-        digest.add(of.muted.until(self.now) << 32 ^ of.deafened.until(self.now));
-        digest.add(u64::from(of.resumed == Some(self.now)));
-        of.clock.digest(digest);
-        let mut alarms: Vec<_> = self.alarms.values().filter(|alarm| alarm.process == process).collect();
-        alarms.sort_by_key(|alarm| alarm.number);
-        alarms.iter().for_each(|alarm| digest.add(u64::from(alarm.number) << 48 ^ alarm.due));
-        for (handle, (owner, session)) in (0..).zip(&self.sessions) {
-            if *owner == process {
-                session.digest(&mut state.digest, &mut state.seen, &self.paths);
-                self.digest_conns(HandleId(handle), state);
-            }
+        digest.add(u64::from(of.crashed) << 1 | u64::from(is_forgotten));
+        digest.add(of.muted.left(self.now) << 32 ^ of.deafened.left(self.now));
+        let now = self.local_time(process);
+        if !is_forgotten {
+            digest.add_wide(of.told.digest.finish());
+            of.told.times.iter().for_each(|time| digest.add(time.wrapping_sub(now)));
+            state.told.extend(&of.told.zxids);
         }
+        if !of.crashed {
+            digest.add(of.paused.map_or(0, |until| until.saturating_sub(self.now) + 1));
+            digest.add(u64::from(of.resumed == Some(self.now)));
+            digest.add(of.clock.rate());
+            let mut alarms: Vec<_> = self.alarms.values().filter(|alarm| alarm.process == process).collect();
+            alarms.sort_by_key(|alarm| alarm.number);
+            alarms
+                .iter()
+                .for_each(|alarm| digest.add(u64::from(alarm.number) << 48 ^ alarm.due.saturating_sub(now)));
+        }
+        for (handle, session) in self.sessions_of(process) {
+            if !of.crashed {
+                session.digest(now, !is_forgotten, &mut state.digest, &mut state.seen, &self.paths);
+            }
+            self.digest_conns(handle, state);
+        }
+    }
+
+    /// Whether everything that a process has sent, but for pings, has reached its server, and it has nothing more to send.
+    fn all_has_arrived(&self, process: u8) -> bool {
+        let has_crashed = self.processes[usize::from(process)].crashed;
+        let asks_nothing = |packet: &Up| !matches!(packet, Up::Request { ask, .. } if *ask != Ask::Ping);
+        self.sessions_of(process).all(|(handle, session)| {
+            let mut conns = self.conns.iter().filter(|conn| conn.handle == Some(handle));
+            (has_crashed || session.is_over() || session.is_idle())
+                && conns.all(|conn| conn.up.iter().all(|(_, _, packet)| asks_nothing(packet)))
+        })
+    }
+
+    fn sessions_of(&self, process: u8) -> impl Iterator<Item = (HandleId, &ClientSession)> {
+        let all = (0..).map(HandleId).zip(&self.sessions);
+        all.filter(move |(_, (owner, _))| *owner == process).map(|(handle, (_, session))| (handle, session))
     }
 
     /// The connections of a session, in the order in which it made them, without those that are gone without a trace.
@@ -147,13 +186,13 @@ impl World {
             }
             let served = self.members[usize::from(conn.server)].replica.session_of(ConnId(id));
             state.digest.add(0x1000 ^ served.unwrap_or_default().0 as u64);
-            conn.digest(state, &self.paths);
+            conn.digest(self.now, state, &self.paths);
         }
     }
 }
 
 impl Conn {
-    fn digest(&self, state: &mut State, paths: &Paths) {
+    fn digest(&self, now: u64, state: &mut State, paths: &Paths) {
         let digest = &mut state.digest;
         let open = u64::from(self.client_open) | u64::from(self.server_open) << 1;
         digest.add(open | u64::from(self.established) << 2);
@@ -167,7 +206,7 @@ impl Conn {
                 Up::Unreadable => digest.add_two(3, 0),
                 Up::Fin => digest.add_two(4, 0),
             }
-            digest.add(*due);
+            digest.add(due.saturating_sub(now));
         }
         for (due, _, packet) in &self.down {
             match packet {
@@ -189,7 +228,7 @@ impl Conn {
                 }
                 Down::Fin => digest.add_two(8, 0),
             }
-            digest.add(*due);
+            digest.add(due.saturating_sub(now));
         }
     }
 }

@@ -4,7 +4,6 @@ use super::agenda::rank;
 use super::told::Seen;
 use super::{Company, Effect, Step, World};
 use crate::choose::Point;
-use crate::digest::Digest;
 use crate::fault::{Fault, Victim};
 use crate::server::ConnId;
 use crate::witness::Happening;
@@ -21,6 +20,11 @@ impl Blocked {
     /// Until when, or 0.
     pub(super) fn until(self, now: u64) -> u64 {
         if self.is_free(now) { 0 } else { self.0 }
+    }
+
+    /// For how long, or 0.
+    pub(super) fn left(self, now: u64) -> u64 {
+        self.0.saturating_sub(now)
     }
 
     fn extend(&mut self, until: u64) {
@@ -53,11 +57,9 @@ impl Clock {
         self.world + (local.saturating_sub(self.local).saturating_mul(1000)).div_ceil(self.rate)
     }
 
-    pub(super) fn digest(self, digest: &mut Digest) {
-        // One that never drifted shows the world's time, whatever it is.
-        if self.rate != 1000 || self.local != self.world {
-            [self.world, self.local, self.rate].into_iter().for_each(|part| digest.add(part));
-        }
+    /// How fast it runs, in thousandths of the world's clock.
+    pub(super) fn rate(self) -> u64 {
+        self.rate
     }
 
     fn set_rate(&mut self, now: u64, rate: u64) {
@@ -261,7 +263,6 @@ impl World {
                 // A later pause may go on.
                 if state.paused.is_some_and(|until| until <= self.now) {
                     (state.paused, state.resumed) = (None, Some(self.now));
-                    self.remember(process, Seen::Resumed);
                     company.effects.push(Effect::Resumed { process });
                     // What lies in its sockets, or its library's timers: either may get their turn first.
                     if company.choose(victim, Point::Race, 2) == 1 {
@@ -314,8 +315,8 @@ impl World {
             return;
         }
         let victim = Victim::Process(process);
-        if self.config.is_untimed() {
-            self.remember(process, Seen::Struck(fault));
+        if fault == Fault::Cancel {
+            self.remember(process, Seen::Cancelled);
         }
         let state = &mut self.processes[usize::from(process)];
         match fault {

@@ -146,6 +146,11 @@ impl World {
         self.now = self.now.max(at);
     }
 
+    /// Whether all clients are done.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.ending
+    }
+
     /// What a process's clock shows.
     pub(crate) fn time_of(&self, process: u8) -> u64 {
         self.local_time(process)

@@ -1,6 +1,5 @@
 //! Why faults strike: a script has ordered one, or the chooser draws one, at a place in the protocol.
 
-use super::told::Seen;
 use super::{Company, World};
 use crate::choose::Point;
 use crate::fault::{Fault, Place, Victim};
@@ -20,10 +19,7 @@ impl World {
                 let lasts = self.timeout_of(process) * drawn / 8;
                 self.inflict(process, fault, lasts, company);
             }
-            _ => {
-                self.remember(process, Seen::Struck(fault));
-                self.tell(company, Happening::Struck { fault, victim: whom, lasts: 0 });
-            }
+            _ => self.tell(company, Happening::Struck { fault, victim: whom, lasts: 0 }),
         }
         // Whatever breaks a connection loses the answers to what was sent before.
         let breaks = matches!(fault, Fault::RequestLost | Fault::ReplyLost | Fault::Disconnect);
@@ -102,7 +98,6 @@ impl World {
                 company.choose(whom, Point::Duration, 2) == 1
             }
             Fault::WatchLost => {
-                self.remember(process, Seen::Struck(fault));
                 self.tell(company, Happening::Struck { fault, victim: whom, lasts: 0 });
                 if let Some(conn) = conn {
                     self.break_before_arrival(conn);

@@ -1,20 +1,21 @@
 //! What the code of each process was told, kept in the untimed order: code cannot be looked at, but it is a function of what
-//! it was told, and when.
+//! it was told. What it can look at whenever it likes, the time and how long its session is safe, it was told when it looked.
 
 use super::{HandleId, World};
 use crate::digest::Digest;
-use crate::fault::Fault;
 use crate::message::{Answer, Content, Found, OpAnswer, Refusal};
 use crate::paths::{PathId, Paths};
 use crate::session::{Answered, Failure, Told};
 use zk_recipes::zk::Stat;
 
 /// What was learnt, in order. Zxids stand beside it, each once: what matters about them is which of them are the same and
-/// which are larger, not how many transactions lie between.
+/// which are larger, not how many transactions lie between. So do the times of its own clock that code was told: what matters
+/// is how long ago, or how far ahead, they are. Times in a `Stat` are left out.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Learnt {
     pub digest: Digest,
     pub zxids: Vec<i64>,
+    pub times: Vec<u64>,
 }
 
 impl Learnt {
@@ -30,7 +31,7 @@ impl Learnt {
     fn stat(&mut self, stat: &Stat) {
         [stat.czxid, stat.mzxid, stat.pzxid].into_iter().for_each(|zxid| self.zxid(zxid));
         self.digest.add((stat.version as u64) << 32 ^ stat.cversion as u64);
-        self.digest.add((stat.mtime as u64) << 20 ^ stat.ephemeral_owner.0 as u64);
+        self.digest.add(stat.ephemeral_owner.0 as u64);
     }
 
     fn path(&mut self, path: PathId, paths: &Paths) {
@@ -97,10 +98,14 @@ pub(super) enum Seen {
     Changed,
     /// An alarm went off, by the process's own number for it.
     Rang(u32),
-    /// It goes on after it stood still.
-    Resumed,
-    /// A fault struck it: what is judged later may depend on that.
-    Struck(Fault),
+    /// Its user does not want any more what he waits for.
+    Cancelled,
+    /// What it begins with, of all that others like it may begin with.
+    Given(u64),
+    /// It wanted to sleep, and its clock had already shown the time, or not.
+    Slept(bool),
+    /// A time of its own clock: it has looked at it, or asked until when a session is safe.
+    Time(u64),
 }
 
 impl World {
@@ -110,11 +115,48 @@ impl World {
             let (kind, which) = match seen {
                 Seen::Changed => (1, 0),
                 Seen::Rang(number) => (2, u64::from(number)),
-                Seen::Resumed => (3, 0),
-                Seen::Struck(fault) => (4, fault as u64),
+                Seen::Cancelled => (3, 0),
+                Seen::Given(word) => (4, word),
+                Seen::Slept(already) => (7, already.into()),
+                Seen::Time(time) => {
+                    let times = &mut self.processes[usize::from(process)].told.times;
+                    let known = times.iter().position(|known| *known == time);
+                    let index = known.unwrap_or_else(|| {
+                        times.push(time);
+                        times.len() - 1
+                    });
+                    (8, index as u64)
+                }
             };
             self.add_told(process, kind, which);
         }
+    }
+
+    /// What a process begins with, of all that others like it may begin with.
+    pub(crate) fn begins_with(&mut self, process: u8, word: u64) {
+        self.remember(process, Seen::Given(word));
+    }
+
+    /// A process looks at its clock.
+    pub(crate) fn tell_time(&mut self, process: u8) -> u64 {
+        let time = self.time_of(process);
+        self.remember(process, Seen::Time(time));
+        time
+    }
+
+    /// A process wants to sleep until its clock shows `until`: whether it has shown that already.
+    pub(crate) fn is_past(&mut self, process: u8, until: u64) -> bool {
+        let is_past = until <= self.time_of(process);
+        self.remember(process, Seen::Slept(is_past));
+        is_past
+    }
+
+    /// A process asks until when a session of its is safe.
+    pub(crate) fn safe_until(&mut self, handle: HandleId) -> u64 {
+        let session = self.session(handle);
+        let until = session.safe_from + session.sound_timeout();
+        self.remember(self.process_of(handle), Seen::Time(until));
+        until
     }
 
     /// A process gets the answer to the request of a session that has waited longest.
@@ -159,9 +201,8 @@ impl World {
     fn add_told(&mut self, process: u8, kind: u8, which: u64) {
         let mut digest = self.processes[usize::from(process)].told.digest;
         digest.add_two(kind, which);
-        digest.add(self.local_time(process));
         for (_, session) in self.sessions.iter().filter(|(of, _)| *of == process) {
-            digest.add(u64::from(session.status.changes) << 32 ^ session.safe_from);
+            digest.add(session.status.changes.into());
         }
         self.processes[usize::from(process)].told.digest = digest;
     }

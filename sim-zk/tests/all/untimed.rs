@@ -1,8 +1,10 @@
 //! The untimed order: every order of requests is a run, and states that are the same have the same digest.
 
 use sim_zk::choose::{Chooser, Point};
-use sim_zk::{Config, End, Liberty, Sim};
+use sim_zk::fault::Fault;
+use sim_zk::{Config, End, Liberty, Process, Sim, SimClient};
 use std::collections::BTreeSet;
+use std::future::Future;
 use std::time::Duration;
 use zk_recipes::zk::{CreateMode, ZooKeeper};
 
@@ -102,6 +104,72 @@ fn reads_in_another_order_end_in_the_same_state_and_writes_do_not() {
     assert_eq!(ends_of_reads, 2);
     assert_eq!(ends_of_writes, 20);
     assert!(states_of_reads < states_of_writes, "{states_of_reads}, {states_of_writes}");
+}
+
+/// The state in which a run of one process ends.
+fn last<F: Future<Output = ()> + Send + 'static>(
+    part: impl Fn(Sim, Process, SimClient) -> F + Send + 'static,
+) -> u128 {
+    let config = Config::default().in_any_order(Liberty::default());
+    let root = move |sim: Sim| async move {
+        let process = sim.process("a");
+        let zk = process.open(Duration::from_secs(6)).await;
+        part(sim.clone(), process, zk).await;
+        // The state of the very end is looked at before this is done.
+        sim.sleep(&sim.process("b"), Duration::from_secs(60)).await;
+    };
+    let run = Sim::run(config, Duration::from_secs(300), Noting::default(), (), root);
+    assert_eq!(run.end, End::Done);
+    *run.chooser.states.last().expect("it has waited")
+}
+
+#[test]
+fn how_late_it_is_matters_to_whoever_knows_of_a_time() {
+    let sleeps = |looks: bool, seconds: u64| {
+        last(move |sim, process, zk| async move {
+            if looks {
+                zk.now();
+            }
+            sim.sleep(&process, Duration::from_secs(seconds)).await;
+        })
+    };
+    assert_eq!(sleeps(false, 12), sleeps(false, 24));
+    assert_ne!(sleeps(true, 12), sleeps(true, 24));
+}
+
+#[test]
+fn nobody_remembers_what_a_process_was_told_that_has_crashed_or_is_over() {
+    #[derive(Clone, Copy)]
+    enum Then {
+        Nothing,
+        Crash,
+        Over,
+    }
+    let reads = |count: u32, then: Then| {
+        last(move |_, process, zk| async move {
+            for _ in 0..count {
+                zk.exists("/").await.expect("the exists succeeds");
+            }
+            match then {
+                Then::Nothing => {}
+                Then::Crash => process.inflict(Fault::ClientCrash, Duration::ZERO),
+                Then::Over => process.is_over(),
+            }
+        })
+    };
+    assert_ne!(reads(1, Then::Nothing), reads(2, Then::Nothing));
+    assert_eq!(reads(1, Then::Crash), reads(2, Then::Crash));
+    assert_eq!(reads(1, Then::Over), reads(2, Then::Over));
+}
+
+#[test]
+fn what_a_process_begins_with_tells_it_from_others() {
+    let begins = |word: u64| {
+        last(move |_, process, _| async move {
+            process.begins_with(word);
+        })
+    };
+    assert_ne!(begins(1), begins(2));
 }
 
 #[test]
