@@ -360,7 +360,7 @@ async fn supervised(
         // Whatever it has touched goes with the run.
         let part = AssertUnwindSafe(part(client, setting, next..setting.rounds, done)).catch_unwind();
         if let Ok(ended) = process.spawn(part).await {
-            process.is_over();
+            process.retire();
             return ended.map_err(|panic| Panicked { client: name, said: said(&*panic) });
         }
     }

@@ -31,7 +31,7 @@ impl Process {
 
     /// Says that all tasks of the process are done, and that no other will be spawned in it. Where all orders are explored,
     /// what it was told does not matter any more from here on.
-    pub fn is_over(&self) {
+    pub fn retire(&self) {
         self.sim.core().processes[usize::from(self.id)].is_over = true;
     }
 

@@ -153,7 +153,7 @@ fn nobody_remembers_what_a_process_was_told_that_has_crashed_or_is_over() {
             match then {
                 Then::Nothing => {}
                 Then::Crash => process.inflict(Fault::ClientCrash, Duration::ZERO),
-                Then::Over => process.is_over(),
+                Then::Over => process.retire(),
             }
         })
     };
