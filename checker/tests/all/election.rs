@@ -4,7 +4,7 @@ use crate::common::{edit, report, says, without};
 use zk_checker::RuleId;
 
 /// Three clients and an election; the third one follows who leads.
-const HEAD: &str = "
+pub const HEAD: &str = "
 run sim timeout 4 tick 0.5 round_trip 0.002 settle 0.001 clients a b c
 election /e stop margin 0.4 budget 3 2 1 3
 0.000 server:0 opened s1 timeout 4000 0x1
@@ -16,7 +16,7 @@ election /e stop margin 0.4 budget 3 2 1 3
 ";
 
 /// The first candidate takes office, and watches its candidate.
-const A_LEADS: &str = "
+pub const A_LEADS: &str = "
 0.001 a stand#1 call /e
 0.001 a #1 send r1 create /e/a-
 0.001 a #1 send r2 children /e

@@ -3,6 +3,7 @@
 
 use crate::common::ensemble::{A_HOLDS as A_HOLDS_AT_1, B_WAITS as B_WAITS_AT_2, ENSEMBLE};
 use crate::common::*;
+use crate::revocation::FORCED;
 
 /// The holder's session expires, heard of last at five seconds, and it believes on.
 const EXPIRES: &str = "
@@ -237,33 +238,7 @@ fn zk_7_while_a_server_stands_still_nobody_need_expire() {
 
 #[test]
 fn rw_1_in_a_capture_who_is_made_to_go_by_a_transaction_may_believe_until_it_is_told() {
-    let forced = "
-run client timeout 4 tick 0.5 round_trip 0.002 settle 0.250 clients a b
-revocable_lock /r forced
-0.000 a state s1 connected
-0.000 b state s2 connected
-0.001 a write#1 call /r
-0.001 a #1 send r1 create /r/a-
-0.001 a #1 send r2 children /r
-0.003 a #1 reply r1 ok 0x4
-0.003 a #1 made /r/a-0 0x4
-0.003 a #1 reply r2 ok 0x4
-0.003 a #1 believe /r s1 token 0x4
-0.010 b force#2 call /r
-0.010 b #2 given /r/a-0 0
-0.012 b #2 send r3 multi /r/a-0
-0.013 b #2 reply r3 ok 0x5
-0.013 b #2 return done
-0.014 b write#3 call /r
-0.014 b #3 send r4 create /r/b-
-0.014 b #3 send r5 children /r
-0.015 b #3 reply r4 ok 0x6
-0.015 b #3 made /r/b-1 0x6
-0.015 b #3 reply r5 ok 0x6
-0.015 b #3 believe /r s2 token 0x6
-0.016 a notice s1 deleted /r/a-0
-0.016 a #1 unbelieve lost
-";
+    let forced = &edit(FORCED, "send r3 delete /r/a-0", "send r3 multi /r/a-0");
     says(forced, "RW-1 inherent");
     says(&edit(forced, "send r3 multi /r/a-0", "send r3 multi /r"), "RW-1 fail");
 }

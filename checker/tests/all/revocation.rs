@@ -172,7 +172,7 @@ revocable_lock /r
 }
 
 /// A capture of two writers, and the first is made to go.
-const FORCED: &str = "
+pub const FORCED: &str = "
 run client timeout 4 tick 0.5 round_trip 0.002 settle 0.250 clients a b
 revocable_lock /r forced
 0.000 a state s1 connected

@@ -82,7 +82,7 @@ impl World {
         state.digest.add(self.now % self.config.tick);
         let hostile_for =
             if self.hostile { self.config.hostile_until.saturating_sub(self.now) + 1 } else { 0 };
-        state.digest.add(u64::from(self.faults_left) | u64::from(self.ending) << 33);
+        state.digest.add(self.faults_left.into());
         state.digest.add(hostile_for);
         for lasting in self.lasting.values() {
             state.digest.add_two(lasting.fault as u8, lasting.until.saturating_sub(self.now));

@@ -18,14 +18,19 @@ pub(super) struct Learnt {
     pub times: Vec<u64>,
 }
 
+/// Where it stands in a list that holds everything once.
+fn place<T: PartialEq>(list: &mut Vec<T>, item: T) -> u64 {
+    let known = list.iter().position(|known| *known == item);
+    let place = known.unwrap_or_else(|| {
+        list.push(item);
+        list.len() - 1
+    });
+    place as u64
+}
+
 impl Learnt {
     fn zxid(&mut self, zxid: i64) {
-        let known = self.zxids.iter().position(|known| *known == zxid);
-        let index = known.unwrap_or_else(|| {
-            self.zxids.push(zxid);
-            self.zxids.len() - 1
-        });
-        self.digest.add(index as u64);
+        self.digest.add(place(&mut self.zxids, zxid));
     }
 
     fn stat(&mut self, stat: &Stat) {
@@ -118,15 +123,7 @@ impl World {
                 Seen::Cancelled => (3, 0),
                 Seen::Given(word) => (4, word),
                 Seen::Slept(already) => (7, already.into()),
-                Seen::Time(time) => {
-                    let times = &mut self.processes[usize::from(process)].told.times;
-                    let known = times.iter().position(|known| *known == time);
-                    let index = known.unwrap_or_else(|| {
-                        times.push(time);
-                        times.len() - 1
-                    });
-                    (8, index as u64)
-                }
+                Seen::Time(time) => (8, place(&mut self.processes[usize::from(process)].told.times, time)),
             };
             self.add_told(process, kind, which);
         }
