@@ -5,7 +5,7 @@
 //! a file without it was cut off, one that it does not fit was damaged, and neither is ever judged Pass.
 
 use crate::history::{Event, Header, History, Names, Object, OpId, Sym, What};
-use crate::words;
+use crate::parties::Parties;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -85,8 +85,9 @@ pub fn write(history: &History, out: &mut impl Write) -> io::Result<()> {
         }
         out.line(&Line::Object(value))?;
     }
+    let parties = Parties::of(&history.header);
     for event in &history.events {
-        out.line(&event_to_json(event, history)?)?;
+        out.line(&event_to_json(event, &parties, &history.names)?)?;
     }
     let hash = out.hash.text();
     out.line(&Line::End { count: history.events.len(), hash })
@@ -103,6 +104,7 @@ pub fn read(mut input: impl BufRead) -> Result<Stored, ReadError> {
     let mut hash = Hash::default();
     let mut number = 0;
     let mut history: Option<History> = None;
+    let mut parties = Parties::default();
     let mut cut = Some(Cut::Short);
     let mut ended = false;
     loop {
@@ -126,7 +128,7 @@ pub fn read(mut input: impl BufRead) -> Result<Stored, ReadError> {
         if fields.contains_key("what") {
             let history =
                 history.as_mut().ok_or_else(|| fail("an event stands before the header".to_owned()))?;
-            let event = event_from_json(fields, history).map_err(fail)?;
+            let event = event_from_json(fields, &parties, &mut history.names).map_err(fail)?;
             if history.events.last().is_some_and(|last| last.at > event.at) {
                 return Err(fail("this event is earlier than the one before".to_owned()));
             }
@@ -148,6 +150,7 @@ pub fn read(mut input: impl BufRead) -> Result<Stored, ReadError> {
                     if header.format != 1 {
                         return Err(fail(format!("format {} is not known", header.format)));
                     }
+                    parties = Parties::of(&header);
                     history =
                         Some(History { header, objects: vec![], names: Names::default(), events: vec![] });
                 }
@@ -192,21 +195,25 @@ pub fn read(mut input: impl BufRead) -> Result<Stored, ReadError> {
     }
 }
 
-fn event_to_json(event: &Event, history: &History) -> io::Result<Value> {
+fn event_to_json(event: &Event, parties: &Parties, names: &Names) -> io::Result<Value> {
     let mut fields = Map::new();
     fields.insert("at".to_owned(), event.at.into());
-    fields.insert("who".to_owned(), words::who(&history.header, event.who).into());
+    fields.insert("who".to_owned(), parties.who(event.who).into());
     if event.op != OpId(0) {
         fields.insert("op".to_owned(), event.op.0.into());
     }
     if let Value::Object(mut what) = serde_json::to_value(event.what)? {
-        name_path(&mut what, &history.names);
+        name_path(&mut what, names);
         fields.append(&mut what);
     }
     Ok(Value::Object(fields))
 }
 
-fn event_from_json(mut fields: Map<String, Value>, history: &mut History) -> Result<Event, String> {
+fn event_from_json(
+    mut fields: Map<String, Value>,
+    parties: &Parties,
+    names: &mut Names,
+) -> Result<Event, String> {
     let at = fields.remove("at").and_then(|at| at.as_u64()).ok_or("an event has a time")?;
     let op = match fields.remove("op") {
         None => 0,
@@ -214,8 +221,8 @@ fn event_from_json(mut fields: Map<String, Value>, history: &mut History) -> Res
     };
     let who = fields.remove("who");
     let who = who.as_ref().and_then(Value::as_str).ok_or("an event says who did it")?;
-    let who = words::who_of(&history.header, who).ok_or_else(|| format!("{who:?} is nobody"))?;
-    intern_path(&mut fields, &mut history.names)?;
+    let who = parties.who_of(who).ok_or_else(|| format!("{who:?} is nobody"))?;
+    intern_path(&mut fields, names)?;
     let what: What = serde_json::from_value(Value::Object(fields)).map_err(|e| e.to_string())?;
     Ok(Event { at, op: OpId(op), who, what })
 }

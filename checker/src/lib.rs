@@ -34,6 +34,7 @@ mod judge;
 mod report;
 mod verdict;
 
+mod parties;
 mod rules;
 mod sink;
 mod view;

@@ -23,7 +23,7 @@ pub(crate) struct Scene<'a> {
 /// The names of things, for the texts of findings.
 impl Scene<'_> {
     pub(crate) fn client(&self, number: u16) -> String {
-        crate::words::client(self.tables.header, number)
+        crate::parties::client(self.tables.header, number)
     }
 
     /// The name that a promise of all that stand in line has for this object.

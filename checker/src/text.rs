@@ -16,7 +16,9 @@ mod parse;
 
 use crate::digest::Digest;
 use crate::history::{Budget, Conn, Event, History, Manner, OpId, SYNC_LIMIT, Session, Sym, Verb, What};
-use crate::words::{self, Word};
+use crate::parties::Parties;
+use crate::words::Word;
+use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
 pub use parse::parse;
@@ -86,9 +88,10 @@ fn write_to(history: &History, out: &mut String) -> fmt::Result {
         }
         writeln!(out)?;
     }
-    let mut verbs = Vec::new();
+    let parties = Parties::of(&history.header);
+    let mut verbs = BTreeMap::new();
     for event in &history.events {
-        write_event(history, event, &mut verbs, out)?;
+        write_event(history, &parties, event, &mut verbs, out)?;
         writeln!(out)?;
     }
     Ok(())
@@ -97,18 +100,18 @@ fn write_to(history: &History, out: &mut String) -> fmt::Result {
 /// The line of one event. The words before `#` come from the calls in `verbs`, which grows.
 fn write_event(
     history: &History,
+    parties: &Parties,
     event: &Event,
-    verbs: &mut Vec<(OpId, Verb)>,
+    verbs: &mut BTreeMap<OpId, Verb>,
     out: &mut String,
 ) -> fmt::Result {
-    let header = &history.header;
-    write!(out, "{} {}", seconds(event.at), words::who(header, event.who))?;
+    write!(out, "{} {}", seconds(event.at), parties.who(event.who))?;
     if let What::Call { verb, .. } = event.what {
-        verbs.push((event.op, verb));
+        verbs.insert(event.op, verb);
         write!(out, " {}#{}", verb.word(), event.op.0)?;
     } else if event.op != OpId(0) {
-        let verb = verbs.iter().rev().find(|(op, _)| *op == event.op);
-        write!(out, " {}#{}", verb.map_or("", |(_, verb)| verb.word()), event.op.0)?;
+        let verb = verbs.get(&event.op);
+        write!(out, " {}#{}", verb.map_or("", |verb| verb.word()), event.op.0)?;
     }
     let object = |id: crate::history::ObjectId| match history.objects.get(usize::from(id.0)) {
         Some(object) if history.objects.iter().filter(|other| other.path == object.path).count() == 1 => {
@@ -117,7 +120,7 @@ fn write_event(
         _ => format!("object:{}", id.0),
     };
     let path = |sym| path(history, sym);
-    let client = |number| words::client(header, number);
+    let client = |number| parties.client(number);
     match event.what {
         What::Call { object: id, verb: _, limit } => {
             write!(out, " call {}", object(id))?;
@@ -201,11 +204,11 @@ fn write_event(
         What::Marked { session, heard } => write!(out, " marked {} heard {}", name(session), seconds(heard)),
         What::Ended { session, zxid } => write!(out, " ended {} {zxid:#x}", name(session)),
         What::Fault { kind, victim, lasts } => {
-            let whom = words::victim(header, victim);
+            let whom = parties.victim(victim);
             write!(out, " fault {} {whom} lasts {}", kind.word(), seconds(lasts))
         }
         What::Mended { kind, victim } => {
-            write!(out, " mended {} {}", kind.word(), words::victim(header, victim))
+            write!(out, " mended {} {}", kind.word(), parties.victim(victim))
         }
         What::Crash { client: whom } => write!(out, " crash {}", client(whom)),
         What::Start { client: whom } => write!(out, " start {}", client(whom)),

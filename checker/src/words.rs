@@ -1,8 +1,8 @@
-//! The words that the written forms of a history share: one for each variant, one for each party.
+//! The words that the written forms of a history share: one for each variant.
 
 use crate::history::{
-    Code, FaultKind, Header, Kind, Mode, Notify, OnSuspect, Outcome, Request, Seen, SessionState, Table,
-    Verb, Victim, WatchMode, Who, Why,
+    Code, FaultKind, Kind, Mode, Notify, OnSuspect, Outcome, Request, Seen, SessionState, Table, Verb,
+    WatchMode, Why,
 };
 
 /// A small enum with a word for each variant.
@@ -91,70 +91,4 @@ words! {
         LeaderCrash = "leader_crash",
         ClockJump = "clock_jump",
     }
-}
-
-/// A client by its name, or `client:3` where the name would be taken for something else.
-pub(crate) fn client(header: &Header, number: u16) -> String {
-    match header.clients.get(usize::from(number)) {
-        Some(name) if is_plain(name) && header.clients.iter().filter(|other| *other == name).count() == 1 => {
-            name.clone()
-        }
-        _ => format!("client:{number}"),
-    }
-}
-
-/// Who did it: a client, `server:0`, or `world`.
-pub(crate) fn who(header: &Header, who: Who) -> String {
-    match who {
-        Who::Client(number) => client(header, number),
-        Who::Server(number) => format!("server:{number}"),
-        Who::World => "world".to_owned(),
-    }
-}
-
-/// Whom a fault strikes: a client, `server:0`, or `link:0:1`.
-pub(crate) fn victim(header: &Header, victim: Victim) -> String {
-    match victim {
-        Victim::Process { client: number } => client(header, number),
-        Victim::Server { server } => format!("server:{server}"),
-        Victim::Link { from, to } => format!("link:{from}:{to}"),
-    }
-}
-
-/// Reads what [`victim`] writes.
-pub(crate) fn victim_of(header: &Header, word: &str) -> Option<Victim> {
-    if let Some(number) = word.strip_prefix("server:") {
-        return number.parse().ok().map(|server| Victim::Server { server });
-    }
-    if let Some(ends) = word.strip_prefix("link:") {
-        let (from, to) = ends.split_once(':')?;
-        return Some(Victim::Link { from: from.parse().ok()?, to: to.parse().ok()? });
-    }
-    client_of(header, word).map(|client| Victim::Process { client })
-}
-
-/// Reads what [`client`] writes.
-pub(crate) fn client_of(header: &Header, word: &str) -> Option<u16> {
-    if let Some(number) = word.strip_prefix("client:") {
-        return number.parse().ok();
-    }
-    header.clients.iter().position(|name| name == word).and_then(|at| u16::try_from(at).ok())
-}
-
-/// Reads what [`who`] writes.
-pub(crate) fn who_of(header: &Header, word: &str) -> Option<Who> {
-    if word == "world" {
-        return Some(Who::World);
-    }
-    match word.strip_prefix("server:") {
-        Some(number) => number.parse().ok().map(Who::Server),
-        None => client_of(header, word).map(Who::Client),
-    }
-}
-
-/// Whether a client's name can stand for the client.
-pub(crate) fn is_plain(name: &str) -> bool {
-    name != "world"
-        && name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }

@@ -7,7 +7,8 @@ use crate::history::{
     SYNC_LIMIT, Session, Sym, Victim, WatchMode, What,
 };
 use crate::jsonl::ReadError;
-use crate::words::{self, Word};
+use crate::parties::{self, Parties};
+use crate::words::Word;
 
 /// Reads what [`write`](super::write) writes, and shorter texts of the same grammar.
 ///
@@ -15,7 +16,7 @@ use crate::words::{self, Word};
 ///
 /// If a line cannot be understood.
 pub fn parse(text: &str) -> Result<History, ReadError> {
-    let mut reader = Reader { history: empty(), open_clients: true };
+    let mut reader = Reader { history: empty(), parties: Parties::default(), open_clients: true };
     for (at, line) in text.lines().enumerate() {
         reader.line(line).map_err(|why| ReadError::new(at + 1, why))?;
     }
@@ -57,6 +58,7 @@ fn empty() -> History {
 
 struct Reader {
     history: History,
+    parties: Parties,
     /// Whether clients are numbered as they come.
     open_clients: bool,
 }
@@ -106,6 +108,7 @@ impl Reader {
                 "source" => header.source = rest.next("a source")?,
                 "clients" => {
                     header.clients = rest.words.iter().map(|word| word.text.clone()).collect();
+                    self.parties = Parties::of(header);
                     self.open_clients = false;
                     rest.words = &[];
                 }
@@ -150,10 +153,11 @@ impl Reader {
 
     fn event(&mut self, at: u64, rest: &mut Words<'_>) -> Read<Event> {
         let who = rest.next("who did it")?;
-        if self.open_clients && words::is_plain(&who) && !self.history.header.clients.contains(&who) {
+        if self.open_clients && parties::is_plain(&who) && !self.parties.has(&who) {
+            self.parties.add(&who);
             self.history.header.clients.push(who.clone());
         }
-        let who = words::who_of(&self.history.header, &who).ok_or_else(|| format!("{who:?} is nobody"))?;
+        let who = self.parties.who_of(&who).ok_or_else(|| format!("{who:?} is nobody"))?;
         let mut word = rest.next("what happened")?;
         let mut op = OpId(0);
         let mut verb = None;
@@ -327,12 +331,12 @@ impl Reader {
 
     fn client(&mut self, rest: &mut Words<'_>) -> Read<u16> {
         let name = rest.next("a client")?;
-        words::client_of(&self.history.header, &name).ok_or_else(|| format!("{name:?} is no client"))
+        self.parties.client_of(&name).ok_or_else(|| format!("{name:?} is no client"))
     }
 
     fn victim(&mut self, rest: &mut Words<'_>) -> Read<Victim> {
         let name = rest.next("whom")?;
-        words::victim_of(&self.history.header, &name).ok_or_else(|| format!("{name:?} is no victim"))
+        self.parties.victim_of(&name).ok_or_else(|| format!("{name:?} is no victim"))
     }
 }
 
