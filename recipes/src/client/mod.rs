@@ -290,7 +290,7 @@ impl ZooKeeper for Client {
         async move {
             match answer.await? {
                 Ok(results) => results.into_iter().map(translate::op_result).collect(),
-                Err((index, cause)) => Err(Error::Multi { index, cause: Box::new(session.translate(cause)) }),
+                Err((index, cause)) => Err(Error::multi(index, session.translate(cause))),
             }
         }
     }

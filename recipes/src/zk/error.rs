@@ -46,7 +46,7 @@ pub enum Error {
     /// Refused before anything was sent.
     #[error("bad input: {0}")]
     BadInput(String),
-    /// A transaction was refused: nothing of it was applied.
+    /// A transaction was refused for what one of its operations asks: nothing of it was applied.
     #[error("operation {index} of the transaction was refused: {cause}")]
     Multi {
         /// The first operation that failed, counted from 0.
@@ -120,6 +120,19 @@ impl std::fmt::Display for Over {
 }
 
 impl Error {
+    /// What a transaction comes to whose operation `index` was refused, for implementations of
+    /// [`ZooKeeper::multi`](super::ZooKeeper::multi).
+    ///
+    /// A server looks at the session anew for every operation (`PrepRequestProcessor.pRequest2Txn`), and tells that it has
+    /// expired as the first one's refusal. That says nothing of the operation: it is told as it is for any other request.
+    #[must_use]
+    pub fn multi(index: usize, cause: Error) -> Error {
+        match cause {
+            Error::SessionOver(_) | Error::ConnectionLoss => cause,
+            cause => Error::Multi { index, cause: Box::new(cause) },
+        }
+    }
+
     /// Whether the request may or may not have been applied.
     pub fn is_outcome_unknown(&self) -> bool {
         matches!(self, Error::ConnectionLoss | Error::SessionOver(_) | Error::Unexpected(_))
@@ -177,5 +190,20 @@ impl Error {
             Error::Multi { cause, .. } => cause.is_denied(),
             _ => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_operation_is_refused_for_the_sessions_sake() {
+        let expired = Error::multi(0, Error::SessionOver(Over::Expired));
+        assert!(expired.is_session_over() && expired.is_outcome_unknown(), "{expired}");
+        assert!(Error::multi(1, Error::ConnectionLoss).is_outcome_unknown());
+        let refused = Error::multi(2, Error::BadVersion);
+        assert_eq!(refused, Error::Multi { index: 2, cause: Box::new(Error::BadVersion) });
+        assert!(!refused.is_outcome_unknown());
     }
 }

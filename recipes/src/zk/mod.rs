@@ -181,7 +181,8 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// [`Error::Multi`] names the first operation that was refused and why; then nothing was applied.
+    /// [`Error::Multi`] names the first operation that was refused and why; then nothing was applied. What is wrong with the
+    /// session is no operation's refusal: see [`Error::multi`].
     /// `ConnectionLoss` (all of it may be applied), `SessionOver`, `BadInput`.
     fn multi(&self, ops: Vec<Op>) -> impl Future<Output = Result<Vec<OpResult>, Error>> + Send + use<Self>;
 
