@@ -130,6 +130,14 @@ pub struct Watching {
     pub recursive: Vec<PathId>,
 }
 
+impl Watching {
+    /// All that is watched, list by list.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = PathId> {
+        let lists = [&self.data, &self.exist, &self.child, &self.persistent, &self.recursive];
+        lists.into_iter().flatten().copied()
+    }
+}
+
 /// One operation of a [`Ask::Multi`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the fields are those of ZooKeeper's operation of that name")]

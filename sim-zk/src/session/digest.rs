@@ -3,21 +3,21 @@
 //! Requests are told by their numbers alone: what the k-th request of a session asks for follows from what its process was
 //! told before, and that is in the digest of the process.
 
-use super::watches::List;
 use super::{ClientSession, Phase};
 use crate::digest::Digest;
-use crate::paths::Paths;
+use crate::paths::{PathId, Paths};
 
 impl ClientSession {
-    /// Adds its state to a digest, and the zxid that it has seen to a list. Connections are told by whoever knows them. Times
-    /// are told by how far they lie from `now`, by the process's clock. `has_user`: whether somebody may still ask for something.
+    /// Adds its state to a digest. Connections are told by whoever knows them. Times are told by how far they lie from `now`, by
+    /// the process's clock. `has_user`: whether somebody may still ask for something. `changed`: what of a znode has changed
+    /// since a zxid; how far the session has got is of use for nothing but that, when it hands its watches over.
     pub(crate) fn digest(
         &self,
         now: u64,
         has_user: bool,
         digest: &mut Digest,
-        zxids: &mut Vec<i64>,
         paths: &Paths,
+        changed: impl Fn(PathId, i64) -> u64,
     ) {
         let ago = |time: u64| now.wrapping_sub(time);
         let (phase, until) = match self.phase {
@@ -34,7 +34,6 @@ impl ClientSession {
             digest.add(self.next_xid as u64);
         }
         digest.add(self.timeout << 32 ^ self.least_timeout);
-        zxids.push(self.last_zxid);
         for time in [self.last_heard, self.last_sent, self.safe_from] {
             digest.add(ago(time));
         }
@@ -42,7 +41,7 @@ impl ClientSession {
         digest.add(self.closing.into());
         digest.add((self.waiting.len() as u64) << 32 | self.outstanding.len() as u64);
         self.outstanding.iter().for_each(|pending| digest.add(pending.xid as u64 ^ ago(pending.sent) << 20));
-        self.watches.digest(digest, paths);
+        self.watches.digest(digest, paths, |path| changed(path, self.last_zxid));
         for (kind, path) in &self.kept_back {
             digest.add_two(5, *kind as u64);
             digest.add_bytes(paths.text(*path).as_bytes());
@@ -51,17 +50,22 @@ impl ClientSession {
 }
 
 impl super::watches::Watches {
-    fn digest(&self, digest: &mut Digest, paths: &Paths) {
-        let mut add = |of: u8, list: List, path, count: u64| {
-            digest.add_two(of, (list as u64) << 32 | count);
-            digest.add_bytes(paths.text(path).as_bytes());
+    /// In no particular order: paths are numbered as they were first spoken of, and nobody's behaviour depends on that.
+    fn digest(&self, digest: &mut Digest, paths: &Paths, changed: impl Fn(PathId) -> u64) {
+        let mut sum = 0u128;
+        let mut add = |of: u8, which: u64, path: PathId, what: u64| {
+            let mut one = Digest::default();
+            one.add_two(of, which);
+            one.add_bytes(paths.text(path).as_bytes());
+            one.add(what);
+            sum = sum.wrapping_add(one.finish());
         };
-        self.lists.iter().for_each(|((list, path), ids)| add(1, *list, *path, ids.len() as u64));
-        self.arming.iter().for_each(|((list, path), count)| add(2, *list, *path, u64::from(*count)));
-        self.dropped.iter().for_each(|(list, path)| add(3, *list, *path, 0));
-        for (kind, path) in &self.owed {
-            digest.add_two(4, *kind as u64);
-            digest.add_bytes(paths.text(*path).as_bytes());
+        for ((list, path), ids) in &self.lists {
+            add(1, (*list as u64) << 32 | ids.len() as u64, *path, changed(*path));
         }
+        self.arming.iter().for_each(|((list, path), count)| add(2, *list as u64, *path, u64::from(*count)));
+        self.dropped.iter().for_each(|(list, path)| add(3, *list as u64, *path, 0));
+        self.owed.iter().for_each(|(kind, path)| add(4, *kind as u64, *path, 0));
+        digest.add_wide(sum);
     }
 }

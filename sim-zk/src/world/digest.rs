@@ -9,7 +9,9 @@
 //! 5. *The pattern of zxids*: of all that stand in the tree and that code was told, which are the same and which are larger.
 //!    How many transactions lie between two of them, refused ones for instance, is nothing that anybody could act upon. How
 //!    far a client has got, by the headers of its answers, is of use for one thing only: when it hands its watches over, the
-//!    server looks which znodes have changed since. So of these no more is kept than which of the tree's are larger.
+//!    server looks which znodes have changed since. So no more is kept of it than which of those that it watches have: when
+//!    it comes to watch another one, it has just been told how that one stands. Of an answer that is on its way, which may
+//!    arm a watch, it is kept which of all znodes have changed since.
 //!
 //! Times are told by how far they lie from now: what happens next would happen at any other time as well. Only the server's
 //! ticks are beaten by the clock. Past times of packets do not matter, and times in a `Stat` are something that nobody is
@@ -26,7 +28,7 @@ use super::{HandleId, World};
 use crate::digest::Digest;
 use crate::ensemble::Member;
 use crate::message::{Ask, Down, Up, Watching};
-use crate::paths::Paths;
+use crate::paths::PathId;
 use crate::server::ConnId;
 use crate::session::ClientSession;
 use crate::tree::Znode;
@@ -39,7 +41,7 @@ struct State {
     /// Those of the tree, and those that code was told.
     tree: Vec<i64>,
     told: Vec<i64>,
-    /// How far clients have got.
+    /// How far clients will have got by answers on their way.
     seen: Vec<i64>,
 }
 
@@ -156,10 +158,24 @@ impl World {
         }
         for (handle, session) in self.sessions_of(process) {
             if !of.crashed {
-                session.digest(now, !is_forgotten, &mut state.digest, &mut state.seen, &self.paths);
+                let changed = |path, seen| self.changed_since(path, seen);
+                session.digest(now, !is_forgotten, &mut state.digest, &self.paths, changed);
             }
             self.digest_conns(handle, state);
         }
+    }
+
+    /// What a server that is handed a watch can find changed since: of the znode itself, and above it.
+    fn changed_since(&self, path: PathId, seen: i64) -> u64 {
+        let tree = &self.members[0].replica.tree;
+        let later = |zxid: i64| u64::from(zxid > seen);
+        let above = self.paths.known_parent(path).and_then(|parent| tree.get(parent));
+        let above = above.map_or(0, |node| later(node.pzxid));
+        let own = tree.get(path).map_or(8, |node| {
+            let stat = node.stat();
+            later(stat.czxid) | later(stat.mzxid) << 1 | later(stat.pzxid) << 2
+        });
+        own << 1 | above
     }
 
     /// Whether everything that a process has sent, but for pings, has reached its server, and it has nothing more to send.
@@ -186,21 +202,27 @@ impl World {
             }
             let served = self.members[usize::from(conn.server)].replica.session_of(ConnId(id));
             state.digest.add(0x1000 ^ served.unwrap_or_default().0 as u64);
-            conn.digest(self.now, state, &self.paths);
+            conn.digest(self, state);
         }
     }
 }
 
 impl Conn {
-    fn digest(&self, now: u64, state: &mut State, paths: &Paths) {
+    fn digest(&self, world: &World, state: &mut State) {
+        let (now, paths) = (world.now, &world.paths);
         let digest = &mut state.digest;
         let open = u64::from(self.client_open) | u64::from(self.server_open) << 1;
         digest.add(open | u64::from(self.established) << 2);
         for (due, _, packet) in &self.up {
             match packet {
-                Up::Connect { session, last_zxid, .. } => {
-                    digest.add_two(1, session.0 as u64);
-                    state.seen.push(*last_zxid);
+                // A server alone turns nobody away who has seen too much.
+                Up::Connect { session, .. } => digest.add_two(1, session.0 as u64),
+                Up::Request { xid, ask: Ask::SetWatches(believed), .. } => {
+                    digest.add_two(2, *xid as u64 & 0xffff_ffff);
+                    for path in believed.paths() {
+                        digest.add_bytes(paths.text(path).as_bytes());
+                        digest.add(world.changed_since(path, believed.relative));
+                    }
                 }
                 Up::Request { xid, .. } => digest.add_two(2, *xid as u64 & 0xffff_ffff),
                 Up::Unreadable => digest.add_two(3, 0),
