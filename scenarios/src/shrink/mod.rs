@@ -29,8 +29,9 @@ use search::Search;
 use sim_zk::choose::Replay;
 use zk_checker::Verdict;
 
-/// How many runs a shrinking may take if nothing else is said.
-pub const RUNS: u32 = 2000;
+/// How many runs a shrinking may take if nothing else is said. Most take a hundred; what needs several sessions to end, each at
+/// its time, is only found small among some thousands of fresh runs.
+pub const RUNS: u32 = 10_000;
 
 /// A run that fails, and where it departs from the calm one.
 #[derive(Debug)]

@@ -118,8 +118,6 @@ fn every_broken_recipe_shrinks_to_twenty_choices_and_three_clients() {
         let (clients, choices) = match target.name {
             // Who watches the whole directory is woken for nothing from the fourth on: no run of three breaks the rule.
             "double-barrier-watch-all" => (4, 20),
-            // Four sessions have to expire, each at its time.
-            "names-release-by-name" => (3, 21),
             _ => (3, 20),
         };
         if after.clients > clients || after.choices > choices {
