@@ -348,6 +348,35 @@ fn tc_10_a_vote_that_somebody_takes_away_did_not_go_with_its_session() {
 }
 
 #[test]
+fn tc_12_a_site_that_was_not_answered_may_arm_again_and_be_told_again() {
+    let asks = [both_commit().as_str(), "0.021 a decide#4 call /tx\n0.021 a #4 given \"\" 0\n"].concat();
+    let arms = |at: u32| format!("0.{at:03} server:0 #4 arm s1 child /tx\n");
+    let fires = |at: u32, zxid: u32| {
+        format!(
+            "0.{at:03} server:0 fire s1 children_changed /tx {zxid:#x}
+             0.{at:03} a notice s1 children_changed /tx\n"
+        )
+    };
+    let decided = "0.022 server:0 fire s1 created /tx/decision 0x13\n";
+    let (first, again) = ([arms(23), fires(24, 0x14)].concat(), [arms(26), fires(27, 0x15)].concat());
+    // Of somebody who finishes, before it knows.
+    says(&[&asks, decided, &first].concat(), "TC-12 pass");
+    says(&[&asks, decided, &first, &again].concat(), "TC-12 pass");
+    // It knows.
+    let answer = "0.025 a #4 send r1 children /tx watch\n0.025 a #4 reply r1 ok 0x13\n";
+    says(&[&asks, decided, &first, answer, &again].concat(), "TC-12 fail, first TC-12");
+}
+
+#[test]
+fn tc_12_what_is_sent_to_the_dead_tells_nobody() {
+    let fire = |at: u32| format!("0.{at:03} server:0 fire s1 children_changed /tx 0x{at}\n");
+    let run = |meanwhile: &str| [&both_commit(), &*fire(21), meanwhile, &fire(24)].concat();
+    says(&run(""), "TC-12 fail, first TC-12");
+    says(&run("0.022 world crash a\n"), "TC-12 pass");
+    says(&run("0.022 server:0 ended s1 0x14\n"), "TC-12 pass");
+}
+
+#[test]
 fn tc_12_a_coordinator_is_told_of_each_vote_and_of_the_decision() {
     let coordinated = edit(&both_commit(), "size 2", "size 2 coordinated");
     let coordinator = "0.021 a decide#7 call /tx\n0.021 a #7 given \"\" 65535\n";

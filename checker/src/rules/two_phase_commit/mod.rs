@@ -299,10 +299,13 @@ impl Rule for TwoPhaseCommit {
             What::Call { .. } | What::Given { .. } | What::Observed { .. } | What::Return { .. } => {
                 self.hears_client(scene, event, sink);
             }
-            What::Reply { code: Code::NodeExists, .. } => {
+            What::Reply { code, .. } => {
                 let object = scene.view.op(event.op).object;
                 let Some(transaction) = self.of(object) else { return };
-                if let Some(part) = transaction.parts.get_mut(&event.op) {
+                transaction.woken.answered(scene, event.op);
+                if code == Code::NodeExists
+                    && let Some(part) = transaction.parts.get_mut(&event.op)
+                {
                     part.met_record = true;
                 }
             }

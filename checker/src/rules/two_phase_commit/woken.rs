@@ -3,8 +3,10 @@
 //! A change tells each session once at the most, so what a session may be told follows from what it takes part in: a site the
 //! decision, and the votes of the others if it is declared to follow them; a coordinator the decision, the tally at each
 //! vote, and the ephemerals of the sites if there are any. The end of the record is told to nobody who has need of it. What a
-//! watch tells that its client has asked to be taken away is not counted; nor is, once an operation, what one tells that was
-//! armed when it was decided already: of somebody who finishes, before the client knows that it need not watch.
+//! watch tells that its client has asked to be taken away is not counted, nor what a server sends to a session that is over or
+//! whose process is dead. Nor is what a watch tells that was armed when it was decided already: of somebody who finishes, before
+//! the client knows that it need not watch. It knows once its operation is answered; before that it may lose its
+//! connection and arm again.
 
 use super::{COORDINATOR, Part, size};
 use crate::history::{Notify, ObjectId, OpId, Session, Sym, Verb};
@@ -22,8 +24,8 @@ pub(super) struct Woken {
     told: BTreeMap<Session, BTreeSet<(u32, Sym)>>,
     /// How often an ephemeral of a site has come or gone.
     lives: u32,
-    /// Operations that were told of somebody who finishes.
-    late: BTreeSet<OpId>,
+    /// Operations that were told of somebody who finishes, and when they were answered next.
+    late: BTreeMap<OpId, Option<u32>>,
 }
 
 /// Whether a znode is the ephemeral of a site: below the site's own, or beside it as in the textbook's third form.
@@ -40,9 +42,20 @@ impl Woken {
         self.parties.entry(scene.view.op(op).client).or_default().insert(part.site);
     }
 
-    /// Whether it was decided when a watch was armed, and its operation was not told so before.
+    /// An operation is answered.
+    pub(super) fn answered(&mut self, scene: &Scene<'_>, op: OpId) {
+        if let Some(answered) = self.late.get_mut(&op) {
+            answered.get_or_insert(scene.index);
+        }
+    }
+
+    /// Whether it was decided when a watch was armed, and its operation could not know that.
     fn is_late(&mut self, watch: &Watch, decided: Option<Moment>) -> bool {
-        decided.is_some_and(|decided| decided.index < watch.armed_index) && self.late.insert(watch.op)
+        if decided.is_none_or(|decided| decided.index > watch.armed_index) {
+            return false;
+        }
+        let answered = self.late.entry(watch.op).or_default();
+        answered.is_none_or(|answered| answered > watch.armed_index)
     }
 
     /// A znode was created or deleted.
@@ -69,7 +82,7 @@ impl Woken {
         if watch.is_some_and(|watch| !watch.registered || self.is_late(watch, decided)) {
             return;
         }
-        let Some(client) = scene.view.session(session).client else { return };
+        let Some(client) = scene.view.present_client(session) else { return };
         let Some(parties) = self.parties.get(&client) else { return };
         sink.premise(RuleId::Tc12, object);
         let changes = self.told.entry(session).or_default();
