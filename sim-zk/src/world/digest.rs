@@ -217,14 +217,15 @@ impl Conn {
             match packet {
                 // A server alone turns nobody away who has seen too much.
                 Up::Connect { session, .. } => digest.add_two(1, session.0 as u64),
-                Up::Request { xid, ask: Ask::SetWatches(believed), .. } => {
+                Up::Request { xid, ask, .. } => {
                     digest.add_two(2, *xid as u64 & 0xffff_ffff);
-                    for path in believed.paths() {
-                        digest.add_bytes(paths.text(path).as_bytes());
-                        digest.add(world.changed_since(path, believed.relative));
+                    if let Ask::SetWatches(believed) = ask {
+                        for path in believed.paths() {
+                            digest.add_bytes(paths.text(path).as_bytes());
+                            digest.add(world.changed_since(path, believed.relative));
+                        }
                     }
                 }
-                Up::Request { xid, .. } => digest.add_two(2, *xid as u64 & 0xffff_ffff),
                 Up::Unreadable => digest.add_two(3, 0),
                 Up::Fin => digest.add_two(4, 0),
             }
