@@ -14,6 +14,7 @@ mod in_time;
 mod interest;
 mod leaks;
 mod line;
+mod loss;
 mod names;
 mod progress;
 mod queue;
@@ -175,6 +176,7 @@ all_rules! {
     mx12: interest::EndOfInterest,
     mx13: cost::Cost,
     mx14: in_time::InTime,
+    mx16: loss::FalseLoss,
     rv1: revocation::Heard,
     rv2: revocation::Force,
     rv4: revocation::NoGrant,

@@ -177,6 +177,9 @@ rules! {
     /// The most urgent first.
     Mx15 = "MX-15", Safety, false, "the most urgent first",
         "a priority lock grants the most urgent that is known to wait, and takes nothing from a holder";
+    /// No false loss.
+    Mx16 = "MX-16", Safety, true, "no false loss",
+        "a holder is told to stop only if its connection, its session or its znode was lost, or may have been";
     /// Readers and writers.
     Rw1 = "RW-1", Safety, false, "readers and writers",
         "a writer's hold excludes all others, a reader's all writers";
@@ -231,6 +234,9 @@ rules! {
     /// Leadership ends in time.
     Le9 = "LE-9", Safety, true, "leadership ends in time",
         "a leader stops when it must, also if its candidate was deleted";
+    /// No false end of leadership.
+    Le10 = "LE-10", Safety, true, "no false end of leadership",
+        "a leader is told to stop only if its connection, its session or its candidate was lost, or may have been";
     /// Barrier.
     Ba1 = "BA-1", Safety, false, "barrier",
         "nobody passes while the barrier stands";
@@ -366,6 +372,9 @@ rules! {
     /// Cost of a change of members.
     Gm7 = "GM-7", Cost, false, "cost of a change of members",
         "one notification an observer for each change";
+    /// No false end of membership.
+    Gm8 = "GM-8", Safety, true, "no false end of membership",
+        "a member is told that it is out only if its session or its znode was lost, or may have been";
     /// Values do not go back.
     Cf1 = "CF-1", Safety, false, "values do not go back",
         "what a follower is told never goes back";
@@ -444,6 +453,7 @@ impl RuleId {
             (RuleId::Mx8, Kind::Election) => RuleId::Le5,
             (RuleId::Mx12, Kind::Election) => RuleId::Le8,
             (RuleId::Mx14, Kind::Election) => RuleId::Le9,
+            (RuleId::Mx16, Kind::Election) => RuleId::Le10,
             _ => self,
         }
     }

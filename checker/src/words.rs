@@ -62,7 +62,7 @@ words! {
         Ok = "ok", NoNode = "no_node", NodeExists = "node_exists", BadVersion = "bad_version",
         NotEmpty = "not_empty", NoChildrenForEphemerals = "no_children_for_ephemerals",
         SessionExpired = "session_expired", SessionMoved = "session_moved", NoAuth = "no_auth",
-        BadArguments = "bad_arguments", Other = "other",
+        BadArguments = "bad_arguments", Other = "other", Throttled = "throttled",
     }
     Notify {
         Created = "created", Deleted = "deleted", DataChanged = "data_changed", ChildrenChanged = "children_changed",
@@ -90,5 +90,9 @@ words! {
         CommitStall = "commit_stall",
         LeaderCrash = "leader_crash",
         ClockJump = "clock_jump",
+        Throttled = "throttled",
+        QuotaExceeded = "quota_exceeded",
+        AccessDenied = "access_denied",
+        ServerError = "server_error",
     }
 }

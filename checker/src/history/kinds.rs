@@ -242,6 +242,15 @@ pub enum Code {
     BadArguments,
     /// Any other error.
     Other,
+    /// The server was overloaded, and did not process the request.
+    Throttled,
+}
+
+impl Code {
+    /// Whether it tells nothing of the tree: the server did not get as far as looking, or says nothing of what it saw.
+    pub(crate) fn tells_nothing(self) -> bool {
+        matches!(self, Code::NoAuth | Code::BadArguments | Code::Other | Code::Throttled)
+    }
 }
 
 /// What a notification says.
@@ -338,6 +347,14 @@ pub enum FaultKind {
     LeaderCrash,
     /// The wall clock of the leader jumps.
     ClockJump,
+    /// An overloaded server refuses a request of a client.
+    Throttled,
+    /// A quota forbids a write of a client.
+    QuotaExceeded,
+    /// An access list forbids a request of a client.
+    AccessDenied,
+    /// A server fails to process a request of a client.
+    ServerError,
 }
 
 /// Whom a fault strikes.

@@ -1,6 +1,7 @@
-//! Groups: who is a member, who says so, and what observers are told: GM-1 to GM-7.
+//! Groups: who is a member, who says so, and what observers are told: GM-1 to GM-8.
 
 use super::followers::{self, Cost, Wakes, had_time};
+use super::loss::{self, Loss};
 use super::{Kinds, Rule, hears};
 use crate::history::{
     Code, Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Table, Verb, What, Who,
@@ -9,7 +10,7 @@ use crate::sink::{Scene, Sink, Story};
 use crate::verdict::RuleId;
 use crate::view::{Moment, Phase, Watch, is_child};
 
-/// GM-1 to GM-7.
+/// GM-1 to GM-8.
 pub(crate) struct Group {
     wakes: Wakes,
     cost: Cost,
@@ -294,6 +295,26 @@ impl Group {
         }
     }
 
+    /// GM-8: who leaves was a member until now, and was not told otherwise.
+    fn leaves(&self, scene: &Scene<'_>, client: u16, object: ObjectId, sink: &mut Sink) {
+        let is_left = |member: &&Member| {
+            (member.client, member.object) == (client, object) && !member.is_over && member.since.came()
+        };
+        if let Some(member) = self.members.iter().rfind(is_left) {
+            loss::kept(RuleId::Gm8, scene, object, member.session, member.since, sink);
+        }
+    }
+
+    /// GM-8: who says that it is out was told so for a reason.
+    fn is_out(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+        let Member { id: op, object, session, since, .. } = self.members[at];
+        let own = self.lives.iter().rfind(|life| life.op == op);
+        if let Some(own) = own.filter(|_| since.came()) {
+            let znode_gone = own.deleted.came();
+            loss::judge(RuleId::Gm8, scene, &Loss { object, op, session, since, znode_gone }, sink);
+        }
+    }
+
     /// GM-1, and GM-3 where the servers are not seen.
     fn viewed(&mut self, scene: &Scene<'_>, at: usize, (members, zxid): (Sym, u64), sink: &mut Sink) {
         let watcher = &self.watchers[at];
@@ -415,7 +436,7 @@ impl Group {
 impl Rule for Group {
     const ID: RuleId = RuleId::Gm4;
     const ALSO: &'static [RuleId] =
-        &[RuleId::Gm1, RuleId::Gm2, RuleId::Gm3, RuleId::Gm5, RuleId::Gm6, RuleId::Gm7];
+        &[RuleId::Gm1, RuleId::Gm2, RuleId::Gm3, RuleId::Gm5, RuleId::Gm6, RuleId::Gm7, RuleId::Gm8];
     const HEARS: Kinds = followers::HEARS
         | hears::Call
         | hears::Given
@@ -438,7 +459,11 @@ impl Rule for Group {
         match event.what {
             What::Call { object, verb, .. } if groups(scene).any(|group| group == object) => match verb {
                 Verb::Join => self.joins(scene, event.op, object),
-                Verb::Release => self.ends(view.op(event.op).client, object),
+                Verb::Release => {
+                    let client = view.op(event.op).client;
+                    self.leaves(scene, client, object, sink);
+                    self.ends(client, object);
+                }
                 Verb::Watch => {
                     self.watchers.push(Watcher { id: event.op, object, last: None, newest: 0 });
                 }
@@ -452,6 +477,7 @@ impl Rule for Group {
             What::Observed { seen, text, number, .. } => match (seen, member, watcher) {
                 (Seen::Missing, Some(at), _) => {
                     sink.premise(RuleId::Gm6, self.members[at].object);
+                    self.is_out(scene, at, sink);
                     self.members[at].is_over = true;
                 }
                 (Seen::View, _, Some(at)) => self.viewed(scene, at, (text, number), sink),

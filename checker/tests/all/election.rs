@@ -1,4 +1,4 @@
-//! Elections: LE-1 to LE-9.
+//! Elections: LE-1 to LE-10.
 
 use crate::common::{edit, report, says, without};
 use zk_checker::RuleId;

@@ -258,6 +258,7 @@ fn code() -> impl Strategy<Value = Code> {
         NoAuth,
         BadArguments,
         Other,
+        Throttled,
     ])
 }
 
@@ -379,6 +380,10 @@ fn what() -> impl Strategy<Value = What> {
             CommitStall,
             LeaderCrash,
             ClockJump,
+            Throttled,
+            QuotaExceeded,
+            AccessDenied,
+            ServerError,
         ])
     };
     let conn = || (0..3u16).prop_map(Conn);

@@ -15,6 +15,7 @@ mod double_barrier_parts;
 mod election;
 mod ends_and_leaks;
 mod excuses;
+mod false_loss;
 mod forms;
 mod group;
 mod idle_consumers;

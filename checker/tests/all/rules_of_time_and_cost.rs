@@ -251,9 +251,13 @@ fn mx_12_what_is_over_goes_within_the_bound() {
 
 #[test]
 fn mx_12_what_is_over_is_not_believed_again() {
-    let again = "0.040 a #1 believe /lock s1 token 0x3";
-    says(&[HEAD, A_HOLDS, "0.030 a #1 unbelieve suspect\n", again].concat(), "MX-12 vacuous, first nothing");
-    says(&[HEAD, A_HOLDS, "0.030 a #1 unbelieve lost\n", again].concat(), "MX-12 fail, first MX-12");
+    let lost = "0.030 a state s1 suspended\n";
+    let again = "0.040 a state s1 connected\n0.040 a #1 believe /lock s1 token 0x3";
+    says(
+        &[HEAD, A_HOLDS, lost, "0.030 a #1 unbelieve suspect\n", again].concat(),
+        "MX-12 vacuous, first nothing",
+    );
+    says(&[HEAD, A_HOLDS, lost, "0.030 a #1 unbelieve lost\n", again].concat(), "MX-12 fail, first MX-12");
 }
 
 #[test]

@@ -220,7 +220,8 @@ fn mx_14_who_was_refused_to_become_a_reader_is_a_writer_as_before() {
     let refused = "0.021 a #4 return refused\n";
     let goes = "0.0205 world fault foreign_delete b\n0.0205 server:0 txn 0x7 s0 delete ok\n0.0205 server:0 deleted 0x7 /s/a-0 by s0\n";
     let ends = |at: &str| format!("{at} a #1 unbelieve lost\n");
-    says(&[SHARED, call, refused, &ends("0.030")].concat(), "MX-14 vacuous, first nothing");
+    let drops = "0.030 a #1 unbelieve dropped\n";
+    says(&[SHARED, call, refused, drops].concat(), "MX-14 vacuous, first nothing");
     // The refusal has told it that its znode is gone.
     says(&[SHARED, call, goes, refused, &ends("0.022")].concat(), "MX-14 pass");
     says(&[SHARED, call, goes, refused, &ends("0.0221")].concat(), "MX-14 fail");

@@ -7,7 +7,7 @@
 use super::super::{Kinds, Rule, hears};
 use super::order::is_write;
 use super::{party, slot, told};
-use crate::history::{Code, Conn, Event, OpId, ReqId, Request, Session, Sym, What};
+use crate::history::{Code, Conn, Event, FaultKind, OpId, ReqId, Request, Session, Sym, Victim, What};
 use crate::sink::{Scene, Sink, Story};
 use crate::verdict::RuleId;
 use crate::view::is_unjudged;
@@ -292,7 +292,13 @@ impl Asked {
     fn replied(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
         let What::Reply { req: id, code, zxid, .. } = event.what else { return };
         let (Some(req), Some(zxid)) = (scene.view.request(id), told(zxid)) else { return };
-        if is_read(req.kind) && scene.view.session(req.session).is_attached && req.served == 0 {
+        if code == Code::Throttled {
+            // It was not processed: no transaction came of it.
+            self.open_of(req.client).retain(|sent| sent.req != id);
+            return;
+        }
+        let is_served = req.served != 0 || code.tells_nothing();
+        if is_read(req.kind) && scene.view.session(req.session).is_attached && !is_served {
             let what = format!("the read r{} of {} was answered", id.0, party(scene, req.session));
             let story = Story::new(what).because("no server has answered it yet");
             return sink.fail_all(RuleId::Zk3, scene, &[req.sent.index], story);
@@ -396,6 +402,13 @@ impl Asked {
         }
     }
 
+    /// One of the requests that a client has just sent will be throttled, and come to nothing. The fault does not say which.
+    fn throttled(&mut self, kind: FaultKind, victim: Victim) {
+        if let (FaultKind::Throttled, Victim::Process { client }) = (kind, victim) {
+            self.open_of(client).iter_mut().for_each(|sent| sent.is_lost = true);
+        }
+    }
+
     /// Whoever has sent it no longer waits: paired or not.
     fn lost(&mut self, scene: &Scene<'_>, id: ReqId) {
         let Some(req) = scene.view.request(id).filter(|req| is_asked(req.kind)) else { return };
@@ -420,7 +433,8 @@ impl Rule for Asked {
         | hears::Created
         | hears::Deleted
         | hears::Written
-        | hears::Restricted;
+        | hears::Restricted
+        | hears::Fault;
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
         if !scene.view.is_sim() {
@@ -443,6 +457,7 @@ impl Rule for Asked {
             What::Txn { .. } => self.txn(scene, event, sink),
             What::Reply { .. } => self.replied(scene, event, sink),
             What::Served { req, conn, .. } => self.served(scene, req, conn, sink),
+            What::Fault { kind, victim, .. } => self.throttled(kind, victim),
             _ => self.effect(scene, event, sink),
         }
     }

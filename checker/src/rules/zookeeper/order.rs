@@ -2,7 +2,7 @@
 
 use super::super::{Kinds, Rule, hears};
 use super::{party, server, slot, told};
-use crate::history::{Code, Conn, Event, ReqId, Request, Session, SessionState, What};
+use crate::history::{Code, Conn, Event, Request, Session, SessionState, What};
 use crate::sink::{Scene, Sink, Story};
 use crate::verdict::RuleId;
 use crate::window::Window;
@@ -73,9 +73,11 @@ impl Rule for Linearizable {
             What::Send { req, kind, .. } if is_write(kind) => {
                 *self.floor.slot(req.0 as usize) = (self.largest, self.told_at);
             }
-            What::Reply { req, zxid, .. } => {
+            What::Reply { req, zxid, code, .. } => {
                 let Some(zxid) = told(zxid) else { return };
-                let write = scene.view.request(req).is_some_and(|req| is_write(req.kind));
+                // What an overloaded server refuses takes no zxid.
+                let write =
+                    code != Code::Throttled && scene.view.request(req).is_some_and(|req| is_write(req.kind));
                 let (floor, seen) = *self.floor.at(req.0 as usize);
                 if write && floor != 0 {
                     sink.premise_of_all(Self::ID);
@@ -114,7 +116,8 @@ struct Last {
 pub(crate) struct SessionOrder(Vec<Last>);
 
 impl SessionOrder {
-    fn reply(&mut self, scene: &Scene<'_>, id: ReqId, zxid: u64, conn: Conn, sink: &mut Sink) {
+    fn reply(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+        let What::Reply { req: id, code, zxid, conn } = event.what else { return };
         let Some(req) = scene.view.request(id) else { return };
         // Authentication passes by the others, and is answered without a zxid.
         if matches!(req.kind, Request::Other | Request::Connect) || req.session == Session(0) {
@@ -130,7 +133,7 @@ impl SessionOrder {
         }
         (last.conn, last.sent, last.reply) = (conn, req.sent.index, scene.index);
         let Some(zxid) = told(zxid) else { return };
-        let write = is_write(req.kind);
+        let write = is_write(req.kind) && code != Code::Throttled;
         if zxid < last.write || (write && zxid == last.write) {
             let what = if write { "write" } else { "read" };
             let of = session();
@@ -149,10 +152,8 @@ impl Rule for SessionOrder {
     const HEARS: Kinds = hears::Reply;
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
-        if let What::Reply { req, zxid, conn, .. } = event.what
-            && scene.view.is_sim()
-        {
-            self.reply(scene, req, zxid, conn, sink);
+        if scene.view.is_sim() {
+            self.reply(scene, event, sink);
         }
     }
 }

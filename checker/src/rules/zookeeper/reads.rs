@@ -44,7 +44,7 @@ impl Shown {
     fn found(&self, scene: &Scene<'_>, what: &What, sink: &mut Sink) {
         let What::Found { read, code, path, digest } = *what else { return };
         let text = scene.tables.names.get(path).unwrap_or_default();
-        if is_unjudged(text) || matches!(code, Code::NoAuth | Code::BadArguments | Code::Other) {
+        if is_unjudged(text) || code.tells_nothing() {
             return;
         }
         let node = scene.view.oracle.node_at(path, self.state);

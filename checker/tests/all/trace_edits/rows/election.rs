@@ -1,4 +1,4 @@
-//! Elections: LE-1 to LE-9.
+//! Elections: LE-1 to LE-10.
 
 use super::{Edit::*, Row, row};
 
@@ -239,6 +239,12 @@ pub fn rows() -> Vec<Row> {
                 Cut("b #2 reply r12"),
             ],
             "LE-8 (LE-5)",
+        ),
+        row(
+            "a leader is told to stop before anybody has deleted its candidate",
+            DELETED,
+            &[Cut("0.110 a #1 unbelieve"), Before("0.100 world fault", "0.090 a #1 unbelieve lost")],
+            "LE-10 (LE-1)",
         ),
         row(
             "a leader that was told stays",

@@ -1,4 +1,4 @@
-//! Locks: MX-1 to MX-15.
+//! Locks: MX-1 to MX-16.
 
 use super::{Edit::*, Row, row};
 use crate::common::*;
@@ -286,9 +286,15 @@ fn waiting() -> Vec<Row> {
         row("a release deletes nothing", &calm(), &[Cut("txn 0x6"), Cut("deleted 0x6")], "MX-12 (MX-11)"),
         row(
             "what was lost is believed again",
-            &[HEAD, A_HOLDS, "0.030 a #1 unbelieve lost\n"].concat(),
-            &[End("0.040 a #1 believe /lock s1 token 0x3")],
+            &[HEAD, A_HOLDS, "0.030 a state s1 suspended\n0.030 a #1 unbelieve lost\n"].concat(),
+            &[End("0.040 a state s1 connected\n0.040 a #1 believe /lock s1 token 0x3")],
             "MX-12",
+        ),
+        row(
+            "a holder is told that it may have lost what it holds, and its connection stands",
+            &[HEAD, A_HOLDS, "0.030 a state s1 suspended\n0.030 a #1 unbelieve suspect\n"].concat(),
+            &[Cut("suspended")],
+            "MX-16",
         ),
     ]
 }

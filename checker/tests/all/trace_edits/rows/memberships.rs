@@ -1,4 +1,4 @@
-//! Groups, configuration and names: GM-1 to GM-7, CF-1 to CF-8, NS-1 to NS-5.
+//! Groups, configuration and names: GM-1 to GM-8, CF-1 to CF-8, NS-1 to NS-5.
 
 use super::{Edit::*, Row, row};
 use zk_checker::digest;
@@ -279,6 +279,7 @@ fn groups() -> Vec<Row> {
             "GM-5",
         ),
         row("a member that has expired does not say so", EXPIRED, &[Cut("observed")], "GM-6"),
+        row("a member says that it is out, and its session goes on", EXPIRED, &[Cut("expired")], "GM-8"),
         row(
             "it is told twice of one change",
             GROUP,
