@@ -12,7 +12,7 @@
 
 use crate::observe::{self, operation};
 use crate::parents::Parents;
-use crate::race::{connected, reconnected, within};
+use crate::race::{again, connected, within};
 use crate::zk::{CreateMode, Error, EventKind, ZooKeeper, path};
 use std::future::Future;
 use std::time::Duration;
@@ -128,8 +128,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
             match create.await {
                 Ok(_) | Err(Error::NodeExists) => return Ok(()),
                 Err(Error::NoNode) => is_missing = true,
-                Err(Error::ConnectionLoss) => drop(reconnected(&self.zk, status).await?),
-                Err(e) => return Err(e),
+                Err(e) => again(&self.zk, status, e).await?,
             }
         }
     }
@@ -157,8 +156,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
             let status = connected(&self.zk).await?;
             match self.zk.delete(&self.path, None).await {
                 Ok(()) | Err(Error::NoNode) => return Ok(()),
-                Err(Error::ConnectionLoss) => drop(reconnected(&self.zk, status).await?),
-                Err(e) => return Err(e),
+                Err(e) => again(&self.zk, status, e).await?,
             }
         }
     }
@@ -169,7 +167,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// # Cancellation
     ///
-    /// Dropping the future takes its watch along.
+    /// Dropping the future takes its watch along. A future that is left unpolled holds up no other call.
     ///
     /// # When the connection is lost
     ///
@@ -258,8 +256,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
             match self.zk.children_watch(&self.path).await {
                 Ok((listing, watch)) => return Ok(Some((listing.stat.czxid, watch))),
                 Err(Error::NoNode) => return Ok(None),
-                Err(Error::ConnectionLoss) => drop(reconnected(&self.zk, status).await?),
-                Err(e) => return Err(e),
+                Err(e) => again(&self.zk, status, e).await?,
             }
         }
     }

@@ -9,7 +9,7 @@
 //! One object claims a name once at a time: whether a znode is ours is told by its session alone, so two claims of one
 //! session could not be told apart. A claim that was given up reserves its name until its clean-up is done.
 
-use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop};
+use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::observe::{self, operation};
 use crate::parents::Parents;
 use crate::race::{again, connected, first, reconnected};
@@ -128,6 +128,7 @@ pub(crate) async fn claim<Z: ZooKeeper>(
     path: &str,
     data: &[u8],
 ) -> Result<Claimed<Z>, Error> {
+    margin_in(zk, terms.margin)?;
     let claimant = reserve(zk, claims, terms, path).await?;
     let mut is_missing = false;
     loop {
@@ -155,6 +156,11 @@ pub(crate) async fn claim<Z: ZooKeeper>(
                 wait_for(zk, terms, path).await?;
                 continue;
             }
+            Err(e) if e.is_retryable_refusal() => {
+                armed.done();
+                again(zk, status, e).await?;
+                continue;
+            }
             // The reply may be lost after the create was applied.
             Err(Error::ConnectionLoss) => {
                 reconnected(zk, status).await?;
@@ -177,7 +183,7 @@ pub(crate) async fn claim<Z: ZooKeeper>(
             }
         };
         armed.narrow(claimant.duty(Some(czxid), status.connection));
-        return Ok(Claimed::new(zk, terms, claimant, czxid, data, armed));
+        return Claimed::new(zk, terms, claimant, czxid, data, armed);
     }
 }
 
@@ -214,8 +220,7 @@ async fn wait_for<Z: ZooKeeper>(zk: &Z, terms: Terms, path: &str) -> Result<(), 
             }
         },
         Err(Error::NoNode) => Ok(()),
-        Err(Error::ConnectionLoss) => reconnected(zk, status).await.map(drop),
-        Err(e) => Err(e),
+        Err(e) => again(zk, status, e).await,
     }
 }
 
@@ -231,7 +236,14 @@ pub(crate) struct Claimed<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> Claimed<Z> {
-    fn new(zk: &Z, terms: Terms, claimant: Claimant, czxid: i64, data: &[u8], armed: Armed) -> Self {
+    fn new(
+        zk: &Z,
+        terms: Terms,
+        claimant: Claimant,
+        czxid: i64,
+        data: &[u8],
+        armed: Armed,
+    ) -> Result<Self, Error> {
         let grant = Grant {
             recipe: terms.recipe,
             path: claimant.0.path.clone(),
@@ -240,10 +252,10 @@ impl<Z: ZooKeeper> Claimed<Z> {
             data: data.to_vec(),
             armed,
             on_suspect: terms.on_suspect,
-            margin: terms.margin.unwrap_or_else(|| zk.timeout() / 10),
+            margin: margin_in(zk, terms.margin)?,
         };
         let hold = Hold::new(zk, grant);
-        Claimed { zk: zk.clone(), recipe: terms.recipe, hold, czxid, _claimant: claimant }
+        Ok(Claimed { zk: zk.clone(), recipe: terms.recipe, hold, czxid, _claimant: claimant })
     }
 
     pub(crate) fn path(&self) -> &str {
@@ -302,6 +314,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
                 Ok(stat) if stat.czxid == self.czxid => return Ok(()),
                 Ok(_) | Err(Error::NoNode) => return Err(self.removed()),
                 Err(Error::BadVersion) => {}
+                Err(e) if e.is_retryable_refusal() => again(zk, status, e).await?,
                 Err(Error::ConnectionLoss) => {
                     // Written once more if it was not, or if somebody has written since.
                     stat = settled::stat(zk, path).await?;
@@ -381,6 +394,8 @@ impl<Z: ZooKeeper> Claimed<Z> {
                         }
                     }
                 }
+                // That looks first, and asks as often as it takes.
+                Err(e) if e.is_retryable_refusal() => drop(again(&self.zk, status, e).await),
                 Err(e @ Error::SessionOver(_)) => drop(e),
                 Err(e) => return Err(e),
             }
@@ -407,8 +422,8 @@ impl<Z: ZooKeeper> Claimed<Z> {
         let version = match found {
             Ok(Some(stat)) if stat.czxid == self.czxid => stat.version,
             Ok(_) => return Ok(*tried),
-            Err(Error::ConnectionLoss) => {
-                reconnected(zk, status).await?;
+            Err(e) if e.is_transient() => {
+                again(zk, status, e).await?;
                 return Err(Error::ConnectionLoss);
             }
             Err(e) => return Err(e),
@@ -416,9 +431,9 @@ impl<Z: ZooKeeper> Claimed<Z> {
         match zk.delete(path, Some(version)).await {
             Ok(()) => Ok(true),
             Err(Error::NoNode) => Ok(*tried),
-            Err(Error::ConnectionLoss) => {
-                *tried = true;
-                reconnected(zk, status).await?;
+            Err(e) if e.is_transient() => {
+                *tried |= e.is_outcome_unknown();
+                again(zk, status, e).await?;
                 Err(Error::ConnectionLoss)
             }
             Err(e) => Err(e),

@@ -1,9 +1,11 @@
 //! Configuration: a value, or a set of values, that many follow and few write.
 //!
 //! 1. Follow: read the value and watch it by one request, again and again.
-//! 2. Write on a condition: write with the version that was read. Write without: write, or create.
+//! 2. Write on a condition: write with the version that was read, unless that incarnation of the znode is known to be gone.
+//!    The answer has the czxid, which tells whether it was that one. Write without: write, or create.
 //! 3. Publish a set: one transaction writes the pointer, with the version that was read, and the values below a directory of
-//!    their own, whose name is a guid; it deletes the sets that have grown old.
+//!    their own, whose name is a guid; it deletes the sets that have grown old. It checks that the set that was pointed to is
+//!    there: that one goes with its pointer, so the pointer is the one that was read.
 //! 4. Snapshot: read the pointer, then the values that it names, in one flight. If they are gone by then a newer set has
 //!    been published: again.
 //! 5. A write whose reply was lost is settled by a write, and then looked for.
@@ -11,18 +13,22 @@
 //! ZooKeeper's recipes page says that configuration needs no more than the API. What that leaves to the caller: reading
 //! and watching by two requests loses what is written in between, and values written one by one are seen torn.
 
+mod index;
+
 use crate::observe::operation;
 use crate::parents::Parents;
 use crate::race::{again, connected, reconnected};
 use crate::settled;
-use crate::zk::duty::settle;
+use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, Op, OpResult, Stat, ZooKeeper, path};
+use index::{Index, PREFIX, Set};
 use std::collections::BTreeMap;
 use std::future::Future;
 
 /// What an operator reads.
 const RECIPE: &str = "config";
 
+use crate::follow::Incarnations;
 pub use crate::follow::{Update, Updates, Versioned};
 
 /// How a configuration behaves.
@@ -50,10 +56,22 @@ impl Default for ConfigOptions {
 /// * *Writers.* A conditional write succeeds exactly if nobody wrote in between.
 /// * *Sets.* A published set is seen whole or not at all.
 ///
-/// A value is identified by its incarnation and version. Nobody deletes it by this recipe; if somebody does, and makes it
-/// again, and it has come to the same version, then ZooKeeper cannot tell the two apart in a write, and the writer is told
-/// that the outcome is unknown. A writer that lost the answer to what was then taken away, and finds another's value, takes
-/// it for a conflict.
+/// A value is identified by its incarnation and version. This recipe deletes no value; if somebody else deletes the znode
+/// and makes it again, that is another incarnation, with another czxid:
+///
+/// * A conditional write for one incarnation never succeeds on another: the caller is told that there is a conflict.
+/// * Nothing is sent once this object, or a clone of it, or an [`Updates`] of it, has seen a later incarnation, or has been
+///   told by a write that the expected one is gone.
+/// * Nothing is published over another incarnation if what is expected is a pointer to a set: the transaction checks it.
+/// * Nothing is written over another incarnation that has another version.
+///
+/// One case is left: the znode of a plain value was deleted and made again by somebody else, it has come to exactly the
+/// expected version, and nothing of that was seen here. A server compares the version alone, so it applies the write; its
+/// answer shows the other czxid, and the caller is told that there is a conflict, although the other value is replaced. To
+/// exclude that case, do not delete the znode of a value: write an empty one. Or publish it as a set.
+///
+/// A writer that lost the answer and then finds another incarnation cannot know whether its own was written before, and is
+/// told so. A writer that lost the answer to what was then taken away, and finds another's value, takes it for a conflict.
 ///
 /// Not promised: every intermediate value.
 ///
@@ -83,6 +101,7 @@ pub struct Config<Z: ZooKeeper> {
     zk: Z,
     path: String,
     options: ConfigOptions,
+    incarnations: Incarnations,
 }
 
 /// A published set.
@@ -106,12 +125,16 @@ impl<Z: ZooKeeper> Config<Z> {
         if options.keep < 2 {
             return Err(Error::BadInput(format!("{} sets are too few to keep: 2 at least", options.keep)));
         }
-        Ok(Config { zk: zk.clone(), path: path.to_owned(), options })
+        let incarnations = Incarnations::default();
+        Ok(Config { zk: zk.clone(), path: path.to_owned(), options, incarnations })
     }
 
     /// Follows the value. Nothing is sent yet.
     pub fn follow(&self) -> Updates<Z> {
-        Updates::new(&self.zk, RECIPE, self.path.clone(), |found| Versioned::new(found.data, &found.stat))
+        let updates = Updates::new(&self.zk, RECIPE, self.path.clone(), |found| {
+            Versioned::new(found.data, &found.stat)
+        });
+        updates.noting(&self.incarnations)
     }
 
     /// The value now, as the connected server knows it.
@@ -127,18 +150,46 @@ impl<Z: ZooKeeper> Config<Z> {
         loop {
             let status = connected(&self.zk).await?;
             match self.zk.get(&self.path).await {
-                Ok(found) => return Ok(Some(Versioned::new(found.data, &found.stat))),
+                Ok(found) => return Ok(Some(self.seen(found.data, &found.stat))),
                 Err(Error::NoNode) => return Ok(None),
                 Err(e) => again(&self.zk, status, e).await?,
             }
         }
     }
 
+    /// A value that was there.
+    fn seen(&self, data: Vec<u8>, stat: &Stat) -> Versioned {
+        self.incarnations.saw(stat);
+        Versioned::new(data, stat)
+    }
+
+    /// What is behind everything of this session that is still on its way.
+    async fn settled(&self) -> Result<Option<Data>, Error> {
+        let found = settled::data(&self.zk, &self.path).await?;
+        if let Some(found) = &found {
+            self.incarnations.saw(&found.stat);
+        }
+        Ok(found)
+    }
+
+    /// Whether what is expected is known to be gone, so that a write would meet another incarnation or nothing.
+    fn is_gone(&self, expected: Option<&Versioned>) -> bool {
+        expected.is_some_and(|expected| self.incarnations.is_gone(expected.czxid))
+    }
+
+    /// Somebody has written in between, or deleted what was expected.
+    fn conflict(&self, expected: Option<&Versioned>, refused: &Error) -> Error {
+        if let (Some(expected), Error::NoNode) = (expected, refused) {
+            self.incarnations.lost(expected.czxid);
+        }
+        Error::Conflict
+    }
+
     /// Writes if nobody has written since `expected` was read; `None` expects that there is no value.
     ///
     /// # Cancellation
     ///
-    /// After a drop it may or may not be written.
+    /// After a drop it may or may not be written. A future that is left unpolled holds up no other call.
     ///
     /// # When the connection is lost
     ///
@@ -146,7 +197,8 @@ impl<Z: ZooKeeper> Config<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_conflict`](Error::is_conflict) when somebody wrote in between: nothing was written;
+    /// [`is_conflict`](Error::is_conflict) when somebody wrote in between, or deleted the value: nothing was written, except
+    /// in the one case that [`Config`] tells of, in which somebody has also made it again;
     /// [`is_outcome_unknown`](Error::is_outcome_unknown) when that cannot be found out any more;
     /// [`is_bad_input`](Error::is_bad_input) for data that do not fit into a request;
     /// [`is_denied`](Error::is_denied).
@@ -166,14 +218,14 @@ impl<Z: ZooKeeper> Config<Z> {
             None => {
                 self.conditionally(None, ours, || async {
                     let created = self.zk.create(&self.path, data, CreateMode::Persistent).await?;
-                    Ok(Versioned::new(data.to_vec(), &created.stat))
+                    Ok((data.to_vec(), created.stat))
                 })
                 .await
             }
             Some(expected) => {
                 self.conditionally(Some(expected), ours, || async {
                     let stat = self.zk.set(&self.path, data, Some(expected.version)).await?;
-                    Ok(Versioned::new(data.to_vec(), &stat))
+                    Ok((data.to_vec(), stat))
                 })
                 .await
             }
@@ -188,22 +240,28 @@ impl<Z: ZooKeeper> Config<Z> {
         write: impl Fn() -> W,
     ) -> Result<Versioned, Error>
     where
-        W: Future<Output = Result<Versioned, Error>>,
+        W: Future<Output = Result<(Vec<u8>, Stat), Error>>,
     {
         let is_same = |stat: &Stat| expected.is_none_or(|expected| expected.czxid == stat.czxid);
         let next = expected.map_or(0, |expected| expected.version.wrapping_add(1));
         loop {
             let status = connected(&self.zk).await?;
+            if self.is_gone(expected) {
+                return Err(Error::Conflict);
+            }
             match write().await {
-                Ok(written) if expected.is_none_or(|expected| expected.czxid == written.czxid) => {
-                    return Ok(written);
+                Ok((data, stat)) => {
+                    let written = self.seen(data, &stat);
+                    return if is_same(&stat) { Ok(written) } else { Err(Error::Conflict) };
                 }
-                Ok(_) => return Err(self.made_again()),
                 Err(Error::NoNode) if expected.is_none() => self.make_directory().await?,
-                Err(Error::NoNode | Error::NodeExists | Error::BadVersion) => return Err(Error::Conflict),
+                Err(e @ (Error::NoNode | Error::NodeExists | Error::BadVersion)) => {
+                    return Err(self.conflict(expected, &e));
+                }
+                Err(e) if e.is_retryable_refusal() => again(&self.zk, status, e).await?,
                 Err(Error::ConnectionLoss) => {
                     reconnected(&self.zk, status).await?;
-                    match settled::data(&self.zk, &self.path).await? {
+                    match self.settled().await? {
                         None if expected.is_none() => {}
                         Some(found) if is_same(&found.stat) && found.stat.version == next => {
                             return match ours(&found) {
@@ -220,10 +278,6 @@ impl<Z: ZooKeeper> Config<Z> {
                 Err(e) => return Err(e),
             }
         }
-    }
-
-    fn made_again(&self) -> Error {
-        Error::Unexpected(format!("{} was deleted and made again with the same version", self.path))
     }
 
     /// The directory around the znode is missing: makes it, or says that it must be there.
@@ -256,12 +310,13 @@ impl<Z: ZooKeeper> Config<Z> {
                 written => written,
             };
             match written {
-                Ok(stat) => return Ok(Versioned::new(data.to_vec(), &stat)),
+                Ok(stat) => return Ok(self.seen(data.to_vec(), &stat)),
                 Err(Error::NoNode) => self.make_directory().await?,
                 Err(Error::NodeExists) => {}
+                Err(e) if e.is_retryable_refusal() => again(&self.zk, status, e).await?,
                 Err(Error::ConnectionLoss) => {
                     reconnected(&self.zk, status).await?;
-                    return match settled::data(&self.zk, &self.path).await? {
+                    return match self.settled().await? {
                         Some(found) if found.data == data => Ok(Versioned::new(found.data, &found.stat)),
                         _ => Err(Error::ConnectionLoss),
                     };
@@ -302,23 +357,34 @@ impl<Z: ZooKeeper> Config<Z> {
     ) -> Result<Versioned, Error> {
         let name = format!("{PREFIX}{}", self.zk.guid());
         let mut index = Index::of(expected);
+        // As long as that set is there its pointer was not deleted: a znode that has children cannot be.
+        let mut pins =
+            index.0.first().map(|set| Op::Check { path: path::join(&self.path, &set.name), version: None });
         let retired = index.push(Set { name, keys: values.keys().cloned().collect() }, self.options.keep);
         let directory = path::join(&self.path, &index.newest().name);
         let pointer = index.encode();
         let mut ops = self.pointing(&pointer, expected);
+        ops.extend(pins.clone());
         ops.push(make(&directory, &[]));
         for (key, value) in values {
             validate_key(key)?;
             ops.push(make(&path::join(&directory, key), value));
         }
-        let last = ops.len();
+        let mut last = ops.len();
         ops.extend(retired.iter().flat_map(|set| set.deletion(&self.path)));
         validate_total(&ops)?;
         loop {
             let status = connected(&self.zk).await?;
+            if self.is_gone(expected) {
+                return Err(Error::Conflict);
+            }
             let refused = match self.zk.multi(ops.clone()).await {
                 Ok(results) => return self.published(results, pointer, expected),
                 Err(Error::Multi { index, cause }) => (index, *cause),
+                Err(e) if e.is_retryable_refusal() => {
+                    again(&self.zk, status, e).await?;
+                    continue;
+                }
                 Err(Error::ConnectionLoss) => {
                     reconnected(&self.zk, status).await?;
                     match self.find(&directory, &pointer, expected).await? {
@@ -330,7 +396,20 @@ impl<Z: ZooKeeper> Config<Z> {
             };
             match refused {
                 (0, Error::NoNode) if expected.is_none() => self.make_directory().await?,
-                (0, Error::NoNode | Error::NodeExists | Error::BadVersion) => return Err(Error::Conflict),
+                (0, e @ (Error::NoNode | Error::NodeExists | Error::BadVersion)) => {
+                    return Err(self.conflict(expected, &e));
+                }
+                // The pointer is another one, or somebody has taken its set away: then it can be replaced all the same.
+                (PINS, Error::NoNode) if pins.take().is_some() => {
+                    let found = self.settled().await?;
+                    let is_same =
+                        |found: &Data| expected.is_some_and(|expected| is_at(&found.stat, expected));
+                    if !found.as_ref().is_some_and(is_same) {
+                        return Err(Error::Conflict);
+                    }
+                    ops.remove(PINS);
+                    last -= 1;
+                }
                 // An old set is not as it was left: then it stays.
                 (at, Error::NoNode | Error::NotEmpty) if at >= last => ops.truncate(last),
                 (index, cause) => return Err(Error::Multi { index, cause: Box::new(cause) }),
@@ -360,10 +439,13 @@ impl<Z: ZooKeeper> Config<Z> {
             _ => None,
         });
         match stat {
-            Some(stat) if expected.is_none_or(|expected| expected.czxid == stat.czxid) => {
-                Ok(Versioned::new(pointer, &stat))
+            Some(stat) => {
+                let published = self.seen(pointer, &stat);
+                match expected.is_none_or(|expected| expected.czxid == stat.czxid) {
+                    true => Ok(published),
+                    false => Err(Error::Conflict),
+                }
             }
-            Some(_) => Err(self.made_again()),
             None => Err(Error::Unexpected("a transaction without the answer to its write".into())),
         }
     }
@@ -378,7 +460,7 @@ impl<Z: ZooKeeper> Config<Z> {
         loop {
             let status = connected(&self.zk).await?;
             let flight = (settle(&self.zk, &self.path), self.zk.exists(directory), self.zk.get(&self.path));
-            if let Err(e @ (Error::ConnectionLoss | Error::SessionOver(_))) = flight.0.await {
+            if let Err(e) = answered(Some(flight.0)).await {
                 again(&self.zk, status, e).await?;
                 continue;
             }
@@ -392,6 +474,7 @@ impl<Z: ZooKeeper> Config<Z> {
                     continue;
                 }
             };
+            pointer.iter().for_each(|stat| self.incarnations.saw(stat));
             return match (set, pointer, expected) {
                 // The pointer was written by the transaction that created the directory.
                 (Some(set), Some(pointer), _) => Ok(Some(Stat {
@@ -436,6 +519,7 @@ impl<Z: ZooKeeper> Config<Z> {
                     continue;
                 }
             };
+            self.incarnations.saw(&found.stat);
             let index = Index::decode(&found.data).filter(|index| !index.0.is_empty());
             let Some(index) = index else {
                 return Err(Error::Mismatch(format!("{} does not point to a set of values", self.path)));
@@ -481,8 +565,8 @@ fn may_be_replaced(pointer: &Stat, expected: Option<&Versioned>) -> bool {
     }
 }
 
-/// What the name of a set begins with.
-const PREFIX: &str = "v-";
+/// Where the check that the pointer is the one that was read stands in a publication: behind the write of the pointer.
+const PINS: usize = 1;
 
 fn make(path: &str, data: &[u8]) -> Op {
     Op::Create { path: path.to_owned(), data: data.to_vec(), mode: CreateMode::Persistent }
@@ -504,105 +588,5 @@ fn validate_total(ops: &[Op]) -> Result<(), Error> {
             path::MAX_REQUEST_BYTES
         ))),
         _ => Ok(()),
-    }
-}
-
-/// What a pointer says: the sets that are kept, the newest first.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Index(Vec<Set>);
-
-/// A set: the name of its directory, and its keys.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Set {
-    name: String,
-    keys: Vec<String>,
-}
-
-impl Index {
-    /// What the pointer that is to be replaced says. One that is none keeps nothing.
-    fn of(expected: Option<&Versioned>) -> Index {
-        expected.and_then(|expected| Index::decode(&expected.data)).unwrap_or_default()
-    }
-
-    fn newest(&self) -> &Set {
-        &self.0[0]
-    }
-
-    /// Puts a set in front; gives those that are not kept any more.
-    fn push(&mut self, set: Set, keep: usize) -> Vec<Set> {
-        self.0.insert(0, set);
-        self.0.split_off(keep.min(self.0.len()))
-    }
-
-    /// One line a set and a line a key, with an empty line between sets.
-    fn encode(&self) -> Vec<u8> {
-        let sets = self.0.iter().map(|set| {
-            let keys = set.keys.iter().map(|key| format!("\n{key}"));
-            set.name.clone() + &keys.collect::<String>()
-        });
-        sets.collect::<Vec<_>>().join("\n\n").into_bytes()
-    }
-
-    fn decode(data: &[u8]) -> Option<Index> {
-        let text = std::str::from_utf8(data).ok()?;
-        let sets = text.split("\n\n").map(|set| {
-            let mut lines = set.split('\n').map(str::to_owned);
-            let name = lines.next()?;
-            let keys: Vec<String> = lines.collect();
-            let good = name.len() == PREFIX.len() + 32
-                && name.starts_with(PREFIX)
-                && keys.iter().chain([&name]).all(|part| validate_key(part).is_ok());
-            good.then_some(Set { name, keys })
-        });
-        sets.collect::<Option<Vec<_>>>().map(Index)
-    }
-}
-
-impl Set {
-    fn paths(&self, pointer: &str) -> Vec<String> {
-        let directory = path::join(pointer, &self.name);
-        self.keys.iter().map(|key| path::join(&directory, key)).collect()
-    }
-
-    fn deletion(&self, pointer: &str) -> Vec<Op> {
-        let directory = path::join(pointer, &self.name);
-        let paths = self.paths(pointer).into_iter().chain([directory]);
-        paths.map(|path| Op::Delete { path, version: None }).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn set(digit: &str, keys: &[&str]) -> Set {
-        Set {
-            name: format!("{PREFIX}{}", digit.repeat(32)),
-            keys: keys.iter().map(ToString::to_string).collect(),
-        }
-    }
-
-    #[test]
-    fn a_pointer_reads_as_it_was_written() {
-        for sets in [
-            vec![set("a", &[])],
-            vec![set("a", &["x", "a b"])],
-            vec![set("a", &["x"]), set("b", &[]), set("c", &["y"])],
-        ] {
-            let index = Index(sets);
-            assert_eq!(Index::decode(&index.encode()), Some(index));
-        }
-        for other in ["", "100", "v-7", "v-7\nx", "\n\n", &format!("{}/", set("a", &[]).name)] {
-            assert_eq!(Index::decode(other.as_bytes()), None, "{other:?}");
-        }
-        assert_eq!(Index::decode(&[0xff]), None);
-    }
-
-    #[test]
-    fn the_newest_sets_are_kept() {
-        let mut index = Index(vec![set("b", &[]), set("a", &["x"])]);
-        assert_eq!(index.push(set("c", &[]), 2), [set("a", &["x"])]);
-        assert_eq!(index.0, [set("c", &[]), set("b", &[])]);
-        assert_eq!(index.push(set("d", &[]), 5), []);
     }
 }

@@ -184,6 +184,9 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
     /// Dropping the future gives up: the own znode is deleted in the background, and `ready` if we made it. If it has opened
     /// with us by then, the others see us leave.
     ///
+    /// A future that is left unpolled holds up no other call, but once it has registered it counts: others begin together with
+    /// it, and wait for it at the end.
+    ///
     /// # When the connection is lost
     ///
     /// The registration stays as long as the session does. One whose reply was lost is looked for by its guid. An opening
@@ -205,8 +208,8 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
     /// # Errors
     ///
     /// As [`enter`](Self::enter); [`is_timed_out`](Error::is_timed_out) when the limit is over: then the others certainly
-    /// did not count us. That takes one more answer of the server; if the connection is lost before it comes, the error is
-    /// [`Error::ConnectionLoss`]: they may have counted us, and will see us leave.
+    /// did not count us. That takes one more answer of the server; if the connection is lost before it comes, or the server
+    /// refuses to give it, the error is [`Error::ConnectionLoss`]: they may have counted us, and will see us leave.
     pub fn enter_within(
         &self,
         limit: Duration,

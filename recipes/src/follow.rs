@@ -8,6 +8,8 @@
 use crate::observe::{self, operation};
 use crate::race::{again, connected};
 use crate::zk::{Data, Error, Stat, ZooKeeper};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 /// A value, and which writing of which incarnation it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +27,28 @@ pub struct Versioned {
 impl Versioned {
     pub(crate) fn new(data: Vec<u8>, stat: &Stat) -> Self {
         Versioned { data, czxid: stat.czxid, mzxid: stat.mzxid, version: stat.version }
+    }
+}
+
+/// What is known of the incarnations of a znode: the czxid of the oldest that may still be there. A later one shows that all
+/// before it are gone, and they never come back.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Incarnations(Arc<AtomicI64>);
+
+impl Incarnations {
+    /// This one was there.
+    pub(crate) fn saw(&self, stat: &Stat) {
+        self.0.fetch_max(stat.czxid, Ordering::Relaxed);
+    }
+
+    /// This one was there once, and is not any more.
+    pub(crate) fn lost(&self, czxid: i64) {
+        self.0.fetch_max(czxid.saturating_add(1), Ordering::Relaxed);
+    }
+
+    /// Whether this one is known to be gone.
+    pub(crate) fn is_gone(&self, czxid: i64) -> bool {
+        czxid < self.0.load(Ordering::Relaxed)
     }
 }
 
@@ -59,11 +83,28 @@ pub struct Updates<Z: ZooKeeper> {
     mzxid: i64,
     /// It was told that there is no value, and none was told since.
     is_missing: bool,
+    /// For whoever writes.
+    incarnations: Incarnations,
 }
 
 impl<Z: ZooKeeper> Updates<Z> {
     pub(crate) fn new(zk: &Z, recipe: &'static str, path: String, shown: fn(Data) -> Versioned) -> Self {
-        Updates { zk: zk.clone(), recipe, path, shown, watch: None, mzxid: 0, is_missing: false }
+        let incarnations = Incarnations::default();
+        Updates {
+            zk: zk.clone(),
+            recipe,
+            path,
+            shown,
+            watch: None,
+            mzxid: 0,
+            is_missing: false,
+            incarnations,
+        }
+    }
+
+    /// What it sees of the znode's incarnations is noted there.
+    pub(crate) fn noting(self, incarnations: &Incarnations) -> Self {
+        Updates { incarnations: incarnations.clone(), ..self }
     }
 
     /// The next news: at first what stands there now, then every change, or the last of several.
@@ -103,6 +144,7 @@ impl<Z: ZooKeeper> Updates<Z> {
         let status = connected(&self.zk).await?;
         match self.zk.get_watch(&self.path).await {
             Ok((data, watch)) => {
+                self.incarnations.saw(&data.stat);
                 self.watch = Some(watch);
                 if data.stat.mzxid <= self.mzxid {
                     return Ok(None);

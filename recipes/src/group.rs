@@ -8,7 +8,7 @@
 //! 4. Any notification: list again.
 
 use crate::claim::{Claimed, Claims, Terms, claim};
-use crate::hold::{HoldState, LostReason, OnSuspect, Released, Stop};
+use crate::hold::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::names::znode;
 use crate::observe::{self, operation};
 use crate::parents::Parents;
@@ -33,6 +33,8 @@ pub struct GroupOptions {
     /// What a member does when the connection is lost.
     pub on_suspect: OnSuspect,
     /// How long before the end of the session a member has to have stopped; `None` for a tenth of the session timeout.
+    /// It must be shorter than the timeout. Between two heartbeats a third of the timeout may pass: a margin of more than
+    /// half loses holds on a calm network.
     pub margin: Option<Duration>,
 }
 
@@ -105,9 +107,10 @@ impl<Z: ZooKeeper> Group<Z> {
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths.
+    /// breaks the rule of paths; the margin is not shorter than the session timeout.
     pub fn new(zk: &Z, directory: &str, options: GroupOptions) -> Result<Self, Error> {
         path::validate_directory(directory)?;
+        margin_in(zk, options.margin)?;
         let directory = directory.to_owned();
         Ok(Group { zk: zk.clone(), directory, options, claims: Claims::default() })
     }
@@ -117,6 +120,9 @@ impl<Z: ZooKeeper> Group<Z> {
     /// # Cancellation
     ///
     /// Dropping the future gives up: what was made is deleted in the background. Before the first poll nothing was sent.
+    ///
+    /// A future that is left unpolled holds up no other call, but from its first poll on it has the id: another call that joins
+    /// under the same id here ends with [`Error::AlreadyJoined`]. Drop it to give up the id.
     ///
     /// # When the connection is lost
     ///
@@ -129,8 +135,8 @@ impl<Z: ZooKeeper> Group<Z> {
     /// # Errors
     ///
     /// [`Error::AlreadyJoined`] for an id that this session has; [`is_taken`](Error::is_taken) with [`IfTaken::Fail`];
-    /// [`is_bad_input`](Error::is_bad_input) for an id that is empty, has a slash, or breaks the rule of paths, and for data
-    /// that do not fit into a request; [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); with
+    /// [`is_bad_input`](Error::is_bad_input) for an id that is empty, has a slash, or breaks the rule of paths, for data that
+    /// do not fit into a request, and when a reconnect has made the session timeout as short as the margin; [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); with
     /// [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn join(&self, id: Option<&str>, data: &[u8]) -> Result<Membership<Z>, Error> {
         let path = match id {

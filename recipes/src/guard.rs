@@ -45,7 +45,8 @@ macro_rules! guard_methods {
             ///
             /// [`is_removed`](Error::is_removed) when the hold was over: nothing was applied. [`Error::Multi`] with the
             /// index of the caller's operation that was refused. [`is_outcome_unknown`](Error::is_outcome_unknown) after
-            /// a lost reply.
+            /// a lost reply. [`is_retryable_refusal`](Error::is_retryable_refusal) when the server is overloaded: it is
+            /// sent once, and the caller may send it again.
             pub async fn transact(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
                 self.hold.transact(ops).await
             }

@@ -3,13 +3,19 @@
 //! A hold is a value, made only by a grant. It is lost when its session ends, when somebody else deletes its znode, and
 //! when so much time has passed without an answer that the session may have ended at the server: `safe_until`, less a
 //! margin for clocks that drift and tasks that are slow to stop.
+//!
+//! No lock is held across an await: a future that is left unpolled holds up no other call on the hold.
 
 mod downgrade;
+mod margin;
+
+pub(crate) use margin::margin_in;
 
 use crate::observe::{self, Held, operation};
 use crate::own::Own;
-use crate::race::{connected, first, reconnected};
-use crate::zk::duty::settle;
+use crate::race::{again, connected, first};
+use crate::zk::backoff::back_off;
+use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, Error, Op, OpResult, State, Status, Time, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::{Either, Shared};
@@ -322,10 +328,12 @@ impl<Z: ZooKeeper> Hold<Z> {
             self.inner().version = None;
             match self.zk.multi(std::iter::once(receipt).chain(ops.iter().cloned()).collect()).await {
                 Ok(_) => break,
-                Err(Error::ConnectionLoss) => {
-                    in_doubt = true;
-                    reconnected(&self.zk, status).await?;
+                Err(e) if e.is_transient() => {
+                    in_doubt |= e.is_outcome_unknown();
+                    again(&self.zk, status, e).await?;
                 }
+                // What was sent before may have been applied.
+                Err(e) if in_doubt && e.says_nothing_of_the_tree() => return Err(Error::ConnectionLoss),
                 Err(Error::Multi { index: 0, cause }) if *cause == Error::BadVersion => {
                     if in_doubt {
                         // The receipt has moved on: it was applied, and its answer was lost.
@@ -356,16 +364,14 @@ impl<Z: ZooKeeper> Hold<Z> {
         loop {
             let status = connected(&self.zk).await?;
             let (settled, stat) = (settle(&self.zk, self.path()), self.zk.exists(self.path()));
-            // That the read behind it is answered says that it was.
-            drop(settled);
-            match stat.await {
+            let settled = answered(Some(settled)).await;
+            match settled.and(stat.await) {
                 Ok(Some(stat)) => return Ok(stat.version),
                 Ok(None) => {
                     self.lose(LostReason::Removed);
                     return Err(Error::Removed(self.path().to_owned()));
                 }
-                Err(Error::ConnectionLoss) => drop(reconnected(&self.zk, status).await?),
-                Err(e) => return Err(e),
+                Err(e) => again(&self.zk, status, e).await?,
             }
         }
     }
@@ -373,6 +379,8 @@ impl<Z: ZooKeeper> Hold<Z> {
     /// An error of a transaction with the fence in front, told as one of the caller's operations.
     fn of_guarded(&self, error: Error, sent_at: Status) -> Error {
         match error {
+            // An access list is in the way of the fence: whether the znode is there is not said.
+            Error::Multi { index: 0, cause } if cause.says_nothing_of_the_tree() => *cause,
             Error::Multi { index: 0, .. } => {
                 self.lose(LostReason::Removed);
                 Error::Removed(self.path().to_owned())
@@ -401,7 +409,7 @@ impl<Z: ZooKeeper> Hold<Z> {
             HoldState::Lost(reason) => Some(reason),
             _ => None,
         };
-        let mut tried = false;
+        let (mut tried, mut refused) = (false, 0);
         let released = loop {
             let status = match connected(&self.zk).await {
                 Ok(status) => status,
@@ -421,6 +429,12 @@ impl<Z: ZooKeeper> Hold<Z> {
                     if self.zk.status() == status {
                         self.zk.changed(status).await;
                     }
+                }
+                // As long as it is not deleted whoever stands behind it waits.
+                Err(e) if e.is_retryable_refusal() => {
+                    refused += 1;
+                    observe::second_try(&self.zk);
+                    back_off(&self.zk, refused).await;
                 }
                 Err(e) => return Err(e),
             }

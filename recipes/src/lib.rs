@@ -21,6 +21,13 @@
 //! | [`election`] | one leader among many candidates, and a record that it has begun |
 //! | `client` | the trait over a real ensemble (feature `client`) |
 //!
+//! # Futures that are dropped, and futures that are left unpolled
+//!
+//! Every future may be dropped at any time; each recipe says under "Cancellation" what becomes of its call then. A future that
+//! is left unpolled holds up no other call: an arm of a `select!` that is taken up later, or a task that waits for its turn. No
+//! lock is held while anybody waits. But what it has made stays until it is dropped: a place in line, a name, a registration.
+//! Whoever stands behind that waits, as for a holder; where that is so, "Cancellation" says it.
+//!
 //! # Spans and events
 //!
 //! With the feature `tracing`, which is on by default, every operation is a span of level INFO. Its name is that of the method
@@ -64,6 +71,8 @@
 //! | `zk_recipes_holds_lost_total` | counter | `recipe`, `reason` | holds that were lost |
 //! | `zk_recipes_lost_answers_total` | counter | | requests caught by a disconnect: second tries |
 
+pub mod session;
+pub mod wire;
 pub mod zk;
 
 mod claim;

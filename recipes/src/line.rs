@@ -13,7 +13,7 @@ use crate::naming::{Marks, Role};
 use crate::observe;
 use crate::parents::Parents;
 use crate::race::{again, connected, reconnected, while_connected};
-use crate::zk::duty::settle;
+use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, CreateMode, Duty, Error, Guid, Stat, ZooKeeper, path};
 use std::future::Future;
 
@@ -78,6 +78,9 @@ const WORN: i32 = i32::MAX;
 
 /// Ranks by number while numbers are good, then by czxid; equal numbers by czxid.
 pub(crate) type Rank = (bool, i64, i64);
+
+/// A contender in a list of names: its number, and where it stands in the list.
+pub(crate) type Standing = (i32, usize);
 
 /// Whether it tells the order.
 pub(crate) fn is_good(number: i32) -> bool {
@@ -146,7 +149,8 @@ impl Line {
                     let place = Place { path: created.path, czxid: created.stat.czxid, armed };
                     let seen = match looked.await {
                         Ok(looked) => Seen::Asked(looked, status.connection),
-                        Err(Error::ConnectionLoss | Error::NoNode) => Seen::Nothing,
+                        Err(Error::NoNode) => Seen::Nothing,
+                        Err(e) if e.is_transient() => Seen::Nothing,
                         Err(e) => return Err(e),
                     };
                     return Ok(Joined { place, seen });
@@ -154,6 +158,7 @@ impl Line {
                 Err(Error::NoNode) if self.parents != Parents::MustExist => {
                     is_missing = true;
                 }
+                Err(e) if e.is_retryable_refusal() => again(zk, status, e).await?,
                 // The reply may be lost after the create was applied, so look before creating again.
                 Err(Error::ConnectionLoss) => {
                     is_missing = false;
@@ -183,7 +188,7 @@ impl Line {
             let status = connected(zk).await?;
             let settled = settle(zk, &self.directory);
             let list = zk.children(&self.directory);
-            if let Err(e @ (Error::ConnectionLoss | Error::SessionOver(_))) = settled.await {
+            if let Err(e) = answered(Some(settled)).await {
                 again(zk, status, e).await?;
                 continue;
             }
@@ -331,39 +336,43 @@ impl Line {
         let own_rank = rank(own_number, own_czxid);
         // Worn names come after all good ones: no need to ask when we are among the good.
         let unclear = |number| if is_good(number) { number == own_number } else { !is_good(own_number) };
-        let stands_in_our_way = |name| self.marks.read(name).is_some_and(|(role, _)| conflicts(role));
-        let others = names.iter().filter(|name| *name != own && stands_in_our_way(name));
-        let ranked = self.ranked(zk, others, unclear).await?;
-        let nearest = ranked.into_iter().filter(|(rank, ..)| *rank < own_rank).max_by_key(|(rank, ..)| *rank);
-        Ok(nearest.map(|(_, _, name)| name.clone()))
+        let mut nearest = None;
+        let mut asked = Vec::new();
+        for (index, name) in names.iter().enumerate() {
+            let Some((role, number)) = self.marks.read(name) else { continue };
+            if !conflicts(role) || name == own {
+                continue;
+            }
+            match unclear(number) {
+                false => nearest = nearest.max(Some((rank(number, 0), index)).filter(|one| one.0 < own_rank)),
+                true => asked.push((number, index)),
+            }
+        }
+        for (number, index, czxid) in self.czxids(zk, names, asked).await? {
+            nearest = nearest.max(Some((rank(number, czxid), index)).filter(|one| one.0 < own_rank));
+        }
+        Ok(nearest.map(|(_, index)| names[index].clone()))
     }
 
-    /// Who of `names` stands in line, with rank and number. The czxids of those whose numbers are unclear are asked for,
-    /// in one flight; all others have none.
-    async fn ranked<'a, Z: ZooKeeper>(
+    /// The czxids of contenders, by number and index, whose numbers do not tell the order; in one flight. Those that are gone
+    /// have none.
+    async fn czxids<Z: ZooKeeper>(
         &self,
         zk: &Z,
-        names: impl Iterator<Item = &'a String>,
-        unclear: impl Fn(i32) -> bool,
-    ) -> Result<Vec<(Rank, i32, &'a String)>, Error> {
-        let mut asked = Vec::new();
-        for name in names {
-            let Some(number) = self.marks.number(name) else { continue };
-            let stat = unclear(number).then(|| zk.exists(&path::join(&self.directory, name)));
-            asked.push((number, name, stat));
+        names: &[String],
+        of: Vec<(i32, usize)>,
+    ) -> Result<Vec<(i32, usize, i64)>, Error> {
+        let ask = |(number, index): (i32, usize)| {
+            (number, index, zk.exists(&path::join(&self.directory, &names[index])))
+        };
+        let asked: Vec<_> = of.into_iter().map(ask).collect();
+        let mut found = Vec::with_capacity(asked.len());
+        for (number, index, stat) in asked {
+            if let Some(stat) = stat.await? {
+                found.push((number, index, stat.czxid));
+            }
         }
-        let mut ranked = Vec::with_capacity(asked.len());
-        for (number, name, stat) in asked {
-            let czxid = match stat {
-                None => 0,
-                Some(stat) => match stat.await? {
-                    Some(stat) => stat.czxid,
-                    None => continue,
-                },
-            };
-            ranked.push((rank(number, czxid), number, name));
-        }
-        Ok(ranked)
+        Ok(found)
     }
 
     /// Step 3. An event alone decides nothing: look again.
@@ -386,28 +395,66 @@ impl Line {
             Err(Error::NoNode) => return Ok(Vec::new()),
             Err(e) => return Err(e),
         };
-        self.sorted(zk, &names).await
+        if let Some(all) = self.by_number(&names) {
+            return Ok(all);
+        }
+        let order = self.in_order(zk, &names).await?;
+        Ok(self.those(&names, &order))
+    }
+
+    /// Everybody in line, in order, if the numbers tell it. Made as the names come, and sorted afterwards: in the order of a
+    /// list of a hundred thousand, each name would have to be fetched from far away.
+    fn by_number(&self, names: &[String]) -> Option<Vec<Contender>> {
+        let contender = |name: &String| {
+            let number = self.marks.number(name)?;
+            Some(Contender { path: path::join(&self.directory, name), number })
+        };
+        let mut all = Vec::with_capacity(names.len());
+        all.extend(names.iter().filter_map(contender));
+        all.sort_unstable_by_key(|one| one.number);
+        let are_good = all.first().is_none_or(|one| is_good(one.number))
+            && all.last().is_none_or(|one| is_good(one.number));
+        (are_good && all.is_sorted_by(|one, next| one.number < next.number)).then_some(all)
+    }
+
+    /// Contenders in an order that was found.
+    pub(crate) fn those(&self, names: &[String], order: &[Standing]) -> Vec<Contender> {
+        let contender = |(number, index): &Standing| Contender {
+            path: path::join(&self.directory, &names[*index]),
+            number: *number,
+        };
+        order.iter().map(contender).collect()
     }
 
     /// Those of `names` who stand in line, in order.
-    pub(crate) async fn sorted<Z: ZooKeeper>(
+    pub(crate) async fn in_order<Z: ZooKeeper>(
         &self,
         zk: &Z,
         names: &[String],
-    ) -> Result<Vec<Contender>, Error> {
-        let mut numbers: Vec<i32> = names.iter().filter_map(|name| self.marks.number(name)).collect();
-        numbers.sort_unstable();
+    ) -> Result<Vec<Standing>, Error> {
+        let standing = |(index, name): (usize, &String)| Some((self.marks.number(name)?, index));
+        let mut order = Vec::with_capacity(names.len());
+        order.extend(names.iter().enumerate().filter_map(standing));
+        order.sort_unstable();
         // In a sorted list equal numbers are neighbours.
-        let after = |number| numbers.partition_point(|other| *other <= number);
-        let before = |number| numbers.partition_point(|other| *other < number);
-        let is_shared = |number| after(number) - before(number) > 1;
-        let mut ranked =
-            self.ranked(zk, names.iter(), |number| !is_good(number) || is_shared(number)).await?;
-        ranked.sort_by_key(|(rank, ..)| *rank);
-        let contender = |(_, number, name): (Rank, i32, &String)| Contender {
-            path: path::join(&self.directory, name),
-            number,
+        let alike = |at: usize, other: usize| order.get(other).is_some_and(|one| one.0 == order[at].0);
+        let is_unclear = |at: usize| {
+            !is_good(order[at].0)
+                || alike(at, at + 1)
+                || at.checked_sub(1).is_some_and(|before| alike(at, before))
         };
-        Ok(ranked.into_iter().map(contender).collect())
+        let mut unclear: Vec<Standing> =
+            (0..order.len()).filter(|at| is_unclear(*at)).map(|at| order[at]).collect();
+        if unclear.is_empty() {
+            return Ok(order);
+        }
+        order.retain(|one| unclear.binary_search(one).is_err());
+        // Asked for in the order of the list.
+        unclear.sort_unstable_by_key(|(_, index)| *index);
+        let found = self.czxids(zk, names, unclear).await?;
+        let mut ranked: Vec<(Rank, Standing)> = order.into_iter().map(|one| (rank(one.0, 0), one)).collect();
+        ranked.extend(found.into_iter().map(|(number, index, czxid)| (rank(number, czxid), (number, index))));
+        ranked.sort_unstable_by_key(|(rank, (_, index))| (*rank, *index));
+        Ok(ranked.into_iter().map(|(_, one)| one).collect())
     }
 }

@@ -8,7 +8,7 @@
 //! After "Locks" of ZooKeeper's recipes page, with what the page leaves out: a create whose reply was lost, holders that
 //! must stop in time, a token, and a clean end for whoever gives up.
 
-use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop};
+use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::line::{Contender, Line};
 use crate::naming::{Naming, Role};
 use crate::observe::operation;
@@ -38,6 +38,8 @@ pub struct LockOptions {
     pub on_suspect: OnSuspect,
     /// How long before the end of the session a holder has to have stopped; `None` for a tenth of the session timeout.
     /// It must cover the drift of the clocks over one timeout and the time a holder takes to stop.
+    /// It must be shorter than the timeout. Between two heartbeats a third of the timeout may pass: a margin of more than
+    /// half loses holds on a calm network.
     pub margin: Option<Duration>,
     /// What the znode holds, for whoever looks at it: who is asking, say.
     pub data: Vec<u8>,
@@ -104,11 +106,12 @@ impl<Z: ZooKeeper> Lock<Z> {
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the data do not fit into a request.
+    /// breaks the rule of paths; the data do not fit into a request; the margin is not shorter than the session timeout.
     pub fn new(zk: &Z, directory: &str, options: LockOptions) -> Result<Self, Error> {
         let line =
             Line { directory: directory.to_owned(), marks: options.naming.lock(), parents: options.parents };
         line.validate(&options.data)?;
+        margin_in(zk, options.margin)?;
         Ok(Lock { zk: zk.clone(), line, options })
     }
 
@@ -119,6 +122,9 @@ impl<Z: ZooKeeper> Lock<Z> {
     /// Dropping the future gives up: its znode is deleted in the background, also if the reply to its create has not
     /// come yet, and its watch is removed. Before the first poll nothing was sent.
     ///
+    /// A future that is left unpolled holds up no other call, but its place in line stays: those behind it wait for it, as for
+    /// a holder. Drop it to give up the place.
+    ///
     /// # When the connection is lost
     ///
     /// The place in line stays as long as the session does. A create whose reply was lost is looked for by its guid, and
@@ -127,14 +133,16 @@ impl<Z: ZooKeeper> Lock<Z> {
     /// # Errors
     ///
     /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when somebody else deleted our
-    /// znode; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`].
+    /// znode; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
+    /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout as short as the margin.
     pub async fn acquire(&self) -> Result<LockGuard<Z>, Error> {
         operation!(&self.zk, RECIPE, "acquire", &self.line.directory).of(self.stand()).await
     }
 
     async fn stand(&self) -> Result<LockGuard<Z>, Error> {
+        margin_in(&self.zk, self.options.margin)?;
         let place = self.line.stand(&self.zk, LOCK, &self.options.data, EVERYBODY).await?;
-        Ok(self.guard(place))
+        self.guard(place)
     }
 
     /// As [`acquire`](Self::acquire), but for at most `limit`, counted from the call over all that happens.
@@ -162,14 +170,14 @@ impl<Z: ZooKeeper> Lock<Z> {
     /// As [`acquire`](Self::acquire).
     pub async fn try_acquire(&self) -> Result<Option<LockGuard<Z>>, Error> {
         let attempt = async {
+            margin_in(&self.zk, self.options.margin)?;
             let place = self.line.stand_at_once(&self.zk, LOCK, &self.options.data, EVERYBODY).await?;
-            Ok(place.map(|place| self.guard(place)))
+            place.map(|place| self.guard(place)).transpose()
         };
         operation!(&self.zk, RECIPE, "try_acquire", &self.line.directory).attempt(attempt).await
     }
 
-    fn guard(&self, place: crate::line::Place) -> LockGuard<Z> {
-        let margin = self.options.margin.unwrap_or_else(|| self.zk.timeout() / 10);
+    fn guard(&self, place: crate::line::Place) -> Result<LockGuard<Z>, Error> {
         let grant = Grant {
             recipe: RECIPE,
             path: place.path,
@@ -178,16 +186,17 @@ impl<Z: ZooKeeper> Lock<Z> {
             data: self.options.data.clone(),
             armed: place.armed,
             on_suspect: self.options.on_suspect,
-            margin,
+            margin: margin_in(&self.zk, self.options.margin)?,
         };
-        LockGuard { hold: Hold::new(&self.zk, grant) }
+        Ok(LockGuard { hold: Hold::new(&self.zk, grant) })
     }
 
     /// Who stands in line, the holder first. A view that may lag.
     ///
     /// # Errors
     ///
-    /// `ConnectionLoss`, [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over),
+    /// [`is_denied`](Error::is_denied).
     pub async fn contenders(&self) -> Result<Vec<Contender>, Error> {
         self.line.contenders(&self.zk).await
     }

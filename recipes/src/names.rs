@@ -12,7 +12,7 @@
 //! given back.
 
 use crate::claim::{Claimed, Claims, Terms, claim};
-use crate::hold::{HoldState, LostReason, OnSuspect, Released, Stop};
+use crate::hold::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::naming::number;
 use crate::observe::{self, operation};
 use crate::parents::Parents;
@@ -39,6 +39,8 @@ pub struct NamesOptions {
     /// What an owner does when the connection is lost.
     pub on_suspect: OnSuspect,
     /// How long before the end of the session an owner has to have stopped; `None` for a tenth of the session timeout.
+    /// It must be shorter than the timeout. Between two heartbeats a third of the timeout may pass: a margin of more than
+    /// half loses holds on a calm network.
     pub margin: Option<Duration>,
 }
 
@@ -129,9 +131,10 @@ impl<Z: ZooKeeper> Names<Z> {
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths.
+    /// breaks the rule of paths; the margin is not shorter than the session timeout.
     pub fn new(zk: &Z, directory: &str, options: NamesOptions) -> Result<Self, Error> {
         path::validate_directory(directory)?;
+        margin_in(zk, options.margin)?;
         let directory = directory.to_owned();
         Ok(Names { zk: zk.clone(), directory, options, claims: Claims::default() })
     }
@@ -145,6 +148,9 @@ impl<Z: ZooKeeper> Names<Z> {
     /// Dropping the future gives up: what was made is deleted in the background, and the name can be registered again
     /// here as soon as that is done. Before the first poll nothing was sent.
     ///
+    /// A future that is left unpolled holds up no other call, but from its first poll on it counts as the owner of the name:
+    /// another call that registers the same name here waits for it, or fails, by [`IfTaken`]. Drop it to give up the name.
+    ///
     /// # When the connection is lost
     ///
     /// A create whose reply was lost is looked for, and sent again only if it is known not to have been applied.
@@ -152,8 +158,8 @@ impl<Z: ZooKeeper> Names<Z> {
     /// # Errors
     ///
     /// [`is_taken`](Error::is_taken) with [`IfTaken::Fail`]; [`is_bad_input`](Error::is_bad_input) for a name that is empty,
-    /// has a slash, or breaks the rule of paths, and for data that do not fit into a request;
-    /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also
+    /// has a slash, or breaks the rule of paths, for data that do not fit into a request, and when a reconnect has made the
+    /// session timeout as short as the margin; [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also
     /// [`Error::NoNode`].
     pub async fn register(&self, name: &str, data: &[u8]) -> Result<Registration<Z>, Error> {
         let path = znode(&self.directory, name)?;
@@ -220,6 +226,7 @@ impl<Z: ZooKeeper> Names<Z> {
                 Ok(_) => return Ok(own),
                 Err(Error::NoNode) if self.options.parents != Parents::MustExist => is_missing = true,
                 Err(Error::NodeExists) => self.wait_for(&own.path).await?,
+                Err(e) if e.is_retryable_refusal() => again(&self.zk, status, e).await?,
                 Err(Error::ConnectionLoss) => {
                     reconnected(&self.zk, status).await?;
                     match settled::data(&self.zk, own.path()).await? {
@@ -340,6 +347,7 @@ impl<Z: ZooKeeper> Names<Z> {
             match create.await {
                 Ok(created) => return unique_name(beginning, &created.path, created.stat.czxid),
                 Err(Error::NoNode) if self.options.parents != Parents::MustExist => is_missing = true,
+                Err(e) if e.is_retryable_refusal() => again(&self.zk, status, e).await?,
                 Err(Error::ConnectionLoss) => {
                     reconnected(&self.zk, status).await?;
                     if let Some((found, czxid)) = self.find(beginning).await? {
@@ -521,7 +529,9 @@ impl<Z: ZooKeeper> PermanentName<Z> {
         found.data.starts_with(format!("{}\n", self.guid).as_bytes())
     }
 
-    /// Replaces what is registered.
+    /// Replaces what is registered, if it is this registration's still. Should somebody who deletes what is not his put another
+    /// of the same version there between the look and the write, that one is replaced, and the caller is told that the name is
+    /// not ours any more.
     ///
     /// # Errors
     ///
@@ -534,16 +544,22 @@ impl<Z: ZooKeeper> PermanentName<Z> {
     async fn replace(&self, data: &[u8]) -> Result<(), Error> {
         let content = with_guid(self.guid, data);
         path::validate_size(&self.path, &content)?;
+        let removed = || Error::Removed(self.path.clone());
+        let mut czxid = None;
         loop {
             let status = connected(&self.zk).await?;
-            let Some(found) = settled::data(&self.zk, &self.path).await?.filter(|found| self.is_ours(found))
-            else {
-                return Err(Error::Removed(self.path.clone()));
-            };
-            if found.data == content {
+            let found = settled::data(&self.zk, &self.path).await?.filter(|found| self.is_ours(found));
+            let Data { data, stat } = found.ok_or_else(removed)?;
+            // What a write of ours has put into another's znode does not make it ours.
+            if *czxid.get_or_insert(stat.czxid) != stat.czxid {
+                return Err(removed());
+            }
+            if data == content {
                 return Ok(());
             }
-            match self.zk.set(&self.path, &content, Some(found.stat.version)).await {
+            match self.zk.set(&self.path, &content, Some(stat.version)).await {
+                // A server compares versions alone: the answer says which incarnation was written.
+                Ok(written) if written.czxid != stat.czxid => return Err(removed()),
                 Ok(_) => return Ok(()),
                 Err(Error::BadVersion | Error::NoNode) => {}
                 Err(e) => again(&self.zk, status, e).await?,

@@ -106,10 +106,9 @@ impl Marks {
 
     /// Role and number of a contender; `None` for every other child of the directory.
     pub(crate) fn read(self, name: &str) -> Option<(Role, i32)> {
-        self.infixes.iter().enumerate().find_map(|(role, infix)| {
-            let at = name.rfind(infix)?;
-            Some((role, number(&name[at + infix.len()..])?))
-        })
+        // Every name of a list is read, and there may be a hundred thousand: from its end, without a search.
+        let role = |front: &str| self.infixes.iter().position(|infix| front.ends_with(infix));
+        numbered(name).into_iter().flatten().find_map(|(front, number)| Some((role(front)?, number)))
     }
 
     /// The number of a contender.
@@ -120,15 +119,37 @@ impl Marks {
 
 /// The number that a server appends as `%010d`: ten digits, or a minus sign and nine or ten. `None` for anything else.
 pub(crate) fn number(text: &str) -> Option<i32> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let well_formed = match text.len() - digits.len() {
-        0 => digits.len() == 10,
-        _ => matches!(digits.len(), 9 | 10),
-    };
-    if !well_formed || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return None;
+    numbered(text).into_iter().flatten().find_map(|(front, number)| front.is_empty().then_some(number))
+}
+
+/// A name that ends in such a number, parted in front of it: what is there, and the number. In two ways where a minus sign
+/// may be the number's or stand in front of it.
+pub(crate) fn numbered(name: &str) -> [Option<(&str, i32)>; 2] {
+    const DIGITS: usize = 10;
+    let bytes = name.as_bytes();
+    let Some(at) = bytes.len().checked_sub(DIGITS) else { return [None; 2] };
+    // What is cut before a digit or a sign is cut between two characters.
+    let parted = |at: usize, number: i64| Some((&name[..at], i32::try_from(number).ok()?));
+    match &bytes[at..] {
+        [b'-', digits @ ..] => [value(digits).and_then(|value| parted(at, -value)), None],
+        digits => match value(digits) {
+            Some(value) if bytes[..at].ends_with(b"-") => [parted(at, value), parted(at - 1, -value)],
+            Some(value) => [parted(at, value), None],
+            None => [None; 2],
+        },
     }
-    text.parse().ok()
+}
+
+/// Of at most ten digits.
+fn value(digits: &[u8]) -> Option<i64> {
+    let mut value = 0;
+    for digit in digits {
+        if !digit.is_ascii_digit() {
+            return None;
+        }
+        value = 10 * value + i64::from(digit - b'0');
+    }
+    Some(value)
 }
 
 #[cfg(test)]
@@ -149,6 +170,49 @@ mod tests {
         }
         assert_eq!(Naming::Kazoo.lock().number("5f3a__lock__0000000007"), Some(7));
         assert_eq!(Naming::Kazoo.lock().number("5f3a-lock-0000000007"), None);
+    }
+
+    /// The rule in words: behind the last infix stands a whole number.
+    fn by_search(marks: Marks, name: &str) -> Option<(Role, i32)> {
+        marks.infixes.iter().enumerate().find_map(|(role, infix)| {
+            let text = &name[name.rfind(infix)? + infix.len()..];
+            let digits = text.strip_prefix('-').unwrap_or(text);
+            let lengths = if digits.len() == text.len() { 10..=10 } else { 9..=10 };
+            let whole = lengths.contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+            Some((role, whole.then(|| text.parse().ok())??))
+        })
+    }
+
+    #[test]
+    fn a_name_read_from_its_end_says_what_a_search_would() {
+        let infixes = ["", "-", "-lock-", "__lock__", "__rlock__", "-read-", "-write-", "-__WRIT__", "lock-"];
+        let numbers = [
+            "0000000007",
+            "2147483647",
+            "2147483648",
+            "9999999999",
+            "-000000001",
+            "-0000000001",
+            "-2147483648",
+            "-2147483649",
+            "000000007",
+            "00000000070",
+            "--000000007",
+            "000000000x",
+            "-\u{e9}0000000",
+        ];
+        for front in ["", "5f3a", "\u{e9}", "5f3a-lock-0000000001"] {
+            for infix in infixes.iter().flat_map(|one| infixes.map(|other| format!("{one}{other}"))) {
+                for number in numbers {
+                    let name = format!("{front}{infix}{number}");
+                    for naming in [Naming::Standard, Naming::Curator, Naming::Kazoo] {
+                        for marks in [naming.lock(), naming.shared()] {
+                            assert_eq!(marks.read(&name), by_search(marks, &name), "{name:?} of {marks:?}");
+                        }
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -10,11 +10,15 @@
 
 use crate::observe;
 use crate::race::first;
+use crate::zk::backoff::back_off;
 use crate::zk::{Data, Error, EventKind, Listing, Stat, Status, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard};
+
+/// As after how many refusals a reading that was refused is made again: the fewest after which the pause is the longest.
+const REFUSED: u32 = 16;
 
 /// One's own znode, and what is known of it.
 pub(crate) struct Own<Z: ZooKeeper> {
@@ -172,9 +176,12 @@ impl<Z: ZooKeeper> Own<Z> {
                 Err(_) => {}
             }
         }
-        if answer.is_err() {
-            // Lost, or refused, or over: not again on this connection, lest we ask and ask.
-            self.zk.changed(sent_at).await;
+        match answer {
+            Ok(_) => {}
+            // Refused by a server that may get better: a holder still has to learn whether its znode is there.
+            Err(Error::Refused(_) | Error::Unexpected(_)) => back_off(&self.zk, REFUSED).await,
+            // Lost, or denied, or over: not again on this connection, lest we ask and ask.
+            Err(_) => drop(self.zk.changed(sent_at).await),
         }
     }
 

@@ -67,7 +67,8 @@ pub(crate) struct Making<Z, F> {
 }
 
 impl<Z: ZooKeeper, F: Future<Output = Result<Created, Error>>> Making<Z, F> {
-    /// Waits for the answers. That a level is there already is fine; what was lost shows in the request behind it.
+    /// Waits for the answers. That a level is there already is fine; what was lost, or refused for the time being,
+    /// shows in the request behind it.
     ///
     /// # Errors
     ///
@@ -75,11 +76,13 @@ impl<Z: ZooKeeper, F: Future<Output = Result<Created, Error>>> Making<Z, F> {
     pub(crate) async fn done(self) -> Result<(), Error> {
         for (made, level) in self.levels {
             match made.await {
-                Ok(_) | Err(Error::NodeExists | Error::ConnectionLoss) => {}
+                Ok(_) | Err(Error::NodeExists) => {}
+                Err(e) if e.is_transient() => {}
                 Err(Error::NoNode) if !is_at_top(&level) => {}
                 // A server says so without looking whether it is there. If it is, nobody needs to make it.
                 Err(Error::NoAuth) => match self.zk.exists(&level).await {
-                    Ok(Some(_)) | Err(Error::ConnectionLoss) => {}
+                    Ok(Some(_)) => {}
+                    Err(e) if e.is_transient() => {}
                     Ok(None) => return Err(Error::NoAuth),
                     Err(e) => return Err(e),
                 },

@@ -220,7 +220,7 @@ impl<Z: ZooKeeper> Core<Z> {
     }
 
     /// Before the first write: the receipt is made, and the queue is looked at, in one flight.
-    async fn ready(&self, receipt: &mut Receipt<Z>) -> Result<(), Error> {
+    async fn ready(&self, receipt: &Receipt<Z>) -> Result<(), Error> {
         if !self.is_checked.load(Ordering::Relaxed) {
             connected(&self.zk).await?;
             let (made, checked) =
@@ -245,7 +245,7 @@ impl<Z: ZooKeeper> Core<Z> {
     }
 
     /// A transaction with the receipt in front, once.
-    async fn write(&self, receipt: &mut Receipt<Z>, ops: &[Op]) -> Result<(), Error> {
+    async fn write(&self, receipt: &Receipt<Z>, ops: &[Op]) -> Result<(), Error> {
         loop {
             self.ready(receipt).await?;
             match receipt.write(ops).await {

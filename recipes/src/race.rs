@@ -4,6 +4,7 @@
 //! A few of them inside each other make a hundred kilobytes of a small one, and a caller's stack is two megabytes.
 
 use crate::observe;
+use crate::zk::backoff::back_off;
 use crate::zk::{Error, Status, Time, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::{Either, lazy};
@@ -89,10 +90,19 @@ pub(crate) async fn reconnected<Z: ZooKeeper>(zk: &Z, before: Status) -> Result<
     connected(zk).await
 }
 
-/// A read that was caught by a disconnect is asked again, as soon as requests can leave; any other error ends the attempt.
+/// A request that was caught by a disconnect is asked again as soon as requests can leave, and one that an overloaded server
+/// refused after a pause; any other error ends the attempt.
 pub(crate) async fn again<Z: ZooKeeper>(zk: &Z, status: Status, error: Error) -> Result<(), Error> {
     match error {
         Error::ConnectionLoss => reconnected(zk, status).await.map(drop),
+        error if error.is_retryable_refusal() => {
+            observe::second_try(zk);
+            back_off(zk, REFUSED).await;
+            connected(zk).await.map(drop)
+        }
         error => Err(error),
     }
 }
+
+/// How many refusals a pause between two tries stands for where nobody counts them: a fifth of a second.
+const REFUSED: u32 = 3;

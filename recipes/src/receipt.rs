@@ -8,37 +8,106 @@
 //!    at the receipt: it was applied before, if the receipt bears the number; else a stranger has written to it. No
 //!    receipt: a stranger took it, and nobody knows.
 //! 4. *Dropped*: whoever drops a write leaves it in doubt; the next one reads the receipt first.
+//! 5. *Left alone*: a write whose future nobody polls must not hold up the next one. The next one waits for the answer, not
+//!    for the future, and if the answer is lost it reads the receipt as in 4. Who is polled again finds its fate written down.
 //!
-//! One write at a time.
+//! One write at a time is under way, and whoever comes next can bring it to its end: no lock is held while anybody waits.
 
-use crate::race::{connected, reconnected};
-use crate::zk::duty::settle;
-use crate::zk::{Armed, CreateMode, Data, Duty, Error, Op, ZooKeeper, path};
+use crate::race::{again, connected, reconnected};
+use crate::zk::duty::{answered, settle};
+use crate::zk::{Armed, CreateMode, Data, Duty, Error, Op, Status, ZooKeeper, path};
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// A receipt, and what is known of its version.
+/// A receipt, and what is known of its version. Clones are the same receipt.
 pub(crate) struct Receipt<Z: ZooKeeper> {
     zk: Z,
-    directory: String,
+    directory: Arc<str>,
+    state: Arc<Mutex<State>>,
+}
+
+impl<Z: ZooKeeper> Clone for Receipt<Z> {
+    fn clone(&self) -> Self {
+        Receipt { zk: self.zk.clone(), directory: self.directory.clone(), state: self.state.clone() }
+    }
+}
+
+#[derive(Default)]
+struct State {
     znode: Option<Znode>,
-    /// A write that was sent and whose answer nobody has taken down: the connection on which it was sent last.
-    in_doubt: Option<u32>,
+    doubt: Option<Doubt>,
 }
 
 struct Znode {
     path: String,
     /// `None` until it is known that it was made.
     version: Option<i32>,
+    /// How many creates may have made it: those without an answer, yet or for good.
+    in_doubt: u32,
     /// Deletes it when its owner goes.
     armed: Armed,
 }
 
-/// What became of a write that was dropped.
+/// A write that was sent and whose answer nobody has taken down.
+struct Doubt {
+    /// The version of the receipt with which it was sent.
+    version: i32,
+    /// The connection on which it was sent last.
+    sent_on: u32,
+    /// How often it was sent.
+    sends: u32,
+    /// An answer was lost: that the receipt refuses it may mean that it was applied before.
+    is_lost: bool,
+    /// `None`: lost, or dropped with its writer.
+    answer: Option<Answer>,
+    /// For its writer, who may be left alone while somebody else finds it out.
+    fate: Told,
+}
+
+/// The answer to a write: whoever needs it can wait for it.
+type Answer = Shared<BoxFuture<'static, Result<(), Error>>>;
+
+/// Where the fate of a write is written down, once.
+type Told = Arc<OnceLock<Fate>>;
+
+/// What became of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Applied,
     NotApplied,
     /// The receipt is gone, or a stranger has written over it: nobody knows.
     Unknown,
+}
+
+/// A write of one's own that is under way. Dropped, it stays in doubt.
+struct Sent<'a> {
+    state: &'a Mutex<State>,
+    fate: Told,
+    answer: Answer,
+}
+
+impl Drop for Sent<'_> {
+    fn drop(&mut self) {
+        let mut state = locked(self.state);
+        if let Some(doubt) = state.doubt_of(&self.fate) {
+            doubt.answer = None;
+        }
+    }
+}
+
+/// What came of sending a write.
+enum Begun<'a> {
+    Sent(Sent<'a>),
+    /// Another one is under way.
+    Busy,
+    /// There is no receipt, or not the one that was meant.
+    Gone,
+}
+
+fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    // Nothing is left half done in there by a panic.
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a write sets the receipt to that finds it at this version.
@@ -58,20 +127,10 @@ fn fate(version: i32, found: &Data) -> Fate {
     }
 }
 
-impl<Z: ZooKeeper> Receipt<Z> {
-    /// A receipt in `directory`. Nothing is sent yet.
-    pub(crate) fn new(zk: &Z, directory: String) -> Self {
-        Receipt { zk: zk.clone(), directory, znode: None, in_doubt: None }
-    }
-
-    fn known(&self) -> Option<(String, i32)> {
+impl State {
+    fn known(&self) -> Option<(&str, i32)> {
         let znode = self.znode.as_ref()?;
-        Some((znode.path.clone(), znode.version?))
-    }
-
-    /// The path under which it stands, as far as is known.
-    pub(crate) fn path(&self) -> Option<&str> {
-        self.znode.as_ref().filter(|znode| znode.version.is_some()).map(|znode| znode.path.as_str())
+        Some((&znode.path, znode.version?))
     }
 
     fn set_version(&mut self, version: i32) {
@@ -85,63 +144,178 @@ impl<Z: ZooKeeper> Receipt<Z> {
         if let Some(znode) = self.znode.take() {
             znode.armed.done();
         }
-        self.in_doubt = None;
     }
 
-    /// Step 1.
+    /// The create of that receipt was refused: it did not make it. If no other may have made it either, whoever is denied
+    /// the create has nothing to delete, and would be denied that as well.
+    fn refused(&mut self, path: &str, is_denied: bool) {
+        let Some(znode) = self.znode.as_mut().filter(|znode| znode.path == path) else { return };
+        znode.in_doubt -= 1;
+        if is_denied && znode.in_doubt == 0 && znode.version.is_none() {
+            self.forget();
+        }
+    }
+
+    /// The doubt about that write, if there is one still.
+    fn doubt_of(&mut self, told: &Told) -> Option<&mut Doubt> {
+        self.doubt.as_mut().filter(|doubt| Arc::ptr_eq(&doubt.fate, told))
+    }
+
+    /// What became of the write that is in doubt.
+    fn settle(&mut self, fate: Fate) {
+        if let Some(doubt) = self.doubt.take() {
+            // Nobody else does: a doubt is settled once.
+            let _ = doubt.fate.set(fate);
+        }
+    }
+
+    /// Steps 2 and 3: takes the answer to that write down, unless somebody else has.
+    fn take_down(&mut self, told: &Told, answer: &Result<(), Error>) {
+        let Some(doubt) = self.doubt_of(told) else { return };
+        let next = doubt.version.wrapping_add(1);
+        let Err(error) = answer else {
+            self.set_version(next);
+            return self.settle(Fate::Applied);
+        };
+        if error.is_outcome_unknown() {
+            doubt.is_lost = true;
+            doubt.answer = None;
+            return;
+        }
+        let at_receipt = match error {
+            Error::Multi { index: 0, cause } => Some(&**cause),
+            _ => None,
+        };
+        match at_receipt {
+            // The receipt has moved on: most likely it was applied, and its answer was lost. The receipt tells.
+            Some(Error::BadVersion) if doubt.is_lost => doubt.answer = None,
+            Some(Error::NoNode) if doubt.is_lost => {
+                self.forget();
+                self.settle(Fate::Unknown);
+            }
+            // A stranger wrote to it, or took it: nothing was applied.
+            Some(Error::BadVersion | Error::NoNode) => {
+                self.forget();
+                self.settle(Fate::NotApplied);
+            }
+            // What was sent before may have been applied: the receipt tells.
+            _ if doubt.is_lost && error.says_nothing_of_the_tree() => doubt.answer = None,
+            _ => self.settle(Fate::NotApplied),
+        }
+    }
+}
+
+impl<Z: ZooKeeper> Receipt<Z> {
+    /// A receipt in `directory`. Nothing is sent yet.
+    pub(crate) fn new(zk: &Z, directory: String) -> Self {
+        Receipt { zk: zk.clone(), directory: directory.into(), state: Arc::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        locked(&self.state)
+    }
+
+    /// The path under which it stands, as far as is known.
+    pub(crate) fn path(&self) -> Option<String> {
+        self.state().known().map(|(path, _)| path.to_owned())
+    }
+
+    /// Whether the two are one.
+    pub(crate) fn is(&self, other: &Receipt<Z>) -> bool {
+        Arc::ptr_eq(&self.state, &other.state)
+    }
+
+    /// Step 1. Only one at a time makes it.
     ///
     /// # Errors
     ///
     /// `NoNode` when the directory is missing.
-    pub(crate) async fn make(&mut self) -> Result<(), Error> {
-        while self.known().is_none() {
+    pub(crate) async fn make(&self) -> Result<(), Error> {
+        while self.path().is_none() {
             let status = connected(&self.zk).await?;
-            let znode = match self.znode.take() {
-                Some(znode) => znode,
-                None => {
+            let (path, create) = {
+                let mut state = self.state();
+                let znode = state.znode.get_or_insert_with(|| {
                     let path = path::join(&self.directory, &self.zk.guid().to_string());
                     // Nobody else ever uses the name, and a delete comes behind whatever is still on its way.
-                    Znode { armed: self.zk.arm(Duty::Path(path.clone())), path, version: None }
-                }
+                    let armed = self.zk.arm(Duty::Path(path.clone()));
+                    Znode { armed, path, version: None, in_doubt: 0 }
+                });
+                znode.in_doubt += 1;
+                (znode.path.clone(), self.zk.create(&znode.path, &[], CreateMode::Ephemeral))
             };
-            let create = self.zk.create(&znode.path, &[], CreateMode::Ephemeral);
-            self.znode = Some(znode);
             match create.await {
                 // Nobody else knows the name: one that is there was made by a create whose answer was lost.
-                Ok(_) | Err(Error::NodeExists) => self.set_version(0),
-                Err(Error::ConnectionLoss) => drop(reconnected(&self.zk, status).await?),
-                Err(e) => return Err(e),
+                Ok(_) | Err(Error::NodeExists) => self.state().set_version(0),
+                Err(e) => {
+                    if !e.is_outcome_unknown() {
+                        self.state().refused(&path, e.is_denied());
+                    }
+                    again(&self.zk, status, e).await?;
+                }
             }
         }
         Ok(())
     }
 
-    /// Step 4: what became of a write that was dropped, if there was one.
-    pub(crate) async fn settled(&mut self) -> Result<Option<Fate>, Error> {
-        while let Some(sent_on) = self.in_doubt {
-            let Some((path, version)) = self.known() else { break };
-            let status = connected(&self.zk).await?;
-            // On one connection a read comes behind whatever was sent; after another one nothing is certain.
-            let settling = (status.connection != sent_on).then(|| settle(&self.zk, &path));
-            let reading = self.zk.get(&path);
-            // That the read behind it is answered says that it was.
-            drop(settling);
-            match reading.await {
-                Ok(found) => {
-                    self.in_doubt = None;
-                    self.set_version(found.stat.version);
-                    return Ok(Some(fate(version, &found)));
+    /// Steps 4 and 5: what became of the write before, if nobody has taken that down. Waits for its answer if its writer may,
+    /// too, and asks for it else.
+    pub(crate) async fn settled(&self) -> Result<Option<Fate>, Error> {
+        loop {
+            let (told, answer) = match &self.state().doubt {
+                Some(doubt) => (doubt.fate.clone(), doubt.answer.clone()),
+                None => return Ok(None),
+            };
+            match answer {
+                Some(answer) => {
+                    let answer = answer.await;
+                    self.state().take_down(&told, &answer);
                 }
-                Err(Error::NoNode) => {
-                    self.forget();
-                    return Ok(Some(Fate::Unknown));
-                }
-                Err(Error::ConnectionLoss) => drop(reconnected(&self.zk, status).await?),
-                Err(e) => return Err(e),
+                None => self.ask(&told).await?,
+            }
+            if let Some(fate) = told.get() {
+                return Ok(Some(*fate));
             }
         }
-        self.in_doubt = None;
-        Ok(None)
+    }
+
+    /// Asks the receipt once what became of that write.
+    async fn ask(&self, told: &Told) -> Result<(), Error> {
+        let status = connected(&self.zk).await?;
+        let (sends, settling, reading) = {
+            let mut state = self.state();
+            let Some((path, _)) = state.known().map(|(path, version)| (path.to_owned(), version)) else {
+                state.settle(Fate::Unknown);
+                return Ok(());
+            };
+            let Some(doubt) = state.doubt_of(told).filter(|doubt| doubt.answer.is_none()) else {
+                return Ok(());
+            };
+            // On one connection a read comes behind whatever was sent; after another one nothing is certain.
+            let settling = (status.connection != doubt.sent_on).then(|| settle(&self.zk, &path));
+            let reading = self.zk.get(&path);
+            (doubt.sends, settling, reading)
+        };
+        // A settling write that was refused settles nothing, whatever the read behind it shows.
+        let found = match answered(settling).await.and(reading.await) {
+            Err(e) if e != Error::NoNode => return again(&self.zk, status, e).await,
+            found => found,
+        };
+        let mut state = self.state();
+        // Its writer may have sent it again behind the question.
+        let Some(doubt) = state.doubt_of(told).filter(|doubt| doubt.sends == sends) else { return Ok(()) };
+        let version = doubt.version;
+        match found {
+            Ok(found) => {
+                state.set_version(found.stat.version);
+                state.settle(fate(version, &found));
+            }
+            Err(_) => {
+                state.forget();
+                state.settle(Fate::Unknown);
+            }
+        }
+        Ok(())
     }
 
     /// Steps 2 and 3: `ops` in one transaction, once. What was dropped before is settled first. If the receipt is gone, a fresh
@@ -152,11 +326,11 @@ impl<Z: ZooKeeper> Receipt<Z> {
     /// [`Error::Multi`] with the index of the operation of `ops` that was refused: nothing was applied. `NoNode` when the
     /// directory is missing: nothing was applied. An unknown outcome only when the session is over, or when a stranger
     /// deleted the receipt, or wrote over it, while an answer was lost.
-    pub(crate) async fn write(&mut self, ops: &[Op]) -> Result<(), Error> {
+    pub(crate) async fn write(&self, ops: &[Op]) -> Result<(), Error> {
         self.settled().await?;
         loop {
             self.make().await?;
-            if self.send(ops).await? {
+            if self.send(None, ops).await? {
                 return Ok(());
             }
         }
@@ -168,59 +342,116 @@ impl<Z: ZooKeeper> Receipt<Z> {
     /// # Errors
     ///
     /// As [`write`](Self::write).
-    pub(crate) async fn write_under(&mut self, stood: &str, ops: &[Op]) -> Result<bool, Error> {
-        self.settled().await?;
-        if self.path() != Some(stood) {
-            return Ok(false);
-        }
-        self.send(ops).await
+    pub(crate) async fn write_under(&self, stood: &str, ops: &[Op]) -> Result<bool, Error> {
+        self.send(Some(stood), ops).await
     }
 
-    /// Whether `ops` were applied: not, if there is no receipt (any more).
-    async fn send(&mut self, ops: &[Op]) -> Result<bool, Error> {
-        let mut answer_was_lost = false;
+    /// Whether `ops` were applied: not, if there is no receipt (any more), or not the one that `stood`.
+    async fn send(&self, stood: Option<&str>, ops: &[Op]) -> Result<bool, Error> {
         loop {
-            let status = connected(&self.zk).await?;
-            let Some((path, version)) = self.known() else { return Ok(false) };
-            let receipt = Op::Set { path, data: number(version), version: Some(version) };
-            let multi = self.zk.multi(std::iter::once(receipt).chain(ops.iter().cloned()).collect());
-            self.in_doubt = Some(status.connection);
-            let answer = multi.await;
-            if answer.as_ref().is_err_and(Error::is_outcome_unknown) {
-                let Err(Error::ConnectionLoss) = answer else { return answer.map(|_| true) };
-                answer_was_lost = true;
-                reconnected(&self.zk, status).await?;
-                continue;
+            self.settled().await?;
+            let path = self.path();
+            if path.is_none() || stood.is_some() && path.as_deref() != stood {
+                return Ok(false);
             }
-            self.in_doubt = None;
-            match answer {
-                Ok(_) => {
-                    self.set_version(version.wrapping_add(1));
-                    return Ok(true);
+            let status = connected(&self.zk).await?;
+            match self.begin(status, stood, ops) {
+                Begun::Busy => {}
+                Begun::Gone => return Ok(false),
+                Begun::Sent(sent) => {
+                    if let Some(applied) = self.outcome(sent, status, ops).await? {
+                        return Ok(applied);
+                    }
                 }
-                Err(Error::Multi { index: 0, cause }) => match *cause {
-                    // The receipt has moved on: most likely it was applied, and its answer was lost.
-                    Error::BadVersion if answer_was_lost => {
-                        self.in_doubt = Some(status.connection);
-                        match self.settled().await? {
-                            Some(Fate::Applied) => return Ok(true),
-                            Some(Fate::NotApplied) => {}
-                            Some(Fate::Unknown) | None => return Err(Error::ConnectionLoss),
+            }
+        }
+    }
+
+    fn request(&self, path: &str, version: i32, ops: &[Op]) -> Answer {
+        let receipt = Op::Set { path: path.to_owned(), data: number(version), version: Some(version) };
+        let multi = self.zk.multi(std::iter::once(receipt).chain(ops.iter().cloned()).collect());
+        multi.map(|answer| answer.map(drop)).boxed().shared()
+    }
+
+    /// Step 2, if nothing is under way.
+    fn begin(&self, status: Status, stood: Option<&str>, ops: &[Op]) -> Begun<'_> {
+        let mut state = self.state();
+        if state.doubt.is_some() {
+            return Begun::Busy;
+        }
+        let Some((path, version)) =
+            state.known().filter(|(path, _)| stood.is_none_or(|stood| stood == *path))
+        else {
+            return Begun::Gone;
+        };
+        let (answer, fate) = (self.request(path, version, ops), Told::default());
+        let doubt = Doubt {
+            version,
+            sent_on: status.connection,
+            sends: 1,
+            is_lost: false,
+            answer: Some(answer.clone()),
+            fate: fate.clone(),
+        };
+        state.doubt = Some(doubt);
+        Begun::Sent(Sent { state: &self.state, fate, answer })
+    }
+
+    /// Step 3, if nobody else has found out what became of it.
+    fn send_again(&self, sent: &mut Sent<'_>, status: Status, ops: &[Op]) {
+        let mut state = self.state();
+        let Some(path) = state.known().map(|(path, _)| path.to_owned()) else { return };
+        let Some(doubt) = state.doubt_of(&sent.fate) else { return };
+        sent.answer = self.request(&path, doubt.version, ops);
+        doubt.answer = Some(sent.answer.clone());
+        doubt.sent_on = status.connection;
+        doubt.sends += 1;
+    }
+
+    /// Step 3: whether it was applied; not, if the receipt is gone. `None`: it was certainly not, and may be sent anew.
+    async fn outcome(
+        &self,
+        mut sent: Sent<'_>,
+        mut status: Status,
+        ops: &[Op],
+    ) -> Result<Option<bool>, Error> {
+        let mut is_lost = false;
+        loop {
+            let answer = sent.answer.clone().await;
+            self.state().take_down(&sent.fate, &answer);
+            if sent.fate.get().is_none() {
+                match &answer {
+                    Err(Error::ConnectionLoss) => {
+                        is_lost = true;
+                        status = reconnected(&self.zk, status).await?;
+                        self.send_again(&mut sent, status, ops);
+                        if sent.fate.get().is_none() {
+                            continue;
                         }
                     }
-                    Error::NoNode if answer_was_lost => {
-                        self.forget();
-                        return Err(Error::ConnectionLoss);
-                    }
-                    // A stranger wrote to it, or took it: nothing was applied.
-                    Error::BadVersion | Error::NoNode => {
-                        self.forget();
-                        return Ok(false);
-                    }
+                    Err(e) if e.is_outcome_unknown() => return Err(e.clone()),
+                    _ => drop(self.settled().await?),
+                }
+            }
+            match (sent.fate.get(), answer) {
+                (Some(Fate::Applied), _) => return Ok(Some(true)),
+                (Some(Fate::NotApplied), Err(Error::Multi { index: 0, cause })) => match *cause {
+                    Error::BadVersion if is_lost => return Ok(None),
+                    Error::BadVersion | Error::NoNode => return Ok(Some(false)),
                     cause => return Err(cause),
                 },
-                Err(Error::Multi { index, cause }) => return Err(Error::Multi { index: index - 1, cause }),
-                Err(e) => return Err(e),
+                (Some(Fate::NotApplied), Err(Error::Multi { index, cause })) => {
+                    return Err(Error::Multi { index: index - 1, cause });
+                }
+                // A server that was overloaded did not process it.
+                (Some(Fate::NotApplied), Err(e)) if e.is_retryable_refusal() => {
+                    again(&self.zk, status, e).await?;
+                    return Ok(None);
+                }
+                // Somebody else has found out.
+                (Some(Fate::NotApplied), Ok(()) | Err(Error::ConnectionLoss)) => return Ok(None),
+                (Some(Fate::NotApplied), Err(e)) => return Err(e),
+                (Some(Fate::Unknown) | None, _) => return Err(Error::ConnectionLoss),
             }
         }
     }

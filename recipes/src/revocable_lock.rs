@@ -13,7 +13,7 @@
 //! who is hit when the holder has changed meanwhile: here one znode is asked, and names are unique.
 
 use crate::guard::guard_methods;
-use crate::hold::{Grant, Hold, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop};
+use crate::hold::{Grant, Hold, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::line::{Contender, Line, Place};
 use crate::naming::{Marks, Naming, READ, Role, WRITE};
 use crate::observe::operation;
@@ -54,6 +54,8 @@ pub struct RevocableLockOptions {
     pub on_suspect: OnSuspect,
     /// How long before the end of the session a holder has to have stopped; `None` for a tenth of the session timeout.
     /// It must cover the drift of the clocks over one timeout and the time a holder takes to stop.
+    /// It must be shorter than the timeout. Between two heartbeats a third of the timeout may pass: a margin of more than
+    /// half loses holds on a calm network.
     pub margin: Option<Duration>,
     /// What the znode holds until somebody asks its owner to go; not the word itself.
     pub data: Vec<u8>,
@@ -128,7 +130,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
     /// breaks the rule of paths; the data do not fit into a request, or are the word that asks to go; the naming has no
-    /// such word.
+    /// such word; the margin is not shorter than the session timeout.
     pub fn new(zk: &Z, directory: &str, options: RevocableLockOptions) -> Result<Self, Error> {
         let bad = |why: &str| Err(Error::BadInput(why.to_owned()));
         let Some(word) = options.naming.word() else {
@@ -140,6 +142,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         let (marks, parents) = (options.naming.shared(), options.parents);
         let line = Line { directory: directory.to_owned(), marks, parents };
         line.validate(&options.data)?;
+        margin_in(zk, options.margin)?;
         Ok(RevocableLock { zk: zk.clone(), line, word, options })
     }
 
@@ -229,6 +232,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     }
 
     async fn stand(&self, role: Role) -> Result<Hold<Z>, Error> {
+        margin_in(&self.zk, self.options.margin)?;
         let (place, look) = self.line.join(&self.zk, role, &self.options.data).await?;
         let own = self.watched(&place);
         let turn = self.line.turn(&self.zk, &place, look, conflicts(role));
@@ -236,15 +240,16 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
             Either::Left(error) => return Err(error),
             Either::Right(turn) => turn?,
         }
-        Ok(self.hold(place, own))
+        self.hold(place, own)
     }
 
     async fn stand_at_once(&self, role: Role) -> Result<Option<Hold<Z>>, Error> {
+        margin_in(&self.zk, self.options.margin)?;
         let attempt = async {
             let (place, look) = self.line.join(&self.zk, role, &self.options.data).await?;
             let own = self.watched(&place);
             let is_ours = self.line.turn_at_once(&self.zk, &place, look, conflicts(role)).await?;
-            Ok(is_ours.then(|| self.hold(place, own)))
+            is_ours.then(|| self.hold(place, own)).transpose()
         };
         while_connected(&self.zk, attempt).await
     }
@@ -256,7 +261,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         own
     }
 
-    fn hold(&self, place: Place, own: Own<Z>) -> Hold<Z> {
+    fn hold(&self, place: Place, own: Own<Z>) -> Result<Hold<Z>, Error> {
         let grant = Grant {
             recipe: RECIPE,
             path: place.path,
@@ -265,9 +270,9 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
             data: self.options.data.clone(),
             armed: place.armed,
             on_suspect: self.options.on_suspect,
-            margin: self.options.margin.unwrap_or_else(|| self.zk.timeout() / 10),
+            margin: margin_in(&self.zk, self.options.margin)?,
         };
-        Hold::of(&self.zk, own, grant)
+        Ok(Hold::of(&self.zk, own, grant))
     }
 
     fn reader(&self, hold: Hold<Z>) -> RevocableRead<Z> {
@@ -282,7 +287,8 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     ///
     /// # Errors
     ///
-    /// `ConnectionLoss`, [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over),
+    /// [`is_denied`](Error::is_denied).
     pub async fn contenders(&self) -> Result<Vec<Contender>, Error> {
         self.line.contenders(&self.zk).await
     }

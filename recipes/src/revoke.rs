@@ -4,7 +4,7 @@
 //!    there, so the version says whether somebody has asked before.
 //! 2. *Force*: ask, and watch the znode in the same flight. When the grace is over and it is there still, delete it.
 
-use crate::race::{connected, first, reconnected};
+use crate::race::{again, connected, first};
 use crate::zk::{Error, Stat, Status, ZooKeeper};
 use futures_util::future::Either;
 use std::time::Duration;
@@ -43,7 +43,7 @@ async fn asked<Z: ZooKeeper>(
             Ok(_) => return Ok(Fate::Asked),
             Err(Error::NoNode) => return Ok(Fate::Gone),
             // The same again: if it was applied, the version has moved on.
-            Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
+            Err(e) if e.is_transient() => again(zk, status, e).await?,
             Err(Error::BadVersion) => match written(zk, path).await? {
                 None => return Ok(Fate::Gone),
                 Some((_, data)) if data == word.as_bytes() => return Ok(Fate::Asked),
@@ -64,8 +64,7 @@ pub(crate) async fn written<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Option<(
         match zk.get(path).await {
             Ok(data) => return Ok(Some((data.stat.version, data.data))),
             Err(Error::NoNode) => return Ok(None),
-            Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
-            Err(e) => return Err(e),
+            Err(e) => again(zk, status, e).await?,
         }
     }
 }
@@ -96,8 +95,7 @@ pub(crate) async fn force<Z: ZooKeeper>(
             match answer {
                 Ok((_, watch)) => return watch.await.map(drop),
                 Err(Error::NoNode) => return Ok(()),
-                Err(Error::ConnectionLoss) => drop(reconnected(zk, sent_at).await?),
-                Err(e) => return Err(e),
+                Err(e) => again(zk, sent_at, e).await?,
             }
         }
     };
@@ -115,8 +113,7 @@ pub(crate) async fn remove<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Fate, Err
             Ok(()) => return Ok(Fate::Forced),
             // After a lost answer nobody knows who it was.
             Err(Error::NoNode) => return Ok(Fate::Gone),
-            Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
-            Err(e) => return Err(e),
+            Err(e) => again(zk, status, e).await?,
         }
     }
 }

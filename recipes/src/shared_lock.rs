@@ -13,7 +13,7 @@
 //! behind it would never let it in (kazoo#649).
 
 use crate::guard::guard_methods;
-use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop};
+use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::line::{Contender, Line, Place};
 use crate::naming::{Marks, Naming, READ, Role, WRITE};
 use crate::observe::operation;
@@ -46,6 +46,8 @@ pub struct SharedLockOptions {
     pub on_suspect: OnSuspect,
     /// How long before the end of the session a holder has to have stopped; `None` for a tenth of the session timeout.
     /// It must cover the drift of the clocks over one timeout and the time a holder takes to stop.
+    /// It must be shorter than the timeout. Between two heartbeats a third of the timeout may pass: a margin of more than
+    /// half loses holds on a calm network.
     pub margin: Option<Duration>,
     /// What the znode holds, for whoever looks at it: who is asking, say.
     pub data: Vec<u8>,
@@ -118,11 +120,12 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the data do not fit into a request.
+    /// breaks the rule of paths; the data do not fit into a request; the margin is not shorter than the session timeout.
     pub fn new(zk: &Z, directory: &str, options: SharedLockOptions) -> Result<Self, Error> {
         let (marks, parents) = (options.naming.shared(), options.parents);
         let line = Line { directory: directory.to_owned(), marks, parents };
         line.validate(&options.data)?;
+        margin_in(zk, options.margin)?;
         Ok(SharedLock { zk: zk.clone(), line, options })
     }
 
@@ -133,6 +136,9 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     /// Dropping the future gives up: its znode is deleted in the background, also if the reply to its create has not
     /// come yet, and its watch is removed. Before the first poll nothing was sent.
     ///
+    /// A future that is left unpolled holds up no other call, but its place in line stays: those behind it with whom it
+    /// conflicts wait for it, as for a holder. Drop it to give up the place.
+    ///
     /// # When the connection is lost
     ///
     /// The place in line stays as long as the session does. A create whose reply was lost is looked for by its guid, and
@@ -141,7 +147,8 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     /// # Errors
     ///
     /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when somebody else deleted our
-    /// znode; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`].
+    /// znode; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
+    /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout as short as the margin.
     pub async fn read(&self) -> Result<ReadGuard<Z>, Error> {
         operation!(&self.zk, RECIPE, "read", &self.line.directory).of(self.reading()).await
     }
@@ -219,16 +226,18 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     }
 
     async fn stand(&self, role: Role) -> Result<Hold<Z>, Error> {
+        margin_in(&self.zk, self.options.margin)?;
         let place = self.line.stand(&self.zk, role, &self.options.data, conflicts(role)).await?;
-        Ok(self.hold(place))
+        self.hold(place)
     }
 
     async fn stand_at_once(&self, role: Role) -> Result<Option<Hold<Z>>, Error> {
+        margin_in(&self.zk, self.options.margin)?;
         let place = self.line.stand_at_once(&self.zk, role, &self.options.data, conflicts(role)).await?;
-        Ok(place.map(|place| self.hold(place)))
+        place.map(|place| self.hold(place)).transpose()
     }
 
-    fn hold(&self, place: Place) -> Hold<Z> {
+    fn hold(&self, place: Place) -> Result<Hold<Z>, Error> {
         let grant = Grant {
             recipe: RECIPE,
             path: place.path,
@@ -237,16 +246,17 @@ impl<Z: ZooKeeper> SharedLock<Z> {
             data: self.options.data.clone(),
             armed: place.armed,
             on_suspect: self.options.on_suspect,
-            margin: self.options.margin.unwrap_or_else(|| self.zk.timeout() / 10),
+            margin: margin_in(&self.zk, self.options.margin)?,
         };
-        Hold::new(&self.zk, grant)
+        Ok(Hold::new(&self.zk, grant))
     }
 
     /// Who stands in line, holders first. A view that may lag.
     ///
     /// # Errors
     ///
-    /// `ConnectionLoss`, [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over),
+    /// [`is_denied`](Error::is_denied).
     pub async fn contenders(&self) -> Result<Vec<Contender>, Error> {
         self.line.contenders(&self.zk).await
     }
@@ -337,7 +347,8 @@ impl<Z: ZooKeeper> WriteGuard<Z> {
     ///
     /// # Cancellation
     ///
-    /// Dropping the future gives the lock back, as reader or writer.
+    /// Dropping the future gives the lock back, as reader or writer. While it is left unpolled, the lock is held as one of
+    /// them.
     ///
     /// # When the connection is lost
     ///

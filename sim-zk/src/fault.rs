@@ -6,6 +6,8 @@
 //! rest is lost. So a later reply never arrives after an earlier one was lost, nothing is delivered twice, and nothing
 //! overtakes.
 
+use crate::message::Code;
+
 /// The kinds of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Fault {
@@ -55,11 +57,19 @@ pub enum Fault {
     LeaderCrash,
     /// The wall clock of the leader jumps.
     ClockJump,
+    /// An overloaded server refuses a request, whatever it asks: `ThrottledOp`.
+    Throttled,
+    /// A quota forbids a write: `QuotaExceeded`.
+    QuotaExceeded,
+    /// An access list forbids a request: `NoAuth`.
+    AccessDenied,
+    /// A server fails to process a request: `SystemError`, which leaves open whether a write was applied.
+    ServerError,
 }
 
 impl Fault {
     /// Every kind, in the order of their numbers.
-    pub const ALL: [Fault; 23] = [
+    pub const ALL: [Fault; 27] = [
         Fault::RequestLost,
         Fault::ReplyLost,
         Fault::ReplyLate,
@@ -83,6 +93,10 @@ impl Fault {
         Fault::CommitStall,
         Fault::LeaderCrash,
         Fault::ClockJump,
+        Fault::Throttled,
+        Fault::QuotaExceeded,
+        Fault::AccessDenied,
+        Fault::ServerError,
     ];
 
     /// The kind's name, as the command line and plan files have it.
@@ -111,12 +125,27 @@ impl Fault {
             Fault::CommitStall => "commit-stall",
             Fault::LeaderCrash => "leader-crash",
             Fault::ClockJump => "clock-jump",
+            Fault::Throttled => "throttled",
+            Fault::QuotaExceeded => "quota-exceeded",
+            Fault::AccessDenied => "access-denied",
+            Fault::ServerError => "server-error",
         }
     }
 
     /// Whether it strikes servers or the links between them, and so needs more than one.
     pub fn strikes_servers(self) -> bool {
         Place::Packet.faults().contains(&self) || Place::LeaderPacket.faults().contains(&self)
+    }
+
+    /// The code with which a server refuses a request instead of processing it, for the kinds that are a refusal.
+    pub fn refusal(self) -> Option<Code> {
+        match self {
+            Fault::Throttled => Some(Code::ThrottledOp),
+            Fault::QuotaExceeded => Some(Code::QuotaExceeded),
+            Fault::AccessDenied => Some(Code::NoAuth),
+            Fault::ServerError => Some(Code::SystemError),
+            _ => None,
+        }
     }
 
     /// The kind of that name.
@@ -163,6 +192,10 @@ impl Place {
                 Fault::ClientMuted,
                 Fault::ClientDeafened,
                 Fault::ClientPartition,
+                Fault::Throttled,
+                Fault::QuotaExceeded,
+                Fault::AccessDenied,
+                Fault::ServerError,
             ],
             Place::Reply => &[Fault::ReplyLost, Fault::ReplyLate],
             Place::Arrival => &[

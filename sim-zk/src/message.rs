@@ -5,6 +5,9 @@
 use crate::acl::Acl;
 use crate::paths::PathId;
 use std::sync::Arc;
+pub use zk_recipes::session::{Password, Table};
+pub use zk_recipes::wire::number::flags_of;
+pub use zk_recipes::zk::Code;
 use zk_recipes::zk::{CreateMode, Error, EventKind, SessionId, Stat};
 
 /// Data, shared between a message, the tree and a reader.
@@ -48,17 +51,6 @@ impl Creation {
     pub fn new(path: PathId, data: Content, mode: CreateMode) -> Self {
         let form = if mode == CreateMode::Container { CreateForm::Container } else { CreateForm::Create2 };
         Creation { form, path, data, acl: Acl::Open, flags: flags_of(mode), ttl: 0 }
-    }
-}
-
-/// The number of a mode on the wire.
-pub fn flags_of(mode: CreateMode) -> i32 {
-    match mode {
-        CreateMode::Persistent => 0,
-        CreateMode::Ephemeral => 1,
-        CreateMode::PersistentSequential => 2,
-        CreateMode::EphemeralSequential => 3,
-        CreateMode::Container => 4,
     }
 }
 
@@ -116,27 +108,12 @@ pub enum Ask {
     Unknown(i32),
     /// The body of that operation says nonsense.
     Malformed(i32),
+    /// A request that its server refuses with that code instead of processing it, by a fault. No client sends it.
+    Refused(Box<Ask>, Code),
 }
 
 /// What a client believes to be armed, and the zxid of the last reply it has seen.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the lists of `setWatches2`")]
-pub struct Watching {
-    pub relative: i64,
-    pub data: Vec<PathId>,
-    pub exist: Vec<PathId>,
-    pub child: Vec<PathId>,
-    pub persistent: Vec<PathId>,
-    pub recursive: Vec<PathId>,
-}
-
-impl Watching {
-    /// All that is watched, list by list.
-    pub(crate) fn paths(&self) -> impl Iterator<Item = PathId> {
-        let lists = [&self.data, &self.exist, &self.child, &self.persistent, &self.recursive];
-        lists.into_iter().flatten().copied()
-    }
-}
+pub type Watching = zk_recipes::session::Watching<PathId>;
 
 /// One operation of a [`Ask::Multi`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -241,29 +218,6 @@ impl From<Code> for Refusal {
     }
 }
 
-macro_rules! codes {
-    ($($name:ident = $number:literal),+ $(,)?) => {
-        /// ZooKeeper's errors, as servers tell them.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[allow(missing_docs, reason = "each is ZooKeeper's error of that name")]
-        pub enum Code { $($name),+ }
-
-        impl Code {
-            /// Its number on the wire.
-            pub fn number(self) -> i32 {
-                match self { $(Code::$name => $number),+ }
-            }
-        }
-    };
-}
-
-codes! {
-    RuntimeInconsistency = -2, MarshallingError = -5, Unimplemented = -6, BadArguments = -8, NoNode = -101, NoAuth = -102,
-    BadVersion = -103, NoChildrenForEphemerals = -108, NodeExists = -110, NotEmpty = -111, SessionExpired = -112,
-    InvalidAcl = -114, AuthFailed = -115, SessionMoved = -118, NoWatcher = -121, ReconfigDisabled = -123,
-    QuotaExceeded = -125,
-}
-
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         match refusal {
@@ -271,30 +225,6 @@ impl From<Refusal> for Error {
             Refusal::Multi { index, code, .. } => Error::multi(usize::from(index), code.into()),
         }
     }
-}
-
-impl From<Code> for Error {
-    fn from(code: Code) -> Self {
-        match code {
-            Code::NoNode => Error::NoNode,
-            Code::NodeExists => Error::NodeExists,
-            Code::BadVersion => Error::BadVersion,
-            Code::NotEmpty => Error::NotEmpty,
-            Code::NoChildrenForEphemerals => Error::NoChildrenForEphemerals,
-            Code::BadArguments => Error::BadInput("refused by the server".into()),
-            Code::SessionExpired => Error::SessionOver(zk_recipes::zk::Over::Expired),
-            other => Error::Unexpected(format!("the server answers {other:?}")),
-        }
-    }
-}
-
-/// A server's tables of watches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Table {
-    /// Armed by `getData` and `exists`.
-    Data,
-    /// Armed by `getChildren`.
-    Child,
 }
 
 /// How a watch goes on after it fired.
@@ -309,7 +239,7 @@ pub enum WatchMode {
 }
 
 /// For whom a request was sent: stamped by the client, carried to everything that the request causes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tag {
     /// The number of the request, unique in the run; zero for pings and the like.
     pub req: u32,
@@ -318,9 +248,6 @@ pub struct Tag {
     /// Sent by a clean-up duty or by the client library itself.
     pub cleanup: bool,
 }
-
-/// What proves that a client may go on with a session.
-pub type Password = [u8; 16];
 
 /// From client to server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -1,7 +1,6 @@
 //! Who may do what with the znodes that a handle creates.
 
-use zookeeper_client as lib;
-
+use crate::wire::jute::Out;
 use crate::zk::Error;
 
 /// The access list that every znode bears which a handle creates.
@@ -16,17 +15,18 @@ enum Rights {
     #[default]
     Anyone,
     Creator,
-    Listed(Vec<lib::Acl>),
+    Listed(Vec<Entry>),
 }
 
+/// Who may do what: permissions, scheme, id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry(i32, String, String);
+
 /// The letters of ZooKeeper's command line, in the order in which it writes them.
-const LETTERS: [(char, lib::Permission); 5] = [
-    ('c', lib::Permission::CREATE),
-    ('d', lib::Permission::DELETE),
-    ('r', lib::Permission::READ),
-    ('w', lib::Permission::WRITE),
-    ('a', lib::Permission::ADMIN),
-];
+const LETTERS: [(char, i32); 5] = [('c', 4), ('d', 8), ('r', 1), ('w', 2), ('a', 16)];
+
+/// All permissions.
+const ALL: i32 = 31;
 
 impl Acl {
     /// Everybody may do everything, known or not: `world:anyone:cdrwa`.
@@ -67,25 +67,19 @@ impl Acl {
         Ok(Acl(Rights::Listed(listed?)))
     }
 
-    pub(super) fn entries(&self) -> lib::Acls<'_> {
+    pub(super) fn write(&self, out: &mut Out) {
+        let mut one = |scheme: &str, id: &str| _ = out.int(1).int(ALL).text(scheme).text(id);
         match &self.0 {
-            Rights::Anyone => lib::Acls::anyone_all(),
-            Rights::Creator => lib::Acls::creator_all(),
-            Rights::Listed(entries) => lib::Acls::new(entries),
-        }
-    }
-
-    /// By how much a request to create grows with this list, which is reckoned with one short entry.
-    pub(super) fn extra_bytes(&self) -> usize {
-        match &self.0 {
-            Rights::Anyone | Rights::Creator => 0,
-            // A number for the permissions and one for each length.
-            Rights::Listed(entries) => entries.iter().map(|e| 12 + e.scheme().len() + e.id().len()).sum(),
+            Rights::Anyone => one("world", "anyone"),
+            Rights::Creator => one("auth", ""),
+            Rights::Listed(entries) => {
+                out.list(entries, |out, Entry(perms, scheme, id)| _ = out.int(*perms).text(scheme).text(id));
+            }
         }
     }
 }
 
-fn entry(scheme: &str, id: &str, letters: &str) -> Result<lib::Acl, Error> {
+fn entry(scheme: &str, id: &str, letters: &str) -> Result<Entry, Error> {
     let bad = |why: String| Err(Error::BadInput(format!("access list entry {scheme}:{id}:{letters} {why}")));
     if scheme.is_empty() {
         return bad("has no scheme, such as world, auth, digest, sasl, x509 or ip".to_owned());
@@ -93,14 +87,14 @@ fn entry(scheme: &str, id: &str, letters: &str) -> Result<lib::Acl, Error> {
     if letters.is_empty() {
         return bad("has no permission: letters of cdrwa".to_owned());
     }
-    let mut permission = lib::Permission::NONE;
+    let mut permissions = 0;
     for letter in letters.chars() {
         match LETTERS.iter().find(|(known, _)| *known == letter) {
-            Some((_, more)) => permission = permission | *more,
+            Some((_, more)) => permissions |= more,
             None => return bad(format!("has the permission {letter:?}: there are c, d, r, w and a")),
         }
     }
-    Ok(lib::Acl::new(permission, lib::AuthId::new(scheme, id)))
+    Ok(Entry(permissions, scheme.to_owned(), id.to_owned()))
 }
 
 #[cfg(test)]
@@ -110,10 +104,11 @@ mod tests {
     #[test]
     fn letters_are_permissions() {
         let acl = Acl::of(&[("digest", "ann:hash", "cdrwa"), ("world", "anyone", "r")]).unwrap();
-        let told: Vec<String> =
-            acl.entries().iter().map(|e| format!("{}:{}:{}", e.scheme(), e.id(), e.permission())).collect();
-        assert_eq!(told, ["digest:ann:hash:ALL", "world:anyone:READ"]);
-        assert_eq!(acl.extra_bytes(), 24 + 6 + 8 + 5 + 6);
+        let mut out = Out::default();
+        acl.write(&mut out);
+        let mut expected = Out::default();
+        expected.int(2).int(31).text("digest").text("ann:hash").int(1).text("world").text("anyone");
+        assert_eq!(out.done(), expected.done());
     }
 
     #[test]

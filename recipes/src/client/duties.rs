@@ -1,39 +1,17 @@
 //! Promises to clean up, kept on the runtime in which the handle was opened.
 
-use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
-
-use tokio::sync::Notify;
 
 use super::Client;
 use crate::zk::duty::{Armed, Discharge, Duty, DutyId, discharge};
 
-/// The duties of one session: how many have begun and are not done.
-#[derive(Default)]
-pub(super) struct Duties {
-    next: AtomicU64,
-    begun: AtomicUsize,
-    done: Notify,
-}
-
-impl Duties {
-    /// Resolves when no duty is running.
-    pub(super) async fn idle(&self) {
-        loop {
-            let mut done = pin!(self.done.notified());
-            done.as_mut().enable();
-            if self.begun.load(SeqCst) == 0 {
-                return;
-            }
-            done.await;
-        }
-    }
-}
-
 /// Arms a duty of this handle.
 pub(super) fn arm(client: &Client, duty: Duty) -> Armed {
-    let id = client.session.duties.next.fetch_add(1, SeqCst);
+    let id = {
+        let mut core = client.session.shared.lock();
+        core.next_duty += 1;
+        core.next_duty
+    };
     Armed::new(id, duty, Arc::new(Discharger(client.clone())))
 }
 
@@ -58,16 +36,13 @@ struct Begun(Client);
 
 impl Begun {
     fn count(client: Client) -> Self {
-        client.session.duties.begun.fetch_add(1, SeqCst);
+        client.session.shared.lock().duties += 1;
         Begun(client)
     }
 }
 
 impl Drop for Begun {
     fn drop(&mut self) {
-        let duties = &self.0.session.duties;
-        if duties.begun.fetch_sub(1, SeqCst) == 1 {
-            duties.done.notify_waiters();
-        }
+        self.0.session.shared.duty_done();
     }
 }

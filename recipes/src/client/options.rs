@@ -3,10 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use zookeeper_client as lib;
-
 use super::acl::Acl;
-use super::translate;
+use super::address::Address;
+use super::handshake::Handshake;
 use crate::zk::Error;
 
 /// The longest session timeout that fits into a request.
@@ -84,65 +83,51 @@ impl Options {
         self
     }
 
-    /// Whether a connection is used before the server knows who we are.
-    pub(super) fn is_known_late(&self) -> bool {
-        #[cfg(feature = "client-sasl")]
-        return self.sasl.is_some();
-        #[cfg(not(feature = "client-sasl"))]
-        false
-    }
-
-    /// Opens a session of the library's.
-    pub(super) async fn connect(&self, connect_string: &str) -> Result<lib::Client, Error> {
-        if self.session_timeout.is_zero() || self.session_timeout > MAX_TIMEOUT {
+    /// All that is needed to begin a connection with one of these servers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadInput`] for what can never work.
+    pub(super) fn handshake(&self, servers: Vec<Address>) -> Result<Handshake, Error> {
+        if self.session_timeout < Duration::from_millis(1) || self.session_timeout > MAX_TIMEOUT {
             return Err(Error::BadInput(format!(
                 "a session needs a timeout above zero and of {} days at most",
                 MAX_TIMEOUT.as_secs() / 86400
             )));
         }
-        let mut connector = lib::Client::connector().with_session_timeout(self.session_timeout);
-        for Credentials { scheme, secret } in &self.credentials {
-            connector = connector.with_auth(scheme, secret);
-        }
-        #[cfg(feature = "client-sasl")]
-        if let Some(Sasl { user, password }) = &self.sasl {
-            connector = connector.with_sasl(lib::SaslOptions::digest_md5(user.clone(), password.clone()));
+        #[cfg(feature = "client-tls")]
+        let has_tls = self.tls.is_some();
+        #[cfg(not(feature = "client-tls"))]
+        let has_tls = false;
+        if let Some(secure) = servers.iter().find(|server| server.secure == Some(true) && !has_tls) {
+            let Address { host, port, .. } = secure;
+            return Err(Error::BadInput(format!(
+                "tcp+tls://{host}:{port} wants TLS, which the options do not have"
+            )));
         }
         #[cfg(feature = "client-tls")]
-        if let Some(tls) = &self.tls {
-            // It fails in about one of a hundred sessions, and then again and again. Servers speak TLS by Netty only, where
-            // the answer to SASL may overtake the one that opens the session if both requests arrive in one piece; the
-            // library sends both at once, and takes what comes first for the latter.
+        if let Some(server) = servers.iter().find(|server| has_tls && !server.can_have_certificate()) {
+            let host = &server.host;
+            return Err(Error::BadInput(format!(
+                "{host:?} is no name and no address that a certificate could be for"
+            )));
+        }
+        Ok(Handshake {
+            servers,
+            credentials: self.credentials.clone(),
+            #[cfg(feature = "client-tls")]
+            tls: self.tls.as_ref().map(super::tls::Connector::new).transpose()?,
             #[cfg(feature = "client-sasl")]
-            if self.sasl.is_some() {
-                let why =
-                    "SASL over TLS is not offered: a certificate says who we are, by `Tls::with_identity`";
-                return Err(Error::BadInput(why.to_owned()));
-            }
-            servers(connect_string).try_for_each(|server| tls.can_speak_with(server))?;
-            let connector = connector.with_tls(tls.options()?);
-            return connector.secure_connect(connect_string).await.map_err(translate::not_opened);
-        }
-        if let Some(secure) = servers(connect_string).find(|server| server.starts_with(SECURE)) {
-            return Err(Error::BadInput(format!("{secure} wants TLS, which the options do not have")));
-        }
-        connector.connect(connect_string).await.map_err(translate::not_opened)
+            sasl: self.sasl.clone(),
+        })
     }
-}
-
-/// How a connect string marks a server that speaks TLS.
-const SECURE: &str = "tcp+tls://";
-
-/// What a connect string names, one by one.
-fn servers(connect_string: &str) -> impl Iterator<Item = &str> {
-    connect_string.split(',')
 }
 
 /// Who we are, by a scheme of the server's.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
-    scheme: String,
-    secret: Vec<u8>,
+    pub(super) scheme: String,
+    pub(super) secret: Vec<u8>,
 }
 
 impl fmt::Debug for Credentials {
@@ -156,13 +141,12 @@ impl fmt::Debug for Credentials {
 /// The name or address by which the connect string calls a server must stand in the server's certificate: there is no
 /// option to leave that check out.
 ///
-/// A certificate that is refused, on either side, looks like a server that cannot be reached: the client library tries
-/// the next one, and tells the reason in its log only (crate `tracing`, target `zookeeper_client`).
+/// A certificate that is refused, on either side, looks like a server that cannot be reached: the next one is tried.
 #[cfg(feature = "client-tls")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct Tls {
-    authorities: String,
-    identity: Option<(String, String)>,
+    pub(super) authorities: String,
+    pub(super) identity: Option<(String, String)>,
 }
 
 #[cfg(feature = "client-tls")]
@@ -178,31 +162,6 @@ impl Tls {
         self.identity = Some((certificate.into(), key.into()));
         self
     }
-
-    fn options(&self) -> Result<lib::TlsOptions, Error> {
-        let bad = |what| move |why: lib::Error| Error::BadInput(format!("TLS: no good {what}: {why}"));
-        let options = lib::TlsOptions::new().with_pem_ca(&self.authorities).map_err(bad("authorities"))?;
-        match &self.identity {
-            Some((certificate, key)) => {
-                options.with_pem_identity(certificate, key).map_err(bad("identity of ours"))
-            }
-            None => Ok(options),
-        }
-    }
-
-    /// Whether there can be a certificate for what a connect string calls a server. The library takes that for granted.
-    fn can_speak_with(&self, server: &str) -> Result<(), Error> {
-        let server = server.strip_prefix(SECURE).unwrap_or(server);
-        let address = server.split('/').next().unwrap_or_default();
-        let host = match address.strip_prefix('[') {
-            Some(rest) => rest.split(']').next().unwrap_or_default(),
-            None => address.rsplit_once(':').map_or(address, |(host, _)| host),
-        };
-        if server.starts_with("tcp://") || rustls_pki_types::ServerName::try_from(host).is_ok() {
-            return Ok(());
-        }
-        Err(Error::BadInput(format!("{host:?} is no name and no address that a certificate could be for")))
-    }
 }
 
 #[cfg(feature = "client-tls")]
@@ -212,22 +171,17 @@ impl fmt::Debug for Tls {
     }
 }
 
-/// A user of the ensemble's, without TLS: with it, a certificate says who we are.
+/// A user of the ensemble's, over TLS or not.
 ///
-/// The servers must have ZooKeeper's usual connections (`NIOServerCnxnFactory`). By Netty, the answer to SASL may overtake
-/// the one that opens the session, which then takes several attempts.
-///
-/// Every reconnect costs one read for each watch that somebody waits for: a server may lose what changes before it knows the
-/// user again, and tell nobody. Until that read is answered, a read of the holder's own may show a change of which its watch
-/// tells later.
+/// Each connection proves who we are before it carries a request or registers a watch, which costs two round trips.
 ///
 /// A server that was not set up for SASL takes the client all the same, as nobody in particular. What only that user may
 /// do is denied then: give what you create an [`Acl`] that asks for it.
 #[cfg(feature = "client-sasl")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct Sasl {
-    user: String,
-    password: String,
+    pub(super) user: String,
+    pub(super) password: String,
 }
 
 #[cfg(feature = "client-sasl")]

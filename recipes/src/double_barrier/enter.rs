@@ -94,7 +94,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             let own = self.own_watch.is_none().then(|| zk.children_watch(&self.own()));
             if let Some(reading) = reading {
                 match reading.await {
-                    Err(e @ Error::ConnectionLoss) => {
+                    Err(e) if e.is_transient() => {
                         again(zk, status, e).await?;
                         continue;
                     }
@@ -149,7 +149,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             let (record, members) = (zk.get(&directory), zk.children(&directory));
             self.next = None;
             match generation.await {
-                Err(e @ Error::ConnectionLoss) => {
+                Err(e) if e.is_transient() => {
                     again(zk, status, e).await?;
                     continue;
                 }
@@ -266,6 +266,8 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             None => {}
         }
         match first(self.settle_limit(), zk.changed(status)).await {
+            // Refused, it says nothing of whether we were counted.
+            Either::Left(Err(e)) if e.says_nothing_of_the_tree() => Err(Error::ConnectionLoss),
             Either::Left(settled) => settled,
             Either::Right(now) => Err(now.over().unwrap_or(Error::ConnectionLoss)),
         }
@@ -290,6 +292,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
                 }
                 Err(Error::TimedOut)
             }
+            Err(Error::Multi { cause, .. }) if cause.says_nothing_of_the_tree() => Err(*cause),
             Err(Error::Multi { index: 0, .. }) => match self.look().await? {
                 Some((roster, ready)) => self.inside(roster, ready),
                 // The generation has moved on, and yet it has not: nobody knows.

@@ -5,7 +5,7 @@ use super::roster::Roster;
 use super::{DoubleBarrier, Reuse};
 use crate::parents::Parents;
 use crate::race::{again, connected, reconnected};
-use crate::zk::duty::settle;
+use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Duty, Error, Op, OpResult, ZooKeeper, path};
 
 impl<Z: ZooKeeper> Entering<'_, Z> {
@@ -94,7 +94,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                     }
                     return Ok(registered);
                 }
-                Err(Error::Multi { index: 0, .. }) => {
+                Err(Error::Multi { index: 0, cause }) if !cause.says_nothing_of_the_tree() => {
                     self.next = None;
                     if self.barrier.options.reuse == Reuse::Once {
                         self.give_up_duty();
@@ -103,7 +103,8 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                     match reading {
                         Some(reading) => match reading.await {
                             Ok((found, watch)) => self.found_generation(&found, watch)?,
-                            Err(Error::NoNode | Error::ConnectionLoss) => self.find_generation().await?,
+                            Err(Error::NoNode) => self.find_generation().await?,
+                            Err(e) if e.is_transient() => self.find_generation().await?,
                             Err(e) => return Err(e),
                         },
                         None => self.find_generation().await?,
@@ -115,6 +116,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                         Err(e) => again(zk, status, e).await?,
                     }
                 }
+                Err(e) if e.is_retryable_refusal() => again(zk, status, e).await?,
                 // The reply may be lost after we were registered, so look before registering again.
                 Err(Error::ConnectionLoss) => {
                     self.next = None;
@@ -178,7 +180,8 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                 self.next = (found.stat.version == self.generation).then_some(watch);
                 Ok(())
             }
-            Err(Error::NoNode | Error::ConnectionLoss) => Ok(()),
+            Err(Error::NoNode) => Ok(()),
+            Err(e) if e.is_transient() => Ok(()),
             Err(e) => Err(e),
         }
     }
@@ -192,7 +195,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
         'look: loop {
             let status = connected(zk).await?;
             let (settled, list) = (settle(zk, &directory), zk.children(&directory));
-            if let Err(e @ (Error::ConnectionLoss | Error::SessionOver(_))) = settled.await {
+            if let Err(e) = answered(Some(settled)).await {
                 again(zk, status, e).await?;
                 continue;
             }

@@ -3,7 +3,7 @@
 use super::enter::Entering;
 use super::roster::{Roster, name_of};
 use super::{MEMBER_OVERHEAD_BYTES, Reuse};
-use crate::race::{again, connected, reconnected};
+use crate::race::{again, connected};
 use crate::zk::{CreateMode, Duty, Error, Op, OpResult, ZooKeeper, path};
 
 /// What step 3 came to.
@@ -107,9 +107,9 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                 self.keeper = Some(zk.arm(Duty::Fixed { path, czxid: None, connection: status.connection }));
             }
             match zk.multi(ops.clone()).await {
-                Err(Error::ConnectionLoss) => {
-                    is_in_doubt = true;
-                    reconnected(zk, status).await?;
+                Err(e) if e.is_transient() => {
+                    is_in_doubt |= e.is_outcome_unknown();
+                    again(zk, status, e).await?;
                 }
                 Err(e @ (Error::SessionOver(_) | Error::Unexpected(_))) => return Err(e),
                 result => return Ok((result, is_in_doubt)),

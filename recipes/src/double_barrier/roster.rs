@@ -17,10 +17,10 @@ pub(super) struct Roster(Vec<String>);
 impl Roster {
     /// Those of a list that are members.
     pub(super) fn of(names: Vec<String>) -> Roster {
-        let mut members: Vec<String> =
-            names.into_iter().filter(|name| MEMBER.number(name).is_some()).collect();
-        members.sort_by(|a, b| (MEMBER.number(a), a).cmp(&(MEMBER.number(b), b)));
-        Roster(members)
+        let numbered = |name: String| Some((MEMBER.number(&name)?, name));
+        let mut members: Vec<(i32, String)> = names.into_iter().filter_map(numbered).collect();
+        members.sort_unstable();
+        Roster(members.into_iter().map(|(_, name)| name).collect())
     }
 
     /// The members by name, the lowest first.
@@ -45,7 +45,14 @@ impl Roster {
 
     /// Those of another one.
     pub(super) fn among(mut self, others: &Roster) -> Roster {
-        self.0.retain(|name| others.has(name));
+        let place = |name: &str| MEMBER.number(name);
+        // Both are in the same order.
+        let mut others = others.0.iter().map(|name| (place(name), name)).peekable();
+        self.0.retain(|name| {
+            let own = (place(name), name);
+            while others.next_if(|other| *other < own).is_some() {}
+            others.peek() == Some(&own)
+        });
         self
     }
 
@@ -105,6 +112,13 @@ mod tests {
         let all = roster(&[B2, A, "ready", "x-member-7", B]);
         assert_eq!(all.names(), [B, A, B2]);
         assert!(all.has(A) && !all.clone().without(A).has(A));
+    }
+
+    #[test]
+    fn a_list_is_narrowed_to_those_of_a_roster() {
+        let other = "3123456789abcdef0123456789abcdef-member-0000000002";
+        assert_eq!(roster(&[B2, A, other]).among(&roster(&[A, B, B2])).names(), [A, B2]);
+        assert_eq!(roster(&[B, other]).among(&roster(&[A, B2])).names(), [""; 0]);
     }
 
     #[test]

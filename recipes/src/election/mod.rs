@@ -18,7 +18,7 @@ mod term;
 pub use observe::{Leader, Leadership};
 pub use term::Term;
 
-use crate::hold::{Grant, Hold, OnSuspect};
+use crate::hold::{Grant, Hold, OnSuspect, margin_in};
 use crate::line::{Contender, Line, Place};
 use crate::naming::{Marks, Role};
 use crate::observe::operation;
@@ -52,6 +52,8 @@ pub struct ElectionOptions {
     pub on_suspect: OnSuspect,
     /// How long before the end of the session a leader has to have stopped; `None` for a tenth of the session timeout.
     /// It must cover the drift of the clocks over one timeout and the time a leader takes to stop.
+    /// It must be shorter than the timeout. Between two heartbeats a third of the timeout may pass: a margin of more than
+    /// half loses holds on a calm network.
     pub margin: Option<Duration>,
     /// What the candidate's znode holds, for whoever looks at it: who is standing, say.
     pub data: Vec<u8>,
@@ -123,10 +125,11 @@ impl<Z: ZooKeeper> Election<Z> {
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the data do not fit into a request.
+    /// breaks the rule of paths; the data do not fit into a request; the margin is not shorter than the session timeout.
     pub fn new(zk: &Z, directory: &str, options: ElectionOptions) -> Result<Self, Error> {
         let line = Line { directory: directory.to_owned(), marks: MARKS, parents: options.parents };
         line.validate(&options.data)?;
+        margin_in(zk, options.margin)?;
         Ok(Election { zk: zk.clone(), line, record: path::join(directory, RECORD), options })
     }
 
@@ -136,6 +139,9 @@ impl<Z: ZooKeeper> Election<Z> {
     ///
     /// Dropping the future withdraws: its candidate is deleted in the background, also if the reply to its create has
     /// not come yet, and its watch is removed. Before the first poll nothing was sent.
+    ///
+    /// A future that is left unpolled holds up no other call, but its candidate stays: those behind it wait for it, as for
+    /// a leader. Drop it to withdraw.
     ///
     /// # When the connection is lost
     ///
@@ -149,15 +155,17 @@ impl<Z: ZooKeeper> Election<Z> {
     /// # Errors
     ///
     /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when somebody else deleted our
-    /// candidate; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`].
+    /// candidate; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
+    /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout as short as the margin.
     pub async fn stand(&self) -> Result<Term<Z>, Error> {
         operation!(&self.zk, RECIPE, "stand", &self.line.directory).of(self.standing()).await
     }
 
     async fn standing(&self) -> Result<Term<Z>, Error> {
+        margin_in(&self.zk, self.options.margin)?;
         let (place, look) = self.line.join(&self.zk, CANDIDATE, &self.options.data).await?;
         self.line.turn(&self.zk, &place, look, EVERYBODY).await?;
-        Ok(self.term(place))
+        self.term(place)
     }
 
     /// As [`stand`](Self::stand), but for at most `limit`, counted from the call over all that happens.
@@ -171,8 +179,7 @@ impl<Z: ZooKeeper> Election<Z> {
         operation.of(within(&self.zk, until, self.standing()))
     }
 
-    fn term(&self, place: Place) -> Term<Z> {
-        let margin = self.options.margin.unwrap_or_else(|| self.zk.timeout() / 10);
+    fn term(&self, place: Place) -> Result<Term<Z>, Error> {
         let grant = Grant {
             recipe: RECIPE,
             path: place.path,
@@ -181,9 +188,9 @@ impl<Z: ZooKeeper> Election<Z> {
             data: self.options.data.clone(),
             armed: place.armed,
             on_suspect: self.options.on_suspect,
-            margin,
+            margin: margin_in(&self.zk, self.options.margin)?,
         };
-        Term::new(&self.zk, Hold::new(&self.zk, grant), self.record.clone())
+        Ok(Term::new(&self.zk, Hold::new(&self.zk, grant), self.record.clone()))
     }
 
     /// Follows who leads. Step 3. Nothing is sent before the first [`next`](Leadership::next).
@@ -195,7 +202,8 @@ impl<Z: ZooKeeper> Election<Z> {
     ///
     /// # Errors
     ///
-    /// `ConnectionLoss`, [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over),
+    /// [`is_denied`](Error::is_denied).
     pub async fn candidates(&self) -> Result<Vec<Contender>, Error> {
         self.line.contenders(&self.zk).await
     }

@@ -12,8 +12,8 @@ use super::RECIPE;
 use super::record::Record;
 use crate::line::{Contender, Line};
 use crate::observe::{self, operation};
-use crate::race::{connected, reconnected};
-use crate::zk::{Error, ZooKeeper, path};
+use crate::race::{again, connected};
+use crate::zk::{Error, ZooKeeper};
 
 /// What is known of the leadership.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,11 +92,10 @@ impl<Z: ZooKeeper> Leadership<Z> {
             let status = connected(&self.zk).await?;
             let looked = match look(&self.zk, &self.line, &self.record).await {
                 Ok(looked) => looked,
-                Err(Error::ConnectionLoss) => {
-                    reconnected(&self.zk, status).await?;
+                Err(e) => {
+                    again(&self.zk, status, e).await?;
                     continue;
                 }
-                Err(e) => return Err(e),
             };
             let Some((news, watch)) = looked else { continue };
             self.watch = Some(watch);
@@ -122,18 +121,19 @@ async fn look<Z: ZooKeeper>(zk: &Z, line: &Line, record: &str) -> Result<Option<
         Err(Error::NoNode) => Vec::new(),
         Err(e) => return Err(e),
     };
-    let candidates = line.sorted(zk, &names).await?;
+    let order = line.in_order(zk, &names).await?;
+    let first = order.first().map(|(_, index)| names[*index].as_str());
+    let unacknowledged = || Leader::Unacknowledged { candidates: line.those(&names, &order) };
     let Some((said, watch)) = reading else {
         let (found, watch) = zk.exists_watch(record).await?;
         // It has come in between: what it says is read at the next look.
-        return Ok(found.is_none().then_some((Leader::Unacknowledged { candidates }, watch)));
+        return Ok(found.is_none().then(|| (unacknowledged(), watch)));
     };
-    let first = candidates.first().map(|candidate| path::split(&candidate.path).1);
     let news = match said {
         Some(said) if first == Some(said.candidate.as_str()) => {
             Leader::Acknowledged { epoch: said.epoch, data: said.data }
         }
-        _ => Leader::Unacknowledged { candidates },
+        _ => unacknowledged(),
     };
     Ok(Some((news, watch)))
 }

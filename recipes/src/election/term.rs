@@ -4,7 +4,7 @@ use super::RECIPE;
 use super::record::Record;
 use crate::hold::{Hold, HoldState, LostReason, Released, Stop};
 use crate::observe::operation;
-use crate::race::{connected, reconnected};
+use crate::race::{again, connected};
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, OpResult, ZooKeeper, path};
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -148,10 +148,10 @@ impl<Z: ZooKeeper> Term<Z> {
             // In one transaction with a check of the candidate: one who has been deposed writes nothing.
             match self.hold.transact(ops).await {
                 Ok(_) => return Ok(()),
-                Err(Error::ConnectionLoss) => {
+                Err(e) if e.is_transient() => {
                     // It may stand there already: then it must not be taken for a relic.
-                    in_doubt = true;
-                    reconnected(&self.zk, status).await?;
+                    in_doubt |= e.is_outcome_unknown();
+                    again(&self.zk, status, e).await?;
                 }
                 Err(Error::Removed(_)) if in_doubt => return Err(Error::ConnectionLoss),
                 // As long as our candidate exists nobody else leads: either it is ours, or a relic of one before us.
@@ -170,10 +170,7 @@ impl<Z: ZooKeeper> Term<Z> {
                                 vec![Op::Set { path, data: gate.data, version }, delete(&self.record)];
                         }
                         (Err(Error::NoNode), _) | (_, Err(Error::NoNode)) => {}
-                        (Err(Error::ConnectionLoss), _) | (_, Err(Error::ConnectionLoss)) => {
-                            reconnected(&self.zk, status).await?;
-                        }
-                        (Err(e), _) | (_, Err(e)) => return Err(e),
+                        (Err(e), _) | (_, Err(e)) => again(&self.zk, status, e).await?,
                     }
                 }
                 // The relic is gone, or somebody has written to the directory.

@@ -13,7 +13,7 @@ use crate::line::is_good;
 use crate::naming::{Marks, READ};
 use crate::observe::operation;
 use crate::own::Own;
-use crate::race::{connected, reconnected};
+use crate::race::{again, connected};
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, ZooKeeper, path};
 
 impl<Z: ZooKeeper> Hold<Z> {
@@ -42,7 +42,7 @@ impl<Z: ZooKeeper> Hold<Z> {
             let status = connected(zk).await?;
             match zk.multi(self.exchange(&path)).await {
                 Ok(_) => break Ok(()),
-                Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
+                Err(e) if e.is_transient() => again(zk, status, e).await?,
                 Err(Error::Multi { index: 0, cause }) if *cause == Error::NodeExists => {
                     // Nobody else makes that name: it was applied, and its answer was lost.
                     break Ok(());

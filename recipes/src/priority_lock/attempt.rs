@@ -2,15 +2,15 @@
 
 use super::names::{self, Standing};
 use super::{Preempt, Priority, PriorityLock, WORD};
-use crate::hold::{Grant, Hold};
+use crate::hold::{Grant, Hold, margin_in};
 use crate::line::{Entry, Place, Seen, is_good};
 use crate::naming::{READ, Role};
 use crate::observe;
 use crate::own::Own;
-use crate::race::{connected, first, reconnected};
+use crate::race::{again, connected, first, reconnected};
 use crate::revoke;
 use crate::shared_lock::conflicts;
-use crate::zk::duty::settle;
+use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Duty, Error, Listing, Op, OpResult, Stat, Status, Time, ZooKeeper, path};
 use futures_util::future::{Either, try_join_all};
 use std::future::Future;
@@ -87,6 +87,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         role: Role,
         priority: Priority,
     ) -> Result<Hold<Z>, Error> {
+        margin_in(&lock.zk, lock.options.margin)?;
         let guid = lock.zk.guid();
         let name = names::held(guid, role, priority);
         let prefix = format!("{name}-");
@@ -112,8 +113,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
                 }
                 Ok(Turn::Behind(nearest)) => attempt.wait_behind(&nearest).await?,
                 Ok(Turn::Blocked(holders)) => attempt.wait_for(&holders).await?,
-                Err(Error::ConnectionLoss) => drop(reconnected(&lock.zk, status).await?),
-                Err(e) => return Err(e),
+                Err(e) => again(&lock.zk, status, e).await?,
             }
         }
     }
@@ -128,8 +128,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
             match look(self.lock).await {
                 Ok(view) => return Ok(view),
                 Err(Error::NoNode) => return Err(self.removed()),
-                Err(Error::ConnectionLoss) => drop(reconnected(&self.lock.zk, status).await?),
-                Err(e) => return Err(e),
+                Err(e) => again(&self.lock.zk, status, e).await?,
             }
         }
     }
@@ -149,11 +148,23 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
                 if is_good(other.number) { other.number == own.number } else { !is_good(own.number) };
             other.priority == own.priority && is_alike
         };
-        let others = view.line.iter().filter(|name| *name != own_name);
-        let ranked = self.lock.ranked(others, |who| conflicts(who.role), unclear).await?;
-        let ahead = ranked.into_iter().filter(|(rank, _)| *rank < own_rank);
-        if let Some((_, nearest)) = ahead.max_by_key(|(rank, _)| *rank) {
-            return Ok(Turn::Behind(path::join(&self.lock.line.directory, nearest)));
+        let mut nearest = None;
+        let mut asked = Vec::new();
+        for (index, name) in view.line.iter().enumerate() {
+            let Some(who) = Standing::read(name) else { continue };
+            if !conflicts(who.role) || name == own_name {
+                continue;
+            }
+            match unclear(who) {
+                false => nearest = nearest.max(Some((who.rank(0), index)).filter(|one| one.0 < own_rank)),
+                true => asked.push((who, index)),
+            }
+        }
+        for (who, index, czxid) in self.lock.czxids(&view.line, asked).await? {
+            nearest = nearest.max(Some((who.rank(czxid), index)).filter(|one| one.0 < own_rank));
+        }
+        if let Some((_, nearest)) = nearest {
+            return Ok(Turn::Behind(path::join(&self.lock.line.directory, &view.line[nearest])));
         }
         let holder = |name: &String| {
             let (role, priority) = names::read_held(name)?;
@@ -203,7 +214,9 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
             Ok(results) => results.iter().find_map(written_at),
             Err(Error::ConnectionLoss) => return self.granted_unheard(status).await,
             Err(e) => {
-                self.place.armed.narrow(Duty::Path(self.place.path.clone()));
+                if !e.is_outcome_unknown() {
+                    self.place.armed.narrow(Duty::Path(self.place.path.clone()));
+                }
                 return self.refused(e, status).await.map(|()| None);
             }
         };
@@ -236,7 +249,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
             // The holders' directory has been taken away: the next look finds it missing.
             Error::Multi { index: 3, cause } if *cause == Error::NoNode => Ok(()),
             Error::Multi { cause, .. } if *cause == Error::NoNode => Err(self.removed()),
-            e => Err(e),
+            e => again(&self.lock.zk, status, e).await,
         }
     }
 
@@ -246,14 +259,13 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         let mut status = reconnected(zk, before).await?;
         let granted = loop {
             let (settled, stat) = (settle(zk, &self.lock.directory), zk.exists(&self.held));
-            let settled = settled.await;
-            match (settled, stat.await) {
-                (Err(e @ Error::SessionOver(_)), _) => return Err(e),
-                (Err(Error::ConnectionLoss), _) | (_, Err(Error::ConnectionLoss)) => {
-                    status = reconnected(zk, status).await?;
+            let settled = answered(Some(settled)).await;
+            match settled.and(stat.await) {
+                Ok(stat) => break stat.filter(|stat| stat.ephemeral_owner == zk.session()),
+                Err(e) => {
+                    again(zk, status, e).await?;
+                    status = connected(zk).await?;
                 }
-                (_, Ok(stat)) => break stat.filter(|stat| stat.ephemeral_owner == zk.session()),
-                (_, Err(e)) => return Err(e),
             }
         };
         match granted {
@@ -288,7 +300,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
             data: options.data.clone(),
             armed,
             on_suspect: options.on_suspect,
-            margin: options.margin.unwrap_or_else(|| zk.timeout() / 10),
+            margin: margin_in(zk, options.margin)?,
         };
         Ok(Hold::of(zk, own, grant))
     }
@@ -377,8 +389,7 @@ fn gone<Z: ZooKeeper>(
                 watch.await.map(drop)
             }
             Err(Error::NoNode) => Ok(()),
-            Err(Error::ConnectionLoss) => reconnected(&zk, status).await.map(drop),
-            Err(e) => Err(e),
+            Err(e) => again(&zk, status, e).await,
         }
     }
 }

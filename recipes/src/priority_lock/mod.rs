@@ -22,8 +22,8 @@ mod attempt;
 mod names;
 
 use crate::guard::guard_methods;
-use crate::hold::{Hold, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop};
-use crate::line::{Line, Rank, is_good};
+use crate::hold::{Hold, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, margin_in};
+use crate::line::{Line, is_good};
 use crate::naming::{Marks, Priority, READ, WRITE};
 use crate::observe::operation;
 use crate::parents::Parents;
@@ -71,6 +71,8 @@ pub struct PriorityLockOptions {
     pub on_suspect: OnSuspect,
     /// How long before the end of the session a holder has to have stopped; `None` for a tenth of the session timeout.
     /// It must cover the drift of the clocks over one timeout and the time a holder takes to stop.
+    /// It must be shorter than the timeout. Between two heartbeats a third of the timeout may pass: a margin of more than
+    /// half loses holds on a calm network.
     pub margin: Option<Duration>,
     /// What the znode holds until somebody asks its owner to go; not the word itself, which is `unlock`.
     pub data: Vec<u8>,
@@ -162,13 +164,15 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the data do not fit into a request, or are the word that asks to go.
+    /// breaks the rule of paths; the data do not fit into a request, or are the word that asks to go; the margin is not
+    /// shorter than the session timeout.
     pub fn new(zk: &Z, directory: &str, options: PriorityLockOptions) -> Result<Self, Error> {
         path::validate_directory(directory)?;
         if options.data == WORD.as_bytes() {
             return Err(Error::BadInput("the data are the word that asks an owner to go".to_owned()));
         }
         let (line, held) = (path::join(directory, "line"), path::join(directory, "held"));
+        margin_in(zk, options.margin)?;
         // A grant is the longest request: it names five znodes.
         path::validate_size(&path::join(&line, &"x".repeat(64)).repeat(5), &options.data)?;
         let line = Line { directory: line, marks: Marks::standard(names::INFIXES), parents: options.parents };
@@ -183,6 +187,9 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     /// watches are removed. Who was asked to go stays asked; nobody is made to go any more. Before the first poll nothing
     /// was sent.
     ///
+    /// A future that is left unpolled holds up no other call, but its place in line, or among the holders, stays: those who
+    /// come behind it wait for it. Drop it to give up the place.
+    ///
     /// # When the connection is lost
     ///
     /// The place in line, or among the holders, stays as long as the session does. What a lost reply would have said is
@@ -192,7 +199,8 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     ///
     /// [`is_session_over`](Error::is_session_over); [`is_revoked`](Error::is_revoked) when it was asked to go while it
     /// waited: it has left the line; [`is_removed`](Error::is_removed) when somebody else deleted its znode;
-    /// [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`].
+    /// [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
+    /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout as short as the margin.
     pub async fn read(&self, priority: Priority) -> Result<PriorityRead<Z>, Error> {
         operation!(&self.zk, RECIPE, "read", &self.directory).of(self.reading(priority)).await
     }
@@ -250,7 +258,8 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     ///
     /// # Errors
     ///
-    /// `ConnectionLoss`, [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over),
+    /// [`is_denied`](Error::is_denied).
     pub async fn contenders(&self) -> Result<Vec<PriorityContender>, Error> {
         let (held, line) = (self.zk.children(&self.held), self.zk.children(&self.line.directory));
         let names = |listing: Result<crate::zk::Listing, Error>| match listing {
@@ -270,44 +279,44 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         };
         let mut all: Vec<_> = held.iter().filter_map(holder).collect();
         all.sort_by_key(|holder| holder.priority);
-        let is_worn = |who: Standing| !is_good(who.number);
-        let mut ranked = self.ranked(line.iter(), |_| true, is_worn).await?;
-        ranked.sort_by_key(|(rank, _)| *rank);
-        let waiter = |(_, name): (_, &String)| {
-            let Standing { role, priority, .. } = Standing::read(name)?;
-            let path = path::join(&self.line.directory, name);
-            Some(PriorityContender { path, priority, writes: role == WRITE, holds: false })
+        let mut waiting = Vec::with_capacity(line.len());
+        let mut worn = Vec::new();
+        for (index, name) in line.iter().enumerate() {
+            match Standing::read(name) {
+                Some(who) if is_good(who.number) => waiting.push((who.rank(0), index, who)),
+                Some(who) => worn.push((who, index)),
+                None => {}
+            }
+        }
+        let worn = self.czxids(&line, worn).await?;
+        waiting.extend(worn.into_iter().map(|(who, index, czxid)| (who.rank(czxid), index, who)));
+        waiting.sort_unstable_by_key(|(rank, index, _)| (*rank, *index));
+        let waiter = |(_, index, who): (_, usize, Standing)| {
+            let (priority, writes) = (who.priority, who.role == WRITE);
+            let path = path::join(&self.line.directory, &line[index]);
+            PriorityContender { path, priority, writes, holds: false }
         };
-        all.extend(ranked.into_iter().filter_map(waiter));
+        all.extend(waiting.into_iter().map(waiter));
         Ok(all)
     }
 
-    /// Who of `names` stands in line and counts, with rank. The czxids of those whose numbers are unclear are asked for, in
-    /// one flight.
-    async fn ranked<'a>(
+    /// The czxids of those in line whose numbers do not tell the order; in one flight. Those that are gone have none.
+    async fn czxids(
         &self,
-        names: impl Iterator<Item = &'a String>,
-        counts: impl Fn(Standing) -> bool,
-        is_unclear: impl Fn(Standing) -> bool,
-    ) -> Result<Vec<((Priority, Rank), &'a String)>, Error> {
-        let mut asked = Vec::new();
-        for name in names {
-            let Some(who) = Standing::read(name).filter(|who| counts(*who)) else { continue };
-            let stat = is_unclear(who).then(|| self.zk.exists(&path::join(&self.line.directory, name)));
-            asked.push((who, name, stat));
+        names: &[String],
+        of: Vec<(Standing, usize)>,
+    ) -> Result<Vec<(Standing, usize, i64)>, Error> {
+        let ask = |(who, index): (Standing, usize)| {
+            (who, index, self.zk.exists(&path::join(&self.line.directory, &names[index])))
+        };
+        let asked: Vec<_> = of.into_iter().map(ask).collect();
+        let mut found = Vec::with_capacity(asked.len());
+        for (who, index, stat) in asked {
+            if let Some(stat) = stat.await? {
+                found.push((who, index, stat.czxid));
+            }
         }
-        let mut ranked = Vec::with_capacity(asked.len());
-        for (who, name, stat) in asked {
-            let czxid = match stat {
-                None => 0,
-                Some(stat) => match stat.await? {
-                    Some(stat) => stat.czxid,
-                    None => continue,
-                },
-            };
-            ranked.push((who.rank(czxid), name));
-        }
-        Ok(ranked)
+        Ok(found)
     }
 
     /// Asks a holder or a waiter to go, and exactly that one: [`Fate::Asked`], or [`Fate::Gone`] if its znode was gone

@@ -3,7 +3,7 @@
 
 use super::Priority;
 use crate::line::{Rank, rank};
-use crate::naming::{READ, Role, WRITE, number};
+use crate::naming::{READ, Role, WRITE, numbered};
 use crate::zk::Guid;
 
 /// The infixes of readers and writers.
@@ -29,9 +29,10 @@ impl Standing {
     }
 
     pub(super) fn read(name: &str) -> Option<Standing> {
-        let (role, rest) = split(name)?;
-        let (digits, tail) = rest.split_at_checked(DIGITS)?;
-        Some(Standing { role, priority: priority(digits)?, number: number(tail.strip_prefix('-')?)? })
+        numbered(name).into_iter().flatten().find_map(|(front, number)| {
+            let (role, priority) = read_held(front.strip_suffix('-')?)?;
+            Some(Standing { role, priority, number })
+        })
     }
 }
 
@@ -42,15 +43,12 @@ pub(super) fn held(guid: Guid, role: Role, priority: Priority) -> String {
 
 /// What the name of one who holds the lock says.
 pub(super) fn read_held(name: &str) -> Option<(Role, Priority)> {
-    let (role, rest) = split(name)?;
-    Some((role, priority(rest)?))
-}
-
-fn split(name: &str) -> Option<(Role, &str)> {
-    INFIXES
-        .iter()
-        .enumerate()
-        .find_map(|(role, infix)| Some((role, &name[name.rfind(infix)? + infix.len()..])))
+    let (front, digits) = name.split_at_checked(name.len().checked_sub(DIGITS)?)?;
+    let priority = priority(digits)?;
+    let role = INFIXES.iter().position(|infix| front.ends_with(infix))?;
+    // The infix of readers counts first, wherever it stands.
+    let is_plain = role == READ || !front.contains(INFIXES[READ]);
+    is_plain.then_some((role, priority))
 }
 
 fn priority(digits: &str) -> Option<Priority> {
@@ -91,6 +89,7 @@ mod tests {
             "5f3a-read-0000x-0000000007",
             "5f3a-read-0000ä-0000000007",
             "5f3a-lock-00003-0000000007",
+            "5f3a-read-x-write-00003-0000000007",
         ] {
             assert_eq!(Standing::read(foreign), None, "{foreign}");
         }

@@ -2,10 +2,9 @@
 
 use super::{Core, Item};
 use crate::observe::operation;
-use crate::race::{connected, reconnected};
+use crate::race::{again, connected};
 use crate::receipt::Receipt;
 use crate::zk::{Armed, Error, Op, ZooKeeper};
-use futures_util::lock::Mutex;
 use std::sync::Arc;
 
 /// An item in one's hands, until it is done with or given back.
@@ -13,10 +12,12 @@ use std::sync::Arc;
 /// # Cancellation
 ///
 /// Dropping it gives the item back in the background, as long as the session lives; else the end of the session does.
+///
+/// A future of it that is left unpolled holds up no other call: neither those on other claims nor those of the consumer.
 #[must_use = "dropping a claim gives the item back"]
 pub struct Claimed<Z: ZooKeeper> {
     pub(super) core: Core<Z>,
-    pub(super) receipt: Arc<Mutex<Receipt<Z>>>,
+    pub(super) receipt: Receipt<Z>,
     /// The receipt that stood when it was claimed.
     pub(super) stood: Arc<str>,
     pub(super) item: Item,
@@ -82,7 +83,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
         let Some(first) = claims.first() else {
             return Err(Error::BadInput("there is nothing to be done with".into()));
         };
-        if claims.iter().any(|claim| !Arc::ptr_eq(&claim.receipt, &first.receipt)) {
+        if claims.iter().any(|claim| !claim.receipt.is(&first.receipt)) {
             return Err(Error::BadInput("the claims come from several consumers".into()));
         }
         let (core, receipt) = (first.core.clone(), first.receipt.clone());
@@ -91,7 +92,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
         let own = all.len();
         all.extend(ops);
         let done = async {
-            let (mut receipt, stood) = (receipt.lock().await, &first.stood);
+            let stood = &first.stood;
             // Where another one stands the names of before may be those of others.
             let all_stand = claims.iter().all(|claim| claim.stood == *stood);
             if all_stand && receipt.write_under(stood, &all).await? { Ok(()) } else { Err(Error::ClaimLost) }
@@ -144,9 +145,9 @@ impl<Z: ZooKeeper> Claimed<Z> {
             let status = connected(&self.core.zk).await?;
             match self.core.zk.multi(self.gives_back()).await {
                 Ok(_) => break,
-                Err(Error::ConnectionLoss) => {
-                    was_sent = true;
-                    reconnected(&self.core.zk, status).await?;
+                Err(e) if e.is_transient() => {
+                    was_sent |= e.is_outcome_unknown();
+                    again(&self.core.zk, status, e).await?;
                 }
                 // After a lost answer, not ours any more means done.
                 Err(Error::Multi { cause, .. }) if was_sent && is_gone(&cause) => return Ok(()),

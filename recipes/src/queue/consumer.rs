@@ -9,7 +9,6 @@ use crate::race::first;
 use crate::receipt::Receipt;
 use crate::zk::{Error, ZooKeeper};
 use futures_util::future::Either;
-use futures_util::lock::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -34,6 +33,11 @@ pub struct Item {
 /// When the future of a take is dropped, its items are still in the queue, or they are in this consumer's hands, and it
 /// hands them out at its next call. A claim is given back. Whoever waited in line leaves it.
 ///
+/// A future that is left unpolled holds up no other call on what this consumer has handed out: an item can be
+/// [done with](Claimed::done) while a [`claim`](Self::claim) stands still. But with [`Idle::HerdFree`](super::Idle::HerdFree)
+/// an idle consumer keeps its place in line: while its future is left unpolled, a put wakes it and nobody else, so other
+/// idle consumers wait. Drop the future to leave the line, or use [`Idle::Textbook`](super::Idle::Textbook).
+///
 /// Dropping the consumer loses the items in its hands that were taken, see [`settle`](Self::settle) and
 /// [`in_hand`](Self::in_hand); claims are given back.
 ///
@@ -48,7 +52,7 @@ pub struct Item {
 /// in the queue again.
 pub struct Consumer<Z: ZooKeeper> {
     pub(super) core: Core<Z>,
-    pub(super) receipt: Arc<Mutex<Receipt<Z>>>,
+    pub(super) receipt: Receipt<Z>,
     pub(super) prefetch: usize,
     /// What is left of the last list.
     pub(super) known: VecDeque<String>,
@@ -68,7 +72,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
     pub(crate) fn new(core: Core<Z>, Prefetch(prefetch): Prefetch) -> Result<Self, Error> {
         at_least_one(prefetch)?;
         Ok(Consumer {
-            receipt: Arc::new(Mutex::new(core.receipt())),
+            receipt: core.receipt(),
             core,
             prefetch,
             known: VecDeque::new(),

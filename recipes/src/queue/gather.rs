@@ -4,10 +4,9 @@ use super::claimed::Claimed;
 use super::consumer::{Consumer, Item};
 use super::{Delivery, Idle, Order};
 use crate::line::Place;
-use crate::race::{connected, reconnected};
+use crate::race::{again, connected};
 use crate::receipt::Fate;
 use crate::zk::{CreateMode, Data, Duty, Error, Listing, Op, ZooKeeper};
-use std::collections::BTreeSet;
 
 /// What becomes of a call that finds nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -83,9 +82,8 @@ impl<Z: ZooKeeper> Consumer<Z> {
     /// Step 1. What was listed while another receipt stood may be of a queue that was deleted and made again since, where the
     /// same names stand for other items.
     async fn stand(&mut self) -> Result<(), Error> {
-        let mut receipt = self.receipt.lock().await;
-        self.core.ready(&mut receipt).await?;
-        let stands = receipt.path().unwrap_or_default();
+        self.core.ready(&self.receipt).await?;
+        let stands = self.receipt.path().unwrap_or_default();
         if *self.stood != *stands {
             self.stood = stands.into();
             self.known.clear();
@@ -98,7 +96,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         if self.under_way.is_empty() {
             return Ok(false);
         }
-        let fate = self.receipt.lock().await.settled().await?;
+        let fate = self.receipt.settled().await?;
         let items = std::mem::take(&mut self.under_way);
         if fate == Some(Fate::Applied) {
             self.hand.extend(items);
@@ -114,13 +112,12 @@ impl<Z: ZooKeeper> Consumer<Z> {
             let claims = self.claims_listing();
             match list.await {
                 Ok(list) => {
-                    let Some(claimed) = names_of(claims).await? else { continue };
-                    self.knows(list.names, &claimed, list.stat.version);
+                    let Some(claimed) = names_of(&self.core.zk, claims).await? else { continue };
+                    self.knows(list.names, claimed, list.stat.version);
                     return Ok(());
                 }
                 Err(Error::NoNode) => self.core.make().await?,
-                Err(Error::ConnectionLoss) => drop(reconnected(&self.core.zk, status).await?),
-                Err(e) => return Err(e),
+                Err(e) => again(&self.core.zk, status, e).await?,
             }
         }
     }
@@ -133,12 +130,12 @@ impl<Z: ZooKeeper> Consumer<Z> {
         (layout.delivery == Delivery::AtLeastOnce).then(|| self.core.zk.children(&layout.claims()))
     }
 
-    /// A list has come.
-    pub(super) fn knows(&mut self, names: Vec<String>, claimed: &BTreeSet<String>, version: i32) {
-        let mut names = self.layout().sorted(names);
-        names.retain(|name| !claimed.contains(name));
-        self.known = names.into();
+    /// A list has come. Says which of its items are claimed.
+    pub(super) fn knows(&mut self, names: Vec<String>, claimed: Vec<String>, version: i32) -> Vec<String> {
+        let (free, taken) = self.layout().sorted(names, claimed);
+        self.known = free.into();
         self.version = version;
+        taken
     }
 
     /// Step 3. Nobody reads more than a transaction has room for.
@@ -156,8 +153,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
             let status = connected(&self.core.zk).await?;
             match self.core.zk.get_many(&paths).await {
                 Ok(answers) => break answers,
-                Err(Error::ConnectionLoss) => drop(reconnected(&self.core.zk, status).await?),
-                Err(e) => return Err(e),
+                Err(e) => again(&self.core.zk, status, e).await?,
             }
         };
         let mut room = self.core.room();
@@ -178,7 +174,10 @@ impl<Z: ZooKeeper> Consumer<Z> {
     }
 
     fn strike(&mut self, name: &str) {
-        self.known.retain(|other| other != name);
+        // It is one of the first: to look through all of them for each would be too much.
+        if let Some(at) = self.known.iter().position(|other| other == name) {
+            self.known.remove(at);
+        }
     }
 
     /// What a transaction of step 4 begins with: with [`Order::Strict`], that nothing was put since the list.
@@ -206,7 +205,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         loop {
             all.truncate(own);
             all.extend(place.as_ref().map(|place| Op::Delete { path: place.path.clone(), version: None }));
-            let written = self.receipt.lock().await.write_under(&self.stood, &all).await;
+            let written = self.receipt.write_under(&self.stood, &all).await;
             let (index, cause) = match written {
                 Ok(false) => return Ok(Tried::Stale),
                 Ok(true) => {
@@ -316,14 +315,17 @@ impl<Z: ZooKeeper> Consumer<Z> {
 }
 
 /// The names in a list that may not have been asked for, and whose directory may be missing. `None` if it was lost.
-pub(super) async fn names_of(
+pub(super) async fn names_of<Z: ZooKeeper>(
+    zk: &Z,
     listing: Option<impl Future<Output = Result<Listing, Error>>>,
-) -> Result<Option<BTreeSet<String>>, Error> {
-    let Some(listing) = listing else { return Ok(Some(BTreeSet::new())) };
+) -> Result<Option<Vec<String>>, Error> {
+    let Some(listing) = listing else { return Ok(Some(Vec::new())) };
+    let status = zk.status();
     match listing.await {
-        Ok(listing) => Ok(Some(listing.names.into_iter().collect())),
-        Err(Error::NoNode) => Ok(Some(BTreeSet::new())),
+        Ok(listing) => Ok(Some(listing.names)),
+        Err(Error::NoNode) => Ok(Some(Vec::new())),
+        // Whoever asks waits for the connection anyway.
         Err(Error::ConnectionLoss) => Ok(None),
-        Err(e) => Err(e),
+        Err(e) => again(zk, status, e).await.map(|()| None),
     }
 }

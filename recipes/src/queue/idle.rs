@@ -5,7 +5,7 @@ use super::gather::names_of;
 use crate::line::Place;
 use crate::naming::Role;
 use crate::observe;
-use crate::race::{connected, first, reconnected};
+use crate::race::{again, connected, first};
 use crate::zk::{Error, ZooKeeper};
 
 /// Idle consumers are all alike, and each waits for all ahead.
@@ -58,26 +58,24 @@ impl<Z: ZooKeeper> Consumer<Z> {
             Ok(listed) => listed,
             // The queue was reaped, or deleted, under our eyes.
             Err(Error::NoNode) => return self.core.make().await,
-            Err(Error::ConnectionLoss) => return reconnected(&zk, status).await.map(drop),
-            Err(e) => return Err(e),
+            Err(e) => return again(&zk, status, e).await,
         };
-        let Some(claimed) = names_of(claims).await? else { return Ok(()) };
-        let stand = self.layout().sorted(list.names.clone());
-        self.knows(list.names, &claimed, list.stat.version);
+        let Some(claimed) = names_of(&zk, claims).await? else { return Ok(()) };
+        let taken = self.knows(list.names, claimed, list.stat.version);
         if !self.known.is_empty() {
             return Ok(());
         }
-        if stand.is_empty() {
+        if taken.is_empty() {
             observe::waits(&self.layout().root);
             changes.await?;
         } else {
             // All that is there is claimed: one of those consumers may die, or give its item back.
             let (list, released) = match zk.children_watch(&self.layout().claims()).await {
                 Ok(listed) => listed,
-                Err(Error::NoNode | Error::ConnectionLoss) => return Ok(()),
-                Err(e) => return Err(e),
+                Err(Error::NoNode) => return Ok(()),
+                Err(e) => return again(&zk, status, e).await,
             };
-            if stand.iter().any(|name| !list.names.contains(name)) {
+            if !self.layout().sorted(taken, list.names).0.is_empty() {
                 return Ok(());
             }
             observe::waits(&self.layout().root);

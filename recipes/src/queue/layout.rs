@@ -12,7 +12,7 @@ use super::{Delivery, Order};
 use crate::line::Line;
 use crate::naming::{Marks, number};
 use crate::parents::{Parents, is_at_top};
-use crate::race::{connected, reconnected};
+use crate::race::{again, connected};
 use crate::zk::{CreateMode, Error, ZooKeeper, path};
 
 /// Idle consumers in line.
@@ -84,12 +84,33 @@ impl Layout {
         Some((priority, number(digits)?.cast_unsigned()))
     }
 
-    /// The names of items, in their order.
-    pub(super) fn sorted(&self, names: Vec<String>) -> Vec<String> {
-        let mut ranked: Vec<(Rank, String)> =
-            names.into_iter().filter_map(|name| Some((self.rank(&name)?, name))).collect();
-        ranked.sort();
-        ranked.into_iter().map(|(_, name)| name).collect()
+    /// The items among some names, in their order.
+    fn ranked(&self, mut names: Vec<String>) -> impl Iterator<Item = (Rank, String)> + use<> {
+        let mut order = Vec::with_capacity(names.len());
+        let place = |(index, name): (usize, &String)| Some((self.rank(name)?, index));
+        order.extend(names.iter().enumerate().filter_map(place));
+        // Places are sorted, and not names, which are larger; names decide only where they are no name of ours.
+        order.sort_unstable_by(|(rank, index), (other, at)| {
+            rank.cmp(other).then_with(|| names[*index].cmp(&names[*at]))
+        });
+        order.into_iter().map(move |(rank, index)| (rank, std::mem::take(&mut names[index])))
+    }
+
+    /// The names of items in their order: those that are free, and those that are claimed.
+    pub(super) fn sorted(&self, names: Vec<String>, claimed: Vec<String>) -> (Vec<String>, Vec<String>) {
+        let mut claimed = self.ranked(claimed).peekable();
+        let mut taken = Vec::new();
+        // Both are in the same order.
+        let is_free = |item: (Rank, String)| {
+            while claimed.next_if(|claim| *claim < item).is_some() {}
+            if claimed.peek() != Some(&item) {
+                return Some(item.1);
+            }
+            taken.push(item.1);
+            None
+        };
+        let free = self.ranked(names).filter_map(is_free).collect();
+        (free, taken)
     }
 
     /// How the queue is set up, as its znode says it.
@@ -136,7 +157,7 @@ impl Layout {
             match made.and(self.check(zk).await) {
                 // Reaped, or deleted, in between.
                 Err(Error::NoNode) if self.parents != Parents::MustExist => {}
-                Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
+                Err(e) if e.is_transient() => again(zk, status, e).await?,
                 done => return done,
             }
         }
@@ -152,11 +173,11 @@ impl Layout {
             let status = connected(zk).await?;
             let stands = match zk.get(&self.root).await {
                 Ok(stands) => stands,
-                Err(Error::ConnectionLoss) => {
-                    reconnected(zk, status).await?;
+                Err(e @ Error::NoNode) => return Err(e),
+                Err(e) => {
+                    again(zk, status, e).await?;
                     continue;
                 }
-                Err(e) => return Err(e),
             };
             if stands.data == self.mode() {
                 return Ok(());
@@ -171,10 +192,13 @@ impl Layout {
                 )));
             }
             match zk.set(&self.root, &self.mode(), Some(stands.stat.version)).await {
+                // Deleted and made again in between, by somebody who may have meant another mode.
+                Ok(written) if written.czxid != stands.stat.czxid => {
+                    return Err(Error::Mismatch(format!("{} was made anew at the same time", self.root)));
+                }
                 // Ours, somebody else's, or lost: read again.
                 Ok(_) | Err(Error::BadVersion) => {}
-                Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
-                Err(e) => return Err(e),
+                Err(e) => again(zk, status, e).await?,
             }
         }
     }
@@ -201,8 +225,21 @@ mod tests {
     fn items_stand_in_the_order_of_their_numbers() {
         let names =
             ["queue-0000000010", "queue-0000000009", "receipts", "queue--000000007", "queue-7", "queue-"];
-        let sorted = layout(None).sorted(names.map(str::to_owned).to_vec());
+        let (sorted, _) = layout(None).sorted(names.map(str::to_owned).to_vec(), Vec::new());
         assert_eq!(sorted, ["queue-0000000009", "queue-0000000010", "queue--000000007"]);
+    }
+
+    #[test]
+    fn what_is_claimed_stands_apart() {
+        let texts = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let names = texts(&["queue-0000000010", "queue-0000000009", "queue-0000000011", "claims"]);
+        let claimed = texts(&["queue-0000000011", "claims", "queue-0000000008", "queue-0000000010"]);
+        let (free, taken) = layout(None).sorted(names.clone(), claimed);
+        assert_eq!(
+            (free, taken),
+            (texts(&["queue-0000000009"]), texts(&["queue-0000000010", "queue-0000000011"]))
+        );
+        assert_eq!(layout(None).sorted(names.clone(), names).0, texts(&[]));
     }
 
     #[test]
@@ -218,7 +255,7 @@ mod tests {
             "queue-+0001-0000000001",
             "queue-0000\u{e9}-0000000001",
         ];
-        let sorted = layout.sorted(names.map(str::to_owned).to_vec());
+        let (sorted, _) = layout.sorted(names.map(str::to_owned).to_vec(), Vec::new());
         assert_eq!(sorted, ["queue-00009-0000000002", "queue-00009-0000000003", "queue-00010-0000000001"]);
         assert_eq!(layout.prefix(5), "/q/queue-00005-");
     }

@@ -80,7 +80,7 @@ impl<Z: ZooKeeper> Producer<Z> {
             data: data.to_vec(),
             mode: CreateMode::PersistentSequential,
         }));
-        match self.core.write(&mut self.receipt, &ops).await {
+        match self.core.write(&self.receipt, &ops).await {
             // The counter stands still, so it gave a number again.
             Err(Error::Multi { index, cause }) if index >= before && *cause == Error::NodeExists => {
                 Err(Error::Exhausted(self.core.layout.root.clone()))

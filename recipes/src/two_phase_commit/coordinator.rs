@@ -5,7 +5,7 @@ use super::record::Record;
 
 use super::{Decision, Form, RECIPE, Vote};
 use crate::observe::{self, operation};
-use crate::race::{connected, first, reconnected};
+use crate::race::{again, connected, first};
 use crate::zk::{Error, Event, EventKind, Op, Stat, ZooKeeper, path};
 use futures_util::future::{Either, select_all};
 use std::future::Future;
@@ -18,7 +18,8 @@ use std::time::Duration;
 ///
 /// # Cancellation
 ///
-/// Dropping it takes back nothing.
+/// Dropping it takes back nothing. A future of it that is left unpolled holds up no other call, of this or of a site; but with
+/// [`Form::Coordinator`] and [`Form::SiteEphemerals`] it decides nothing meanwhile, as if nobody had asked.
 #[derive(Debug)]
 pub struct Coordinator<Z: ZooKeeper> {
     record: Record<Z>,
@@ -151,16 +152,15 @@ impl<Z: ZooKeeper> Coordinator<Z> {
             let all = match self.all().await {
                 Ok(Some(all)) => all,
                 Ok(None) => return Ok(()),
-                Err(Error::ConnectionLoss) => {
-                    reconnected(zk, status).await?;
+                Err(e) => {
+                    again(zk, status, e).await?;
                     continue;
                 }
-                Err(e) => return Err(e),
             };
             let ops = all.iter().map(|path| Op::Delete { path: path.clone(), version: None }).collect();
             match zk.multi(ops).await {
                 Ok(_) => return Ok(()),
-                Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
+                Err(e) if e.is_transient() => again(zk, status, e).await?,
                 // A znode has come or gone in between: list again.
                 Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => {}
                 Err(Error::Multi { index, cause })
@@ -176,6 +176,8 @@ impl<Z: ZooKeeper> Coordinator<Z> {
         let list = zk.children(path);
         let alive = zk.get_many(&self.record.all_alive());
         let names = match list.await {
+            // Another one has been begun since: ours is gone.
+            Ok(list) if list.stat.czxid != self.record.czxid => return Ok(None),
             Ok(list) => list.names,
             Err(Error::NoNode) => return Ok(None),
             Err(e) => return Err(e),
@@ -210,7 +212,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
             let asks_decision = decided.is_none().then(|| zk.children_watch(&record.path));
             let asks_tally = counted.is_none().then(|| zk.get_watch(&record.tally()));
             let asks_lives = self.ask_lives(&lives);
-            let mut is_lost = false;
+            let mut lost = None;
             if let Some(asked) = asks_decision {
                 match asked.await {
                     Ok((list, watch)) if !record.is_decided(&list)? => decided = Some(watch),
@@ -222,12 +224,16 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                         }
                     }
                     Err(Error::NoNode) => return Err(Error::NoTransaction(record.path.clone())),
-                    Err(Error::ConnectionLoss) => is_lost = true,
+                    Err(e) if e.is_transient() => lost = Some(e),
                     Err(e) => return Err(e),
                 }
             }
             if let Some(asked) = asks_tally {
-                match asked.await {
+                let asked = asked.await;
+                if let Ok((tally, _)) = &asked {
+                    record.is_part(&tally.stat)?;
+                }
+                match asked {
                     Ok((tally, watch)) if (tally.stat.version as usize) < record.sites.len() => {
                         counted = Some(watch);
                     }
@@ -245,7 +251,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                         }
                     }
                     Err(Error::NoNode) => return record.look_for_good().await,
-                    Err(Error::ConnectionLoss) => is_lost = true,
+                    Err(e) if e.is_transient() => lost = Some(e),
                     Err(e) => return Err(e),
                 }
             }
@@ -257,7 +263,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                             died.push(site);
                         }
                     }
-                    Err(Error::ConnectionLoss) => is_lost = true,
+                    Err(e) if e.is_transient() => lost = Some(e),
                     Err(e) => return Err(e),
                 }
             }
@@ -266,8 +272,8 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                     return Ok(decision);
                 }
             }
-            if is_lost {
-                reconnected(zk, status).await?;
+            if let Some(e) = lost {
+                again(zk, status, e).await?;
                 continue;
             }
             if decided.is_none() || counted.is_none() {
@@ -307,7 +313,11 @@ impl<Z: ZooKeeper> Coordinator<Z> {
         let (record, name) = (&self.record, &self.record.sites[site]);
         loop {
             let status = connected(&record.zk).await?;
-            match record.zk.get(&record.site(name)).await {
+            let vote = record.zk.get(&record.site(name)).await;
+            if let Ok(vote) = &vote {
+                record.is_part(&vote.stat)?;
+            }
+            match vote {
                 Ok(vote) if Vote::read(&vote.data)?.is_some() => break,
                 Ok(_) => match record.abort_without(name).await? {
                     Some(decision) => return Ok(Some(decision)),
@@ -315,8 +325,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                 },
                 // It has finished: it is decided.
                 Err(Error::NoNode) => return record.look_for_good().await.map(Some),
-                Err(Error::ConnectionLoss) => drop(reconnected(&record.zk, status).await?),
-                Err(e) => return Err(e),
+                Err(e) => again(&record.zk, status, e).await?,
             }
         }
         life.has_voted = true;

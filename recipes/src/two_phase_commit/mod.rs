@@ -25,8 +25,8 @@ pub use site::{Site, Voted};
 
 use crate::observe::{Outcome, operation};
 use crate::parents::Parents;
-use crate::race::{connected, reconnected};
-use crate::zk::duty::settle;
+use crate::race::{again, connected, reconnected};
+use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Error, Op, OpResult, ZooKeeper, path};
 use record::{Contents, Record};
 use std::collections::BTreeSet;
@@ -237,6 +237,11 @@ async fn write<Z: ZooKeeper>(zk: &Z, path: &str, transaction: Transaction) -> Re
                 status = connected(zk).await?;
                 continue;
             }
+            Err(e) if e.is_retryable_refusal() => {
+                again(zk, status, e).await?;
+                status = connected(zk).await?;
+                continue;
+            }
             Err(Error::ConnectionLoss) => {
                 reconnected(zk, status).await?;
                 find(zk, path, &contents.guid).await?
@@ -310,8 +315,8 @@ async fn find<Z: ZooKeeper>(zk: &Z, path: &str, guid: &str) -> Result<i64, Error
     loop {
         let status = connected(zk).await?;
         let (settled, found) = (settle(zk, path), zk.get(path));
-        if let Err(Error::ConnectionLoss) = settled.await {
-            reconnected(zk, status).await?;
+        if let Err(e) = answered(Some(settled)).await {
+            again(zk, status, e).await?;
             continue;
         }
         match found.await {
@@ -321,8 +326,7 @@ async fn find<Z: ZooKeeper>(zk: &Z, path: &str, guid: &str) -> Result<i64, Error
             Ok(_) => return Err(Error::Taken(path.to_owned())),
             // Never begun, or begun and finished: it must not be begun a second time.
             Err(Error::NoNode) => return Err(Error::ConnectionLoss),
-            Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
-            Err(e) => return Err(e),
+            Err(e) => again(zk, status, e).await?,
         }
     }
 }

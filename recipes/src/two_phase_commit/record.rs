@@ -1,8 +1,8 @@
 //! What stands in ZooKeeper for a transaction: how it is written, read, decided and looked up.
 
 use super::{Decision, Form, Transaction, Vote, told};
-use crate::race::{connected, reconnected};
-use crate::zk::duty::settle;
+use crate::race::{again, connected};
+use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, Listing, Op, Stat, ZooKeeper, path};
 use futures_util::FutureExt;
 use futures_util::future::Shared;
@@ -162,9 +162,8 @@ pub(super) async fn read<Z: ZooKeeper>(
         let settled = settles.then(|| settle(zk, path));
         let asked = zk.get_many(&all);
         let watched = watches.then(|| zk.children_watch(path));
-        // That the reads behind it are answered says that it was.
-        drop(settled);
         let answers = async {
+            answered(settled).await?;
             let found = asked.await?;
             let watched = match watched {
                 Some(watched) => match watched.await {
@@ -179,11 +178,10 @@ pub(super) async fn read<Z: ZooKeeper>(
         };
         let (found, watched) = match answers.await {
             Ok(answers) => answers,
-            Err(Error::ConnectionLoss) => {
-                reconnected(zk, status).await?;
+            Err(e) => {
+                again(zk, status, e).await?;
                 continue;
             }
-            Err(e) => return Err(e),
         };
         let mut found = found.into_iter();
         match found.next().flatten() {
@@ -251,6 +249,19 @@ impl<Z: ZooKeeper> Record<Z> {
         }
     }
 
+    /// Whether a znode below the path is one of this transaction's: all of them were made together with it. A version says
+    /// nothing of that.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Mismatch`] if it is of another transaction, or a stranger's.
+    pub(super) fn is_part(&self, stat: &Stat) -> Result<(), Error> {
+        if stat.czxid == self.czxid {
+            return Ok(());
+        }
+        Err(Error::Mismatch(format!("{} was begun anew, or a part of it was made anew", self.path)))
+    }
+
     /// Step 6: whether the list of the transaction's znodes has a decision. Until there is one, nobody takes a znode away.
     ///
     /// # Errors
@@ -279,7 +290,7 @@ impl<Z: ZooKeeper> Record<Z> {
             let status = connected(&self.zk).await?;
             let (decision, stat) = (self.zk.get(&self.decision()), self.zk.exists(&self.path));
             match self.looked(decision.await, stat.await) {
-                Err(Error::ConnectionLoss) => drop(reconnected(&self.zk, status).await?),
+                Err(e) if e.is_transient() => again(&self.zk, status, e).await?,
                 other => return other,
             }
         }
@@ -305,13 +316,11 @@ impl<Z: ZooKeeper> Record<Z> {
             let status = connected(&self.zk).await?;
             let settled = settle(&self.zk, &self.path);
             let (decision, stat) = (self.zk.get(&self.decision()), self.zk.exists(&self.path));
-            // That the reads behind it are answered says that it was.
-            drop(settled);
-            match self.looked(decision.await, stat.await) {
+            let settled = answered(Some(settled)).await;
+            match settled.and(self.looked(decision.await, stat.await)) {
                 Ok(Some(decision)) => return Ok(decision),
                 Ok(None) => return Err(self.is_not_whole()),
-                Err(Error::ConnectionLoss) => drop(reconnected(&self.zk, status).await?),
-                Err(e) => return Err(e),
+                Err(e) => again(&self.zk, status, e).await?,
             }
         }
     }
@@ -333,8 +342,7 @@ impl<Z: ZooKeeper> Record<Z> {
                     }
                 }
                 Err(Error::NoNode) => return Err(Error::NoTransaction(self.path.clone())),
-                Err(Error::ConnectionLoss) => drop(reconnected(&self.zk, status).await?),
-                Err(e) => return Err(e),
+                Err(e) => again(&self.zk, status, e).await?,
             }
         }
     }
@@ -352,7 +360,7 @@ impl<Z: ZooKeeper> Record<Z> {
             match self.zk.multi(ops.clone()).await {
                 Ok(_) => return Ok(Some(decision)),
                 // Sent again, it meets its own record if it was applied.
-                Err(Error::ConnectionLoss) => drop(reconnected(&self.zk, status).await?),
+                Err(e) if e.is_transient() => again(&self.zk, status, e).await?,
                 Err(Error::Multi { cause, .. }) => match *cause {
                     // There is one: that one counts, and not the one that we would have liked.
                     Error::NodeExists | Error::NoNode => return self.look_for_good().await.map(Some),
@@ -382,16 +390,16 @@ impl<Z: ZooKeeper> Record<Z> {
             let status = connected(&self.zk).await?;
             let votes = match self.zk.get_many(&self.votes()).await {
                 Ok(votes) => votes,
-                Err(Error::ConnectionLoss) => {
-                    reconnected(&self.zk, status).await?;
+                Err(e) => {
+                    again(&self.zk, status, e).await?;
                     continue;
                 }
-                Err(e) => return Err(e),
             };
             let mut missing = None;
             for (site, vote) in self.sites.iter().zip(votes) {
                 // Who has finished knows the decision, and so does who votes for abort.
                 let Some(vote) = vote else { return self.look_for_good().await };
+                self.is_part(&vote.stat)?;
                 match Vote::read(&vote.data)? {
                     Some(Vote::Commit) => {}
                     Some(Vote::Abort) => return self.look_for_good().await,

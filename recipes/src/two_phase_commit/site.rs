@@ -5,9 +5,9 @@ use super::record::{self, Record};
 use super::votes::Votes;
 use super::{Decision, Form, RECIPE, Vote, told};
 use crate::observe::operation;
-use crate::race::{connected, first, reconnected};
-use crate::zk::duty::settle;
-use crate::zk::{Armed, CreateMode, Duty, Error, Op, ZooKeeper};
+use crate::race::{again, connected, first};
+use crate::zk::duty::{answered, settle};
+use crate::zk::{Armed, CreateMode, Duty, Error, Op, OpResult, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::Either;
 use std::future::Future;
@@ -63,6 +63,9 @@ impl<Z: ZooKeeper> Site<Z> {
         let mut others = found.others.into_iter();
         let (own, tally) = (others.next().flatten(), others.next().flatten());
         let voter = Voter { record: found.record, site: site.to_owned(), learned, alive: None };
+        for part in [&own, &tally].into_iter().flatten() {
+            voter.record.is_part(&part.stat)?;
+        }
         let cast = match own {
             Some(own) => Vote::read(&own.data)?,
             None => {
@@ -111,7 +114,7 @@ impl<Z: ZooKeeper> Site<Z> {
             ]);
             match shown.await {
                 Ok(_) => break,
-                Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
+                Err(e) if e.is_transient() => again(zk, status, e).await?,
                 // An earlier session of this site has voted, or finished.
                 Err(Error::Multi { index: 0, cause })
                     if matches!(*cause, Error::BadVersion | Error::NoNode) =>
@@ -132,8 +135,7 @@ impl<Z: ZooKeeper> Site<Z> {
                             }
                         }
                         Err(Error::NoNode) => {}
-                        Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
-                        Err(e) => return Err(e),
+                        Err(e) => again(zk, status, e).await?,
                     }
                 }
                 Err(e) => return Err(told(e)),
@@ -150,22 +152,19 @@ impl<Z: ZooKeeper> Site<Z> {
             let status = connected(&record.zk).await?;
             let settled = settle(&record.zk, &record.path);
             let own = record.zk.get(&record.site(site));
-            // That the read behind it is answered says that it was.
-            drop(settled);
-            match own.await {
-                Ok(own) => match Vote::read(&own.data)? {
-                    Some(cast) => return Ok(Some(cast)),
-                    None => {
-                        let why = format!("somebody else has written to {}", record.site(site));
-                        return Err(Error::Mismatch(why));
-                    }
-                },
+            let settled = answered(Some(settled)).await;
+            match settled.and(own.await) {
+                Ok(own) => {
+                    record.is_part(&own.stat)?;
+                    let why =
+                        || Error::Mismatch(format!("somebody else has written to {}", record.site(site)));
+                    return Vote::read(&own.data)?.ok_or_else(why).map(Some);
+                }
                 Err(Error::NoNode) => {
                     learned.learn(record.look_for_good().await?);
                     return Ok(None);
                 }
-                Err(Error::ConnectionLoss) => drop(reconnected(&record.zk, status).await?),
-                Err(e) => return Err(e),
+                Err(e) => again(&record.zk, status, e).await?,
             }
         }
     }
@@ -186,7 +185,8 @@ impl<Z: ZooKeeper> Site<Z> {
     /// # Errors
     ///
     /// [`Error::AlreadyVoted`]: an earlier session of this site has cast the other vote. [`Error::NoTransaction`];
-    /// [`is_mismatch`](Error::is_mismatch): somebody has taken a part of it away;
+    /// [`is_mismatch`](Error::is_mismatch): somebody has taken a part of it away, or has begun another transaction on the same
+    /// path after this one was [forgotten](super::Coordinator::forget); then that one may have got the vote;
     /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied).
     pub async fn vote(self, vote: Vote) -> Result<Voted<Z>, Error> {
         let (zk, path) = (self.voter.record.zk.clone(), self.voter.record.path.clone());
@@ -205,14 +205,18 @@ impl<Z: ZooKeeper> Site<Z> {
             let (ops, decides) = self.ballot(vote)?;
             let status = connected(&record.zk).await?;
             match record.zk.multi(ops).await {
-                Ok(_) => {
+                Ok(results) => {
+                    // A server compares versions alone: the answer says whose vote it was.
+                    if let Some(OpResult::Set(stat)) = results.first() {
+                        record.is_part(stat)?;
+                    }
                     if let Some(decision) = decides {
                         learned.learn(decision);
                     }
                     return Ok(Voted::new(self.voter));
                 }
                 // Sent again, it meets its own version if it was applied.
-                Err(Error::ConnectionLoss) => drop(reconnected(&record.zk, status).await?),
+                Err(e) if e.is_transient() => again(&record.zk, status, e).await?,
                 Err(Error::Multi { index: 0, cause })
                     if matches!(*cause, Error::BadVersion | Error::NoNode) =>
                 {
@@ -276,6 +280,7 @@ impl<Z: ZooKeeper> Site<Z> {
             let status = connected(&record.zk).await?;
             match record.zk.exists(&record.tally()).await {
                 Ok(Some(stat)) => {
+                    record.is_part(&stat)?;
                     self.tally = stat.version;
                     return Ok(());
                 }
@@ -283,8 +288,7 @@ impl<Z: ZooKeeper> Site<Z> {
                     self.voter.learned.learn(record.look_for_good().await?);
                     return Ok(());
                 }
-                Err(Error::ConnectionLoss) => drop(reconnected(&record.zk, status).await?),
-                Err(e) => return Err(e),
+                Err(e) => again(&record.zk, status, e).await?,
             }
         }
     }
@@ -294,7 +298,7 @@ impl<Z: ZooKeeper> Site<Z> {
 ///
 /// # Cancellation
 ///
-/// Dropping it takes back nothing: open the site again and go on.
+/// Dropping it takes back nothing: open the site again and go on. A future of it that is left unpolled holds up no other call.
 #[must_use = "a site that has voted has to learn the decision"]
 pub struct Voted<Z: ZooKeeper> {
     voter: Voter<Z>,
@@ -442,10 +446,11 @@ impl<Z: ZooKeeper> Voted<Z> {
                 Err(e) => Err(e),
             };
             match removed {
-                Err(Error::ConnectionLoss) => {
-                    is_again = true;
-                    reconnected(zk, status).await?;
+                Err(e) if e.is_transient() => {
+                    is_again |= e.is_outcome_unknown();
+                    again(zk, status, e).await?;
                 }
+                Err(e) if e.says_nothing_of_the_tree() => return Err(told(e)),
                 // Somebody else was the last.
                 Ok(_) | Err(Error::Multi { .. }) => break,
                 Err(e) => return Err(e),
@@ -464,12 +469,10 @@ impl<Z: ZooKeeper> Voted<Z> {
         loop {
             let status = connected(zk).await?;
             let (settled, stat) = (settle(zk, path), zk.exists(path));
-            // That the read behind it is answered says that it was.
-            drop(settled);
-            match stat.await {
+            let settled = answered(Some(settled)).await;
+            match settled.and(stat.await) {
                 Ok(stat) => return Ok(stat.is_some_and(|stat| stat.czxid == *czxid)),
-                Err(Error::ConnectionLoss) => drop(reconnected(zk, status).await?),
-                Err(e) => return Err(e),
+                Err(e) => again(zk, status, e).await?,
             }
         }
     }

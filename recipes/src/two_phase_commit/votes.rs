@@ -3,7 +3,7 @@
 use super::Vote;
 use super::record::Record;
 use crate::observe;
-use crate::race::{connected, reconnected};
+use crate::race::{again, connected};
 use crate::zk::{Error, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::{Shared, select_all};
@@ -50,11 +50,10 @@ impl<Z: ZooKeeper> Votes<Z> {
             let status = connected(&record.zk).await?;
             match self.ask(record).await {
                 Ok(()) => {}
-                Err(Error::ConnectionLoss) => {
-                    reconnected(&record.zk, status).await?;
+                Err(e) => {
+                    again(&record.zk, status, e).await?;
                     continue;
                 }
-                Err(e) => return Err(e),
             }
             if let Some(told) = self.tell(record) {
                 return Ok(Some(told));
@@ -89,7 +88,7 @@ impl<Z: ZooKeeper> Votes<Z> {
                     Some(vote) => Vote::read(&vote.data)?.map_or(Known::Nothing, Known::Cast),
                     None => Known::Done,
                 };
-                self.known()[at] = found;
+                self.learns(at, found, |known| matches!(known, Known::Changed));
             }
         }
         let unknown = asked(|known| matches!(known, Known::Nothing));
@@ -102,9 +101,17 @@ impl<Z: ZooKeeper> Votes<Z> {
                 Err(Error::NoNode) => Known::Done,
                 Err(e) => return Err(e),
             };
-            self.known()[at] = found;
+            self.learns(at, found, |known| matches!(known, Known::Nothing));
         }
         Ok(())
+    }
+
+    /// An answer has come: it counts if nobody has learned more since it was asked for.
+    fn learns(&self, at: usize, found: Known<Z::Watch>, is_asked_for: fn(&Known<Z::Watch>) -> bool) {
+        let known = &mut self.known()[at];
+        if is_asked_for(known) {
+            *known = found;
+        }
     }
 
     fn tell(&self, record: &Record<Z>) -> Option<(String, Vote)> {

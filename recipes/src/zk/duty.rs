@@ -4,8 +4,9 @@
 //! 2. Dropping [`Armed`] starts the duty: its first request leaves at once, so that whatever the caller sends next
 //!    comes behind it.
 //! 3. [`Armed::done`] ends it instead. Only a confirmed end may do that (CURATOR-678).
-//! 4. [`discharge`] does what the duty says, for as long as the session lives: over reconnects and whatever the
-//!    caller's limits are; a znode that is gone already is done (CURATOR-42). It is forgotten with the session.
+//! 4. [`discharge`] does what the duty says, for as long as the session lives: over reconnects, over refusals of a server
+//!    that is overloaded or that denies access, with growing pauses, and whatever the caller's limits are. A znode that is
+//!    gone already is done (CURATOR-42). The duty is forgotten with the session.
 
 use std::any::Any;
 use std::fmt;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 
 use crate::observe::operation;
 
+use super::backoff::back_off;
 use super::{Data, Error, Listing, Op, OpResult, Stat, Status, ZooKeeper, path};
 
 /// What must not stay behind.
@@ -184,6 +186,7 @@ pub fn discharge<Z: ZooKeeper>(zk: &Z, duty: Duty) -> impl Future<Output = ()> +
     let operation = operation!(&zk, "duty", "clean_up", duty.about());
     operation.clean_up(async move {
         let mut first = first;
+        let mut refused = 0;
         loop {
             let (seen, attempt) = match first.take() {
                 Some(begun) => begun,
@@ -204,7 +207,12 @@ pub fn discharge<Z: ZooKeeper>(zk: &Z, duty: Duty) -> impl Future<Output = ()> +
                 Err(Error::ConnectionLoss) => {}
                 // Gone already is done.
                 Ok(()) | Err(Error::NoNode) => return Ok(()),
-                // Over, and the session's end takes everything along; or refused, and asking again is no help.
+                // Nobody else can do it, and as long as it is not done whoever stands behind waits.
+                Err(e) if e.says_nothing_of_the_tree() => {
+                    refused += 1;
+                    back_off(&zk, refused).await;
+                }
+                // Over, and the session's end takes everything along; or the tree is such that asking again is no help.
                 Err(e) => return Err(e),
             }
         }
@@ -299,6 +307,7 @@ where
                 for ops in others {
                     match done {
                         Ok(_) | Err(Error::ConnectionLoss | Error::SessionOver(_)) => break,
+                        Err(ref e) if e.says_nothing_of_the_tree() => break,
                         Err(_) => done = zk.multi(ops).await,
                     }
                 }
@@ -367,14 +376,17 @@ impl Replaceable {
     }
 }
 
-/// Waits for a settling write. Its own result says nothing; that it was answered says that nothing of ours is still on its
-/// way.
+/// Waits for a settling write. That it was checked says that nothing of ours is still on its way, whatever the check came
+/// to. A write that an overloaded server refused was not: it never reached the leader.
 pub(crate) async fn answered<S: Future<Output = Result<Vec<OpResult>, Error>>>(
     settle: Option<S>,
 ) -> Result<(), Error> {
     match settle {
         Some(settle) => match settle.await {
-            Err(e @ (Error::ConnectionLoss | Error::SessionOver(_))) => Err(e),
+            Err(
+                e
+                @ (Error::ConnectionLoss | Error::SessionOver(_) | Error::Refused(_) | Error::Unexpected(_)),
+            ) => Err(e),
             _ => Ok(()),
         },
         None => Ok(()),
@@ -384,7 +396,7 @@ pub(crate) async fn answered<S: Future<Output = Result<Vec<OpResult>, Error>>>(
 /// A write that changes nothing, in order to know: any write of a session is ordered behind everything of it that is
 /// still on its way, so a read behind it is final. `sync` does the same on a follower but not on the leader itself.
 ///
-/// Only *that* it was answered counts; its own result says nothing.
+/// Only *that* it was checked counts, not what the check came to.
 pub fn settle<Z: ZooKeeper>(
     zk: &Z,
     path: &str,

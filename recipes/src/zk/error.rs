@@ -1,5 +1,7 @@
 //! The one error type. Callers ask it questions; they do not list its variants.
 
+use super::Code;
+
 /// Why a request, or a recipe, came to nothing.
 ///
 /// A write has three outcomes: done, refused, or *unknown*. Unknown is never "no":
@@ -31,9 +33,9 @@ pub enum Error {
     /// The server has no such operation, or it is switched off.
     #[error("the server does not offer this operation")]
     Unimplemented,
-    /// The server refused it for a reason of its own (a quota, its load, read-only mode): certainly not applied.
+    /// The server refused it for a reason of its own (its load, a quota, read-only mode): certainly not applied.
     #[error("the server refused: {0}")]
-    Refused(String),
+    Refused(Code),
     /// No server accepted a session in time.
     #[error("no server could be reached")]
     Unreachable,
@@ -136,6 +138,33 @@ impl Error {
     /// Whether the request may or may not have been applied.
     pub fn is_outcome_unknown(&self) -> bool {
         matches!(self, Error::ConnectionLoss | Error::SessionOver(_) | Error::Unexpected(_))
+    }
+
+    /// Whether the server refused the request for a reason that passes by itself, such as its load: the request was
+    /// certainly not applied, and is worth another try after a while.
+    pub fn is_retryable_refusal(&self) -> bool {
+        match self {
+            Error::Refused(code) => code.is_passing(),
+            Error::Multi { cause, .. } => cause.is_retryable_refusal(),
+            _ => false,
+        }
+    }
+
+    /// Whether the same request may succeed later, as long as the session lives: the connection was lost, or the server
+    /// refused it for a reason that passes. [`is_outcome_unknown`](Self::is_outcome_unknown) says whether it may have been
+    /// applied.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Error::ConnectionLoss) || self.is_retryable_refusal()
+    }
+
+    /// Whether a server refused the request, or failed at it, for a reason that lies in the server, in a quota or in an
+    /// access list, and not in the tree: a duty that nobody else can do is worth more tries.
+    pub(crate) fn says_nothing_of_the_tree(&self) -> bool {
+        match self {
+            Error::Refused(_) | Error::NoAuth | Error::Unexpected(_) => true,
+            Error::Multi { cause, .. } => cause.says_nothing_of_the_tree(),
+            _ => false,
+        }
     }
 
     /// Whether the session has ended: nothing can be done with this handle any more.

@@ -7,10 +7,13 @@
 //! |---|---|
 //! | [`types`] | znodes, stats, events, session states, time |
 //! | [`error`] | the one error type, which answers questions |
+//! | [`code`] | ZooKeeper's error codes, and what each says about its request |
 //! | [`duty`] | promises to clean up that outlive a dropped future |
 //! | [`path`] | ZooKeeper's rule for paths, checked before anything is sent |
 //! | [`suite`] | the behaviour that every implementation must show, one function a rule |
 
+pub(crate) mod backoff;
+pub mod code;
 pub mod duty;
 pub mod error;
 pub mod path;
@@ -21,6 +24,7 @@ use std::future::Future;
 
 use futures_util::Stream;
 
+pub use code::Code;
 pub use duty::{Armed, Discharge, Duty, DutyId, Reserved};
 pub use error::{Error, Over};
 pub use types::{
@@ -53,10 +57,20 @@ pub use types::{
 /// Dropping a future forgets the answer, not the request: it was sent at the call. What must be undone after a drop is
 /// armed beforehand, see [`arm`](Self::arm).
 ///
+/// A future that is left unpolled holds up no other call, of this handle or another: an answer reaches whoever asked for it,
+/// also if the answers before it were not taken.
+///
 /// # When the connection is lost
 ///
 /// Requests called while the session is [`State::Suspended`] are held back until the connection returns, or fail with
 /// [`Error::ConnectionLoss`] at the next attempt that fails. Recipes wait for [`changed`](Self::changed) instead.
+///
+/// # When a server refuses a request
+///
+/// A server may refuse a request without processing it: it is overloaded or without a quorum, or a quota or an access list
+/// forbids the request. The error is that of the [`Code`]. Requests behind it are processed, so a refusal leaves a gap in a
+/// flight; for this reason an implementation does not send a refused request again. Recipes do. An implementation that is
+/// refused the registration of its watches after a reconnect gives up that connection: else the watches were lost.
 ///
 /// # When the session is over
 ///

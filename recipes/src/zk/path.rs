@@ -68,12 +68,7 @@ pub fn validate_directory(path: &str) -> Result<(), Error> {
 ///
 /// [`Error::BadInput`] with the sizes.
 pub fn validate_size(path: &str, data: &[u8]) -> Result<(), Error> {
-    validate_size_with(path, data, 0)
-}
-
-/// As [`validate_size`], with so many bytes of access list beyond one entry for everybody.
-pub(crate) fn validate_size_with(path: &str, data: &[u8], extra_bytes: usize) -> Result<(), Error> {
-    let bytes = path.len() + data.len() + CREATE_OVERHEAD_BYTES + extra_bytes;
+    let bytes = path.len() + data.len() + CREATE_OVERHEAD_BYTES;
     if bytes > MAX_REQUEST_BYTES {
         return Err(Error::BadInput(format!(
             "{} bytes of data for {path:?} make a request of {bytes} bytes; a server takes {MAX_REQUEST_BYTES}",

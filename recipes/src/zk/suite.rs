@@ -188,6 +188,7 @@ cases! {
         a_tree_watch_tells_a_gap_after_a_reconnect: "a tree watch tells one gap after a reconnect, and goes on",
     }
     sessions {
+        an_idle_session_stays_safe: "a session that nobody calls is safe for longer than its timeout: answered pings count",
         a_session_owns_its_ephemerals: "an ephemeral has its session as owner, a persistent znode has none",
         ephemerals_go_with_their_session: "a session that closes takes its ephemerals along, and only those",
         status_tells_a_connection: "a session that was opened is connected, over connection 1 or later",

@@ -1,6 +1,6 @@
 //! Whatever happens: three hundred runs of four clients with every kind of fault, and what must hold after each.
 
-use crate::common::{Client, Drops, Stage, TIMEOUT, dropping, play_with};
+use crate::common::{Client, Drops, Stage, TIMEOUT, dropping, is_refused_for_good, play_with};
 use sim_zk::choose::{Rates, Seeded};
 use sim_zk::fault::Fault;
 use sim_zk::{Config, Process};
@@ -42,7 +42,7 @@ async fn lives(stage: Stage, client: Client, tally: Arc<Mutex<Tally>>) {
         };
         let mut held = match result {
             Ok(held) => held,
-            Err(e) if e.is_timed_out() => continue,
+            Err(e) if e.is_timed_out() || is_refused_for_good(&e) => continue,
             Err(e) => {
                 assert!(e.is_session_over(), "an acquire fails with nothing else: {e}");
                 tally.lock().unwrap().over += 1;

@@ -117,11 +117,131 @@ fn a_conditional_write_succeeds_exactly_if_nobody_wrote_in_between() {
         assert_eq!(one.get().await, Ok(Some(second.clone())));
         b.zk.delete(PATH, None).await.expect("deleted");
         assert_eq!(one.compare_and_set(Some(&second), b"3").await, Err(Error::Conflict));
-        // Made again, and at the same version: ZooKeeper cannot tell, so the outcome is not told either.
+        // Made again, and at the same version: this object has learned that the one before is gone.
         two.put(b"4").await.expect("written");
-        two.put(b"5").await.expect("written");
-        let unclear = one.compare_and_set(Some(&second), b"6").await.unwrap_err();
-        assert!(unclear.is_outcome_unknown() && !unclear.is_conflict(), "{unclear}");
+        let now = two.put(b"5").await.expect("written");
+        let mark = stage.mark();
+        assert_eq!(one.compare_and_set(Some(&second), b"6").await, Err(Error::Conflict));
+        assert_eq!(a.sent(&stage, mark), [], "nothing is written");
+        assert_eq!(one.get().await, Ok(Some(now)));
+    });
+}
+
+/// Deletes the value and makes it again, until it has the version of `like`.
+async fn made_again(by: &Client, like: &Versioned) -> Versioned {
+    by.zk.delete(PATH, None).await.expect("deleted");
+    let writer = config(by);
+    let mut made = writer.put(b"theirs").await.expect("written");
+    while made.version < like.version {
+        made = writer.put(b"theirs").await.expect("written");
+    }
+    assert_eq!(made.version, like.version, "a server cannot tell the two apart");
+    made
+}
+
+#[test]
+fn nothing_is_written_over_another_incarnation_that_was_seen() {
+    for way in ["get", "snapshot", "follow", "a clone's get", "a write"] {
+        play(move |stage| async move {
+            let (a, b) = (founder(&stage).await, stage.client("b").await);
+            let config = config(&a);
+            let first = config.put(b"1").await.expect("written");
+            let mut updates = config.follow();
+            let theirs = made_again(&b, &first).await;
+            let mut now = theirs.clone();
+            match way {
+                "get" => drop(config.get().await.expect("asked")),
+                "snapshot" => drop(config.snapshot().await.expect_err("it is no set")),
+                "follow" => drop(updates.next().await.expect("there is one")),
+                "a clone's get" => drop(config.clone().get().await.expect("asked")),
+                _ => now = config.compare_and_set(Some(&theirs), b"2").await.expect("nobody wrote"),
+            }
+            let mark = stage.mark();
+            assert_eq!(config.compare_and_set(Some(&first), b"3").await, Err(Error::Conflict), "{way}");
+            let published = config.publish(&set(&[("a", "1")]), Some(&first)).await;
+            assert_eq!(published, Err(Error::Conflict), "{way}");
+            assert_eq!(a.sent(&stage, mark), [], "{way}");
+            assert_eq!(config.get().await, Ok(Some(now)), "{way}");
+        });
+    }
+}
+
+/// A server compares versions alone, so a write cannot be refused whose object has not seen the other incarnation. Its
+/// answer tells, and so does whoever looks after a lost answer.
+#[test]
+fn a_write_over_another_incarnation_that_nobody_saw_is_told_as_a_conflict() {
+    for fault in [None, Some(Fault::RequestLost), Some(Fault::Disconnect), Some(Fault::ReplyLost)] {
+        play(move |stage| async move {
+            let (a, b) = (founder(&stage).await, stage.client("b").await);
+            let config = config(&a);
+            let first = config.put(b"1").await.expect("written");
+            made_again(&b, &first).await;
+            if let Some(fault) = fault {
+                a.process.order(fault);
+            }
+            let refused = config.compare_and_set(Some(&first), b"2").await.expect_err("it is another one");
+            let stands = config.get().await.expect("asked").expect("there");
+            match fault {
+                None => assert_eq!(refused, Error::Conflict),
+                // It may have been written before somebody deleted the znode.
+                Some(fault) => assert!(refused.is_outcome_unknown(), "{fault:?}: {refused}"),
+            }
+            if fault == Some(Fault::RequestLost) {
+                assert_eq!(
+                    stands.data, b"theirs",
+                    "what was looked at before it was sent again is not written over"
+                );
+            }
+            assert_eq!(config.compare_and_set(Some(&first), b"3").await, Err(Error::Conflict), "{fault:?}");
+            assert_eq!(config.get().await, Ok(Some(stands)), "{fault:?}");
+        });
+    }
+}
+
+#[test]
+fn no_set_is_published_over_another_one_that_has_come_to_the_same_version() {
+    for fault in [None, Some(Fault::RequestLost), Some(Fault::Disconnect), Some(Fault::ReplyLost)] {
+        play(move |stage| async move {
+            let (a, b) = (founder(&stage).await, stage.client("b").await);
+            let (one, two) = (config(&a), config(&b));
+            let first = one.publish(&set(&[("a", "1")]), None).await.expect("nothing there");
+            let mut names = stage.names(PATH);
+            names.reverse();
+            for name in names {
+                b.zk.delete(&format!("{PATH}/{name}"), None).await.expect("deleted");
+            }
+            b.zk.delete(PATH, None).await.expect("deleted");
+            let theirs = two.publish(&set(&[("a", "2")]), None).await.expect("nothing there");
+            assert_eq!(theirs.version, first.version, "a server cannot tell the two apart");
+            if let Some(fault) = fault {
+                a.process.order(fault);
+            }
+            let refused =
+                one.publish(&set(&[("a", "3")]), Some(&first)).await.expect_err("it is another one");
+            match fault {
+                None => assert_eq!(refused, Error::Conflict),
+                // It may have been published before somebody deleted the znode.
+                Some(fault) => assert!(refused.is_outcome_unknown(), "{fault:?}: {refused}"),
+            }
+            let stands = one.snapshot().await.expect("asked").expect("there");
+            assert_eq!((stands.pointer, stands.values), (theirs, set(&[("a", "2")])), "{fault:?}");
+        });
+    }
+}
+
+#[test]
+fn a_set_that_a_stranger_took_away_can_be_replaced() {
+    play(|stage| async move {
+        let a = founder(&stage).await;
+        let config = config(&a);
+        let first = config.publish(&set(&[("a", "1")]), None).await.expect("nothing there");
+        let mut names = stage.names(PATH);
+        names.reverse();
+        for name in names {
+            a.zk.delete(&format!("{PATH}/{name}"), None).await.expect("deleted");
+        }
+        config.publish(&set(&[("a", "2")]), Some(&first)).await.expect("nobody wrote");
+        assert_eq!(config.snapshot().await.expect("asked").expect("there").values, set(&[("a", "2")]));
     });
 }
 

@@ -2,7 +2,9 @@
 //! behind, and the next candidate takes office.
 
 use crate::common::every_await::at_every_await;
-use crate::common::{Client, DIRECTORY, Drops, RECONNECT, Stage, TIMEOUT, dropping, play_with};
+use crate::common::{
+    Client, DIRECTORY, Drops, RECONNECT, Stage, TIMEOUT, dropping, is_refused_for_good, play_with,
+};
 use sim_zk::choose::{Rates, Seeded};
 use sim_zk::fault::Fault;
 use sim_zk::{Config, SimClient};
@@ -175,6 +177,7 @@ async fn lives(stage: Stage, client: Client, tally: Arc<Mutex<Tally>>) {
         let Some(stood) = stood else { continue };
         let term = match stood {
             Ok(term) => term,
+            Err(e) if is_refused_for_good(&e) => continue,
             Err(e) => {
                 assert!(e.is_session_over(), "standing fails with nothing else: {e}");
                 return;

@@ -404,3 +404,18 @@ fn everything_ends_with_the_session() {
         drop(held);
     });
 }
+
+#[test]
+fn a_permanent_name_that_is_somebody_elses_by_now_is_not_ours_because_we_wrote_to_it() {
+    play(|stage| async move {
+        let (a, b) = (stage.client("a").await, stage.client("b").await);
+        let names = Names::new(&a.zk, "/made-anew", NamesOptions::default()).expect("the path is good");
+        let name = names.register_permanent("db", b"1").await.expect("it is free");
+        let mut sets = Box::pin(name.set(b"2"));
+        assert!((&mut sets).now_or_never().is_none(), "it has asked whose it is");
+        stage.settle().await;
+        b.zk.delete(name.path(), None).await.expect("it is there");
+        b.zk.create(name.path(), b"theirs", CreateMode::Persistent).await.expect("it is gone");
+        assert!(sets.await.is_err_and(|e| e.is_removed()));
+    });
+}

@@ -2,7 +2,9 @@
 //! behind, and the next gets the lock.
 
 use crate::common::every_await::at_every_await;
-use crate::common::{Client, DIRECTORY, Drops, RECONNECT, Stage, TIMEOUT, dropping, play_with};
+use crate::common::{
+    Client, DIRECTORY, Drops, RECONNECT, Stage, TIMEOUT, dropping, is_refused_for_good, play_with,
+};
 use sim_zk::choose::{Rates, Seeded};
 use sim_zk::fault::Fault;
 use sim_zk::{Config, SimClient};
@@ -158,6 +160,7 @@ async fn lives(stage: Stage, client: Client, tally: Arc<Mutex<Tally>>) {
             None => tally.lock().unwrap().given_up += 1,
             // Made to go by somebody more urgent, before it was known that it held.
             Some(e) if e.is_removed() || e.is_revoked() => tally.lock().unwrap().revoked += 1,
+            Some(e) if is_refused_for_good(&e) => tally.lock().unwrap().given_up += 1,
             Some(e) => {
                 assert!(e.is_session_over(), "a call fails with nothing else: {e}");
                 return;

@@ -5,7 +5,7 @@ use super::convert::{
     to_results, to_stat, validate_sizes, watched,
 };
 use super::reply::{Convert, Reply, Sleep};
-use super::slots::Slots;
+use super::shared::Slots;
 use super::{Sim, SimTreeWatch, SimWatch, remember};
 use crate::message::{Ask, AskOp, Creation, ReadOp};
 use crate::paths::Paths;
@@ -223,18 +223,18 @@ impl ZooKeeper for SimClient {
     }
 
     fn session(&self) -> SessionId {
-        self.sim.core().world.session(self.handle).session
+        self.sim.core().world.session(self.handle).session()
     }
 
     fn status(&self) -> Status {
-        self.sim.core().world.session(self.handle).status
+        self.sim.core().world.session(self.handle).status()
     }
 
     fn changed(&self, seen: Status) -> impl Future<Output = Status> + Send + use<> {
         let (sim, handle) = (self.sim.clone(), self.handle);
         std::future::poll_fn(move |context| {
             let mut core = sim.core();
-            let status = core.world.session(handle).status;
+            let status = core.world.session(handle).status();
             if status != seen {
                 return Poll::Ready(status);
             }

@@ -12,7 +12,6 @@ mod convert;
 mod process;
 mod reply;
 mod shared;
-mod slots;
 
 pub use client::SimClient;
 pub use process::Process;
@@ -23,8 +22,8 @@ use crate::fault::{Fault, Victim};
 use crate::witness::Witness;
 use crate::world::{Config, World};
 use reply::Sleep;
+use shared::Slots;
 use shared::{AnyChooser, AnyWitness, Chore, Core, ProcessState};
-use slots::Slots;
 use std::any::Any;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
@@ -169,7 +168,7 @@ impl Sim {
         drop((runtime, nodes));
         let mut guard = self.core();
         let core = &mut *guard;
-        let slots = std::mem::take(&mut core.slots.slots);
+        let slots = std::mem::take(&mut core.slots);
         let handles = std::mem::take(&mut core.handles);
         let processes = std::mem::take(&mut core.processes);
         let wakers = [&mut core.wakers, &mut core.quiet, &mut core.stalled].map(std::mem::take);

@@ -2,7 +2,6 @@
 
 use super::Sim;
 use super::convert::Answered;
-use super::slots::Slot;
 use crate::paths::Paths;
 use crate::session::Failure;
 use crate::world::HandleId;
@@ -10,6 +9,7 @@ use futures_util::Stream;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use zk_recipes::session::Slot;
 use zk_recipes::zk::{Error, Event, Time, TreeEvent};
 
 /// Makes of an answer what the user asked for.
@@ -72,14 +72,10 @@ impl<T> Drop for Reply<T> {
     fn drop(&mut self) {
         let Ok(ticket) = self.state else { return };
         let (handle, watch) = (self.handle, self.watch);
-        self.sim.act_unless_ended(|core| match core.slots.slots[ticket as usize] {
-            Slot::Pending(_) => core.slots.slots[ticket as usize] = Slot::Forgotten(handle, watch),
-            _ => {
-                core.slots.release(ticket);
-                if let Some(watch) = watch {
-                    core.slots.release(watch);
-                    core.with_world(|world, company| world.drop_watch(handle, watch, company));
-                }
+        self.sim.act_unless_ended(|core| {
+            if let (Some(_), Some(watch)) = (core.slots.forget(ticket, handle, watch), watch) {
+                core.slots.release(watch);
+                core.with_world(|world, company| world.drop_watch(handle, watch, company));
             }
         });
     }

@@ -1,13 +1,17 @@
 //! What a simulation holds behind its lock, and how the effects of the world's steps are dealt out.
 
-use super::slots::{Slot, Slots};
 use crate::choose::Chooser;
-use crate::session::{Told, event};
+use crate::message::Answer;
+use crate::session::{Failure, Told};
 use crate::witness::Witness;
 use crate::world::{Company, Effect, HandleId, World};
 use std::any::Any;
 use std::task::Waker;
-use zk_recipes::zk::{DutyId, Error, TreeEvent};
+use zk_recipes::session::Slot;
+use zk_recipes::zk::{DutyId, Error, Event, TreeEvent};
+
+/// What simulated futures wait for.
+pub(super) type Slots = zk_recipes::session::Slots<Result<Answer, Failure>, HandleId>;
 
 /// A chooser that can be given back as what it was.
 pub(super) trait AnyChooser: Chooser + Any {}
@@ -97,8 +101,7 @@ impl Core {
     fn deal(&mut self, effect: Effect, chores: &mut Vec<Chore>) {
         match effect {
             Effect::Answered { ticket, result } => {
-                if let Slot::Forgotten(handle, watch) = self.slots.slots[ticket as usize] {
-                    self.slots.release(ticket);
+                if let Some((handle, watch)) = self.slots.take_forgotten(ticket) {
                     if let Some(watch) = watch {
                         self.slots.release(watch);
                         self.with_world(|world, company| world.drop_watch(handle, watch, company));
@@ -110,7 +113,8 @@ impl Core {
             Effect::Fired { watch, told } => {
                 let told = match told {
                     Told::Event(kind, path) => {
-                        Ok(TreeEvent::Changed(event(kind, self.world.paths().text(path))))
+                        let path = self.world.paths().text(path).to_owned();
+                        Ok(TreeEvent::Changed(Event { kind, path }))
                     }
                     Told::Gap => Ok(TreeEvent::Gap),
                     Told::Over(why) => Err(Error::SessionOver(why)),

@@ -1,6 +1,6 @@
 //! What a message is about.
 
-use crate::message::{Ask, AskOp, ReadOp, Refusal};
+use crate::message::{Ask, AskOp, Code, ReadOp, Refusal};
 use crate::paths::PathId;
 use crate::witness::{Kind, Outcome};
 
@@ -23,6 +23,7 @@ pub(crate) fn kind_of(ask: &Ask) -> Kind {
         Ask::SetWatches { .. } => Kind::SetWatches,
         Ask::Ping => Kind::Ping,
         Ask::CloseSession => Kind::CloseSession,
+        Ask::Refused(ask, _) => kind_of(ask),
         Ask::Check { .. }
         | Ask::Reconfig
         | Ask::CountDescendants { .. }
@@ -70,6 +71,7 @@ impl Ask {
             | Ask::AddWatch { path, .. }
             | Ask::RemoveWatches { path, .. }
             | Ask::CheckWatches { path, .. } => *path,
+            Ask::Refused(ask, _) => ask.path(),
             Ask::Multi(ops) => ops.first().and_then(AskOp::path).unwrap_or(PathId::ROOT),
             Ask::MultiRead(ops) => match ops.first() {
                 Some(ReadOp::Get(path) | ReadOp::Children(path)) => *path,
@@ -101,7 +103,36 @@ impl Ask {
             // create, delete, setData, setACL, check, multi, create2, reconfig, createContainer, deleteContainer,
             // createTTL.
             Ask::Malformed(operation) => matches!(operation, 1 | 2 | 5 | 7 | 13..=16 | 19..=21),
+            // The leader never sees a throttled request (`CommitProcessor.needCommit`, `PrepRequestProcessor`).
+            Ask::Refused(ask, code) => *code != Code::ThrottledOp && ask.is_write(),
             _ => false,
+        }
+    }
+
+    /// How it is refused with that code: an operation of a transaction is refused by its index, unless the server does not
+    /// get as far as looking at it.
+    pub(crate) fn refused_with(&self, code: Code) -> Refusal {
+        match self {
+            Ask::Multi(ops) if !matches!(code, Code::ThrottledOp | Code::SystemError) => {
+                Refusal::Multi { index: 0, of: ops.len() as u16, code }
+            }
+            _ => code.into(),
+        }
+    }
+
+    /// Whether a fault may refuse it with that code. What the client library sends by itself is left alone: nobody hears of
+    /// the refusal, so a watch that is not registered again would be lost in silence.
+    pub(crate) fn may_be_refused_with(&self, code: Code) -> bool {
+        match self {
+            Ask::Ping | Ask::CloseSession | Ask::SetWatches(_) | Ask::RemoveWatches { .. } => false,
+            Ask::Multi(ops) if code == Code::QuotaExceeded => {
+                ops.iter().any(|op| matches!(op, AskOp::Create(_) | AskOp::Set { .. }))
+            }
+            Ask::Multi(ops) => !ops.is_empty(),
+            ask if code == Code::QuotaExceeded => matches!(ask, Ask::Create(_) | Ask::Set { .. }),
+            // Whoever may not read a znode may still ask whether it is there (ZOOKEEPER-2590).
+            Ask::Exists { .. } | Ask::Sync { .. } => code != Code::NoAuth,
+            _ => true,
         }
     }
 

@@ -46,6 +46,7 @@ impl Prep {
         let mut check = Check { pending, recount, tree: &replica.tree, paths, settings, zxid, session, ids };
         let checked = match ask {
             Ask::Multi(ops) => return check.multi(ops),
+            Ask::Refused(ask, code) => return Body::Refused(ask.refused_with(*code)),
             Ask::Create(creation) => check.create(creation.form, creation),
             Ask::Delete { path, version } => check.delete(*path, *version),
             Ask::Set { path, data, version } => check.set(*path, data, *version),

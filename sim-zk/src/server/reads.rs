@@ -19,6 +19,9 @@ impl Replica {
         tag: Tag,
         scene: &mut Scene<'_>,
     ) -> Result<Answer, Refusal> {
+        if let Ask::Refused(ask, code) = ask {
+            return Err(ask.refused_with(*code));
+        }
         let session = self.session_of(conn).unwrap_or_default();
         let mut result = self.answer(conn, session, ask, tag.op, scene).map_err(Refusal::All);
         if let (Some(quirk), Ok(answer)) = (scene.quirk, &mut result) {

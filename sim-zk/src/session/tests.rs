@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::message::Code;
+use zk_recipes::zk::{EventKind, SessionId};
 
 fn welcome(timeout: u64) -> Down {
     Down::Connected { session: SessionId(1), timeout, password: [0; 16] }
@@ -12,36 +13,36 @@ fn connected(timeout: u64) -> ClientSession {
     let mut session = ClientSession::new(10_000_000, Servers::new(1, 0, false), 0);
     session.timer(0, &mut Vec::new());
     session.attempt(0, ConnId(0), &mut Vec::new());
-    session.receive(0, ConnId(0), welcome(timeout), &mut Vec::new());
+    receive(&mut session, 0, ConnId(0), welcome(timeout), &mut Vec::new());
     session
+}
+
+fn receive(session: &mut ClientSession, now: u64, conn: ConnId, packet: Down, out: &mut Vec<Out>) {
+    session.receive(now, conn, packet.into(), |_| PATH_BYTES, out);
+}
+
+/// The length of every path.
+const PATH_BYTES: usize = 80;
+
+/// What the next connect says of the last reply.
+fn last_zxid(session: &mut ClientSession) -> i64 {
+    let (out, conn) = (&mut Vec::new(), session.conn().expect("it is connected"));
+    receive(session, 4_000_000, conn, Down::Fin, out);
+    session.attempt(4_000_001, ConnId(conn.0 + 1), out);
+    let said = out.iter().find_map(|out| match out {
+        Out::Send(_, Outgoing::Connect { last_zxid, .. }) => Some(*last_zxid),
+        _ => None,
+    });
+    said.expect("a connection begins with a connect")
 }
 
 fn again(session: &mut ClientSession, timeout: u64) {
     let out = &mut Vec::new();
-    let Phase::Up { conn } = session.phase else { panic!("it is connected") };
-    session.receive(1, conn, Down::Fin, out);
+    let Some(conn) = session.conn() else { panic!("it is connected") };
+    receive(session, 1, conn, Down::Fin, out);
     let next = ConnId(conn.0 + 1);
     session.attempt(2, next, out);
-    session.receive(3, next, welcome(timeout), out);
-}
-
-#[test]
-fn a_client_goes_round_its_servers_and_rests_after_each_round_without_success() {
-    let mut servers = Servers::new(3, 1, false);
-    let mut tried = Vec::new();
-    for _ in 0..5 {
-        tried.push((servers.pause() > 0, servers.take()));
-    }
-    assert_eq!(tried, [(false, 1), (false, 2), (false, 0), (true, 1), (false, 2)]);
-    servers.connected(2);
-    assert_eq!(
-        (servers.pause(), servers.take()),
-        (0, 0),
-        "it begins with the one after the last that served it"
-    );
-    assert_eq!(servers.take(), 1);
-    assert_eq!(servers.pause(), 1_000_000);
-    assert_eq!([1, 0, 2].map(|_| Servers::new(3, 0, true).take()), [0; 3]);
+    receive(session, 3, next, welcome(timeout), out);
 }
 
 #[test]
@@ -52,7 +53,7 @@ fn a_gap_in_the_answers_ends_the_connection() {
         session.ask(1, Ask::Sync { path: PathId::ROOT }, Tag::default(), Some(ticket), None, out);
     }
     out.clear();
-    session.receive(2, ConnId(0), Down::Reply { xid: 2, zxid: 5, result: Ok(Answer::Nothing) }, out);
+    receive(&mut session, 2, ConnId(0), Down::Reply { xid: 2, zxid: 5, result: Ok(Answer::Nothing) }, out);
     assert!(matches!(out[0], Out::Close(ConnId(0))));
     let lost =
         |out: &&Out| matches!(out, Out::Answered(Answered { result: Err(Failure::ConnectionLoss), .. }));
@@ -76,17 +77,18 @@ fn only_answers_to_requests_move_the_last_zxid() {
     let out = &mut Vec::new();
     let sync = Ask::Sync { path: PathId::ROOT };
     session.ask(1, sync, Tag::default(), Some(1), None, out);
-    session.receive(2, ConnId(0), Down::Reply { xid: 1, zxid: 53, result: Ok(Answer::Nothing) }, out);
+    receive(&mut session, 2, ConnId(0), Down::Reply { xid: 1, zxid: 53, result: Ok(Answer::Nothing) }, out);
     session.timer(3_000_000, out);
-    session.receive(
+    receive(
+        &mut session,
         3_000_001,
         ConnId(0),
         Down::Reply { xid: -2, zxid: 999, result: Ok(Answer::Nothing) },
         out,
     );
     let kind = EventKind::NodeCreated;
-    session.receive(3_000_002, ConnId(0), Down::Notify { kind, path: PathId::ROOT }, out);
-    assert_eq!(session.last_zxid, 53);
+    receive(&mut session, 3_000_002, ConnId(0), Down::Notify { kind, path: PathId::ROOT }, out);
+    assert_eq!(last_zxid(&mut session), 53);
 }
 
 #[test]
@@ -96,14 +98,14 @@ fn a_removal_waits_for_a_request_on_its_way_and_is_made_if_that_arms_nothing() {
     let exists = Ask::Exists { path, watch: true };
     session.ask(1, exists, Tag::default(), Some(1), Some(1), out);
     let absent = || Err(Code::NoNode.into());
-    session.receive(2, ConnId(0), Down::Reply { xid: 1, zxid: 5, result: absent() }, out);
+    receive(&mut session, 2, ConnId(0), Down::Reply { xid: 1, zxid: 5, result: absent() }, out);
     let get = Ask::Get { path, watch: true };
     session.ask(3, get, Tag::default(), Some(2), Some(2), out);
     out.clear();
     session.drop_watch(4, 1, Tag::default(), out);
     assert!(out.is_empty(), "the one on its way may need it");
-    session.receive(5, ConnId(0), Down::Reply { xid: 2, zxid: 5, result: absent() }, out);
-    let removed = |out: &Out| matches!(out, Out::Send(_, Up::Request { ask: Ask::RemoveWatches { path: of, .. }, .. }) if *of == path);
+    receive(&mut session, 5, ConnId(0), Down::Reply { xid: 2, zxid: 5, result: absent() }, out);
+    let removed = |out: &Out| matches!(out, Out::Send(_, Outgoing::Request { ask: Ask::RemoveWatches { path: of, .. }, .. }) if *of == path);
     assert_eq!(out.iter().filter(|out| removed(out)).count(), 1, "it armed nothing: nobody is left");
 }
 
@@ -113,9 +115,9 @@ fn a_removal_waits_for_the_last_of_several_requests_on_their_way() {
     let (out, path) = (&mut Vec::new(), PathId(7));
     let absent = |xid| Down::Reply { xid, zxid: 5, result: Err(Code::NoNode.into()) };
     session.ask(1, Ask::AddWatch { path, mode: 0 }, Tag::default(), Some(1), Some(1), out);
-    session.receive(2, ConnId(0), Down::Reply { xid: 1, zxid: 5, result: Ok(Answer::Nothing) }, out);
+    receive(&mut session, 2, ConnId(0), Down::Reply { xid: 1, zxid: 5, result: Ok(Answer::Nothing) }, out);
     session.ask(3, Ask::Exists { path, watch: true }, Tag::default(), Some(2), Some(2), out);
-    session.receive(4, ConnId(0), absent(2), out);
+    receive(&mut session, 4, ConnId(0), absent(2), out);
     for ticket in [3, 4] {
         session.ask(5, Ask::Get { path, watch: true }, Tag::default(), Some(ticket), Some(ticket), out);
     }
@@ -123,13 +125,57 @@ fn a_removal_waits_for_the_last_of_several_requests_on_their_way() {
     for watch in [2, 1] {
         session.drop_watch(6, watch, Tag::default(), out);
     }
-    session.receive(7, ConnId(0), absent(3), out);
+    receive(&mut session, 7, ConnId(0), absent(3), out);
     assert!(out.iter().all(|out| !matches!(out, Out::Send(..))), "the other may still need what is armed");
-    session.receive(8, ConnId(0), absent(4), out);
+    receive(&mut session, 8, ConnId(0), absent(4), out);
     let asked = |out: &Out| match out {
-        Out::Send(_, Up::Request { ask: Ask::RemoveWatches { path: of, kind }, .. }) => Some((*of, *kind)),
+        Out::Send(_, Outgoing::Request { ask: Ask::RemoveWatches { path: of, kind }, .. }) => {
+            Some((*of, *kind))
+        }
         _ => None,
     };
     // One request takes both along: the one that stays, and the one that waits for the znode.
     assert_eq!(out.iter().filter_map(asked).collect::<Vec<_>>(), [(path, 3)]);
+}
+
+#[test]
+fn watches_are_registered_again_in_requests_of_limited_size() {
+    const WATCHES: u32 = 20_000;
+    let mut session = connected(8_000_000);
+    let out = &mut Vec::new();
+    for watch in 0..WATCHES {
+        let ask = Ask::Get { path: PathId(100 + watch), watch: true };
+        session.ask(1, ask, Tag::default(), None, Some(watch), out);
+        let result = Ok(Answer::Nothing);
+        receive(&mut session, 2, ConnId(0), Down::Reply { xid: watch as i32 + 1, zxid: 7, result }, out);
+    }
+    out.clear();
+    receive(&mut session, 3, ConnId(0), Down::Fin, out);
+    session.attempt(4, ConnId(1), out);
+    out.clear();
+    receive(&mut session, 5, ConnId(1), welcome(8_000_000), out);
+    let sizes: Vec<usize> = out.iter().filter_map(believed).map(|all| all.paths().count()).collect();
+    assert_eq!(sizes.iter().sum::<usize>(), WATCHES as usize);
+    let most = sizes.iter().max().expect("there are watches") * PATH_BYTES;
+    assert!(most <= 128 * 1024 + PATH_BYTES, "a request of {most} bytes");
+    assert!(out.iter().filter_map(believed).all(|all| all.relative == 7));
+}
+
+fn believed(out: &Out) -> Option<&Watching> {
+    match out {
+        Out::Send(_, Outgoing::Request { ask: Ask::SetWatches(watching), .. }) => Some(watching),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_server_that_refuses_to_register_watches_is_left() {
+    let mut session = connected(8_000_000);
+    let out = &mut Vec::new();
+    session.ask(1, Ask::Get { path: PathId(7), watch: true }, Tag::default(), None, Some(1), out);
+    receive(&mut session, 2, ConnId(0), Down::Reply { xid: 1, zxid: 7, result: Ok(Answer::Nothing) }, out);
+    again(&mut session, 8_000_000);
+    let result = Err(Code::QuotaExceeded.into());
+    receive(&mut session, 4, ConnId(1), Down::Reply { xid: 2, zxid: 7, result }, out);
+    assert_eq!(session.conn(), None, "a connection without its watches is of no use");
 }

@@ -2,12 +2,13 @@
 //!
 //! A body that ends early, or that ZooKeeper stumbles over because something in it is null, is [`Ask::Malformed`].
 
-use super::jute::In;
-use super::{MAX_FRAME_BYTES, number, password};
+use super::{MAX_FRAME_BYTES, password};
 use crate::acl::{Acl, AclEntry, perms};
 use crate::message::{Ask, AskOp, Content, CreateForm, Creation, Password, ReadOp, Tag, Up, Watching};
 use crate::paths::{PathId, Paths};
 use std::sync::Arc;
+use zk_recipes::wire::jute::In;
+use zk_recipes::wire::number;
 use zk_recipes::zk::SessionId;
 
 /// The first frame of a connection (`ConnectRequest`), and whether the client speaks of servers that only read. Nothing

@@ -1,10 +1,10 @@
 //! What a server says, as frames.
 
-use super::jute::Out;
-use super::number;
 use crate::acl::{Acl, AclEntry, perms};
 use crate::message::{Answer, Code, Found, OpAnswer, Password, Refusal};
 use crate::paths::{PathId, Paths};
+use zk_recipes::wire::jute::Out;
+use zk_recipes::wire::number;
 use zk_recipes::zk::{EventKind, SessionId};
 
 /// The answer to a hello (`ConnectResponse`).

@@ -1,21 +1,19 @@
 //! ZooKeeper's wire protocol as a server sees it: a client's frames become [`Up`], and [`Down`] becomes frames.
 //!
+//! The encoding and the numbers are those of [`zk_recipes::wire`], which clients use as well.
+//!
 //! Nothing here knows a socket or a clock. A frame is without the four bytes of its length. Whatever a client sends gives
 //! an `Up`: nonsense is told as ZooKeeper 3.8 tells it, never by a panic, and no memory is set aside because a client says
 //! how long something will be.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `jute` | the encoding: numbers, texts, buffers, lists |
 //! | `decode` | hellos and requests |
 //! | `encode` | welcomes, replies, notifications |
-//! | `number` | the numbers of operations, and the xids that mean something |
 //! | `password` | the passwords of sessions |
 
 mod decode;
 mod encode;
-mod jute;
-mod number;
 mod password;
 #[cfg(test)]
 mod tests;

@@ -158,8 +158,9 @@ impl World {
         }
         for (handle, session) in self.sessions_of(process) {
             if !of.crashed {
-                let changed = |path, seen| self.changed_since(path, seen);
-                session.digest(now, !is_forgotten, &mut state.digest, &self.paths, changed);
+                let text = |path: &PathId| self.paths.text(*path);
+                let changed = |path: &PathId, seen| self.changed_since(*path, seen);
+                session.digest(now, !is_forgotten, &mut state.digest, text, changed);
             }
             self.digest_conns(handle, state);
         }
@@ -221,8 +222,8 @@ impl Conn {
                     digest.add_two(2, *xid as u64 & 0xffff_ffff);
                     if let Ask::SetWatches(believed) = ask {
                         for path in believed.paths() {
-                            digest.add_bytes(paths.text(path).as_bytes());
-                            digest.add(world.changed_since(path, believed.relative));
+                            digest.add_bytes(paths.text(*path).as_bytes());
+                            digest.add(world.changed_since(*path, believed.relative));
                         }
                     }
                 }

@@ -281,7 +281,7 @@ impl World {
         for handle in (0..self.sessions.len()).map(|handle| super::HandleId(handle as u16)) {
             let due = self.session(handle).next_timer().is_some_and(|due| due <= now);
             if due && self.process_of(handle) == process {
-                self.with_session(handle, company, |session, now, out| session.timer(now, out));
+                self.with_session(handle, company, |session, now, _, out| session.timer(now, out));
             }
         }
     }

@@ -6,6 +6,7 @@ use crate::choose::Point;
 use crate::ensemble::PING;
 use crate::fault::{Fault, Place, Victim};
 use crate::message::{Ask, Down, Up};
+use crate::paths::PathId;
 use crate::server::ConnId;
 use std::collections::VecDeque;
 
@@ -127,7 +128,8 @@ impl World {
         let latency = self.latency(id, company, noteworthy);
         let struck = match (&packet, self.conn(id).handle) {
             (Up::Request { ask, .. }, Some(handle)) if *ask != Ask::Ping => {
-                self.strike(Place::Request, self.process_of(handle), company)
+                let fits = |fault: Fault| fault.refusal().is_none_or(|code| ask.may_be_refused_with(code));
+                self.strike_if(Place::Request, self.process_of(handle), fits, company)
             }
             _ => None,
         };
@@ -143,7 +145,16 @@ impl World {
                 self.push_down(id, latency, Down::Fin);
             }
             // The other kinds keep it on its way.
-            Some(_) | None => self.push_up(id, latency, packet),
+            Some(fault) => {
+                let packet = match (packet, fault.refusal()) {
+                    (Up::Request { xid, ask, tag }, Some(code)) => {
+                        Up::Request { xid, ask: Ask::Refused(Box::new(ask), code), tag }
+                    }
+                    (packet, _) => packet,
+                };
+                self.push_up(id, latency, packet);
+            }
+            None => self.push_up(id, latency, packet),
         }
     }
 
@@ -314,7 +325,10 @@ impl World {
         self.list_down(id);
         match handle {
             Some(handle) if open => {
-                self.with_session(handle, company, |session, now, out| session.receive(now, id, packet, out));
+                self.with_session(handle, company, |session, now, paths, out| {
+                    let bytes = |path: &PathId| paths.text(*path).len();
+                    session.receive(now, id, packet.into(), bytes, out);
+                });
             }
             None if open => self.conn_mut(id).arrived.push_back(packet),
             _ => {}

@@ -56,7 +56,7 @@ impl World {
             && living().all(ClientSession::is_idle)
             && self.is_settled()
             && self.members.iter().filter_map(Member::leading).all(|leading| {
-                leading.tracker.sessions().all(|known| living().any(|session| session.session == known))
+                leading.tracker.sessions().all(|known| living().any(|session| session.session() == known))
             })
             && !self.conns.iter().any(|conn| conn.notifies())
     }

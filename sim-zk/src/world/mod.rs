@@ -35,7 +35,7 @@ use crate::choose::{Chooser, Point};
 use crate::ensemble::{Counters, Env, Member, Packet};
 use crate::fault::{Fault, Victim};
 use crate::message::{Answer, Down, Refusal, Tag};
-use crate::paths::Paths;
+use crate::paths::{PathId, Paths};
 use crate::quirk::Quirk;
 use crate::server::{ConnId, Settings};
 use crate::session::{Answered, ClientSession, Failure, Out, Told};
@@ -376,11 +376,11 @@ impl World {
         &mut self,
         handle: HandleId,
         company: &mut Company<'_>,
-        act: impl FnOnce(&mut ClientSession, u64, &mut Vec<Out>),
+        act: impl FnOnce(&mut ClientSession, u64, &Paths, &mut Vec<Out>),
     ) {
         let mut out = std::mem::take(&mut self.out);
         let local = self.local_time(self.process_of(handle));
-        act(&mut self.sessions[usize::from(handle.0)].1, local, &mut out);
+        act(&mut self.sessions[usize::from(handle.0)].1, local, &self.paths, &mut out);
         let mut next = 0;
         // What is done about one thing may ask for another.
         while next < out.len() {
@@ -396,7 +396,8 @@ impl World {
     fn carry_out(&mut self, handle: HandleId, what: Out, out: &mut Vec<Out>, company: &mut Company<'_>) {
         let process = self.process_of(handle);
         match what {
-            Out::Send(conn, mut packet) => {
+            Out::Send(conn, packet) => {
+                let mut packet = packet.into();
                 if self.config.is_untimed() {
                     self.by_text(&mut packet);
                 }
@@ -413,13 +414,15 @@ impl World {
                 company.effects.push(Effect::Fired { watch, told });
             }
             Out::Noticed(conn, kind, path) => {
-                let session = self.session(handle).session;
+                let session = self.session(handle).session();
                 self.tell(company, Happening::Noticed { process, session, conn: conn.0, kind, path });
                 // The machine does not know what lies above a path.
-                self.sessions[usize::from(handle.0)].1.dispatch(kind, path, &self.paths, out);
+                let paths = &self.paths;
+                let parent = |path: &PathId| (*path != PathId::ROOT).then(|| paths.parent_of_znode(*path));
+                self.sessions[usize::from(handle.0)].1.dispatch(kind, path, parent, out);
             }
             Out::Forgot(table, path) => {
-                let session = self.session(handle).session;
+                let session = self.session(handle).session();
                 self.tell(company, Happening::Forgot { process, session, table, path });
             }
             Out::Changed(status) => self.tell_change(handle, status, company),
@@ -465,14 +468,14 @@ impl World {
             Ok(Answer::Created { path, stat }) => Some((*path, stat.czxid)),
             _ => None,
         };
-        let session = self.session(handle).session;
+        let session = self.session(handle).session();
         let (conn, zxid) = (conn.map(|conn| conn.0), zxid.unwrap_or(0));
         self.tell(company, Happening::Replied { process, session, conn, req, op, outcome, zxid, made });
     }
 
     fn tell_change(&mut self, handle: HandleId, status: Status, company: &mut Company<'_>) {
         let process = self.process_of(handle);
-        let session = self.session(handle).session;
+        let session = self.session(handle).session();
         let news = match status.state {
             State::Connected => SessionNews::Connected,
             State::Suspended => SessionNews::Suspended,

@@ -169,7 +169,7 @@ impl World {
             Step::Packet(from, to) => self.deliver_packet(from, to, company),
             Step::Timer(handle) => {
                 self.listed[usize::from(handle.0)] = None;
-                self.with_session(handle, company, |session, now, out| session.timer(now, out));
+                self.with_session(handle, company, |session, now, _, out| session.timer(now, out));
             }
             Step::Alarm(id) => self.ring(id, company),
             Step::Server(id) => {

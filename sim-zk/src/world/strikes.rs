@@ -10,8 +10,22 @@ use crate::witness::Happening;
 impl World {
     /// A fault that breaks or slows a connection, or blocks a client's way, as something is sent.
     pub(super) fn strike(&mut self, place: Place, process: u8, company: &mut Company<'_>) -> Option<Fault> {
+        self.strike_if(place, process, |_| true, company)
+    }
+
+    /// The same, by the kinds of fault that fit.
+    pub(super) fn strike_if(
+        &mut self,
+        place: Place,
+        process: u8,
+        fits: impl Fn(Fault) -> bool,
+        company: &mut Company<'_>,
+    ) -> Option<Fault> {
         let whom = Victim::Process(process);
-        let fault = self.ordered(place, process).or_else(|| self.drawn(place, whom, company))?;
+        let fault = match self.ordered(place, process, &fits) {
+            Some(fault) => fault,
+            None => self.drawn(place, whom, fits, company)?,
+        };
         match fault {
             Fault::ClientMuted | Fault::ClientDeafened | Fault::ClientPartition => {
                 // An eighth of the session's timeout to all of it.
@@ -26,17 +40,24 @@ impl World {
         Some(fault).filter(|_| !(breaks && self.config.has(Quirk::LosesNoReply)))
     }
 
-    fn ordered(&mut self, place: Place, process: u8) -> Option<Fault> {
-        self.processes[usize::from(process)].ordered.take_if(|fault| place.faults().contains(fault))
+    fn ordered(&mut self, place: Place, process: u8, fits: impl Fn(Fault) -> bool) -> Option<Fault> {
+        let here = |fault: &mut Fault| place.faults().contains(fault) && fits(*fault);
+        self.processes[usize::from(process)].ordered.take_if(here)
     }
 
-    fn drawn(&mut self, place: Place, whom: Victim, company: &mut Company<'_>) -> Option<Fault> {
+    fn drawn(
+        &mut self,
+        place: Place,
+        whom: Victim,
+        fits: impl Fn(Fault) -> bool,
+        company: &mut Company<'_>,
+    ) -> Option<Fault> {
         if !self.hostile || self.faults_left == 0 {
             return None;
         }
         let faults = place.faults();
         let chosen = company.choose(whom, Point::Fault(place), faults.len() as u32 + 1);
-        let fault = *faults.get((chosen as usize).checked_sub(1)?)?;
+        let fault = *faults.get((chosen as usize).checked_sub(1)?).filter(|fault| fits(**fault))?;
         self.faults_left -= 1;
         Some(fault)
     }
@@ -65,7 +86,10 @@ impl World {
         company: &mut Company<'_>,
     ) -> bool {
         let whom = Victim::Process(process);
-        let drawn = self.ordered(place, process).or_else(|| self.drawn(place, whom, company));
+        let drawn = match self.ordered(place, process, |_| true) {
+            Some(fault) => Some(fault),
+            None => self.drawn(place, whom, |_| true, company),
+        };
         let Some(fault) = drawn else { return false };
         let timeout = self.timeout_of(process);
         let mut draw = |n| u64::from(company.choose(whom, Point::Duration, n));
@@ -117,7 +141,7 @@ impl World {
         company: &mut Company<'_>,
     ) -> bool {
         let link = Victim::Link(from, to);
-        let Some(fault) = self.drawn(place, link, company) else { return false };
+        let Some(fault) = self.drawn(place, link, |_| true, company) else { return false };
         let victim = match fault {
             Fault::LinkHeld | Fault::LinkCut => link,
             _ => Victim::Server(to),

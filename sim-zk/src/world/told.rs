@@ -151,7 +151,7 @@ impl World {
     /// A process asks until when a session of its is safe.
     pub(crate) fn safe_until(&mut self, handle: HandleId) -> u64 {
         let session = self.session(handle);
-        let until = session.safe_from + session.sound_timeout();
+        let until = session.safe_from() + session.sound_timeout();
         self.remember(self.process_of(handle), Seen::Time(until));
         until
     }
@@ -199,7 +199,7 @@ impl World {
         let mut digest = self.processes[usize::from(process)].told.digest;
         digest.add_two(kind, which);
         for (_, session) in self.sessions.iter().filter(|(of, _)| *of == process) {
-            digest.add(session.status.changes.into());
+            digest.add(session.status().changes.into());
         }
         self.processes[usize::from(process)].told.digest = digest;
     }

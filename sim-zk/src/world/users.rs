@@ -4,10 +4,12 @@ use super::agenda::rank;
 use super::{Alarm, Company, Effect, HandleId, Process, Step, World};
 use crate::choose::Point;
 use crate::fault::Victim;
-use crate::message::{Ask, Tag};
+use crate::message::{Answer, Ask, Tag};
+use crate::quirk::Quirk;
 use crate::server::kind_of;
-use crate::session::{ClientSession, Failure, Servers};
+use crate::session::{Answered, ClientSession, Failure, Out, Servers, Wrong};
 use crate::witness::Happening;
+use zk_recipes::zk::Over;
 
 impl World {
     /// A client process begins. There are at most 255.
@@ -27,7 +29,7 @@ impl World {
         let drawn = company.choose(Victim::Process(process), Point::Server, u32::from(servers) * 2) as u8;
         let first = (process + drawn / 2) % servers;
         let session = ClientSession::new(timeout, Servers::new(servers, first, drawn % 2 == 1), now)
-            .with(self.config.quirk);
+            .with(Wrong(self.config.quirk));
         self.sessions.push((process, session));
         self.listed.push(None);
         self.list_session(handle);
@@ -62,8 +64,15 @@ impl World {
         }
         let tag = self.tag(process, cleanup);
         self.tell_sent(process, &ask, tag, company);
-        self.with_session(handle, company, |session, now, out| {
-            session.ask(now, ask, tag, ticket, watch, out)
+        let silently = self.config.quirk == Some(Quirk::ClosesSilently) && ask == Ask::CloseSession;
+        self.with_session(handle, company, |session, now, _, out| match (session.conn(), ticket) {
+            (Some(conn), Some(ticket)) if silently => {
+                let result = Ok(Answer::Nothing);
+                out.push(Out::Close(conn));
+                out.push(Out::Answered(Answered { ticket, result, tag, zxid: None, conn: None }));
+                session.end(Over::Closed, out);
+            }
+            _ => session.ask(now, ask, tag, ticket, watch, out),
         });
     }
 
@@ -90,7 +99,7 @@ impl World {
         company: &mut Company<'_>,
     ) -> bool {
         let mut closed = false;
-        self.with_session(handle, company, |session, _, out| closed = session.close_unconnected(out));
+        self.with_session(handle, company, |session, _, _, out| closed = session.close_unconnected(out));
         if closed && let Some(ticket) = ticket {
             company.effects.push(Effect::Answered { ticket, result: Err(Failure::ConnectionLoss) });
         }
@@ -106,7 +115,7 @@ impl World {
         let op = self.op(process);
         let tag =
             if self.session(handle).drop_sends(watch) { self.tag(process, Some(op)) } else { Tag::default() };
-        self.with_session(handle, company, |session, now, out| session.drop_watch(now, watch, tag, out));
+        self.with_session(handle, company, |session, now, _, out| session.drop_watch(now, watch, tag, out));
     }
 
     /// The process wants to be woken when its clock shows `due`.

@@ -43,6 +43,19 @@ pub(super) async fn ephemerals_go_with_their_session<S: Site>(site: &S) {
     close(zk).await;
 }
 
+pub(super) async fn an_idle_session_stays_safe<S: Site>(site: &S) {
+    let (zk, _) = start(site).await;
+    let (begun, status, first) = (zk.now(), zk.status(), zk.safe_until());
+    assert!(begun < first && first <= begun + zk.timeout(), "safe from {begun:?} until {first:?}");
+    // Nothing is called meanwhile, and nothing is asked of the handle.
+    zk.sleep_until(first).await;
+    let later = zk.safe_until();
+    assert_eq!(zk.status(), status, "the connection was there all the time");
+    // A ping leaves after a third of the timeout, and what is on its way may be lost to a scheduler.
+    assert!(first + zk.timeout() / 3 <= later, "after {first:?} it is safe until {later:?}");
+    close(zk).await;
+}
+
 pub(super) async fn status_tells_a_connection<S: Site>(site: &S) {
     let (zk, directory) = start(site).await;
     let status = zk.status();

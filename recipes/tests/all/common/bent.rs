@@ -23,6 +23,7 @@ struct Bends {
     numbers: VecDeque<i32>,
     made: Vec<(String, CreateMode)>,
     denies_watches: bool,
+    timeout: Option<Duration>,
 }
 
 impl Bent {
@@ -40,6 +41,11 @@ impl Bent {
     /// From now on no watch on children is granted.
     pub fn denies_watches(&self) {
         self.bends.lock().unwrap().denies_watches = true;
+    }
+
+    /// From now on that is the session timeout, as if a reconnect had negotiated it.
+    pub fn times_out_after(&self, timeout: Duration) {
+        self.bends.lock().unwrap().timeout = Some(timeout);
     }
 
     /// What it was asked to create.
@@ -155,7 +161,7 @@ impl ZooKeeper for Bent {
     }
 
     fn timeout(&self) -> Duration {
-        self.inner.timeout()
+        self.bends.lock().unwrap().timeout.unwrap_or_else(|| self.inner.timeout())
     }
 
     fn now(&self) -> Time {

@@ -5,8 +5,8 @@ use sim_zk::fault::Fault;
 use std::future::Future;
 
 /// What strikes besides.
-pub const FAULTS: [Option<Fault>; 4] =
-    [None, Some(Fault::RequestLost), Some(Fault::ReplyLost), Some(Fault::Disconnect)];
+pub const FAULTS: [Option<Fault>; 5] =
+    [None, Some(Fault::RequestLost), Some(Fault::ReplyLost), Some(Fault::Disconnect), Some(Fault::Throttled)];
 
 /// Plays `scene` until it is no longer dropped before its end, for every way to drop it, under every fault at every place.
 /// It says whether it came to its end.

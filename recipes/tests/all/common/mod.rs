@@ -2,6 +2,7 @@
 
 pub mod bent;
 pub mod every_await;
+pub mod left_alone;
 
 use sim_zk::choose::{Calm, Chooser, Point};
 use sim_zk::fault::{Fault, Place};
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
-use zk_recipes::zk::{CreateMode, Error, SessionId, Stat, Time, ZooKeeper};
+use zk_recipes::zk::{Code, CreateMode, Error, SessionId, Stat, Time, ZooKeeper};
 use zk_recipes::{Lock, LockGuard, LockOptions};
 
 /// Every session's timeout.
@@ -69,11 +70,25 @@ where
     T: Send + 'static,
     F: Future<Output = T> + Send + 'static,
 {
+    play_storm(fault, nth, 1, script)
+}
+
+/// The same, in which the fault strikes at so many places in a row. Says whether it struck at all.
+pub fn play_storm<T, F>(
+    fault: Fault,
+    nth: usize,
+    times: u32,
+    script: impl FnOnce(Stage, Danger) -> F,
+) -> (T, bool)
+where
+    T: Send + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
     let danger = Danger::default();
-    let config = Config { faults: 1, hostile_until: 500_000_000, ..Config::default() };
-    let strike = Strike { fault, left: nth, struck: false, danger: danger.clone() };
+    let config = Config { faults: times, hostile_until: 500_000_000, ..Config::default() };
+    let strike = Strike { fault, left: nth, times, strikes: times, danger: danger.clone() };
     let (output, strike) = play_with(config, strike, |stage| script(stage, danger));
-    (output, strike.struck)
+    (output, strike.strikes < strike.times)
 }
 
 /// From when on a fault may strike.
@@ -84,13 +99,19 @@ impl Danger {
     pub fn begins(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
+
+    pub fn ends(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
 }
 
-/// Calm, but for one fault.
+/// Calm, but for one kind of fault.
 struct Strike {
     fault: Fault,
     left: usize,
-    struck: bool,
+    /// How often it strikes, and how often it still will.
+    times: u32,
+    strikes: u32,
     danger: Danger,
 }
 
@@ -104,14 +125,14 @@ impl Chooser for Strike {
     fn choose(&mut self, point: Point, _: u32) -> u32 {
         let Point::Fault(place) = point else { return 0 };
         let Some(index) = self.index(place) else { return 0 };
-        if self.struck || !self.danger.0.load(Ordering::Relaxed) {
+        if self.strikes == 0 || !self.danger.0.load(Ordering::Relaxed) {
             return 0;
         }
         if self.left > 0 {
             self.left -= 1;
             return 0;
         }
-        self.struck = true;
+        self.strikes -= 1;
         index as u32 + 1
     }
 }
@@ -296,6 +317,15 @@ impl Client {
         assert!(stage.sim.look(|world| world.lives(me)), "the session lives, {when}");
         assert_eq!(self.znodes(stage), Vec::<String>::new(), "no znode is left, {when}");
         assert_eq!(self.watches(stage), Vec::<String>::new(), "no watch is left, {when}");
+    }
+}
+
+/// Whether a call came to nothing because of a refusal that does not pass: one for an overload ends no call.
+pub fn is_refused_for_good(error: &Error) -> bool {
+    match error {
+        Error::Refused(Code::QuotaExceeded) | Error::NoAuth | Error::Unexpected(_) => true,
+        Error::Multi { cause, .. } => is_refused_for_good(cause),
+        _ => false,
     }
 }
 

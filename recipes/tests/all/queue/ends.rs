@@ -168,6 +168,8 @@ fn a_dropped_claim_is_given_back() {
         danger.begins();
         let ended = dropping(drops, &stage, &b, claims.claim()).await.is_some();
         drop(claims);
+        // If one of the two duties is refused, it is tried again after a pause, and its item is back later.
+        stage.pass(&b, Duration::from_millis(100)).await;
         let mut next = claimer(&a, 1);
         for item in ["1", "2"] {
             let claim = next.claim().await.expect("there is one");

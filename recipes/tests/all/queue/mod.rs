@@ -3,6 +3,7 @@
 mod basics;
 mod counted;
 mod ends;
+mod left_alone;
 mod strangers;
 
 use crate::common::every_await::at_every_await;

@@ -1,5 +1,6 @@
 //! Two-phase commit: who decides what, and what becomes of it when replies, sessions, znodes and futures are lost.
 
+mod begun_anew;
 mod losses;
 mod strangers;
 mod votes;

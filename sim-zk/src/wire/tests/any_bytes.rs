@@ -3,9 +3,10 @@
 use super::{end, hex, op, open, request, wire};
 use crate::message::{Ask, Up};
 use crate::paths::Paths;
-use crate::wire::jute::Out;
-use crate::wire::{Codec, number};
+use crate::wire::Codec;
 use proptest::prelude::*;
+use zk_recipes::wire::jute::Out;
+use zk_recipes::wire::number;
 
 /// Frames that make sense, of those operations that have the longest bodies.
 fn sensible() -> impl Strategy<Value = Vec<u8>> {

@@ -4,8 +4,8 @@ mod any_bytes;
 mod replies;
 mod requests;
 
-use super::jute::{In, Out};
 use crate::message::Bytes;
+use zk_recipes::wire::jute::{In, Out};
 
 fn wire(write: impl FnOnce(&mut Out)) -> Vec<u8> {
     let mut out = Out::default();

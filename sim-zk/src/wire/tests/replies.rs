@@ -4,7 +4,8 @@ use super::{bytes, hex, request, wire};
 use crate::acl::{Acl, AclEntry};
 use crate::message::{Answer, Code, CreateForm, Down, Found, OpAnswer, Refusal};
 use crate::paths::Paths;
-use crate::wire::{Codec, number, password};
+use crate::wire::{Codec, password};
+use zk_recipes::wire::number;
 use zk_recipes::zk::{EventKind, SessionId, Stat};
 
 #[test]

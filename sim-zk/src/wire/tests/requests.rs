@@ -4,8 +4,9 @@ use super::{bytes, end, op, open, request, wire};
 use crate::acl::{Acl, AclEntry};
 use crate::message::{Ask, AskOp, CreateForm, Creation, ReadOp, Up, Watching};
 use crate::paths::{PathId, Paths};
-use crate::wire::jute::Out;
-use crate::wire::{Codec, MAX_FRAME_BYTES, number, password};
+use crate::wire::{Codec, MAX_FRAME_BYTES, password};
+use zk_recipes::wire::jute::Out;
+use zk_recipes::wire::number;
 use zk_recipes::zk::SessionId;
 
 /// What a request of that body asks, and the paths that were spoken of.

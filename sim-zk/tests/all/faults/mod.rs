@@ -3,4 +3,5 @@
 mod blocked;
 mod clients;
 mod drawn;
+mod refusals;
 mod servers;

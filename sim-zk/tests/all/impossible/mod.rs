@@ -12,6 +12,8 @@ mod sessions;
 use crate::common::{LIMIT, Tape, chaos, everything, hostile_ensemble, ms, wait};
 use sim_zk::choose::{Rates, Seeded};
 use sim_zk::fault::Fault;
+use sim_zk::message::Code;
+use sim_zk::witness::Happening;
 use sim_zk::{Config, End, Sim};
 use std::time::Duration;
 use zk_recipes::zk::{Time, ZooKeeper};
@@ -37,7 +39,9 @@ fn try_seed(seed: u64, servers: u8, rules: &[Rule]) {
     let config = hostile_ensemble(servers, 8);
     // Many faults at once, or some here and there.
     let rate = if seed.is_multiple_of(3) { 0.003 } else { 0.01 };
-    let run = chaos::run_in(config.clone(), Seeded::new(seed, everything(rate)), 3, 10);
+    // Whatever else is refused has its turn all the same.
+    let rates = everything(rate).with(Fault::Throttled, 0.0);
+    let run = chaos::run_in(config.clone(), Seeded::new(seed, rates), 3, 10);
     assert_eq!(run.end, End::Done, "seed {seed} on {servers} servers ends\n{}", run.witness.text());
     for rule in rules {
         if let Err(complaint) = rule(&Run { tape: &run.witness, config: &config }) {
@@ -96,6 +100,25 @@ rules! {
         a_new_leader_lets_nobody_expire_before_a_whole_timeout
         a_client_is_told_of_the_loss_before_it_is_told_of_another_connection
     }
+}
+
+#[test]
+fn what_is_throttled_is_never_applied() {
+    let mut throttled = 0;
+    for seed in 0..120 {
+        let rates = everything(0.003).with(Fault::Throttled, 0.1);
+        let run = chaos::run_in(hostile_ensemble(3, 8), Seeded::new(seed, rates), 3, 10);
+        assert_eq!(run.end, End::Done, "seed {seed} ends");
+        let refused = |happening: &Happening<'_>| match happening {
+            Happening::Replied { op, outcome: Some(Code::ThrottledOp), .. } => Some(*op),
+            _ => None,
+        };
+        let refused: Vec<u32> = run.witness.seen.iter().filter_map(|(_, it)| refused(it)).collect();
+        let applied = run.witness.count(|it| matches!(it, Happening::Txn { op, .. } if refused.contains(op)));
+        assert_eq!(applied, 0, "seed {seed}\n{}", run.witness.text());
+        throttled += refused.len();
+    }
+    assert!(throttled > 100, "{throttled}");
 }
 
 /// Clients that only read go on reading where nothing is written any more.

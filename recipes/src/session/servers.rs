@@ -2,7 +2,7 @@
 
 /// The servers that a client moves between, in the order in which it tries them (`StaticHostProvider`).
 #[derive(Clone, Debug)]
-pub(crate) struct Servers {
+pub struct Servers {
     pub(super) count: u8,
     backwards: bool,
     pub(super) next: u8,
@@ -11,7 +11,8 @@ pub(crate) struct Servers {
 }
 
 impl Servers {
-    pub(crate) fn new(count: u8, first: u8, backwards: bool) -> Self {
+    /// So many servers, of which that one is tried first, and then the others in this order or backwards.
+    pub fn new(count: u8, first: u8, backwards: bool) -> Self {
         Servers { count, backwards, next: first, last: None }
     }
 
@@ -30,5 +31,29 @@ impl Servers {
 
     pub(super) fn connected(&mut self, server: u8) {
         self.last = Some(server);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_goes_round_its_servers_and_rests_after_each_round_without_success() {
+        let mut servers = Servers::new(3, 1, false);
+        let mut tried = Vec::new();
+        for _ in 0..5 {
+            tried.push((servers.pause() > 0, servers.take()));
+        }
+        assert_eq!(tried, [(false, 1), (false, 2), (false, 0), (true, 1), (false, 2)]);
+        servers.connected(2);
+        assert_eq!(
+            (servers.pause(), servers.take()),
+            (0, 0),
+            "it begins with the one after the last that served it"
+        );
+        assert_eq!(servers.take(), 1);
+        assert_eq!(servers.pause(), 1_000_000);
+        assert_eq!([1, 0, 2].map(|_| Servers::new(3, 0, true).take()), [0; 3]);
     }
 }

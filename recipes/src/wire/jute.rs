@@ -1,14 +1,16 @@
 //! Jute, ZooKeeper's encoding: big-endian numbers; texts, buffers and lists after their lengths, of which -1 is none at all.
 
-use zk_recipes::zk::Stat;
+use crate::zk::{SessionId, Stat};
 
 /// Reads jute. `None` is an end that comes too early, or nonsense.
-pub(super) struct In<'a> {
+#[derive(Clone, Debug)]
+pub struct In<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> In<'a> {
-    pub(super) fn new(frame: &'a [u8]) -> Self {
+    /// Reads a frame from its beginning.
+    pub fn new(frame: &'a [u8]) -> Self {
         In { rest: frame }
     }
 
@@ -18,20 +20,23 @@ impl<'a> In<'a> {
         Some(*taken)
     }
 
-    pub(super) fn int(&mut self) -> Option<i32> {
+    /// A number of four bytes.
+    pub fn int(&mut self) -> Option<i32> {
         self.take().map(i32::from_be_bytes)
     }
 
-    pub(super) fn long(&mut self) -> Option<i64> {
+    /// A number of eight bytes.
+    pub fn long(&mut self) -> Option<i64> {
         self.take().map(i64::from_be_bytes)
     }
 
-    pub(super) fn bool(&mut self) -> Option<bool> {
+    /// A truth value.
+    pub fn bool(&mut self) -> Option<bool> {
         self.take().map(|[byte]| byte != 0)
     }
 
     /// A buffer, or none at all.
-    pub(super) fn buffer(&mut self) -> Option<Option<&'a [u8]>> {
+    pub fn buffer(&mut self) -> Option<Option<&'a [u8]>> {
         let length = self.int()?;
         if length == -1 {
             return Some(None);
@@ -42,12 +47,38 @@ impl<'a> In<'a> {
     }
 
     /// A text, or none at all. What is no UTF-8 becomes U+FFFD, as in Java.
-    pub(super) fn text(&mut self) -> Option<Option<std::borrow::Cow<'a, str>>> {
+    pub fn text(&mut self) -> Option<Option<std::borrow::Cow<'a, str>>> {
         Some(self.buffer()?.map(String::from_utf8_lossy))
     }
 
+    /// A znode's stat.
+    pub fn stat(&mut self) -> Option<Stat> {
+        let (czxid, mzxid, ctime, mtime) = (self.long()?, self.long()?, self.long()?, self.long()?);
+        let (version, cversion, aversion) = (self.int()?, self.int()?, self.int()?);
+        let ephemeral_owner = SessionId(self.long()?);
+        let (data_length, num_children, pzxid) = (self.int()?, self.int()?, self.long()?);
+        Some(Stat {
+            czxid,
+            mzxid,
+            pzxid,
+            ctime,
+            mtime,
+            version,
+            cversion,
+            aversion,
+            ephemeral_owner,
+            data_length,
+            num_children,
+        })
+    }
+
+    /// What is left.
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     /// A list, or none at all; any other negative length is an empty one (`BinaryInputArchive.BinaryIndex`).
-    pub(super) fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Option<Vec<T>>> {
+    pub fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Option<Vec<T>>> {
         let length = self.int()?;
         if length == -1 {
             return Some(None);
@@ -62,27 +93,30 @@ impl<'a> In<'a> {
 }
 
 /// Writes jute.
-#[derive(Default)]
-pub(super) struct Out(Vec<u8>);
+#[derive(Clone, Debug, Default)]
+pub struct Out(Vec<u8>);
 
 impl Out {
-    pub(super) fn int(&mut self, value: i32) -> &mut Self {
+    /// A number of four bytes.
+    pub fn int(&mut self, value: i32) -> &mut Self {
         self.0.extend(value.to_be_bytes());
         self
     }
 
-    pub(super) fn long(&mut self, value: i64) -> &mut Self {
+    /// A number of eight bytes.
+    pub fn long(&mut self, value: i64) -> &mut Self {
         self.0.extend(value.to_be_bytes());
         self
     }
 
-    pub(super) fn bool(&mut self, value: bool) -> &mut Self {
+    /// A truth value.
+    pub fn bool(&mut self, value: bool) -> &mut Self {
         self.0.push(u8::from(value));
         self
     }
 
     /// A buffer, or none at all.
-    pub(super) fn buffer(&mut self, value: Option<&[u8]>) -> &mut Self {
+    pub fn buffer(&mut self, value: Option<&[u8]>) -> &mut Self {
         self.int(value.map_or(-1, |bytes| length(bytes.len())));
         self.0.extend(value.unwrap_or_default());
         self
@@ -90,7 +124,7 @@ impl Out {
 
     /// A text. Characters above U+FFFF are written as two surrogates of three bytes each, which is no UTF-8, but what
     /// `BinaryOutputArchive.stringToByteBuffer` does.
-    pub(super) fn text(&mut self, value: &str) -> &mut Self {
+    pub fn text(&mut self, value: &str) -> &mut Self {
         if value.chars().all(|c| c <= '\u{ffff}') {
             return self.buffer(Some(value.as_bytes()));
         }
@@ -107,7 +141,7 @@ impl Out {
     }
 
     /// A list.
-    pub(super) fn list<T>(&mut self, items: &[T], mut item: impl FnMut(&mut Self, &T)) -> &mut Self {
+    pub fn list<T>(&mut self, items: &[T], mut item: impl FnMut(&mut Self, &T)) -> &mut Self {
         self.int(length(items.len()));
         for each in items {
             item(self, each);
@@ -115,17 +149,30 @@ impl Out {
         self
     }
 
-    pub(super) fn stat(&mut self, stat: &Stat) -> &mut Self {
+    /// A znode's stat.
+    pub fn stat(&mut self, stat: &Stat) -> &mut Self {
         self.long(stat.czxid).long(stat.mzxid).long(stat.ctime).long(stat.mtime);
         self.int(stat.version).int(stat.cversion).int(stat.aversion).long(stat.ephemeral_owner.0);
         self.int(stat.data_length).int(stat.num_children).long(stat.pzxid)
     }
 
-    pub(super) fn done(self) -> Vec<u8> {
+    /// How many bytes were written.
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks whether nothing was written")]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// What was written.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// What was written.
+    pub fn done(self) -> Vec<u8> {
         self.0
     }
 }
 
 fn length(length: usize) -> i32 {
-    i32::try_from(length).expect("what a server holds and says at once is shorter than 2 GiB")
+    i32::try_from(length).expect("a frame is shorter than 2 GiB")
 }

@@ -3,21 +3,34 @@
 //! Requests are told by their numbers alone: what the k-th request of a session asks for follows from what its process was
 //! told before, and that is in the digest of the process.
 
-use super::{ClientSession, Phase};
-use crate::digest::Digest;
-use crate::paths::{PathId, Paths};
+use super::watches::Watches;
+use super::{ClientSession, Phase, Protocol};
 
-impl ClientSession {
+/// What sums a state up: a hash, or a list of what was added.
+pub trait Fingerprint: Default {
+    /// Adds a number.
+    fn add(&mut self, word: u64);
+    /// Adds a small number and another one.
+    fn add_two(&mut self, small: u8, word: u64);
+    /// Adds another fingerprint.
+    fn add_wide(&mut self, wide: u128);
+    /// Adds a text.
+    fn add_bytes(&mut self, bytes: &[u8]);
+    /// The fingerprint.
+    fn finish(self) -> u128;
+}
+
+impl<P: Protocol> ClientSession<P> {
     /// Adds its state to a digest. Connections are told by whoever knows them. Times are told by how far they lie from `now`, by
     /// the process's clock. `has_user`: whether somebody may still ask for something. `changed`: what of a znode has changed
-    /// since a zxid; how far the session has got is of use for nothing but that, when it hands its watches over.
-    pub(crate) fn digest(
+    /// since a zxid; how far the session has got is of use for nothing but that, when it hands its watches over. `text` is the text of a path.
+    pub fn digest<'a, F: Fingerprint>(
         &self,
         now: u64,
         has_user: bool,
-        digest: &mut Digest,
-        paths: &Paths,
-        changed: impl Fn(PathId, i64) -> u64,
+        digest: &mut F,
+        text: impl Fn(&P::Path) -> &'a str,
+        changed: impl Fn(&P::Path, i64) -> u64,
     ) {
         let ago = |time: u64| now.wrapping_sub(time);
         let (phase, until) = match self.phase {
@@ -41,31 +54,37 @@ impl ClientSession {
         digest.add(self.closing.into());
         digest.add((self.waiting.len() as u64) << 32 | self.outstanding.len() as u64);
         self.outstanding.iter().for_each(|pending| digest.add(pending.xid as u64 ^ ago(pending.sent) << 20));
-        self.watches.digest(digest, paths, |path| changed(path, self.last_zxid));
+        self.watches.digest(digest, &text, |path| changed(path, self.last_zxid));
         for (kind, path) in &self.kept_back {
             digest.add_two(5, *kind as u64);
-            digest.add_bytes(paths.text(*path).as_bytes());
+            digest.add_bytes(text(path).as_bytes());
         }
     }
 }
 
-impl super::watches::Watches {
+impl<P: Protocol> Watches<P> {
     /// In no particular order: paths are numbered as they were first spoken of, and nobody's behaviour depends on that.
-    fn digest(&self, digest: &mut Digest, paths: &Paths, changed: impl Fn(PathId) -> u64) {
+    fn digest<'a, F: Fingerprint>(
+        &self,
+        digest: &mut F,
+        text: impl Fn(&P::Path) -> &'a str,
+        changed: impl Fn(&P::Path) -> u64,
+    ) {
         let mut sum = 0u128;
-        let mut add = |of: u8, which: u64, path: PathId, what: u64| {
-            let mut one = Digest::default();
+        let mut add = |of: u8, which: u64, path: &P::Path, what: u64| {
+            let mut one = F::default();
             one.add_two(of, which);
-            one.add_bytes(paths.text(path).as_bytes());
+            one.add_bytes(text(path).as_bytes());
             one.add(what);
             sum = sum.wrapping_add(one.finish());
         };
         for ((list, path), ids) in &self.lists {
-            add(1, (*list as u64) << 32 | ids.len() as u64, *path, changed(*path));
+            add(1, (*list as u64) << 32 | ids.len() as u64, path, changed(path));
         }
-        self.arming.iter().for_each(|((list, path), count)| add(2, *list as u64, *path, u64::from(*count)));
-        self.dropped.iter().for_each(|(list, path)| add(3, *list as u64, *path, 0));
-        self.owed.iter().for_each(|(kind, path)| add(4, *kind as u64, *path, 0));
+        self.arming.iter().for_each(|((list, path), count)| add(2, *list as u64, path, u64::from(*count)));
+        self.dropped.iter().for_each(|(list, path)| add(3, *list as u64, path, 0));
+        self.owed.iter().for_each(|(kind, path)| add(4, *kind as u64, path, 0));
+        self.refused.iter().for_each(|(kind, path)| add(6, *kind as u64, path, 0));
         digest.add_wide(sum);
     }
 }

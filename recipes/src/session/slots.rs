@@ -1,66 +1,100 @@
-//! What futures wait for: numbered slots, each filled once; and what streams wait for, which are filled again and again.
+//! What futures wait for: numbered slots that are filled once, and streams that are filled again and again.
 
-use crate::message::Answer;
-use crate::session::Failure;
-use crate::world::HandleId;
+use crate::zk::{Error, Event, TreeEvent};
 use std::collections::VecDeque;
 use std::task::{Context, Poll, Waker};
-use zk_recipes::zk::{Error, Event, TreeEvent};
 
-/// What futures wait for, by number.
-#[derive(Default)]
-pub(super) struct Slots {
-    pub slots: Vec<Slot>,
+/// What futures wait for, by number. `A` is what an answer is, `H` names a session among several.
+#[derive(Debug)]
+pub struct Slots<A, H> {
+    slots: Vec<Slot<A, H>>,
     free: Vec<u32>,
 }
 
 /// One of them.
-#[derive(Default)]
-pub(super) enum Slot {
+#[derive(Debug, Default)]
+pub enum Slot<A, H> {
+    /// Nobody waits.
     #[default]
     Free,
     /// Nothing yet; who waits.
     Pending(Option<Waker>),
     /// A request whose future was dropped, and the watch that it may have armed.
-    Forgotten(HandleId, Option<u32>),
-    Answered(Result<Answer, Failure>),
+    Forgotten(H, Option<u32>),
+    /// The answer to a request.
+    Answered(A),
+    /// What a one-shot watch was told.
     Fired(Result<Event, Error>),
     /// What a watch that stays has been told and nobody has taken; who waits for more.
     Stream(VecDeque<Result<TreeEvent, Error>>, Option<Waker>),
+    /// An alarm went off.
     Rang,
 }
 
-impl Slots {
-    pub(super) fn take(&mut self) -> u32 {
+impl<A, H> Default for Slots<A, H> {
+    fn default() -> Self {
+        Slots { slots: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<A, H> Slots<A, H> {
+    /// A free one, for something that comes once.
+    pub fn take(&mut self) -> u32 {
         let id = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot::Free);
-            self.slots.len() as u32 - 1
+            u32::try_from(self.slots.len() - 1).expect("fewer than 2^32 requests in flight")
         });
         self.slots[id as usize] = Slot::Pending(None);
         id
     }
 
     /// One for a watch that stays.
-    pub(super) fn take_stream(&mut self) -> u32 {
+    pub fn take_stream(&mut self) -> u32 {
         let id = self.take();
         self.slots[id as usize] = Slot::Stream(VecDeque::new(), None);
         id
     }
 
-    pub(super) fn release(&mut self, id: u32) -> Slot {
+    /// What a slot holds; it is free from here on.
+    pub fn release(&mut self, id: u32) -> Slot<A, H> {
         self.free.push(id);
         std::mem::take(&mut self.slots[id as usize])
     }
 
+    /// Forgets a request in flight, whose future was dropped, with the watch that it may arm; what it was answered, if it
+    /// was.
+    pub fn forget(&mut self, id: u32, whose: H, watch: Option<u32>) -> Option<A> {
+        if let Slot::Pending(_) = self.slots[id as usize] {
+            self.slots[id as usize] = Slot::Forgotten(whose, watch);
+            return None;
+        }
+        match self.release(id) {
+            Slot::Answered(answer) => Some(answer),
+            _ => None,
+        }
+    }
+
+    /// If the future of that request was dropped: whose it was, and the watch that it may have armed. Its slot is free from
+    /// here on.
+    pub fn take_forgotten(&mut self, id: u32) -> Option<(H, Option<u32>)> {
+        if !matches!(self.slots[id as usize], Slot::Forgotten(..)) {
+            return None;
+        }
+        match self.release(id) {
+            Slot::Forgotten(whose, watch) => Some((whose, watch)),
+            _ => None,
+        }
+    }
+
     /// Fills a slot that somebody waits for, and says whom to wake.
-    pub(super) fn fill(&mut self, id: u32, with: Slot, wakers: &mut Vec<Waker>) {
+    pub fn fill(&mut self, id: u32, with: Slot<A, H>, wakers: &mut Vec<Waker>) {
         if let Slot::Pending(waker) = std::mem::replace(&mut self.slots[id as usize], with) {
             wakers.extend(waker);
         }
     }
 
     /// Whether the slot is filled; if not, `context` is woken when it is.
-    pub(super) fn poll(&mut self, id: u32, context: &mut Context<'_>) -> bool {
+    pub fn poll(&mut self, id: u32, context: &mut Context<'_>) -> bool {
         match &mut self.slots[id as usize] {
             Slot::Pending(waker) => {
                 match waker {
@@ -74,7 +108,7 @@ impl Slots {
     }
 
     /// Tells a watch something, and says whom to wake.
-    pub(super) fn tell(&mut self, id: u32, told: Result<TreeEvent, Error>, wakers: &mut Vec<Waker>) {
+    pub fn tell(&mut self, id: u32, told: Result<TreeEvent, Error>, wakers: &mut Vec<Waker>) {
         if let Slot::Stream(queue, waker) = &mut self.slots[id as usize] {
             // Two gaps in a row are one.
             if told != Ok(TreeEvent::Gap) || queue.back() != Some(&told) {
@@ -92,7 +126,7 @@ impl Slots {
     }
 
     /// The next thing that a watch that stays was told.
-    pub(super) fn poll_next(&mut self, id: u32, context: &mut Context<'_>) -> Poll<Result<TreeEvent, Error>> {
+    pub fn poll_next(&mut self, id: u32, context: &mut Context<'_>) -> Poll<Result<TreeEvent, Error>> {
         let Slot::Stream(queue, waker) = &mut self.slots[id as usize] else {
             unreachable!("a watch that stays has a stream")
         };

@@ -1,0 +1,293 @@
+//! What all clones of a handle share: the session machine, who waits for what, and the bytes that are to leave.
+//!
+//! 1. A call encodes its request and hands it to the machine, which numbers it; its frame joins the bytes that are to leave.
+//! 2. The session's task ([`link`](super::link)) is woken, writes them, reads what the server says, and hands that to the
+//!    machine.
+//! 3. What comes of either, answers and notifications, is put where the futures look for it, and they are woken when the lock
+//!    is free again.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use super::clock::Clock;
+use super::request::{Ask, Body, Real, Request, Root};
+use crate::session::{
+    Answered, ClientSession, Failure, Incoming, Out, Outgoing, Password, Servers, Slot, Slots, Told,
+};
+use crate::zk::{Error, Event, Over, SessionId, Status, Time, TreeEvent, path};
+
+/// What futures wait for.
+pub(super) type Waiting = Slots<Result<Body, Failure<i32>>, ()>;
+
+/// Behind one lock.
+pub(super) struct Core {
+    pub(super) machine: ClientSession<Real>,
+    pub(super) slots: Waiting,
+    /// What the machine has asked for and nobody has done yet. Empty between two calls; its room is used again.
+    out: Vec<Out<Real>>,
+    /// Frames that are to leave, on the connection of this number.
+    pub(super) frames: Vec<u8>,
+    pub(super) conn: u32,
+    /// The connect of an attempt.
+    pub(super) hello: Option<Hello>,
+    /// The server with which a connection is to be opened.
+    pub(super) attempt: Option<u8>,
+    /// The connection was given up.
+    pub(super) hang_up: bool,
+    /// The task that drives the session.
+    pub(super) link: Option<Waker>,
+    link_is_woken: bool,
+    /// Who waits for the status to change, or for a duty to end.
+    waiting: Vec<Waker>,
+    wakers: Vec<Waker>,
+    pub(super) duties: u32,
+    pub(super) next_duty: u64,
+}
+
+/// What the first packet of a connection says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hello {
+    pub(super) session: SessionId,
+    pub(super) last_zxid: i64,
+    /// In microseconds.
+    pub(super) timeout: u64,
+    pub(super) password: Password,
+}
+
+/// The shared part of a session.
+pub(super) struct Shared {
+    core: Mutex<Core>,
+    pub(super) clock: Clock,
+    pub(super) root: Root,
+}
+
+impl Shared {
+    pub(super) fn new(timeout: Duration, servers: u8, root: Root) -> Shared {
+        let clock = Clock::start();
+        let timeout = u64::try_from(timeout.as_micros()).unwrap_or(u64::MAX);
+        let servers = Servers::new(servers, 0, false);
+        let core = Core {
+            machine: ClientSession::new(timeout, servers, clock.now().as_micros()),
+            slots: Slots::default(),
+            out: Vec::new(),
+            frames: Vec::new(),
+            conn: 0,
+            hello: None,
+            attempt: None,
+            hang_up: false,
+            link: None,
+            link_is_woken: false,
+            waiting: Vec::new(),
+            wakers: Vec::new(),
+            duties: 0,
+            next_duty: 0,
+        };
+        Shared { core: Mutex::new(core), clock, root }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Core> {
+        // Nothing panics between two writes that belong together.
+        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets something be done with the machine, and deals out what comes of it.
+    pub(super) fn act<R>(&self, act: impl FnOnce(&mut Core, u64, &mut Vec<Out<Real>>) -> R) -> R {
+        let mut core = self.lock();
+        let (now, mut out) = (self.clock.now().as_micros(), std::mem::take(&mut core.out));
+        let result = act(&mut core, now, &mut out);
+        let mut next = 0;
+        // What is done about one thing may ask for another.
+        while next < out.len() {
+            let what = std::mem::replace(&mut out[next], Out::Retry { pause: 0, lost: false });
+            next += 1;
+            core.carry_out(what, now, &self.root, &mut out);
+        }
+        out.clear();
+        core.out = out;
+        let wakers = std::mem::take(&mut core.wakers);
+        drop(core);
+        wakers.into_iter().for_each(Waker::wake);
+        result
+    }
+
+    /// Sends a request; the ticket under which its answer comes. `watch` takes the slot of the watch that it arms.
+    pub(super) fn send(
+        &self,
+        request: Request,
+        watch: Option<fn(&mut Waiting) -> u32>,
+    ) -> (u32, Option<u32>) {
+        self.act(|core, now, out| {
+            let ticket = core.slots.take();
+            let watch = watch.map(|take| take(&mut core.slots));
+            core.machine.ask(now, Ask::User(Arc::new(request)), (), Some(ticket), watch, out);
+            (ticket, watch)
+        })
+    }
+
+    /// Packets of a connection arrive.
+    pub(super) fn receive(&self, conn: u32, packet: Incoming<Real>) {
+        self.act(|core, now, out| core.machine.receive(now, conn, packet, |path| path.len(), out));
+    }
+
+    pub(super) fn drop_watch(&self, watch: u32) {
+        self.act(|core, now, out| core.machine.drop_watch(now, watch, (), out));
+    }
+
+    /// Ends the session on this side, whatever the ensemble knows of it.
+    pub(super) fn end(&self, why: Over) {
+        self.act(|core, _, out| {
+            core.hang_up = true;
+            core.machine.end(why, out);
+            core.wake_link();
+        });
+    }
+
+    pub(super) fn status(&self) -> Status {
+        self.lock().machine.status()
+    }
+
+    /// Ready with a status that is not that one.
+    pub(super) fn poll_changed(&self, seen: Status, context: &Context<'_>) -> Poll<Status> {
+        let mut core = self.lock();
+        let status = core.machine.status();
+        if status != seen {
+            return Poll::Ready(status);
+        }
+        core.wait(context);
+        Poll::Pending
+    }
+
+    /// Ready when no duty is being done.
+    pub(super) fn poll_idle(&self, context: &Context<'_>) -> Poll<()> {
+        let mut core = self.lock();
+        if core.duties == 0 {
+            return Poll::Ready(());
+        }
+        core.wait(context);
+        Poll::Pending
+    }
+
+    pub(super) fn safe_until(&self) -> Time {
+        let core = self.lock();
+        Time::from_micros(core.machine.safe_from().saturating_add(core.machine.sound_timeout()))
+    }
+
+    pub(super) fn duty_done(&self) {
+        self.act(|core, _, _| {
+            core.duties -= 1;
+            core.tell_all();
+        });
+    }
+}
+
+impl Core {
+    fn carry_out(&mut self, what: Out<Real>, now: u64, root: &Root, out: &mut Vec<Out<Real>>) {
+        match what {
+            Out::Send(conn, packet) => {
+                match packet {
+                    Outgoing::Connect { session, last_zxid, timeout, password } => {
+                        self.hello = Some(Hello { session, last_zxid, timeout, password });
+                    }
+                    Outgoing::Request { xid, ask, .. } if conn == self.conn => {
+                        root.frame(xid, &ask, &mut self.frames);
+                    }
+                    Outgoing::Request { .. } => {}
+                }
+                self.wake_link();
+            }
+            Out::Answered(answered) => self.answered(answered, out, now),
+            Out::Fired(watch, told) => {
+                let told = match told {
+                    Told::Event(kind, path) => {
+                        Ok(TreeEvent::Changed(Event { kind, path: path.as_ref().to_owned() }))
+                    }
+                    Told::Gap => Ok(TreeEvent::Gap),
+                    Told::Over(why) => Err(Error::SessionOver(why)),
+                };
+                self.slots.tell(watch, told, &mut self.wakers);
+            }
+            Out::Noticed(_, kind, path) => self.machine.dispatch(kind, path, parent, out),
+            Out::Forgot(..) => {}
+            Out::Changed(_) => {
+                self.tell_all();
+                self.wake_link();
+            }
+            Out::Close(conn) => {
+                if conn == self.conn {
+                    self.hang_up = true;
+                    self.wake_link();
+                }
+            }
+            Out::Attempt { server } => {
+                self.attempt = Some(server);
+                self.wake_link();
+            }
+            Out::Retry { pause, lost } => {
+                let timeout = self.machine.sound_timeout();
+                self.machine.retry_at(now + pause_before_retry(timeout, lost) + pause.min(timeout / 4));
+            }
+        }
+    }
+
+    fn answered(&mut self, answered: Answered<Real>, out: &mut Vec<Out<Real>>, now: u64) {
+        let Answered { ticket, result, .. } = answered;
+        match self.slots.take_forgotten(ticket) {
+            None => self.slots.fill(ticket, Slot::Answered(result), &mut self.wakers),
+            Some(((), Some(watch))) => {
+                self.slots.release(watch);
+                self.machine.drop_watch(now, watch, (), out);
+            }
+            Some(((), None)) => {}
+        }
+    }
+
+    /// Waits for the next change.
+    fn wait(&mut self, context: &Context<'_>) {
+        if !self.waiting.iter().any(|waker| waker.will_wake(context.waker())) {
+            self.waiting.push(context.waker().clone());
+        }
+    }
+
+    fn tell_all(&mut self) {
+        self.wakers.append(&mut self.waiting);
+    }
+
+    pub(super) fn wake_link(&mut self) {
+        if !std::mem::replace(&mut self.link_is_woken, true) {
+            self.wakers.extend(self.link.clone());
+        }
+    }
+
+    /// The task that drives the session looks at all from here on.
+    pub(super) fn link_looks(&mut self, context: &Context<'_>) {
+        self.link_is_woken = false;
+        if !self.link.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
+            self.link = Some(context.waker().clone());
+        }
+    }
+}
+
+/// The path above a path; none above the root.
+fn parent(path: &Arc<str>) -> Option<Arc<str>> {
+    (path.as_ref() != "/").then(|| path::split(path).0.into())
+}
+
+/// The longest wait between two attempts (`ClientCnxn.startConnect`).
+const MAX_RETRY: u64 = 1_000_000;
+
+/// How long to wait before the next attempt: random, so that a thousand clients of a server that was stopped do not come to
+/// the next one at once; and a small part of the timeout, so that a short session has several attempts.
+fn pause_before_retry(timeout: u64, lost: bool) -> u64 {
+    let most = (timeout / if lost { 20 } else { 10 }).clamp(1, MAX_RETRY);
+    random() % most
+}
+
+/// Drawn by the operating system.
+///
+/// # Panics
+///
+/// When the operating system has no random numbers to give.
+pub(super) fn random() -> u64 {
+    getrandom::u64().expect("the operating system gives random numbers")
+}

@@ -1,0 +1,200 @@
+//! What users wait for: answers, watches, and time.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use futures_util::Stream;
+use tokio::runtime::Handle;
+use tokio::time::Sleep;
+
+use super::clock::instant_in;
+use super::core::Shared;
+use super::request::{Root, Said};
+use super::session::Session;
+use crate::session::{Failure, Slot};
+use crate::zk::{Error, Event, Time, TreeEvent};
+
+/// Makes of an answer what the user asked for.
+pub(super) type Convert<T> = fn(&Root, Said) -> Result<T, Error>;
+
+/// The future of a request: it has been sent. The session lives as long as it does.
+#[must_use = "a dropped future forgets the answer"]
+pub(super) struct Reply<T> {
+    session: Arc<Session>,
+    /// The ticket; or why nothing was sent; or nothing, when it is done.
+    state: Result<u32, Option<Error>>,
+    watch: Option<u32>,
+    convert: Convert<T>,
+}
+
+impl<T> Reply<T> {
+    pub(super) fn new(
+        session: &Arc<Session>,
+        sent: Result<(u32, Option<u32>), Error>,
+        convert: Convert<T>,
+    ) -> Reply<T> {
+        let (state, watch) = match sent {
+            Ok((ticket, watch)) => (Ok(ticket), watch),
+            Err(why) => (Err(Some(why)), None),
+        };
+        Reply { session: session.clone(), state, watch, convert }
+    }
+}
+
+impl<T> Future for Reply<T> {
+    type Output = Result<(T, Option<Watch>), Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let ticket = match &mut this.state {
+            Ok(ticket) => *ticket,
+            Err(why) => return Poll::Ready(Err(why.take().expect("a future is not polled after its end"))),
+        };
+        let shared = &this.session.shared;
+        let mut core = shared.lock();
+        if !core.slots.poll(ticket, context) {
+            return Poll::Pending;
+        }
+        let slot = core.slots.release(ticket);
+        drop(core);
+        this.state = Err(None);
+        let Slot::Answered(result) = slot else { unreachable!("only answers are put into a request's slot") };
+        let result = match result {
+            Ok(body) => (this.convert)(&shared.root, Ok(body)),
+            Err(Failure::Refused(error)) => (this.convert)(&shared.root, Err(error)),
+            Err(Failure::ConnectionLoss) => Err(Error::ConnectionLoss),
+            Err(Failure::Over(why)) => Err(Error::SessionOver(why)),
+        };
+        // A watch that was armed although the answer cannot be read is removed with this value.
+        let watch = this.watch.take().map(|watch| Watch::new(shared, watch));
+        Poll::Ready(result.map(|value| (value, watch)))
+    }
+}
+
+impl<T> Drop for Reply<T> {
+    fn drop(&mut self) {
+        let Ok(ticket) = self.state else { return };
+        let shared = &self.session.shared;
+        let answered = shared.lock().slots.forget(ticket, (), self.watch);
+        if answered.is_some()
+            && let Some(watch) = self.watch
+        {
+            drop(Watch::new(shared, watch));
+        }
+    }
+}
+
+/// The watch of a [`Client`](super::Client): see [`ZooKeeper::Watch`](crate::ZooKeeper::Watch).
+///
+/// # Cancellation
+///
+/// Dropped unfired, it is removed at the server, unless another of its kind on the same path is left.
+#[must_use = "dropping a watch removes it"]
+pub struct Watch {
+    /// Does not keep the session: the last handle closes it.
+    shared: Arc<Shared>,
+    watch: Option<u32>,
+}
+
+impl Watch {
+    fn new(shared: &Arc<Shared>, watch: u32) -> Watch {
+        Watch { shared: shared.clone(), watch: Some(watch) }
+    }
+}
+
+impl Future for Watch {
+    type Output = Result<Event, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let watch = self.watch.expect("a watch is not polled after it fired");
+        let mut core = self.shared.lock();
+        if !core.slots.poll(watch, context) {
+            return Poll::Pending;
+        }
+        let slot = core.slots.release(watch);
+        drop(core);
+        self.watch = None;
+        match slot {
+            Slot::Fired(result) => Poll::Ready(result),
+            _ => unreachable!("only events are put into a watch's slot"),
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let Some(watch) = self.watch else { return };
+        let slot = self.shared.lock().slots.release(watch);
+        if let Slot::Pending(_) | Slot::Stream(..) = slot {
+            self.shared.drop_watch(watch);
+        }
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch").finish_non_exhaustive()
+    }
+}
+
+/// The tree watch of a [`Client`](super::Client): see [`ZooKeeper::TreeWatch`](crate::ZooKeeper::TreeWatch).
+///
+/// # Cancellation
+///
+/// Dropped, it is removed at the server, unless another watch on the same path is left.
+#[derive(Debug)]
+#[must_use = "dropping a watch removes it"]
+pub struct TreeWatch(pub(super) Watch);
+
+impl Stream for TreeWatch {
+    type Item = Result<TreeEvent, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Watch { shared, watch } = &mut self.0;
+        let Some(id) = *watch else { return Poll::Ready(None) };
+        let mut core = shared.lock();
+        let told = ready!(core.slots.poll_next(id, context));
+        if told.is_err() {
+            core.slots.release(id);
+            *watch = None;
+        }
+        Poll::Ready(Some(told))
+    }
+}
+
+/// Waits for an instant of the handle's clock, on the session's runtime wherever it is polled.
+pub(super) struct Alarm {
+    shared: Arc<Shared>,
+    runtime: Handle,
+    until: Time,
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
+impl Alarm {
+    pub(super) fn new(shared: &Arc<Shared>, runtime: &Handle, until: Time) -> Alarm {
+        Alarm { shared: shared.clone(), runtime: runtime.clone(), until, sleep: None }
+    }
+}
+
+impl Future for Alarm {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let Some(mut rest) = this.shared.clock.until(this.until) else { return Poll::Pending };
+        while !rest.is_zero() {
+            let sleep = this.sleep.get_or_insert_with(|| {
+                let _entered = this.runtime.enter();
+                Box::pin(tokio::time::sleep_until(instant_in(rest)))
+            });
+            ready!(sleep.as_mut().poll(context));
+            // The runtime's clock and the handle's differ by a rounding, or by the time that the machine slept.
+            this.sleep = None;
+            rest = this.until.since(this.shared.clock.now());
+        }
+        Poll::Ready(())
+    }
+}

@@ -1,0 +1,466 @@
+//! Requests as they are written, and answers as they are read.
+//!
+//! A request is encoded when it is called, so its size is known before anything is sent: one that a server would hang up on is
+//! refused with the figure. An answer is decoded by the future that waits for it.
+
+use std::sync::Arc;
+
+use super::acl::Acl;
+use crate::session::{List, Protocol, Watching};
+use crate::wire::jute::{In, Out};
+use crate::wire::number;
+use crate::zk::{Code, CreateMode, Created, Data, Error, EventKind, Listing, Op, OpResult, Stat, path};
+
+/// What the session machine of a real client speaks of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Real {}
+
+/// A request without its xid. To clone it is cheap.
+#[derive(Clone, Debug)]
+pub(super) enum Ask {
+    /// What a user asks for.
+    User(Arc<Request>),
+    Ping,
+    Close,
+    SetWatches(Arc<Watching<Arc<str>>>),
+    RemoveWatches(Arc<str>, i32),
+}
+
+/// A request of a user, encoded.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) op: i32,
+    pub(super) body: Vec<u8>,
+    /// Which watch it arms if it succeeds.
+    pub(super) arms: Option<(List, Arc<str>)>,
+}
+
+/// The body of a reply.
+pub(super) type Body = Vec<u8>;
+
+impl Protocol for Real {
+    type Path = Arc<str>;
+    type Conn = u32;
+    type Ask = Ask;
+    type Tag = ();
+    type Answer = Body;
+    type Refusal = i32;
+    type Flaws = ();
+
+    fn arms(ask: &Ask) -> Option<(List, Arc<str>)> {
+        match ask {
+            Ask::User(request) => request.arms.clone(),
+            _ => None,
+        }
+    }
+
+    fn is_write(_: &Ask) -> bool {
+        // Only a machine that repeats lost writes wants to know, and this one does not.
+        false
+    }
+
+    fn is_close(ask: &Ask) -> bool {
+        matches!(ask, Ask::Close)
+    }
+
+    fn is_absent(ask: &Ask, refusal: &i32) -> bool {
+        *refusal == Code::NoNode.number() && matches!(ask, Ask::User(request) if request.op == number::EXISTS)
+    }
+
+    fn is_busy(refusal: &i32) -> bool {
+        Code::from_number(*refusal).is_some_and(Code::is_passing)
+    }
+
+    fn ping() -> Ask {
+        Ask::Ping
+    }
+
+    fn set_watches(watching: Watching<Arc<str>>) -> Ask {
+        Ask::SetWatches(Arc::new(watching))
+    }
+
+    fn remove_watches(path: Arc<str>, kind: i32) -> Ask {
+        Ask::RemoveWatches(path, kind)
+    }
+
+    fn own_tag() {}
+}
+
+/// Where a session's paths begin: the path at the end of its connect string.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Root(String);
+
+impl Root {
+    /// `path` is empty, or a path without a slash at its end.
+    pub(super) fn new(path: &str) -> Root {
+        Root(path.to_owned())
+    }
+
+    /// What the server calls a path of ours. It is written in two pieces, so that nothing is put together first.
+    fn write(&self, out: &mut Out, path: &str) {
+        match (self.0.is_empty(), path) {
+            (true, _) => _ = out.text(path),
+            (false, "/") => _ = out.text(&self.0),
+            (false, _) => _ = out.text(&format!("{}{path}", self.0)),
+        }
+    }
+
+    fn write_all(&self, out: &mut Out, paths: &[Arc<str>]) {
+        out.list(paths, |out, path| self.write(out, path));
+    }
+
+    /// What we call a path of the server's.
+    pub(super) fn strip<'a>(&self, path: &'a str) -> &'a str {
+        match path.strip_prefix(&self.0) {
+            Some("") => "/",
+            Some(ours) => ours,
+            // It lies elsewhere, which no answer of a server's can mean.
+            None => path,
+        }
+    }
+
+    fn request(
+        &self,
+        op: i32,
+        path: &str,
+        arms: Option<List>,
+        rest: impl FnOnce(&mut Out),
+    ) -> Result<Request, Error> {
+        path::validate(path)?;
+        let mut out = Out::default();
+        self.write(&mut out, path);
+        rest(&mut out);
+        bounded(Request { op, body: out.done(), arms: arms.map(|list| (list, path.into())) })
+    }
+
+    pub(super) fn create(
+        &self,
+        path: &str,
+        data: &[u8],
+        mode: CreateMode,
+        acl: &Acl,
+    ) -> Result<Request, Error> {
+        let mut out = Out::default();
+        self.write_create(&mut out, path, data, mode, acl)?;
+        let op = if mode == CreateMode::Container { number::CREATE_CONTAINER } else { number::CREATE_2 };
+        bounded(Request { op, body: out.done(), arms: None })
+    }
+
+    fn write_create(
+        &self,
+        out: &mut Out,
+        path: &str,
+        data: &[u8],
+        mode: CreateMode,
+        acl: &Acl,
+    ) -> Result<(), Error> {
+        if mode.is_sequential() {
+            // The name with its number must be a path: `/queue/` is a good beginning.
+            path::validate(&format!("{path}0"))?;
+        } else {
+            path::validate(path)?;
+        }
+        self.write(out, path);
+        out.buffer(Some(data));
+        acl.write(out);
+        out.int(number::flags_of(mode));
+        Ok(())
+    }
+
+    pub(super) fn delete(&self, path: &str, version: Option<i32>) -> Result<Request, Error> {
+        self.request(number::DELETE, path, None, |out| _ = out.int(any(version)))
+    }
+
+    pub(super) fn set(&self, path: &str, data: &[u8], version: Option<i32>) -> Result<Request, Error> {
+        self.request(number::SET_DATA, path, None, |out| _ = out.buffer(Some(data)).int(any(version)))
+    }
+
+    pub(super) fn exists(&self, path: &str, watch: bool) -> Result<Request, Error> {
+        self.request(number::EXISTS, path, watch.then_some(List::Data), |out| _ = out.bool(watch))
+    }
+
+    pub(super) fn get(&self, path: &str, watch: bool) -> Result<Request, Error> {
+        self.request(number::GET_DATA, path, watch.then_some(List::Data), |out| _ = out.bool(watch))
+    }
+
+    pub(super) fn children(&self, path: &str, watch: bool) -> Result<Request, Error> {
+        self.request(number::GET_CHILDREN_2, path, watch.then_some(List::Child), |out| _ = out.bool(watch))
+    }
+
+    pub(super) fn sync(&self, path: &str) -> Result<Request, Error> {
+        self.request(number::SYNC, path, None, |_| ())
+    }
+
+    pub(super) fn watch_tree(&self, path: &str) -> Result<Request, Error> {
+        self.request(number::ADD_WATCH, path, Some(List::Recursive), |out| _ = out.int(RECURSIVE))
+    }
+
+    /// Reads of all these znodes, in as many requests as the limit of one asks for (`multiRead`: ZooKeeper 3.6 or later).
+    pub(super) fn get_many(&self, paths: &[String]) -> Result<Vec<Request>, Error> {
+        let mut requests = Vec::new();
+        let mut out = Out::default();
+        for (at, path) in paths.iter().enumerate() {
+            path::validate(path)?;
+            operation(&mut out, number::GET_DATA);
+            self.write(&mut out, path);
+            out.bool(false);
+            if out.len() >= READ_BYTES || at + 1 == paths.len() {
+                end(&mut out);
+                let body = std::mem::take(&mut out).done();
+                requests.push(bounded(Request { op: number::MULTI_READ, body, arms: None })?);
+            }
+        }
+        Ok(requests)
+    }
+
+    pub(super) fn multi(&self, ops: &[Op], acl: &Acl) -> Result<Request, Error> {
+        let mut out = Out::default();
+        for op in ops {
+            self.write_op(&mut out, op, acl)?;
+        }
+        end(&mut out);
+        bounded(Request { op: number::MULTI, body: out.done(), arms: None })
+            .map_err(|e| Error::BadInput(format!("{} operations: {}", ops.len(), reason(&e))))
+    }
+
+    fn write_op(&self, out: &mut Out, op: &Op, acl: &Acl) -> Result<(), Error> {
+        let mut checked = |number: i32, path: &str| {
+            path::validate(path)?;
+            operation(out, number);
+            self.write(out, path);
+            Ok::<(), Error>(())
+        };
+        match op {
+            Op::Check { path, version } => {
+                checked(number::CHECK, path)?;
+                out.int(any(*version));
+            }
+            Op::Delete { path, version } => {
+                checked(number::DELETE, path)?;
+                out.int(any(*version));
+            }
+            Op::Set { path, data, version } => {
+                checked(number::SET_DATA, path)?;
+                out.buffer(Some(data)).int(any(*version));
+            }
+            Op::Create { path, data, mode } => {
+                let container = *mode == CreateMode::Container;
+                operation(out, if container { number::CREATE_CONTAINER } else { number::CREATE });
+                self.write_create(out, path, data, *mode, acl)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The whole frame of a request, behind what is there already.
+    pub(super) fn frame(&self, xid: i32, ask: &Ask, frames: &mut Vec<u8>) {
+        let mut own = Out::default();
+        let (op, body): (i32, &[u8]) = match ask {
+            Ask::User(request) => (request.op, &request.body),
+            Ask::Ping => (number::PING, &[]),
+            Ask::Close => (number::CLOSE_SESSION, &[]),
+            Ask::RemoveWatches(path, kind) => {
+                self.write(&mut own, path);
+                own.int(*kind);
+                (number::REMOVE_WATCHES, own.as_bytes())
+            }
+            Ask::SetWatches(watching) => (self.write_watching(&mut own, watching), own.as_bytes()),
+        };
+        header(frames, body.len() + HEADER_BYTES);
+        frames.extend(xid.to_be_bytes());
+        frames.extend(op.to_be_bytes());
+        frames.extend(body);
+    }
+
+    /// A server before 3.6 does not know persistent watches, nor the request that registers them.
+    fn write_watching(&self, out: &mut Out, watching: &Watching<Arc<str>>) -> i32 {
+        let Watching { relative, data, exist, child, persistent, recursive } = watching;
+        out.long(*relative);
+        [data, exist, child].into_iter().for_each(|list| self.write_all(out, list));
+        if persistent.is_empty() && recursive.is_empty() {
+            return number::SET_WATCHES;
+        }
+        [persistent, recursive].into_iter().for_each(|list| self.write_all(out, list));
+        number::SET_WATCHES_2
+    }
+}
+
+/// The length of a frame, before it.
+pub(super) fn header(frames: &mut Vec<u8>, length: usize) {
+    frames.extend(i32::try_from(length).expect("a request is shorter than 2 GiB").to_be_bytes());
+}
+
+/// The xid and the number of the operation.
+const HEADER_BYTES: usize = 8;
+
+/// From how many bytes on a read of many znodes goes on in another request.
+const READ_BYTES: usize = 512 * 1024;
+
+/// The number of the mode of a persistent recursive watch.
+const RECURSIVE: i32 = 1;
+
+/// Refuses a request on which a server would hang up.
+fn bounded(request: Request) -> Result<Request, Error> {
+    let bytes = request.body.len() + HEADER_BYTES;
+    if bytes > path::MAX_REQUEST_BYTES {
+        let limit = path::MAX_REQUEST_BYTES;
+        return Err(Error::BadInput(format!("a request of {bytes} bytes; a server takes {limit}")));
+    }
+    Ok(request)
+}
+
+fn reason(error: &Error) -> String {
+    match error {
+        Error::BadInput(why) => why.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A version as it is sent: -1 is any.
+fn any(version: Option<i32>) -> i32 {
+    version.unwrap_or(-1)
+}
+
+/// The header of an operation of several (`MultiHeader`).
+fn operation(out: &mut Out, op: i32) {
+    out.int(op).bool(false).int(-1);
+}
+
+/// What ends several operations.
+fn end(out: &mut Out) {
+    out.int(number::ERROR).bool(true).int(-1);
+}
+
+/// What a server said: the body of the answer, or the number of an error.
+pub(super) type Said = Result<Body, i32>;
+
+/// An answer that is not as it should be proves nothing about what was done.
+fn nonsense(of: &str) -> Error {
+    Error::Unexpected(format!("the answer to {of} cannot be read"))
+}
+
+fn body(said: Said) -> Result<Body, Error> {
+    said.map_err(Error::from_code_number)
+}
+
+pub(super) fn nothing(_: &Root, said: Said) -> Result<(), Error> {
+    body(said).map(drop)
+}
+
+pub(super) fn created(root: &Root, said: Said) -> Result<Created, Error> {
+    let body = body(said)?;
+    let mut from = In::new(&body);
+    let read =
+        |from: &mut In<'_>| Some(Created { path: root.strip(&from.text()??).to_owned(), stat: from.stat()? });
+    read(&mut from).ok_or_else(|| nonsense("create"))
+}
+
+pub(super) fn stat(_: &Root, said: Said) -> Result<Stat, Error> {
+    In::new(&body(said)?).stat().ok_or_else(|| nonsense("setData"))
+}
+
+pub(super) fn maybe_stat(_: &Root, said: Said) -> Result<Option<Stat>, Error> {
+    match body(said) {
+        Ok(body) => In::new(&body).stat().map(Some).ok_or_else(|| nonsense("exists")),
+        Err(Error::NoNode) => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+pub(super) fn data(_: &Root, said: Said) -> Result<Data, Error> {
+    read_data(&mut In::new(&body(said)?)).ok_or_else(|| nonsense("getData"))
+}
+
+fn read_data(from: &mut In<'_>) -> Option<Data> {
+    let data = from.buffer()?.unwrap_or_default().to_vec();
+    Some(Data { data, stat: from.stat()? })
+}
+
+pub(super) fn listing(_: &Root, said: Said) -> Result<Listing, Error> {
+    let body = body(said)?;
+    let mut from = In::new(&body);
+    let read = |from: &mut In<'_>| {
+        let names = from.list(|from| Some(from.text()??.into_owned()))?.unwrap_or_default();
+        Some(Listing { names, stat: from.stat()? })
+    };
+    read(&mut from).ok_or_else(|| nonsense("getChildren"))
+}
+
+pub(super) fn many(_: &Root, said: Said) -> Result<Vec<Option<Data>>, Error> {
+    let body = body(said)?;
+    let mut from = In::new(&body);
+    let mut found = Vec::new();
+    loop {
+        let Some((op, is_done, error)) = result_header(&mut from) else { return Err(nonsense("multiRead")) };
+        if is_done {
+            return Ok(found);
+        }
+        found.push(match op {
+            number::ERROR if from.int().is_none() => return Err(nonsense("multiRead")),
+            number::ERROR if error == Code::NoNode.number() => None,
+            number::ERROR => return Err(Error::from_code_number(error)),
+            _ => Some(read_data(&mut from).ok_or_else(|| nonsense("multiRead"))?),
+        });
+    }
+}
+
+pub(super) fn results(root: &Root, said: Said) -> Result<Vec<OpResult>, Error> {
+    let body = body(said)?;
+    let mut from = In::new(&body);
+    let (mut done, mut refused) = (Vec::new(), Vec::new());
+    loop {
+        let read = result_header(&mut from).and_then(|(op, is_done, error)| {
+            if !is_done {
+                match op {
+                    number::ERROR => refused.push(from.int().map(|_| error)?),
+                    _ => done.push(read_result(root, op, &mut from)?),
+                }
+            }
+            Some(is_done)
+        });
+        match read {
+            Some(true) => break,
+            Some(false) => {}
+            None => return Err(nonsense("multi")),
+        }
+    }
+    // A transaction that was refused tells of each operation: 0 before the one that is to blame, its reason, and -2 behind.
+    match refused.iter().position(|error| *error != 0) {
+        Some(index) => Err(Error::multi(index, Error::from_code_number(refused[index]))),
+        None => Ok(done),
+    }
+}
+
+/// The number of an operation, whether it is none but the end, and its error.
+fn result_header(from: &mut In<'_>) -> Option<(i32, bool, i32)> {
+    Some((from.int()?, from.bool()?, from.int()?))
+}
+
+fn read_result(root: &Root, op: i32, from: &mut In<'_>) -> Option<OpResult> {
+    Some(match op {
+        number::CHECK => OpResult::Checked,
+        number::DELETE => OpResult::Deleted,
+        number::SET_DATA => OpResult::Set(from.stat()?),
+        number::CREATE => OpResult::Created(root.strip(&from.text()??).to_owned()),
+        number::CREATE_2 | number::CREATE_CONTAINER => {
+            let path = root.strip(&from.text()??).to_owned();
+            from.stat()?;
+            OpResult::Created(path)
+        }
+        _ => return None,
+    })
+}
+
+/// What a notification says (`WatcherEvent`); none for one about the session, which clients find out by themselves.
+pub(super) fn notification(root: &Root, body: &[u8]) -> Option<(EventKind, Arc<str>)> {
+    let mut from = In::new(body);
+    let (kind, _state, path) = (from.int()?, from.int()?, from.text()??);
+    let kind = match kind {
+        1 => EventKind::NodeCreated,
+        2 => EventKind::NodeDeleted,
+        3 => EventKind::NodeDataChanged,
+        4 => EventKind::NodeChildrenChanged,
+        _ => return None,
+    };
+    Some((kind, root.strip(&path).into()))
+}

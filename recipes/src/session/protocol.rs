@@ -1,0 +1,208 @@
+//! What a session machine and its driver tell each other.
+
+use super::watches::{List, Table, Watching};
+use crate::zk::{EventKind, Over, SessionId, Status};
+use std::fmt::Debug;
+
+/// What a session machine speaks of, and how it asks for what it needs by itself.
+pub trait Protocol: Clone + Debug {
+    /// The path of a znode.
+    type Path: Clone + Ord + Debug;
+    /// A connection, by a number that no other one has.
+    type Conn: Copy + PartialEq + Debug;
+    /// A request without its xid.
+    type Ask: Clone + Debug;
+    /// A mark that a request carries; the machine's own requests carry [`own_tag`](Self::own_tag). Later requests of a
+    /// user have greater marks.
+    type Tag: Copy + Default + PartialOrd + Debug;
+    /// The body of a reply.
+    type Answer: Clone + Debug;
+    /// Why a server refused a request.
+    type Refusal: Clone + Debug;
+    /// What is wrong with the machine on purpose: `()` for nothing.
+    type Flaws: Flaws;
+
+    /// Which watch a request arms if it succeeds.
+    fn arms(ask: &Self::Ask) -> Option<(List, Self::Path)>;
+    /// Whether a request changes znodes.
+    fn is_write(ask: &Self::Ask) -> bool;
+    /// Whether a request ends the session.
+    fn is_close(ask: &Self::Ask) -> bool;
+    /// Whether the refusal of `exists` says that the znode is absent: then the watch is armed all the same.
+    fn is_absent(ask: &Self::Ask, refusal: &Self::Refusal) -> bool;
+    /// Whether the server was too busy for a request, and may take it later.
+    fn is_busy(refusal: &Self::Refusal) -> bool;
+    /// Sends nothing but a sign of life.
+    fn ping() -> Self::Ask;
+    /// Registers watches again after a reconnect.
+    fn set_watches(watching: Watching<Self::Path>) -> Self::Ask;
+    /// Removes the watches of a `WatcherType` (1 children, 2 data, 3 any) on a path.
+    fn remove_watches(path: Self::Path, kind: i32) -> Self::Ask;
+    /// The mark of requests that the machine makes by itself.
+    fn own_tag() -> Self::Tag;
+}
+
+/// Which of the [`Flaw`]s a machine has: injected bugs, with which a simulator shows that its checks notice them.
+pub trait Flaws: Copy + Default + Debug {
+    /// Whether it has that one.
+    fn has(self, flaw: Flaw) -> bool;
+}
+
+/// A machine without a flaw. The compiler removes the code of the flaws.
+impl Flaws for () {
+    fn has(self, _: Flaw) -> bool {
+        false
+    }
+}
+
+/// An injected bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the simulator describes each")]
+pub enum Flaw {
+    ForgetsWatches,
+    ForgetsAbsent,
+    ForgetsTrees,
+    RegistersAsOfNow,
+    KeepsFired,
+    ForgetsZxid,
+    ReplyFirst,
+    RepeatsLost,
+    SwapsAnswers,
+    HidesLoss,
+    ExpiresAtLoss,
+}
+
+/// What proves that a client may go on with a session.
+pub type Password = [u8; 16];
+
+/// From client to server.
+#[derive(Clone, Debug)]
+pub enum Outgoing<P: Protocol> {
+    /// The first packet of a connection.
+    Connect {
+        /// The session; 0 asks for a new one.
+        session: SessionId,
+        /// The zxid of the last reply.
+        last_zxid: i64,
+        /// The session timeout to ask for, in microseconds.
+        timeout: u64,
+        /// The session's password.
+        password: Password,
+    },
+    /// A request.
+    Request {
+        /// Its number on the connection; -2 for a ping.
+        xid: i32,
+        /// What it asks for.
+        ask: P::Ask,
+        /// Its mark.
+        tag: P::Tag,
+    },
+}
+
+/// From server to client.
+#[derive(Clone, Debug)]
+pub enum Incoming<P: Protocol> {
+    /// The answer to a connect.
+    Connected {
+        /// The session.
+        session: SessionId,
+        /// The timeout that the server grants, in microseconds; 0 when it does not know the session (any more).
+        timeout: u64,
+        /// The session's password.
+        password: Password,
+    },
+    /// The answer to a request.
+    Reply {
+        /// The request's number.
+        xid: i32,
+        /// The zxid in the reply's header.
+        zxid: i64,
+        /// The body, or the refusal.
+        result: Result<P::Answer, P::Refusal>,
+    },
+    /// A notification.
+    Notify {
+        /// What happened.
+        kind: EventKind,
+        /// To which znode.
+        path: P::Path,
+    },
+    /// The end of the stream.
+    Fin,
+}
+
+/// What the machine asks of its driver.
+#[derive(Clone, Debug)]
+pub enum Out<P: Protocol> {
+    /// Send a packet on a connection.
+    Send(P::Conn, Outgoing<P>),
+    /// A request is answered.
+    Answered(Answered<P>),
+    /// A watch is told something.
+    Fired(u32, Told<P::Path>),
+    /// A notification arrived (whoever waits for it): [`dispatch`](super::ClientSession::dispatch) it.
+    Noticed(P::Conn, EventKind, P::Path),
+    /// A watch on that path is not registered again: nobody waits for it any more.
+    Forgot(Table, P::Path),
+    /// The status changed.
+    Changed(Status),
+    /// Give the connection up.
+    Close(P::Conn),
+    /// Open a connection with that server, and then call [`attempt`](super::ClientSession::attempt).
+    Attempt {
+        /// The server, counted from 0.
+        server: u8,
+    },
+    /// Say when to try again, by [`retry_at`](super::ClientSession::retry_at): after the usual wait and a pause.
+    Retry {
+        /// The pause, in microseconds.
+        pause: u64,
+        /// Whether there was a connection until now.
+        lost: bool,
+    },
+}
+
+/// What a watch is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told<Path> {
+    /// It fired.
+    Event(EventKind, Path),
+    /// It stays, and may have missed something.
+    Gap,
+    /// It ends with the session.
+    Over(Over),
+}
+
+/// What became of a request.
+#[derive(Clone, Debug)]
+pub struct Answered<P: Protocol> {
+    /// The number under which the user waits for the answer.
+    pub ticket: u32,
+    /// The answer.
+    pub result: Result<P::Answer, Failure<P::Refusal>>,
+    /// The request's mark.
+    pub tag: P::Tag,
+    /// The zxid of the reply's header, if there was a reply.
+    pub zxid: Option<i64>,
+    /// The connection on which the reply came, if there was one.
+    pub conn: Option<P::Conn>,
+}
+
+impl<P: Protocol> Out<P> {
+    /// A request came to nothing.
+    pub(super) fn failed(ticket: u32, why: Failure<P::Refusal>, tag: P::Tag) -> Self {
+        Out::Answered(Answered { ticket, result: Err(why), tag, zxid: None, conn: None })
+    }
+}
+
+/// Why a request came to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure<Refusal> {
+    /// The server refused it.
+    Refused(Refusal),
+    /// The connection was lost before the answer came.
+    ConnectionLoss,
+    /// The session is over.
+    Over(Over),
+}

@@ -1,0 +1,338 @@
+//! What a client believes to be armed, in five lists (`ZKWatchManager`).
+//!
+//! 1. A request that arms a watch leaves, and is counted as long as it is in flight.
+//! 2. Its answer comes: whoever waits is put on the list. One that is lost with its connection puts nobody there.
+//! 3. A notification comes: whom it concerns, on each list that its kind goes to. One-shot watches leave their lists.
+//! 4. A watch is dropped: if it was the last, it is removed at the server as well.
+//! 5. After a reconnect the lists are handed to the server (`setWatches2`).
+
+use super::protocol::{Flaw, Flaws, Protocol};
+use crate::zk::EventKind;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The lists of watches that a client keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum List {
+    /// Armed on the data of a znode.
+    Data,
+    /// Armed on the absence of one.
+    Exist,
+    /// Armed on the children of one.
+    Child,
+    /// Stays, and is about data and children.
+    Persistent,
+    /// Stays, and is about everything at and below a path.
+    Recursive,
+}
+
+impl List {
+    const ALL: [List; 5] = [List::Data, List::Exist, List::Child, List::Persistent, List::Recursive];
+
+    /// What takes a watch of this list away, by the number of its `WatcherType`.
+    fn kind(self) -> i32 {
+        match self {
+            List::Child => 1,
+            List::Data | List::Exist => 2,
+            List::Persistent | List::Recursive => ANY,
+        }
+    }
+
+    /// The server's tables in which such a watch is armed.
+    fn tables(self) -> &'static [Table] {
+        match self {
+            List::Data | List::Exist => &[Table::Data],
+            List::Child => &[Table::Child],
+            List::Persistent | List::Recursive => &[Table::Child, Table::Data],
+        }
+    }
+
+    /// Whether removing `kind` at the server takes a watch of this list along.
+    fn goes_with(self, kind: i32) -> bool {
+        kind == ANY || self.kind() == kind
+    }
+}
+
+/// The `WatcherType` that stands for all watches of a connection on a path.
+const ANY: i32 = 3;
+
+/// A server's tables of watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Table {
+    /// Armed by `getData` and `exists`.
+    Data,
+    /// Armed by `getChildren`.
+    Child,
+}
+
+/// What a client believes to be armed, and the zxid of the last reply it has seen: the lists of `setWatches2`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Watching<Path> {
+    /// The zxid of the last reply.
+    pub relative: i64,
+    /// Watches on the data of znodes.
+    pub data: Vec<Path>,
+    /// Watches on the absence of znodes.
+    pub exist: Vec<Path>,
+    /// Watches on the children of znodes.
+    pub child: Vec<Path>,
+    /// Persistent watches.
+    pub persistent: Vec<Path>,
+    /// Persistent recursive watches.
+    pub recursive: Vec<Path>,
+}
+
+impl<Path> Default for Watching<Path> {
+    fn default() -> Self {
+        let (data, exist, child) = (Vec::new(), Vec::new(), Vec::new());
+        Watching { relative: 0, data, exist, child, persistent: Vec::new(), recursive: Vec::new() }
+    }
+}
+
+impl<Path> Watching<Path> {
+    /// All that is watched, list by list.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        [&self.data, &self.exist, &self.child, &self.persistent, &self.recursive].into_iter().flatten()
+    }
+
+    fn list(&mut self, list: List) -> &mut Vec<Path> {
+        match list {
+            List::Data => &mut self.data,
+            List::Exist => &mut self.exist,
+            List::Child => &mut self.child,
+            List::Persistent => &mut self.persistent,
+            List::Recursive => &mut self.recursive,
+        }
+    }
+}
+
+/// How many bytes of paths one request registers again at most (`ClientCnxn.SET_WATCHES_MAX_LENGTH`). A server closes the
+/// connection on a request above `jute.maxbuffer`, by default 1 MB (ZOOKEEPER-706).
+pub(super) const MAX_REWATCH_BYTES: usize = 128 * 1024;
+
+/// A client's watches, by the numbers of those who wait.
+#[derive(Clone, Debug)]
+pub(super) struct Watches<P: Protocol> {
+    pub(super) lists: BTreeMap<(List, P::Path), Vec<u32>>,
+    /// On which list each of those who wait stands.
+    places: BTreeMap<u32, (List, P::Path)>,
+    /// Requests in flight.
+    pub(super) arming: BTreeMap<(List, P::Path), u32>,
+    /// Removals that are deferred while such a request is in flight, since it may need what they would take along.
+    pub(super) owed: BTreeSet<(i32, P::Path)>,
+    /// Given up by the last who waited, since the connection was made.
+    pub(super) dropped: BTreeSet<(List, P::Path)>,
+    /// Removals that a busy server has refused.
+    pub(super) refused: BTreeSet<(i32, P::Path)>,
+}
+
+impl<P: Protocol> Default for Watches<P> {
+    fn default() -> Self {
+        Watches {
+            lists: BTreeMap::new(),
+            places: BTreeMap::new(),
+            arming: BTreeMap::new(),
+            owed: BTreeSet::new(),
+            dropped: BTreeSet::new(),
+            refused: BTreeSet::new(),
+        }
+    }
+}
+
+impl<P: Protocol> Watches<P> {
+    /// Step 1.
+    pub(super) fn sent(&mut self, ask: &P::Ask) {
+        if let Some(key) = P::arms(ask) {
+            *self.arming.entry(key).or_default() += 1;
+        }
+    }
+
+    /// Step 2. What must be asked of the server, if a removal has waited for this answer, the last on its way, and nothing
+    /// that was armed needs what it takes along.
+    pub(super) fn answered(
+        &mut self,
+        ask: &P::Ask,
+        result: &Result<P::Answer, P::Refusal>,
+        watch: Option<u32>,
+    ) -> Option<(P::Path, i32)> {
+        let key = P::arms(ask)?;
+        if let Some(count) = self.arming.get_mut(&key) {
+            *count -= 1;
+            if *count == 0 {
+                self.arming.remove(&key);
+            }
+        }
+        // Asking whether a znode exists arms a watch either way.
+        let absent = result.as_ref().is_err_and(|refusal| P::is_absent(ask, refusal));
+        let (list, path) = key;
+        if let Some(watch) = watch.filter(|_| absent || result.is_ok()) {
+            let key = (if absent { List::Exist } else { list }, path.clone());
+            self.dropped.remove(&key);
+            self.places.insert(watch, key.clone());
+            self.lists.entry(key).or_default().push(watch);
+        }
+        let mut removal = None;
+        for kind in [ANY, list.kind()] {
+            if !self.is_awaited(kind, &path) && self.owed.remove(&(kind, path.clone())) {
+                removal = removal.or_else(|| self.removal_of(kind, &path, None));
+            }
+        }
+        removal
+    }
+
+    /// A removal came to nothing since the server was busy.
+    pub(super) fn removal_refused(&mut self, path: P::Path, kind: i32) {
+        self.refused.insert((kind, path));
+    }
+
+    /// The removals that were refused, and that are still wanted: they are made again.
+    pub(super) fn refused(&mut self) -> Vec<(P::Path, i32)> {
+        let refused = std::mem::take(&mut self.refused);
+        refused.into_iter().filter_map(|(kind, path)| self.removal_of(kind, &path, None)).collect()
+    }
+
+    /// Step 2 for all that were on their way: the connection is gone.
+    pub(super) fn lost(&mut self) {
+        self.arming.clear();
+        self.owed.clear();
+        self.refused.clear();
+    }
+
+    /// Step 3: who is told, and no longer waits unless the watch stays.
+    pub(super) fn concerned(
+        &mut self,
+        kind: EventKind,
+        path: &P::Path,
+        parent: impl Fn(&P::Path) -> Option<P::Path>,
+    ) -> Vec<u32> {
+        let lists: &[List] = match kind {
+            EventKind::NodeCreated | EventKind::NodeDataChanged => &[List::Data, List::Exist],
+            EventKind::NodeDeleted => &[List::Data, List::Exist, List::Child],
+            EventKind::NodeChildrenChanged => &[List::Child],
+        };
+        let mut told: Vec<u32> =
+            lists.iter().filter_map(|list| self.lists.remove(&(*list, path.clone()))).flatten().collect();
+        told.iter().for_each(|id| _ = self.places.remove(id));
+        told.extend(self.lists.get(&(List::Persistent, path.clone())).into_iter().flatten());
+        // A one-shot watch on the children of a path below a recursive one brings events that are not for the latter.
+        let has_trees = self.lists.last_key_value().is_some_and(|((list, _), _)| *list == List::Recursive);
+        if has_trees && kind != EventKind::NodeChildrenChanged {
+            let mut at = Some(path.clone());
+            while let Some(path) = at {
+                at = parent(&path);
+                told.extend(self.lists.get(&(List::Recursive, path)).into_iter().flatten());
+            }
+        }
+        told
+    }
+
+    /// What must be asked of the server when this watch is dropped, if anything: see `Ask::RemoveWatches`.
+    ///
+    /// A removal names a path and a type, not a watch: it waits until nobody is left whom it would concern, and then
+    /// takes along whatever was left there for their sake.
+    pub(super) fn removal(&self, id: u32) -> Option<(P::Path, i32)> {
+        let (list, path) = self.places.get(&id)?;
+        self.removal_of(list.kind(), path, Some(id))
+    }
+
+    /// The same of a kind, as if `id` were gone.
+    fn removal_of(&self, kind: i32, path: &P::Path, id: Option<u32>) -> Option<(P::Path, i32)> {
+        let is_left = |list: List| self.is_arming(list, path) || self.is_held(list, path, id);
+        if List::ALL.into_iter().any(|other| other.goes_with(kind) && is_left(other)) {
+            return None;
+        }
+        let nobody_is_left = !List::ALL.into_iter().any(is_left);
+        Some((path.clone(), if nobody_is_left { ANY } else { kind }))
+    }
+
+    /// Whether a request is on its way that may need what such a removal takes along.
+    fn is_awaited(&self, kind: i32, path: &P::Path) -> bool {
+        List::ALL.into_iter().any(|list| list.goes_with(kind) && self.is_arming(list, path))
+    }
+
+    fn is_arming(&self, list: List, path: &P::Path) -> bool {
+        !self.arming.is_empty() && self.arming.contains_key(&(list, path.clone()))
+    }
+
+    fn is_held(&self, list: List, path: &P::Path, but: Option<u32>) -> bool {
+        self.lists.get(&(list, path.clone())).is_some_and(|ids| ids.iter().any(|held| Some(*held) != but))
+    }
+
+    /// Step 4. The removal is deferred while a request on the same path is in flight.
+    pub(super) fn drop(&mut self, id: u32) {
+        let Some(key) = self.places.remove(&id) else { return };
+        let kind = key.0.kind();
+        if self.is_awaited(kind, &key.1) {
+            self.owed.insert((kind, key.1.clone()));
+        }
+        if let Some(ids) = self.lists.get_mut(&key) {
+            ids.retain(|held| *held != id);
+            if ids.is_empty() {
+                self.lists.remove(&key);
+                self.dropped.insert(key);
+            }
+        }
+    }
+
+    /// Step 5: what the server is told, in requests of limited size; none if there is nothing to tell.
+    pub(super) fn believed(
+        &self,
+        last_zxid: i64,
+        flaws: P::Flaws,
+        bytes: impl Fn(&P::Path) -> usize,
+    ) -> Vec<Watching<P::Path>> {
+        let relative = if flaws.has(Flaw::RegistersAsOfNow) { i64::MAX } else { last_zxid };
+        let is_forgotten = |list| match list {
+            List::Exist => flaws.has(Flaw::ForgetsAbsent),
+            List::Persistent | List::Recursive => flaws.has(Flaw::ForgetsTrees),
+            List::Data | List::Child => false,
+        };
+        let mut all: Vec<Watching<P::Path>> = Vec::new();
+        let mut length = MAX_REWATCH_BYTES;
+        for (list, path) in self.lists.keys().filter(|_| !flaws.has(Flaw::ForgetsWatches)) {
+            if length >= MAX_REWATCH_BYTES {
+                all.push(Watching { relative, ..Watching::default() });
+                length = 0;
+            }
+            if let Some(last) = all.last_mut().filter(|_| !is_forgotten(*list)) {
+                length += bytes(path);
+                last.list(*list).push(path.clone());
+            }
+        }
+        all
+    }
+
+    /// Before step 5: what was given up since the connection before this one was made, and is not wanted again. By the
+    /// server's tables.
+    pub(super) fn forgotten(&mut self) -> impl Iterator<Item = (Table, P::Path)> + use<P> {
+        let mut forgotten = BTreeSet::new();
+        for (list, path) in std::mem::take(&mut self.dropped) {
+            forgotten.extend(list.tables().iter().map(|table| (*table, path.clone())));
+        }
+        for (list, path) in self.lists.keys() {
+            for table in list.tables() {
+                forgotten.remove(&(*table, path.clone()));
+            }
+        }
+        forgotten.into_iter()
+    }
+
+    /// What has fired is believed to be armed, although nobody waits.
+    pub(super) fn keep(&mut self, kind: EventKind, path: P::Path) {
+        let list = if kind == EventKind::NodeChildrenChanged { List::Child } else { List::Data };
+        self.lists.entry((list, path)).or_default();
+    }
+
+    /// Those who hear that something may have been missed.
+    pub(super) fn staying(&self) -> impl Iterator<Item = u32> {
+        let stays = |list| matches!(list, List::Persistent | List::Recursive);
+        self.lists.iter().filter(move |(key, _)| stays(key.0)).flat_map(|(_, ids)| ids.iter().copied())
+    }
+
+    /// The end of the session: everybody.
+    pub(super) fn take_all(&mut self) -> Vec<u32> {
+        self.arming.clear();
+        self.owed.clear();
+        self.places.clear();
+        std::mem::take(&mut self.lists).into_values().flatten().collect()
+    }
+}

@@ -1,0 +1,141 @@
+//! A margin that leaves nothing of the session timeout is refused, in words, before anything is sent.
+
+use crate::common::bent::Bent;
+use crate::common::{Client, DIRECTORY, TIMEOUT, play};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use std::future::Future;
+use std::time::Duration;
+use zk_recipes::group::{Group, GroupOptions};
+use zk_recipes::names::{Names, NamesOptions};
+use zk_recipes::zk::Error;
+use zk_recipes::{
+    Election, ElectionOptions, Lock, LockOptions, Priority, PriorityLock, PriorityLockOptions, RevocableLock,
+    RevocableLockOptions, SharedLock, SharedLockOptions,
+};
+
+type Made = fn(&Client, Option<Duration>) -> Result<(), Error>;
+
+/// All recipes whose holds have a margin.
+const RECIPES: [(&str, Made); 7] = [
+    ("lock", |a, margin| Lock::new(&a.zk, "/x", LockOptions { margin, ..LockOptions::default() }).map(drop)),
+    ("shared lock", |a, margin| {
+        SharedLock::new(&a.zk, "/x", SharedLockOptions { margin, ..SharedLockOptions::default() }).map(drop)
+    }),
+    ("revocable lock", |a, margin| {
+        let options = RevocableLockOptions { margin, ..RevocableLockOptions::default() };
+        RevocableLock::new(&a.zk, "/x", options).map(drop)
+    }),
+    ("priority lock", |a, margin| {
+        let options = PriorityLockOptions { margin, ..PriorityLockOptions::default() };
+        PriorityLock::new(&a.zk, "/x", options).map(drop)
+    }),
+    ("election", |a, margin| {
+        Election::new(&a.zk, "/x", ElectionOptions { margin, ..ElectionOptions::default() }).map(drop)
+    }),
+    ("names", |a, margin| {
+        Names::new(&a.zk, "/x", NamesOptions { margin, ..NamesOptions::default() }).map(drop)
+    }),
+    ("group", |a, margin| {
+        Group::new(&a.zk, "/x", GroupOptions { margin, ..GroupOptions::default() }).map(drop)
+    }),
+];
+
+#[test]
+fn a_margin_that_leaves_nothing_of_the_session_timeout_is_refused() {
+    for (recipe, made) in RECIPES {
+        play(move |stage| async move {
+            let a = stage.client("a").await;
+            for margin in [TIMEOUT, TIMEOUT + Duration::from_secs(1), Duration::MAX] {
+                let refused = made(&a, Some(margin)).expect_err("no hold would ever be held");
+                assert!(refused.is_bad_input(), "{recipe}: {refused}");
+                let said = refused.to_string();
+                for figure in [format!("{margin:?}"), format!("{TIMEOUT:?}")] {
+                    assert!(said.contains(&figure), "{recipe}: {said}");
+                }
+            }
+            for margin in [None, Some(Duration::ZERO), Some(TIMEOUT - Duration::from_micros(1))] {
+                assert_eq!(made(&a, margin), Ok(()), "{recipe}: {margin:?}");
+            }
+        });
+    }
+}
+
+type Asks = fn(Bent, Option<Duration>) -> BoxFuture<'static, Result<(), Error>>;
+
+/// Somebody asks for a hold, after the timeout has become shorter. A group claims as names do.
+const HOLDS: [(&str, Asks); 6] = [
+    ("lock", |a, margin| {
+        let made = Lock::new(&a, "/x", LockOptions { margin, ..LockOptions::default() });
+        asking(a, async move { made?.acquire().await.map(drop) })
+    }),
+    ("shared lock", |a, margin| {
+        let made = SharedLock::new(&a, "/x", SharedLockOptions { margin, ..SharedLockOptions::default() });
+        asking(a, async move { made?.read().await.map(drop) })
+    }),
+    ("revocable lock", |a, margin| {
+        let options = RevocableLockOptions { margin, ..RevocableLockOptions::default() };
+        let made = RevocableLock::new(&a, "/x", options);
+        asking(a, async move { made?.write().await.map(drop) })
+    }),
+    ("priority lock", |a, margin| {
+        let options = PriorityLockOptions { margin, ..PriorityLockOptions::default() };
+        let made = PriorityLock::new(&a, "/x", options);
+        asking(a, async move { made?.write(Priority(1)).await.map(drop) })
+    }),
+    ("election", |a, margin| {
+        let made = Election::new(&a, "/x", ElectionOptions { margin, ..ElectionOptions::default() });
+        asking(a, async move { made?.stand().await.map(drop) })
+    }),
+    ("names", |a, margin| {
+        let made = Names::new(&a, "/x", NamesOptions { margin, ..NamesOptions::default() });
+        asking(a, async move { made?.register("name", b"").await.map(drop) })
+    }),
+];
+
+const SHORTER: Duration = Duration::from_secs(2);
+
+fn asking(
+    a: Bent,
+    ask: impl Future<Output = Result<(), Error>> + Send + 'static,
+) -> BoxFuture<'static, Result<(), Error>> {
+    a.times_out_after(SHORTER);
+    Box::pin(ask)
+}
+
+#[test]
+fn a_margin_that_a_reconnect_has_made_too_long_is_refused_before_anything_is_sent() {
+    for (recipe, asks) in HOLDS {
+        play(move |stage| async move {
+            let a = stage.client("a").await;
+            let mark = stage.mark();
+            let refused =
+                asks(Bent::straight(&a.zk), Some(SHORTER)).await.expect_err("it would be lost at once");
+            assert!(refused.is_bad_input() && refused.to_string().contains("2s"), "{recipe}: {refused}");
+            assert_eq!(a.sent(&stage, mark), [], "{recipe}");
+            let shorter = Some(SHORTER - Duration::from_micros(1));
+            assert_eq!(asks(Bent::straight(&a.zk), shorter).await, Ok(()), "{recipe}");
+        });
+    }
+}
+
+#[test]
+fn a_margin_that_has_become_too_long_while_somebody_waited_is_told_and_leaves_nothing() {
+    play(|stage| async move {
+        let (a, b) = (stage.client("a").await, stage.client("b").await);
+        let held = b.acquires().await;
+        let bent = Bent::straight(&a.zk);
+        let options = LockOptions { margin: Some(SHORTER), ..LockOptions::default() };
+        let lock = Lock::new(&bent, DIRECTORY, options).expect("the margin is short enough");
+        let mut waits = Box::pin(lock.acquire());
+        for _ in 0..3 {
+            assert!((&mut waits).now_or_never().is_none(), "it is held");
+            stage.settle().await;
+        }
+        bent.times_out_after(SHORTER);
+        held.release().await.expect("it is held");
+        assert!(waits.await.is_err_and(|e| e.is_bad_input()));
+        stage.settle().await;
+        a.has_left_nothing(&stage, "the hold would have been lost at once");
+    });
+}

@@ -1,0 +1,105 @@
+//! Scenes of barriers and of the two-phase commit: participants that wait for each other, each with a limit.
+
+use super::{Call, PATIENCE, Script};
+use crate::common::Client;
+use std::time::Duration;
+use zk_recipes::two_phase_commit::{Form, Transaction, TwoPhaseCommit, Vote};
+use zk_recipes::{Barrier, BarrierOptions, DoubleBarrier, DoubleBarrierOptions, Leave, Parents, Reuse};
+
+pub async fn barrier(mut script: Script) -> Vec<Call> {
+    let of = |on: &Client| Barrier::new(&on.zk, "/gate", BarrierOptions::default()).expect("a good path");
+    let (a, b) = (script.stage.client("a").await, script.stage.client("b").await);
+    script.danger.begins();
+    script.tell(&a, "raise", of(&a).raise()).await;
+    let waiter = of(&b);
+    let waiting = b.process.spawn(async move { waiter.wait_within(PATIENCE).await });
+    script.stage.pass(&a, Duration::from_millis(100)).await;
+    script.tell(&a, "lower", of(&a).lower()).await;
+    let waited = waiting.await.expect("its process lives");
+    script.took("wait_within", waited);
+    script.danger.ends();
+    of(&a).lower().await.expect("it is lowered");
+    let late = script.stage.client("late").await;
+    of(&late).wait_within(PATIENCE).await.expect("another client gets through");
+    script.ends(&[&a, &b, &late]).await
+}
+
+pub async fn double_barrier(mut script: Script) -> Vec<Call> {
+    let of = |on: &Client| {
+        let options = DoubleBarrierOptions {
+            participants: 2,
+            id: None,
+            reuse: Reuse::Generations,
+            leave: Leave::Keeper,
+            parents: Parents::Container,
+        };
+        DoubleBarrier::new(&on.zk, "/step", options).expect("the input is good")
+    };
+    let (a, b) = (script.stage.client("a").await, script.stage.client("b").await);
+    script.danger.begins();
+    let enters = of(&a);
+    let entering = a.process.spawn(async move { enters.enter_within(PATIENCE).await });
+    script.stage.pass(&a, Duration::from_millis(100)).await;
+    let second = script.tell(&b, "enter_within", of(&b).enter_within(PATIENCE)).await;
+    let first = entering.await.expect("its process lives");
+    let first = script.took("enter_within", first);
+    let leaving = first.map(|inside| a.process.spawn(inside.leave_within(PATIENCE)));
+    if let Some(inside) = second {
+        script.tell(&b, "leave_within", inside.leave_within(PATIENCE)).await;
+    }
+    if let Some(leaving) = leaving {
+        let left = leaving.await.expect("its process lives");
+        script.took("leave_within", left);
+    }
+    script.stage.pass(&a, PATIENCE).await;
+    script.danger.ends();
+    let (late, later) = (script.stage.client("late").await, script.stage.client("later").await);
+    let (one, two) = (of(&late), of(&later));
+    let both = futures_util::future::join(one.enter_within(PATIENCE), two.enter_within(PATIENCE)).await;
+    let (one, two) = (both.0.expect("others get through"), both.1.expect("others get through"));
+    let both = futures_util::future::join(one.leave(), two.leave()).await;
+    assert_eq!(both, (Ok(()), Ok(())));
+    script.ends(&[&a, &b, &late, &later]).await
+}
+
+pub async fn two_phase_commit(mut script: Script) -> Vec<Call> {
+    const TX: &str = "/app/tx";
+    let transaction = || {
+        let sites = vec!["s0".to_owned(), "s1".to_owned()];
+        Transaction { sites, payload: vec![], form: Form::SiteEphemerals }
+    };
+    let (c, a, b) =
+        (script.stage.client("c").await, script.stage.client("a").await, script.stage.client("b").await);
+    c.makes("/app").await;
+    script.danger.begins();
+    let coordinator = script.tell(&c, "begin", TwoPhaseCommit::begin(&c.zk, TX, transaction())).await;
+    if let Some(coordinator) = coordinator {
+        let deciding = c.process.spawn(async move {
+            let decided = coordinator.decision_within(PATIENCE).await;
+            (coordinator, decided)
+        });
+        let mut voted = Vec::new();
+        for (on, site) in [(&a, "s0"), (&b, "s1")] {
+            if let Some(opened) = script.tell(on, "open", TwoPhaseCommit::open(&on.zk, TX, site)).await
+                && let Some(vote) = script.tell(on, "vote", opened.vote(Vote::Commit)).await
+            {
+                voted.push((on, vote));
+            }
+        }
+        let (coordinator, decided) = deciding.await.expect("its process lives");
+        script.took("decision_within", decided);
+        for (on, voted) in voted {
+            if script.tell(on, "decision_within", voted.decision_within(PATIENCE)).await.is_some() {
+                script.tell(on, "finish", voted.finish()).await;
+            }
+        }
+        script.tell(&c, "forget", coordinator.forget()).await;
+    }
+    script.stage.pass(&a, PATIENCE).await;
+    script.danger.ends();
+    let late = script.stage.client("late").await;
+    let begun =
+        TwoPhaseCommit::begin(&late.zk, "/app/late", transaction()).await.expect("others get through");
+    begun.forget().await.expect("it is forgotten");
+    script.ends(&[&a, &b, &c, &late]).await
+}

@@ -1,0 +1,167 @@
+//! Scenes of queues, names, configuration and groups.
+
+use super::{Call, PATIENCE, Script};
+use crate::common::Client;
+use sim_zk::SimClient;
+use std::collections::BTreeMap;
+use zk_recipes::group::WithData;
+use zk_recipes::names::Freshness;
+use zk_recipes::{
+    Config, ConfigOptions, Delivery, Group, GroupOptions, Idle, Names, NamesOptions, Order, Parents,
+    Prefetch, Priority, PriorityQueue, PriorityQueueOptions, Queue, QueueOptions,
+};
+
+fn open(on: &Client, delivery: Delivery) -> Queue<SimClient> {
+    let options = QueueOptions { delivery, idle: Idle::HerdFree, parents: Parents::Container };
+    Queue::new(&on.zk, "/q", options).expect("the path is good")
+}
+
+pub async fn queue(mut script: Script) -> Vec<Call> {
+    let (a, b) = (script.stage.client("a").await, script.stage.client("b").await);
+    let mut producer = open(&a, Delivery::AtMostOnce).producer();
+    let mut consumer = open(&b, Delivery::AtMostOnce).consumer(Prefetch(1)).expect("it takes something");
+    script.danger.begins();
+    script.tell(&a, "put", producer.put(b"one")).await;
+    script.tell(&a, "put_all", producer.put_all(&[b"two".to_vec(), b"three".to_vec()])).await;
+    for _ in 0..3 {
+        script.tell(&b, "try_take", consumer.try_take()).await;
+    }
+    drop((producer, consumer));
+    script.stage.pass(&a, PATIENCE).await;
+    script.danger.ends();
+    let late = script.stage.client("late").await;
+    let mut producer = open(&late, Delivery::AtMostOnce).producer();
+    producer.put(b"late").await.expect("another client gets through");
+    let mut consumer = open(&late, Delivery::AtMostOnce).consumer(Prefetch(1)).expect("it takes something");
+    while consumer.take().await.expect("another client gets through").data != b"late" {}
+    drop((producer, consumer));
+    script.ends(&[&a, &b, &late]).await
+}
+
+pub async fn claims(mut script: Script) -> Vec<Call> {
+    let (a, b) = (script.stage.client("a").await, script.stage.client("b").await);
+    let mut producer = open(&a, Delivery::AtLeastOnce).producer();
+    for item in [b"one", b"two", b"six"] {
+        producer.put(item).await.expect("it is put");
+    }
+    let mut consumer = open(&b, Delivery::AtLeastOnce).consumer(Prefetch(1)).expect("it takes something");
+    script.danger.begins();
+    if let Some(claimed) = script.tell(&b, "claim", consumer.claim()).await {
+        script.tell(&b, "done", claimed.done()).await;
+    }
+    if let Some(claimed) = script.tell(&b, "claim", consumer.claim()).await {
+        script.tell(&b, "give_back", claimed.give_back()).await;
+    }
+    // Dropped: the duty gives it back.
+    drop(script.tell(&b, "claim", consumer.claim()).await);
+    drop((producer, consumer));
+    script.stage.pass(&a, PATIENCE).await;
+    script.danger.ends();
+    let late = script.stage.client("late").await;
+    let mut consumer = open(&late, Delivery::AtLeastOnce).consumer(Prefetch(1)).expect("it takes something");
+    for _ in 0..2 {
+        let claimed = consumer.claim().await.expect("what was given back is there");
+        claimed.done().await.expect("it is ours");
+    }
+    drop(consumer);
+    script.ends(&[&a, &b, &late]).await
+}
+
+pub async fn priority_queue(mut script: Script) -> Vec<Call> {
+    let of = |on: &Client| {
+        let options = PriorityQueueOptions {
+            order: Order::Strict,
+            delivery: Delivery::AtMostOnce,
+            idle: Idle::HerdFree,
+            parents: Parents::Container,
+        };
+        PriorityQueue::new(&on.zk, "/jobs", options).expect("the path is good")
+    };
+    let (a, b) = (script.stage.client("a").await, script.stage.client("b").await);
+    let (mut producer, mut consumer) = (of(&a).producer(), of(&b).consumer());
+    script.danger.begins();
+    script.tell(&a, "put", producer.put(Priority(5), b"one")).await;
+    script.tell(&b, "try_take", consumer.try_take()).await;
+    drop((producer, consumer));
+    script.stage.pass(&a, PATIENCE).await;
+    script.danger.ends();
+    let late = script.stage.client("late").await;
+    let (mut producer, mut consumer) = (of(&late).producer(), of(&late).consumer());
+    producer.put(Priority(1), b"late").await.expect("another client gets through");
+    consumer.take().await.expect("another client gets through");
+    drop((producer, consumer));
+    script.ends(&[&a, &b, &late]).await
+}
+
+pub async fn names(mut script: Script) -> Vec<Call> {
+    let of = |on: &Client| Names::new(&on.zk, "/names", NamesOptions::default()).expect("a good path");
+    let (a, b) = (script.stage.client("a").await, script.stage.client("b").await);
+    script.danger.begins();
+    let registered = script.tell(&a, "register", of(&a).register("db", b"1")).await;
+    script.tell(&b, "resolve", of(&b).resolve("db", Freshness::Latest)).await;
+    script.tell(&b, "unique", of(&b).unique("job")).await;
+    let mut follows = of(&b).follow("db").expect("a good name");
+    script.tell(&b, "follow", follows.next()).await;
+    drop(follows);
+    if let Some(registered) = registered {
+        script.tell(&a, "set", registered.set(b"2")).await;
+        script.tell(&a, "release", registered.release()).await;
+    }
+    let permanent = script.tell(&a, "register_permanent", of(&a).register_permanent("stays", b"1")).await;
+    if let Some(permanent) = permanent {
+        script.tell(&a, "unregister", permanent.unregister()).await;
+    }
+    script.stage.pass(&a, PATIENCE).await;
+    script.danger.ends();
+    let late = script.stage.client("late").await;
+    let registered = of(&late).register("db", b"late").await.expect("another client gets through");
+    registered.release().await.expect("it is released");
+    script.ends(&[&a, &b, &late]).await
+}
+
+pub async fn config(mut script: Script) -> Vec<Call> {
+    let of = |on: &Client, path| Config::new(&on.zk, path, ConfigOptions::default()).expect("a good path");
+    let (a, b) = (script.stage.client("a").await, script.stage.client("b").await);
+    script.danger.begins();
+    let first = script.tell(&a, "put", of(&a, "/config/value").put(b"1")).await;
+    let mut follows = of(&b, "/config/value").follow();
+    script.tell(&b, "follow", follows.next()).await;
+    drop(follows);
+    let second = of(&a, "/config/value");
+    if let Some(first) = first {
+        script.tell(&a, "compare_and_set", second.compare_and_set(Some(&first), b"2")).await;
+    }
+    script.tell(&b, "get", of(&b, "/config/value").get()).await;
+    let values = BTreeMap::from([("a".to_owned(), b"1".to_vec()), ("b".to_owned(), b"2".to_vec())]);
+    script.tell(&a, "publish", of(&a, "/config/set").publish(&values, None)).await;
+    script.tell(&b, "snapshot", of(&b, "/config/set").snapshot()).await;
+    script.danger.ends();
+    let late = script.stage.client("late").await;
+    of(&late, "/config/value").put(b"late").await.expect("another client gets through");
+    script.ends(&[&a, &b, &late]).await
+}
+
+pub async fn group(mut script: Script) -> Vec<Call> {
+    let of = |on: &Client| Group::new(&on.zk, "/group", GroupOptions::default()).expect("a good path");
+    let (a, b) = (script.stage.client("a").await, script.stage.client("b").await);
+    script.danger.begins();
+    let member = script.tell(&a, "join", of(&a).join(Some("one"), b"1")).await;
+    let mut views = of(&b).views(WithData::Yes);
+    script.tell(&b, "views", views.next()).await;
+    drop(views);
+    if let Some(member) = member {
+        script.tell(&a, "set", member.set(b"2")).await;
+        script.tell(&a, "leave", member.leave()).await;
+    }
+    // Dropped: the duty leaves.
+    drop(script.tell(&b, "join", of(&b).join(Some("two"), b"")).await);
+    script.stage.pass(&a, PATIENCE).await;
+    script.danger.ends();
+    let late = script.stage.client("late").await;
+    for id in ["one", "two"] {
+        let member =
+            of(&late).join_within(PATIENCE, Some(id), b"").await.expect("another client gets through");
+        member.leave().await.expect("it leaves");
+    }
+    script.ends(&[&a, &b, &late]).await
+}

@@ -1,0 +1,172 @@
+//! Scenes of locks and of the election: one holds, another waits, a third gives up, and a fourth comes later.
+
+use super::{Call, PATIENCE, Script};
+use crate::common::{Client, DIRECTORY, Stage};
+use sim_zk::SimClient;
+use std::time::Duration;
+use zk_recipes::zk::{CreateMode, Op};
+use zk_recipes::{
+    Election, ElectionOptions, Preempt, Priority, PriorityLock, PriorityLockOptions, RevocableLock,
+    RevocableLockOptions, SharedLock, SharedLockOptions,
+};
+
+/// A while in which others come to wait.
+const A_WHILE: Duration = Duration::from_millis(100);
+
+async fn three(stage: &Stage) -> [Client; 3] {
+    [stage.founder().await, stage.client("b").await, stage.client("c").await]
+}
+
+fn write(path: &str) -> Vec<Op> {
+    vec![Op::Create { path: path.to_owned(), data: vec![], mode: CreateMode::Persistent }]
+}
+
+pub async fn lock(mut script: Script) -> Vec<Call> {
+    let [a, b, c] = three(&script.stage).await;
+    script.danger.begins();
+    let held = script.tell(&a, "acquire", a.lock().acquire()).await;
+    let (waits, gives_up) = (b.lock(), c.lock());
+    let waiting = b.process.spawn(async move { waits.acquire().await });
+    script.stage.pass(&a, A_WHILE).await;
+    let gave_up = c.process.spawn(async move { gives_up.acquire_within(A_WHILE).await });
+    script.stage.pass(&a, 2 * A_WHILE).await;
+    script.tell(&a, "contenders", a.lock().contenders()).await;
+    if let Some(mut held) = held {
+        script.tell(&a, "transact", held.transact(write("/one"))).await;
+        script.tell(&a, "transact_once", held.transact_once(write("/two"))).await;
+        script.tell(&a, "release", held.release()).await;
+    }
+    let gave_up = gave_up.await.expect("its process lives");
+    script.took("acquire_within", gave_up).into_iter().for_each(drop);
+    let held = script.tell(&b, "acquire", async { waiting.await.expect("its process lives") }).await;
+    // Dropped: the duty releases it.
+    drop(held);
+    script.stage.pass(&a, PATIENCE).await;
+    script.danger.ends();
+    let late = script.stage.client("late").await;
+    let held = late.lock().acquire_within(PATIENCE).await.expect("another client gets through");
+    held.release().await.expect("it is released");
+    script.ends(&[&a, &b, &c, &late]).await
+}
+
+pub async fn shared(mut script: Script) -> Vec<Call> {
+    let of = |on: &Client| {
+        SharedLock::new(&on.zk, DIRECTORY, SharedLockOptions::default()).expect("the path is good")
+    };
+    let [a, b, c] = three(&script.stage).await;
+    script.danger.begins();
+    let held = script.tell(&a, "write", of(&a).write()).await;
+    let (waits, gives_up) = (of(&b), of(&c));
+    let waiting = b.process.spawn(async move { waits.read().await });
+    script.stage.pass(&a, A_WHILE).await;
+    let gave_up = c.process.spawn(async move { gives_up.write_within(A_WHILE).await });
+    script.stage.pass(&a, 2 * A_WHILE).await;
+    if let Some(held) = held
+        && let Some(held) = script.tell(&a, "downgrade", held.downgrade()).await
+    {
+        script.tell(&a, "release", held.release()).await;
+    }
+    let gave_up = gave_up.await.expect("its process lives");
+    script.took("write_within", gave_up).into_iter().for_each(drop);
+    let held = script.tell(&b, "read", async { waiting.await.expect("its process lives") }).await;
+    drop(held);
+    script.stage.pass(&a, PATIENCE).await;
+    script.danger.ends();
+    let late = script.stage.client("late").await;
+    let held = of(&late).write_within(PATIENCE).await.expect("another client gets through");
+    held.release().await.expect("it is released");
+    script.ends(&[&a, &b, &c, &late]).await
+}
+
+pub async fn revocable(mut script: Script) -> Vec<Call> {
+    let of = |on: &Client| {
+        RevocableLock::new(&on.zk, DIRECTORY, RevocableLockOptions::default()).expect("the path is good")
+    };
+    let [a, b, c] = three(&script.stage).await;
+    script.danger.begins();
+    let held = script.tell(&a, "write", of(&a).write()).await;
+    let waits = of(&b);
+    let waiting = b.process.spawn(async move { waits.read().await });
+    script.stage.pass(&a, A_WHILE).await;
+    let contenders = script.tell(&c, "contenders", of(&c).contenders()).await.unwrap_or_default();
+    if let (Some(held), Some(holder)) = (held, contenders.first()) {
+        script.tell(&c, "ask", of(&c).ask(holder)).await;
+        let told = script.stage.pass(&a, PATIENCE);
+        let heard = futures_util::future::select(Box::pin(held.revoked()), Box::pin(told)).await;
+        drop(heard);
+        script.tell(&a, "release", held.release()).await;
+    }
+    let held = script.tell(&b, "read", async { waiting.await.expect("its process lives") }).await;
+    if let (Some(held), Some(holder)) =
+        (held, of(&c).contenders().await.ok().as_ref().and_then(|all| all.first()))
+    {
+        script.tell(&c, "force", of(&c).force(holder, A_WHILE)).await;
+        drop(held);
+    }
+    script.stage.pass(&a, PATIENCE).await;
+    script.danger.ends();
+    let late = script.stage.client("late").await;
+    let held = of(&late).write_within(PATIENCE).await.expect("another client gets through");
+    held.release().await.expect("it is released");
+    script.ends(&[&a, &b, &c, &late]).await
+}
+
+pub async fn priority(mut script: Script) -> Vec<Call> {
+    let of = |on: &Client| {
+        let options = PriorityLockOptions { preempt: Preempt::Ask, ..PriorityLockOptions::default() };
+        PriorityLock::new(&on.zk, DIRECTORY, options).expect("the path is good")
+    };
+    let [a, b, c] = three(&script.stage).await;
+    script.danger.begins();
+    let held = script.tell(&a, "write", of(&a).write(Priority(9))).await;
+    let (waits, gives_up) = (of(&b), of(&c));
+    let waiting = b.process.spawn(async move { waits.write(Priority(1)).await });
+    script.stage.pass(&a, A_WHILE).await;
+    let gave_up = c.process.spawn(async move { gives_up.read_within(Priority(5), A_WHILE).await });
+    script.stage.pass(&a, 2 * A_WHILE).await;
+    if let Some(held) = held {
+        script.tell(&a, "release", held.release()).await;
+    }
+    let gave_up = gave_up.await.expect("its process lives");
+    script.took("read_within", gave_up).into_iter().for_each(drop);
+    let held = script.tell(&b, "write", async { waiting.await.expect("its process lives") }).await;
+    drop(held);
+    script.stage.pass(&a, PATIENCE).await;
+    script.danger.ends();
+    let late = script.stage.client("late").await;
+    let held = of(&late).write_within(Priority(9), PATIENCE).await.expect("another client gets through");
+    held.release().await.expect("it is released");
+    script.ends(&[&a, &b, &c, &late]).await
+}
+
+pub async fn election(mut script: Script) -> Vec<Call> {
+    let of = |on: &Client| -> Election<SimClient> {
+        Election::new(&on.zk, DIRECTORY, ElectionOptions::default()).expect("the path is good")
+    };
+    let [a, b, c] = three(&script.stage).await;
+    script.danger.begins();
+    let term = script.tell(&a, "stand", of(&a).stand()).await;
+    let stands = of(&b);
+    let waiting = b.process.spawn(async move { stands.stand().await });
+    let mut sees = of(&c).observe();
+    script.tell(&c, "observe", sees.next()).await;
+    script.tell(&c, "candidates", of(&c).candidates()).await;
+    if let Some(term) = term {
+        script.tell(&a, "acknowledge", term.acknowledge(b"a")).await;
+        script.tell(&a, "resign", term.resign()).await;
+    }
+    let term = script.tell(&b, "stand", async { waiting.await.expect("its process lives") }).await;
+    if let Some(term) = term {
+        script.tell(&b, "acknowledge", term.acknowledge(b"b")).await;
+        // Dropped: the duties take candidate and record away.
+        drop(term);
+    }
+    drop(sees);
+    script.stage.pass(&a, PATIENCE).await;
+    script.danger.ends();
+    let late = script.stage.client("late").await;
+    let term = of(&late).stand_within(PATIENCE).await.expect("another client gets through");
+    term.acknowledge(b"late").await.expect("it leads");
+    term.resign().await.expect("it resigns");
+    script.ends(&[&a, &b, &c, &late]).await
+}

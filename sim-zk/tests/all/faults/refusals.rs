@@ -1,0 +1,94 @@
+//! What a server refuses instead of processing it: nothing is applied, the connection stands, and the order of replies stays.
+
+use crate::common::{calm, client};
+use futures_util::future::join;
+use sim_zk::fault::Fault;
+use sim_zk::message::Code;
+use sim_zk::witness::{Happening, Kind};
+use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper};
+
+const REFUSALS: [Fault; 4] =
+    [Fault::Throttled, Fault::QuotaExceeded, Fault::AccessDenied, Fault::ServerError];
+
+#[test]
+fn nothing_of_a_refused_write_is_applied_and_the_connection_stands() {
+    for fault in REFUSALS {
+        let ((created, found, connection), tape) = calm(move |sim| async move {
+            let (process, zk) = client(&sim, "a").await;
+            process.order(fault);
+            let created = zk.create("/a", b"", CreateMode::Persistent).await;
+            (created, zk.exists("/a").await, zk.status().connection)
+        });
+        let code = fault.refusal().expect("it is a refusal");
+        assert_eq!(created, Err(code.into()), "{fault:?}");
+        assert_eq!((found, connection), (Ok(None), 1), "{fault:?}");
+        assert_eq!(tape.struck(fault), 1);
+        assert_eq!(tape.count(|happening| matches!(happening, Happening::Created { .. })), 0);
+    }
+}
+
+#[test]
+fn a_throttled_request_is_answered_in_its_turn_and_what_is_behind_it_is_done() {
+    let (answers, tape) = calm(|sim| async move {
+        let (process, zk) = client(&sim, "a").await;
+        let before = zk.create("/before", b"", CreateMode::Persistent);
+        process.order(Fault::Throttled);
+        let throttled = zk.create("/throttled", b"", CreateMode::Persistent);
+        let behind = zk.children("/");
+        (before.await.is_ok(), join(throttled, behind).await)
+    });
+    let (before, (throttled, listing)) = answers;
+    assert!(before);
+    assert_eq!(throttled.map(drop), Err(Code::ThrottledOp.into()));
+    assert!(listing.expect("it is answered").names.contains(&"before".to_owned()));
+    let replied: Vec<_> = tape
+        .seen
+        .iter()
+        .filter_map(|(_, happening)| match happening {
+            Happening::Replied { outcome, .. } => Some(*outcome),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(replied, [None, Some(Code::ThrottledOp), None]);
+}
+
+#[test]
+fn a_throttled_write_takes_no_zxid_and_one_that_a_quota_forbids_takes_one() {
+    for (fault, transactions) in [(Fault::Throttled, 0), (Fault::QuotaExceeded, 1)] {
+        let ((), tape) = calm(move |sim| async move {
+            let (process, zk) = client(&sim, "a").await;
+            process.order(fault);
+            let refused = zk.create("/a", b"", CreateMode::Persistent).await;
+            assert!(refused.is_err());
+        });
+        let create =
+            |happening: &Happening<'_>| matches!(happening, Happening::Txn { kind: Kind::Create, .. });
+        assert_eq!(tape.count(create), transactions, "{fault:?}");
+    }
+}
+
+#[test]
+fn a_transaction_is_throttled_as_a_whole_and_denied_by_an_operation() {
+    let refused = |fault| {
+        let (refused, _) = calm(move |sim| async move {
+            let (process, zk) = client(&sim, "a").await;
+            process.order(fault);
+            zk.multi(vec![Op::Check { path: "/".to_owned(), version: None }]).await.map(drop)
+        });
+        refused.expect_err("it is refused")
+    };
+    assert_eq!(refused(Fault::Throttled), Code::ThrottledOp.into());
+    assert_eq!(refused(Fault::AccessDenied), Error::multi(0, Error::NoAuth));
+}
+
+#[test]
+fn a_quota_forbids_only_what_adds_to_the_tree() {
+    let (answers, tape) = calm(|sim| async move {
+        let (process, zk) = client(&sim, "a").await;
+        zk.create("/a", b"", CreateMode::Persistent).await.expect("it is made");
+        process.order(Fault::QuotaExceeded);
+        (zk.children("/").await.is_ok(), zk.delete("/a", None).await)
+    });
+    assert_eq!(answers, (true, Ok(())));
+    assert_eq!(tape.struck(Fault::QuotaExceeded), 0);
+}
