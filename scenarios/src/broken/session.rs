@@ -52,6 +52,11 @@ pub trait Twist<Z: ZooKeeper>: Clone + Default + Send + Sync + 'static {
         guid
     }
 
+    /// Until when the session cannot have ended.
+    fn safe_until(&self, zk: &Z) -> Time {
+        zk.safe_until()
+    }
+
     /// What is made when a znode is to be.
     fn create(
         &self,
@@ -217,7 +222,7 @@ impl<Z: ZooKeeper, T: Twist<Z>> ZooKeeper for Twisted<Z, T> {
     }
 
     fn safe_until(&self) -> Time {
-        self.inner.safe_until()
+        self.twist.safe_until(&self.inner)
     }
 
     fn timeout(&self) -> Duration {

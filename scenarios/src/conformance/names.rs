@@ -1,43 +1,14 @@
 //! ZooKeeper's numbers and their names.
 
+use zk_recipes::zk::Code;
+
 /// The name of an error.
 pub(super) fn error(code: i32) -> String {
-    let name = match code {
-        0 => "OK",
-        -1 => "SystemError",
-        -2 => "RuntimeInconsistency",
-        -3 => "DataInconsistency",
-        -4 => "ConnectionLoss",
-        -5 => "MarshallingError",
-        -6 => "Unimplemented",
-        -7 => "OperationTimeout",
-        -8 => "BadArguments",
-        -12 => "UnknownSession",
-        -13 => "NewConfigNoQuorum",
-        -14 => "ReconfigInProgress",
-        -100 => "APIError",
-        -101 => "NoNode",
-        -102 => "NoAuth",
-        -103 => "BadVersion",
-        -108 => "NoChildrenForEphemerals",
-        -110 => "NodeExists",
-        -111 => "NotEmpty",
-        -112 => "SessionExpired",
-        -113 => "InvalidCallback",
-        -114 => "InvalidACL",
-        -115 => "AuthFailed",
-        -118 => "SessionMoved",
-        -119 => "NotReadOnly",
-        -120 => "EphemeralOnLocalSession",
-        -121 => "NoWatcher",
-        -122 => "RequestTimeout",
-        -123 => "ReconfigDisabled",
-        -124 => "SessionClosedRequireSaslAuth",
-        -125 => "QuotaExceeded",
-        -127 => "ThrottledOp",
-        _ => return format!("error {code}"),
-    };
-    name.to_owned()
+    match (code, Code::from_number(code)) {
+        (0, _) => "OK".to_owned(),
+        (_, Some(code)) => code.name().to_owned(),
+        (code, None) => format!("error {code}"),
+    }
 }
 
 /// The name of a notification's type.

@@ -45,14 +45,8 @@ pub(super) fn refused(code: message::Code) -> Code {
         message::Code::SessionMoved => Code::SessionMoved,
         message::Code::NoAuth => Code::NoAuth,
         message::Code::BadArguments => Code::BadArguments,
-        message::Code::RuntimeInconsistency
-        | message::Code::MarshallingError
-        | message::Code::Unimplemented
-        | message::Code::InvalidAcl
-        | message::Code::AuthFailed
-        | message::Code::NoWatcher
-        | message::Code::ReconfigDisabled
-        | message::Code::QuotaExceeded => Code::Other,
+        message::Code::ThrottledOp => Code::Throttled,
+        _ => Code::Other,
     }
 }
 
@@ -115,5 +109,9 @@ pub fn fault_kind(fault: Fault) -> FaultKind {
         Fault::CommitStall => FaultKind::CommitStall,
         Fault::LeaderCrash => FaultKind::LeaderCrash,
         Fault::ClockJump => FaultKind::ClockJump,
+        Fault::Throttled => FaultKind::Throttled,
+        Fault::QuotaExceeded => FaultKind::QuotaExceeded,
+        Fault::AccessDenied => FaultKind::AccessDenied,
+        Fault::ServerError => FaultKind::ServerError,
     }
 }

@@ -244,6 +244,7 @@ fn code(error: &Error) -> Code {
         Error::NoChildrenForEphemerals => Code::NoChildrenForEphemerals,
         Error::SessionOver(_) => Code::SessionExpired,
         Error::Multi { cause, .. } => code(cause),
+        Error::Refused(zk_recipes::zk::Code::ThrottledOp) => Code::Throttled,
         _ => Code::Other,
     }
 }

@@ -3,7 +3,7 @@
 use super::{Actor, TIMEOUT};
 use crate::target::Setting;
 use crate::workloads::Pace;
-use crate::workloads::group::{self, DIRECTORY, GROUP, Member, follow};
+use crate::workloads::group::{self, DIRECTORY, GROUP, Member, follow, stay};
 use crate::workloads::operation::Call;
 use crate::workloads::rounds::Round;
 use sim_zk::SimClient;
@@ -53,6 +53,11 @@ impl Actor {
     pub async fn leaves_the_group(&self, joined: Joined) {
         let leave = move |_| async move { Member::leave(joined.member).await };
         let _ = self.does(Call::new(GROUP, Verb::Release), leave).await;
+    }
+
+    /// Is a member for that long. Says so if it is told before that it is out.
+    pub async fn stays(&self, joined: &Joined, time: Duration) {
+        stay(&self.process, joined.op, &joined.member, time).await;
     }
 
     /// Is told that it is out, and says so.

@@ -4,8 +4,11 @@ use super::Actor;
 use crate::journal::Journal;
 use crate::workloads::holding::{Held, use_resource, why};
 use crate::workloads::operation::{Call, Ended, nothing};
+use futures_util::future::{Either, select};
 use sim_zk::SimClient;
 use std::future::Future;
+use std::pin::pin;
+use std::time::Duration;
 use zk_checker::history::{ObjectId, OpId, Verb, Why};
 use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{Released, Stop};
@@ -62,6 +65,17 @@ impl Actor {
             (holding, stop)
         });
         async move { acting.await.expect("its process lives") }
+    }
+
+    /// Acts as holder for that long. Ends early if the guard says that it must stop: then it no longer does.
+    pub async fn acts_for<H: Held>(&self, holding: &mut Holding<H>, time: Duration) {
+        let told = match select(pin!(holding.guard.lost()), pin!(self.waits(time))).await {
+            Either::Left((stop, _)) => Some(stop),
+            Either::Right(_) => None,
+        };
+        if let Some(stop) = told {
+            self.stops_believing(holding, why(stop));
+        }
     }
 
     /// Writes to the resource behind what it holds, and says whether it took the token.

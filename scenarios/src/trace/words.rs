@@ -115,6 +115,10 @@ impl Words<'_> {
             FaultKind::ApplyStall => format!("⚡ {name} does not get to apply anything for {ms} ms"),
             FaultKind::CommitStall => format!("⚡ {name} does not apply what it commits for {ms} ms"),
             FaultKind::ClockJump => format!("⚡ the wall clock of {name} jumps"),
+            FaultKind::Throttled => format!("⚡ a request of {name} is throttled"),
+            FaultKind::QuotaExceeded => format!("⚡ a write of {name} exceeds a quota"),
+            FaultKind::AccessDenied => format!("⚡ a request of {name} is denied"),
+            FaultKind::ServerError => format!("⚡ the server fails to process a request of {name}"),
             FaultKind::ForeignDelete => "⚡ a stranger deletes a znode".to_owned(),
             FaultKind::ForeignWrite => "⚡ a stranger writes into a znode".to_owned(),
             FaultKind::ForeignCreate => "⚡ a stranger makes a znode".to_owned(),
@@ -136,6 +140,7 @@ pub(crate) fn answered(code: Code) -> &'static str {
         Code::NoAuth => "✗ not allowed",
         Code::BadArguments => "✗ bad arguments",
         Code::Other => "✗ refused",
+        Code::Throttled => "✗ throttled",
     }
 }
 

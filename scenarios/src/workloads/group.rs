@@ -34,7 +34,16 @@ pub static TARGET: Target = Target {
     objects,
     sim: |c, setting, rounds, done| client::<_, Group<_>>(c, setting, rounds, done).boxed(),
     real: Some(|c, setting, rounds, done| client::<_, Group<_>>(c, setting, rounds, done).boxed()),
-    required: &[RuleId::Gm1, RuleId::Gm2, RuleId::Gm3, RuleId::Gm4, RuleId::Gm5, RuleId::Gm6, RuleId::Gm7],
+    required: &[
+        RuleId::Gm1,
+        RuleId::Gm2,
+        RuleId::Gm3,
+        RuleId::Gm4,
+        RuleId::Gm5,
+        RuleId::Gm6,
+        RuleId::Gm7,
+        RuleId::Gm8,
+    ],
     required_on_real: &[RuleId::Gm1, RuleId::Gm4],
     stated: &STATED,
 };
@@ -175,6 +184,22 @@ fn over<T>(ended: &Ended<T>) -> Round {
 
 /// Is a member for a while.
 async fn take_part<C: Client, G: Gathering<Z>, Z: ZooKeeper>(client: &C, group: &G, pace: Pace) -> Round {
+    let (op, member) = match join(client, group, pace).await {
+        Ok(joined) => joined,
+        Err(round) => return round,
+    };
+    let time = pace.work * (1 + client.choose(if client.choose(2) == 1 { 800 } else { 4 }));
+    stay(client, op, &member, time).await;
+    leave(client, member).await;
+    Round::Over
+}
+
+/// Joins, under one of two ids or without one. `Err`: it came to nothing.
+pub(super) async fn join<C: Client, G: Gathering<Z>, Z: ZooKeeper>(
+    client: &C,
+    group: &G,
+    pace: Pace,
+) -> Result<(OpId, G::Member), Round> {
     let id = [Some("one"), Some("two"), None][client.choose(3) as usize];
     // Under a name that others may have it waits, but not for ever.
     let call = Call::new(GROUP, Verb::Join).within(pace.limit * 20);
@@ -189,12 +214,22 @@ async fn take_part<C: Client, G: Gathering<Z>, Z: ZooKeeper>(client: &C, group: 
     };
     let (op, ended) = operation(client, call, given, joining).await;
     sometimes!(client, "a name in the group is waited for in vain", ended.is_timed_out());
-    let Ended::Done(member) = ended else { return over(&ended) };
-    let enough = client.sleep(pace.work * (1 + client.choose(if client.choose(2) == 1 { 800 } else { 4 })));
-    if let Either::Left(_) = select(pin!(member.out()), pin!(enough)).await {
+    match ended {
+        Ended::Done(member) => Ok((op, member)),
+        ended => Err(over(&ended)),
+    }
+}
+
+/// Is a member until it is enough, or until it learns that it is out: then it says so.
+pub async fn stay<C: Client, M: Member>(client: &C, op: OpId, member: &M, time: Duration) {
+    if let Either::Left(_) = select(pin!(member.out()), pin!(client.sleep(time))).await {
         sometimes!(client, "a member learns that it is out", true);
         is_out(client, op);
     }
+}
+
+/// Leaves, or drops the membership.
+pub(super) async fn leave<C: Client, M: Member>(client: &C, member: M) {
     let dropped = client.choose(8) == 7;
     let _ = operation(client, Call::new(GROUP, Verb::Release), super::operation::nothing, || async {
         if dropped {
@@ -205,7 +240,6 @@ async fn take_part<C: Client, G: Gathering<Z>, Z: ZooKeeper>(client: &C, group: 
         member.leave().await
     })
     .await;
-    Round::Over
 }
 
 /// A member says that it is out.

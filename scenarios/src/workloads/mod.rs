@@ -27,6 +27,7 @@ pub mod election;
 pub mod group;
 pub mod holding;
 pub mod lock;
+pub mod long_holds;
 pub mod names;
 pub mod operation;
 mod pace;
@@ -61,5 +62,6 @@ pub static ALL: &[&Target] = &[
     &priority_lock::TARGET,
     &two_phase_commit::TARGET,
     &election::TARGET,
+    &long_holds::TARGET,
     &raw::TARGET,
 ];

@@ -45,11 +45,23 @@ pub struct Secure {
     pub server: Server,
     pub authority: Authority,
     _folder: TempDir,
+    _users: Option<TempDir>,
 }
 
 impl Secure {
     /// Starts one whose certificate is for 127.0.0.1; `None` and a word about it where none is installed.
     pub fn start(tick: Duration) -> Option<Secure> {
+        Secure::start_with(tick, &[])
+    }
+
+    /// The same, of one that knows [`USER`] as well.
+    pub fn start_with_user(tick: Duration) -> Option<Secure> {
+        let folder = tempfile::tempdir().expect("there is room");
+        let started = Secure::start_with(tick, &knows_user(&folder))?;
+        Some(Secure { _users: Some(folder), ..started })
+    }
+
+    fn start_with(tick: Duration, more: &[String]) -> Option<Secure> {
         let (authority, folder) = (Authority::new("authority"), tempfile::tempdir().expect("there is room"));
         let file = |name: &str, text: &str| {
             let path = folder.path().join(name);
@@ -65,9 +77,9 @@ impl Secure {
             format!("zookeeper.ssl.trustStore.location={}", file("authority.pem", &authority.certificate)),
             "zookeeper.authProvider.1=org.apache.zookeeper.server.auth.X509AuthenticationProvider".to_owned(),
         ];
-        let properties: Vec<&str> = properties.iter().map(String::as_str).collect();
+        let properties: Vec<&str> = properties.iter().chain(more).map(String::as_str).collect();
         let settings = Settings { properties: &properties, lines: &[] };
-        Some(Secure { server: server_with(tick, settings)?, authority, _folder: folder })
+        Some(Secure { server: server_with(tick, settings)?, authority, _folder: folder, _users: None })
     }
 
     /// What its clients need to speak TLS with it.
@@ -87,15 +99,21 @@ impl KnowsUser {
     /// Starts one; `None` and a word about it where none is installed.
     pub fn start(tick: Duration) -> Option<KnowsUser> {
         let folder = tempfile::tempdir().expect("there is room");
-        let (path, (user, password)) = (folder.path().join("jaas.conf"), USER);
-        let module = "org.apache.zookeeper.server.auth.DigestLoginModule";
-        let users = format!("Server {{\n  {module} required\n  user_{user}=\"{password}\";\n}};\n");
-        std::fs::write(&path, users).expect("a file can be written");
-        let properties = [
-            "zookeeper.authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
-            &format!("java.security.auth.login.config={}", path.display()),
-        ];
+        let properties = knows_user(&folder);
+        let properties: Vec<&str> = properties.iter().map(String::as_str).collect();
         let settings = Settings { properties: &properties, lines: &[] };
         Some(KnowsUser { server: server_with(tick, settings)?, _folder: folder })
     }
+}
+
+/// What makes a server know [`USER`], by a file in that folder.
+fn knows_user(folder: &TempDir) -> [String; 2] {
+    let (path, (user, password)) = (folder.path().join("jaas.conf"), USER);
+    let module = "org.apache.zookeeper.server.auth.DigestLoginModule";
+    let users = format!("Server {{\n  {module} required\n  user_{user}=\"{password}\";\n}};\n");
+    std::fs::write(&path, users).expect("a file can be written");
+    [
+        "zookeeper.authProvider.2=org.apache.zookeeper.server.auth.SASLAuthenticationProvider".to_owned(),
+        format!("java.security.auth.login.config={}", path.display()),
+    ]
 }

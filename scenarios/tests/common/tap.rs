@@ -9,9 +9,6 @@ use std::thread;
 /// The number of a ping among ZooKeeper's operations.
 pub const PING: i32 = 11;
 
-/// The number of a question whether a znode exists.
-pub const EXISTS: i32 = 3;
-
 /// Hands every byte on, and notes the operation of every request.
 pub struct Tap {
     address: SocketAddr,

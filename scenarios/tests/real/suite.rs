@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use zk_recipes::ZooKeeper;
 use zk_recipes::client::{Client, Options};
-use zk_recipes::zk::{Error, Over, State};
+use zk_recipes::zk::suite::Site;
+use zk_recipes::zk::{CreateMode, Error, EventKind, Over, State};
 use zk_scenarios::real::{Server, ServerOptions, StartError};
 
 const TICK: Duration = Duration::from_millis(200);
@@ -105,23 +106,88 @@ fn a_server_that_crashes_is_a_lost_connection_and_then_another_one() {
     });
 }
 
+/// Only a server can say that a session has ended: an ensemble that was down for longer than its timeout goes on with it.
 #[test]
-fn a_server_that_never_comes_back_is_the_end_of_the_session() {
+fn a_session_outlives_servers_that_are_down_for_longer_than_its_timeout() {
+    let Some(mut server) = server() else { return };
+    run(async {
+        let zk = Client::open(&server.address(), SESSION).await.unwrap();
+        zk.create("/mine", b"", CreateMode::Ephemeral).await.unwrap();
+        let (_, watch) = zk.children_watch("/").await.unwrap();
+        let (id, connected) = (zk.session(), zk.status());
+        server.kill().unwrap();
+        let suspended = zk.changed(connected).await;
+        assert_eq!(suspended.state, State::Suspended);
+        let (begun, mut refused) = (zk.now(), 0);
+        while zk.now().since(begun) < zk.timeout() * 2 {
+            assert_eq!(
+                zk.get("/").await,
+                Err(Error::ConnectionLoss),
+                "the attempt for which it waited fails"
+            );
+            refused += 1;
+        }
+        assert!(refused > 2, "each attempt fails what waits for it: {refused}");
+        assert!(zk.safe_until() < zk.now(), "nobody may rely on it meanwhile");
+        server.start_again().unwrap();
+        let again = zk.changed(suspended).await;
+        assert_eq!((again.state, again.connection, zk.session()), (State::Connected, 2, id));
+        let mine = zk.exists("/mine").await.unwrap().expect("an ephemeral lives as long as its session");
+        assert_eq!(mine.ephemeral_owner, id);
+        zk.create("/other", b"", CreateMode::Persistent).await.unwrap();
+        assert_eq!(watch.await.unwrap().path, "/");
+        assert_eq!(zk.close(Duration::from_secs(5)).await, Ok(()));
+    });
+}
+
+#[test]
+fn a_session_whose_servers_never_come_back_ends_when_it_is_closed() {
     let Some(mut server) = server() else { return };
     run(async {
         let zk = Client::open(&server.address(), SESSION).await.unwrap();
         let (_, watch) = zk.children_watch("/").await.unwrap();
         let connected = zk.status();
         server.kill().unwrap();
-        let suspended = zk.changed(connected).await;
-        assert_eq!(suspended.state, State::Suspended);
-        let held = zk.get("/");
-        let over = Error::SessionOver(Over::Expired);
-        assert_eq!(zk.changed(suspended).await.over(), Some(over.clone()));
-        assert_eq!(held.await, Err(over.clone()));
-        assert_eq!(zk.get("/").await, Err(over.clone()));
+        zk.changed(connected).await;
+        assert_eq!(zk.close(Duration::from_secs(5)).await, Err(Error::ConnectionLoss));
+        let over = Error::SessionOver(Over::Closed);
+        assert_eq!((zk.status().over(), zk.get("/").await), (Some(over.clone()), Err(over.clone())));
         assert_eq!(watch.await, Err(over));
         assert_eq!(zk.close(Duration::from_secs(5)).await, Ok(()), "it is over, as was asked");
+    });
+}
+
+/// A request that registers more than a megabyte of paths again is one on which a server hangs up.
+#[test]
+fn twenty_thousand_watches_outlive_a_reconnect() {
+    let Some(server) = server() else { return };
+    let watches: usize = std::env::var("ZK_WATCHES").map_or(20_000, |n| n.parse().expect("a number"));
+    run(async {
+        let site = Real::new(server.address(), "", Options::new(Duration::from_secs(4)));
+        let (zk, other) = (site.open().await, site.open().await);
+        let path = |number: usize| format!("/{number:079}");
+        let asked: Vec<_> = (0..watches).map(|number| zk.exists_watch(&path(number))).collect();
+        let mut armed = Vec::new();
+        for each in asked {
+            armed.push(each.await.unwrap().1);
+        }
+        let (id, before) = (zk.session(), zk.now());
+        site.cut(&zk).await;
+        let mut status = zk.status();
+        while status.state != State::Connected {
+            status = zk.changed(status).await;
+        }
+        zk.sync("/").await.unwrap();
+        eprintln!("{watches} watches: registered again after {:?}", zk.now().since(before));
+        assert_eq!((status.connection, zk.session()), (2, id), "with the first attempt");
+        assert!(zk.now().since(before) < zk.timeout());
+        let told = server.ask("mntr").unwrap();
+        assert!(told.contains(&format!("zk_watch_count\t{watches}")), "{told}");
+        for (number, watch) in armed.into_iter().enumerate().step_by(watches / 7) {
+            other.create(&path(number), b"", CreateMode::Persistent).await.unwrap();
+            let event = watch.await.unwrap();
+            assert_eq!((event.kind, event.path), (EventKind::NodeCreated, path(number)));
+        }
     });
 }
 

@@ -22,6 +22,7 @@ mod waits_for_nobody;
 mod watch_all;
 mod watch_first;
 mod whole_names;
+mod without_pings;
 
 use crate::target::Target;
 
@@ -47,4 +48,5 @@ pub(super) static ALL: &[&Target] = &[
     &resource_ignores_tokens::TARGET,
     &cloned_guard::TARGET,
     &breaks_in::TARGET,
+    &without_pings::TARGET,
 ];
