@@ -55,13 +55,9 @@ impl<T> Future for Reply<T> {
         };
         let shared = &this.session.shared;
         let mut core = shared.lock();
-        if !core.slots.poll(ticket, context) {
-            return Poll::Pending;
-        }
-        let slot = core.slots.release(ticket);
+        let result = ready!(core.slots.poll_answer(ticket, context));
         drop(core);
         this.state = Err(None);
-        let Slot::Answered(result) = slot else { unreachable!("only answers are put into a request's slot") };
         let result = match result {
             Ok(body) => (this.convert)(&shared.root, Ok(body)),
             Err(Failure::Refused(error)) => (this.convert)(&shared.root, Err(error)),
@@ -110,17 +106,9 @@ impl Future for Watch {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let watch = self.watch.expect("a watch is not polled after it fired");
-        let mut core = self.shared.lock();
-        if !core.slots.poll(watch, context) {
-            return Poll::Pending;
-        }
-        let slot = core.slots.release(watch);
-        drop(core);
+        let told = ready!(self.shared.lock().slots.poll_event(watch, context));
         self.watch = None;
-        match slot {
-            Slot::Fired(result) => Poll::Ready(result),
-            _ => unreachable!("only events are put into a watch's slot"),
-        }
+        Poll::Ready(told)
     }
 }
 

@@ -15,7 +15,7 @@ use super::link;
 use super::options::Options;
 use super::reply::Alarm;
 use super::request::Ask;
-use crate::session::{Failure, Slot};
+use crate::session::Failure;
 use crate::zk::{Error, Over, Status, Time};
 
 /// What all clones of a handle share, and all futures made from them. The session closes with the last share.
@@ -112,14 +112,7 @@ impl Session {
         ticket: u32,
         context: &mut std::task::Context<'_>,
     ) -> std::task::Poll<Result<(), Error>> {
-        let mut core = self.shared.lock();
-        if !core.slots.poll(ticket, context) {
-            return std::task::Poll::Pending;
-        }
-        let Slot::Answered(result) = core.slots.release(ticket) else {
-            unreachable!("only answers are put into a request's slot")
-        };
-        std::task::Poll::Ready(match result {
+        self.shared.lock().slots.poll_answer(ticket, context).map(|result| match result {
             // To close what is over, or what somebody else is closing, is no error.
             Ok(_) | Err(Failure::Over(_)) => Ok(()),
             Err(Failure::Refused(error)) => Err(Error::from_code_number(error)),

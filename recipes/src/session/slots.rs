@@ -93,18 +93,31 @@ impl<A, H> Slots<A, H> {
         }
     }
 
-    /// Whether the slot is filled; if not, `context` is woken when it is.
-    pub fn poll(&mut self, id: u32, context: &mut Context<'_>) -> bool {
-        match &mut self.slots[id as usize] {
-            Slot::Pending(waker) => {
-                match waker {
-                    Some(old) if old.will_wake(context.waker()) => {}
-                    _ => *waker = Some(context.waker().clone()),
-                }
-                false
-            }
-            _ => true,
+    /// What the slot was filled with, and it is free from here on; as long as it is not filled, `context` is woken when it
+    /// is.
+    pub fn poll(&mut self, id: u32, context: &mut Context<'_>) -> Poll<Slot<A, H>> {
+        let Slot::Pending(waker) = &mut self.slots[id as usize] else { return Poll::Ready(self.release(id)) };
+        match waker {
+            Some(old) if old.will_wake(context.waker()) => {}
+            _ => *waker = Some(context.waker().clone()),
         }
+        Poll::Pending
+    }
+
+    /// The same, for the answer to a request.
+    pub fn poll_answer(&mut self, id: u32, context: &mut Context<'_>) -> Poll<A> {
+        self.poll(id, context).map(|slot| match slot {
+            Slot::Answered(answer) => answer,
+            _ => unreachable!("only answers are put into a request's slot"),
+        })
+    }
+
+    /// The same, for what a one-shot watch was told.
+    pub fn poll_event(&mut self, id: u32, context: &mut Context<'_>) -> Poll<Result<Event, Error>> {
+        self.poll(id, context).map(|slot| match slot {
+            Slot::Fired(told) => told,
+            _ => unreachable!("only events are put into a watch's slot"),
+        })
     }
 
     /// Tells a watch something, and says whom to wake.

@@ -8,7 +8,7 @@ use crate::world::HandleId;
 use futures_util::Stream;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use zk_recipes::session::Slot;
 use zk_recipes::zk::{Error, Event, Time, TreeEvent};
 
@@ -36,12 +36,8 @@ impl<T> Future for Reply<T> {
             }
         };
         let mut core = this.sim.core();
-        if !core.slots.poll(ticket, context) {
-            return Poll::Pending;
-        }
-        let slot = core.slots.release(ticket);
+        let result = ready!(core.slots.poll_answer(ticket, context));
         this.state = Err(None);
-        let Slot::Answered(result) = slot else { unreachable!("only answers are put into a request's slot") };
         let answered = match result {
             Ok(answer) => Ok(answer),
             Err(Failure::Refused(refusal)) => Err(refusal),
@@ -93,17 +89,9 @@ impl Future for SimWatch {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let watch = self.watch.expect("a watch is not polled after it fired");
-        let mut core = self.sim.core();
-        if !core.slots.poll(watch, context) {
-            return Poll::Pending;
-        }
-        let slot = core.slots.release(watch);
-        drop(core);
+        let told = ready!(self.sim.core().slots.poll_event(watch, context));
         self.watch = None;
-        match slot {
-            Slot::Fired(result) => Poll::Ready(result),
-            _ => unreachable!("only events are put into a watch's slot"),
-        }
+        Poll::Ready(told)
     }
 }
 
@@ -129,7 +117,7 @@ impl Stream for SimTreeWatch {
         let SimWatch { sim, watch, .. } = &mut self.0;
         let Some(id) = *watch else { return Poll::Ready(None) };
         let mut core = sim.core();
-        let Poll::Ready(told) = core.slots.poll_next(id, context) else { return Poll::Pending };
+        let told = ready!(core.slots.poll_next(id, context));
         if told.is_err() {
             core.slots.release(id);
             *watch = None;
@@ -175,12 +163,7 @@ impl Future for Sleep {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let Some(alarm) = self.alarm else { return Poll::Ready(()) };
-        let mut core = self.sim.core();
-        if !core.slots.poll(alarm, context) {
-            return Poll::Pending;
-        }
-        core.slots.release(alarm);
-        drop(core);
+        ready!(self.sim.core().slots.poll(alarm, context));
         self.alarm = None;
         Poll::Ready(())
     }
