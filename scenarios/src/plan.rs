@@ -116,10 +116,11 @@ impl Plan {
         // A stream of its own, so that the run's choices do not depend on how many parameters are drawn here.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x706c_616e);
         let mut rates = BTreeMap::new();
-        // Refusals strike only where a plan names them: the rules of waiting do not know yet that a client whose watch was
-        // refused asks again by itself.
-        for fault in Fault::ALL.into_iter().filter(|fault| fault.refusal().is_none()) {
-            if rng.random_bool(0.4) {
+        // A refusal may end the call whose request it strikes, and with it what the run would have come to: in every second
+        // run servers refuse nothing.
+        let refuses = rng.random_bool(0.5);
+        for fault in Fault::ALL {
+            if rng.random_bool(0.4) && (refuses || fault.refusal().is_none()) {
                 // Log-uniform between one in 500 and one in 10: most runs see a few of a kind, some a storm. Servers send
                 // each other many packets for each of a client's.
                 let rarer = if fault.strikes_servers() { 1.5 } else { 0.0 };

@@ -1,10 +1,11 @@
 //! Those who follow something, whatever it is: what wakes them, and what they have been told.
 
+use super::idle::{self, Doubts, Source};
 use super::{Kinds, hears};
 use crate::history::{Conn, Event, ObjectId, OpId, Session, Sym, Table, Verb, Victim, What};
 use crate::sink::{Found, Scene, Sink, Story};
 use crate::verdict::{RuleId, Verdict};
-use crate::view::{Moment, Phase, Watch};
+use crate::view::Watch;
 
 /// What a [`Wakes`] hears.
 pub(super) const HEARS: Kinds = hears::Return
@@ -31,60 +32,23 @@ pub(super) const HEARS: Kinds = hears::Return
 pub(super) struct Wakes {
     rule: RuleId,
     verb: Verb,
-    doubts: Vec<Doubt>,
-    /// When the first doubt is due.
-    due: u64,
-}
-
-#[derive(Clone, Copy)]
-struct Doubt {
-    op: OpId,
-    /// Where the last source went.
-    since: Moment,
-    due: u64,
-    only_promised: bool,
-}
-
-enum Source {
-    /// Not idle, or not to be judged.
-    Busy,
-    Adequate,
-    /// Watches that the client should register again, until then.
-    Promised(u64),
-    Nothing,
+    doubts: Doubts,
 }
 
 impl Wakes {
     pub(super) fn new(rule: RuleId, verb: Verb) -> Wakes {
-        Wakes { rule, verb, doubts: Vec::new(), due: u64::MAX }
+        Wakes { rule, verb, doubts: Doubts::default() }
     }
 
     fn source(&self, scene: &Scene<'_>, id: OpId, tells: &impl Fn(ObjectId, &Watch) -> bool) -> Source {
         let view = scene.view;
         let op = view.op(id);
-        if op.verb != self.verb || op.phase != Phase::Open || op.sends == 0 {
-            return Source::Busy;
-        }
-        let client = view.client(op.client);
-        let number = client.session;
-        let session = view.session(number);
-        let awake = !client.is_dead() && !client.is_paused() && !session.is_suspended && !session.is_over();
-        if !awake || op.in_flight > 0 || session.undelivered > 0 {
+        if op.verb != self.verb || op.sends == 0 {
             return Source::Busy;
         }
         let path = scene.tables.objects[usize::from(op.object.0)].path;
-        let mut promised = 0;
-        for watch in view.watches.of(number).iter().filter(|watch| watch.path == path) {
-            if watch.armed && tells(op.object, watch) {
-                return Source::Adequate;
-            }
-            if !watch.armed && watch.registered {
-                let lost = if watch.lost_at == u64::MAX { 0 } else { watch.lost_at };
-                let connected = if session.connected.came() { session.connected.at } else { 0 };
-                promised = promised.max(lost.max(connected) + 2 * view.timeout_of(number));
-            }
-        }
-        if promised > scene.at { Source::Promised(promised) } else { Source::Nothing }
+        let wakes = |watch: &Watch| watch.path == path && (!watch.armed || tells(op.object, watch));
+        idle::source(scene, id, view.client(op.client).session, wakes)
     }
 
     fn look(
@@ -94,26 +58,10 @@ impl Wakes {
         tells: &impl Fn(ObjectId, &Watch) -> bool,
         sink: &mut Sink,
     ) {
-        let at = self.doubts.iter().position(|doubt| doubt.op == id);
-        let before = at.map(|at| self.doubts.swap_remove(at));
         let source = self.source(scene, id, tells);
-        if !matches!(source, Source::Busy) {
+        if self.doubts.look(scene, id, &source) {
             sink.premise(self.rule, scene.view.op(id).object);
         }
-        let since = Moment { at: scene.at, index: scene.index };
-        let doubt = match source {
-            Source::Busy | Source::Adequate => return,
-            Source::Promised(due) => Doubt { op: id, since, due, only_promised: true },
-            Source::Nothing => match before {
-                Some(before) if !before.only_promised => before,
-                _ => {
-                    let due = scene.at.saturating_add(scene.view.settle);
-                    Doubt { op: id, since, due, only_promised: false }
-                }
-            },
-        };
-        self.doubts.push(doubt);
-        self.due = self.due.min(doubt.due);
     }
 
     /// Time is about to pass.
@@ -123,17 +71,8 @@ impl Wakes {
         tells: impl Fn(ObjectId, &Watch) -> bool,
         sink: &mut Sink,
     ) {
-        if self.doubts.is_empty() || scene.at <= self.due {
-            return;
-        }
-        let doubts = std::mem::take(&mut self.doubts);
-        let (certain, open) = doubts.into_iter().partition::<Vec<_>, _>(|doubt| scene.at > doubt.due);
-        self.doubts = open;
-        self.due = self.doubts.iter().map(|doubt| doubt.due).min().unwrap_or(u64::MAX);
-        for doubt in certain {
-            if matches!(self.source(scene, doubt.op, &tells), Source::Busy | Source::Adequate) {
-                continue;
-            }
+        let mut doubts = std::mem::take(&mut self.doubts);
+        for doubt in doubts.certain(scene.at, |op| self.source(scene, op, &tells)) {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
             let path = scene.path(scene.tables.objects[usize::from(op.object.0)].path);
@@ -147,6 +86,7 @@ impl Wakes {
             let found = Found { rule: self.rule, verdict, layer, at: doubt.since.index };
             sink.find(found, scene, Some(op.object), &[op.called.index], story);
         }
+        self.doubts = doubts;
     }
 
     /// An event of [`HEARS`]. `tells`: whether an armed watch on what is followed tells of its next change.

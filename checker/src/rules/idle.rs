@@ -10,10 +10,52 @@ pub(super) enum Source {
     Busy,
     /// Something will wake it.
     Adequate,
-    /// Watches that the client should register again, until then.
+    /// The client itself until then: it registers its watches again, or repeats what was refused.
     Promised(u64),
     /// Nothing.
     Nothing,
+}
+
+/// An operation that is idle, and what its client will do without being woken.
+pub(super) struct Idle {
+    /// Until when the client has time for it.
+    promised: u64,
+}
+
+impl Idle {
+    /// An open operation that speaks for a session, unless something of it is on its way, or its process or its session
+    /// stands still.
+    ///
+    /// Who was refused by an overloaded server pauses before it asks again, for a quarter of the timeout at the most, and
+    /// has no watch meanwhile.
+    pub(super) fn of(scene: &Scene<'_>, id: OpId, session: Session) -> Option<Idle> {
+        let view = scene.view;
+        let op = view.op(id);
+        let client = view.client(op.client);
+        let of = view.session(session);
+        let awake = !client.is_dead() && !client.is_paused() && !of.is_suspended && !of.is_over();
+        if op.phase != Phase::Open || !awake || op.in_flight > 0 || of.undelivered > 0 {
+            return None;
+        }
+        let pauses = if op.refused == 0 { 0 } else { op.refused + view.timeout_of(session) / 4 + view.settle };
+        Some(Idle { promised: pauses })
+    }
+
+    /// A watch that is not armed, but that the client registers again when it is connected.
+    pub(super) fn registers(&mut self, scene: &Scene<'_>, watch: &Watch) {
+        if !watch.registered {
+            return;
+        }
+        let of = scene.view.session(watch.session);
+        let lost = if watch.lost_at == u64::MAX { 0 } else { watch.lost_at };
+        let connected = if of.connected.came() { of.connected.at } else { 0 };
+        self.promised = self.promised.max(lost.max(connected) + 2 * scene.view.timeout_of(watch.session));
+    }
+
+    /// No watch that is armed wakes it.
+    pub(super) fn unwatched(self, scene: &Scene<'_>) -> Source {
+        if self.promised > scene.at { Source::Promised(self.promised) } else { Source::Nothing }
+    }
 }
 
 /// What may wake an open operation of a session, if all that counts is a watch that `is_adequate`.
@@ -23,26 +65,14 @@ pub(super) fn source(
     session: Session,
     is_adequate: impl Fn(&Watch) -> bool,
 ) -> Source {
-    let view = scene.view;
-    let op = view.op(id);
-    let client = view.client(op.client);
-    let of = view.session(session);
-    let awake = !client.is_dead() && !client.is_paused() && !of.is_suspended && !of.is_over();
-    if op.phase != Phase::Open || !awake || op.in_flight > 0 || of.undelivered > 0 {
-        return Source::Busy;
-    }
-    let mut promised = 0;
-    for watch in view.watches.of(session).iter().filter(|watch| is_adequate(watch)) {
+    let Some(mut idle) = Idle::of(scene, id, session) else { return Source::Busy };
+    for watch in scene.view.watches.of(session).iter().filter(|watch| is_adequate(watch)) {
         if watch.armed {
             return Source::Adequate;
         }
-        if watch.registered {
-            let lost = if watch.lost_at == u64::MAX { 0 } else { watch.lost_at };
-            let connected = if of.connected.came() { of.connected.at } else { 0 };
-            promised = promised.max(lost.max(connected) + 2 * view.timeout_of(session));
-        }
+        idle.registers(scene, watch);
     }
-    if promised > scene.at { Source::Promised(promised) } else { Source::Nothing }
+    idle.unwatched(scene)
 }
 
 /// An operation that nothing seems to wake.
@@ -53,8 +83,8 @@ pub(super) struct Doubt {
     pub(super) since: Moment,
     /// From when on it is certain.
     due: u64,
-    /// Whether it must be looked at again then, since only a watch to be registered again speaks for it.
-    only_promised: bool,
+    /// Whether it must be looked at again then, since only what the client has yet to do speaks for it.
+    pub(super) only_promised: bool,
 }
 
 /// The operations that nothing seems to wake.
@@ -86,6 +116,11 @@ impl Doubts {
         self.due = if self.doubts.is_empty() { doubt.due } else { self.due.min(doubt.due) };
         self.doubts.push(doubt);
         true
+    }
+
+    /// Forgets operations that are over.
+    pub(super) fn forget(&mut self, is_over: impl Fn(OpId) -> bool) {
+        self.doubts.retain(|doubt| !is_over(doubt.op));
     }
 
     /// Those that are certain now, by another look at what may wake them.

@@ -1,10 +1,11 @@
 //! The lost wake-up, at the instant it happens: MX-7, and RW-4 for readers with no writer ahead.
 
+use super::idle::{Doubt, Doubts, Idle, Source};
 use super::{Kinds, Rule, hears};
 use crate::history::{Event, Kind, OpId, Session, Share, Sym, Table, Victim, What};
 use crate::sink::{Found, Scene, Sink, Story};
 use crate::verdict::{RuleId, Verdict};
-use crate::view::{Contender, Moment, Op, Room, room_of_directory};
+use crate::view::{Contender, Op, Room, room_of_directory};
 
 /// MX-7: who waits has something to wake it.
 ///
@@ -13,53 +14,24 @@ use crate::view::{Contender, Moment, Op, Room, room_of_directory};
 /// connection took from the server count until the client has had ample time to register them again.
 #[derive(Default)]
 pub(crate) struct Wake {
-    watched: Vec<Doubt>,
-    /// When the first doubt is due.
-    due: u64,
-}
-
-#[derive(Clone, Copy)]
-struct Doubt {
-    op: OpId,
-    /// Where the last source went.
-    since: Moment,
-    /// From when on it is certain.
-    due: u64,
-    /// Whether it must be looked at again then, since only a watch to be registered again speaks for it.
-    only_promised: bool,
-}
-
-enum Source {
-    /// Not idle, or not to be judged.
-    Busy,
-    /// Something will wake it.
-    Adequate,
-    /// Watches that the client should register again, until then.
-    Promised(u64),
-    Nothing,
+    doubts: Doubts,
 }
 
 impl Wake {
     fn source(scene: &Scene<'_>, id: OpId) -> Source {
         let view = scene.view;
         let op = view.op(id);
-        let client = view.client(op.client);
         let Some(own) = view.contender(op.node) else { return Source::Busy };
         // A znode that is no ephemeral has no owner: whoever made it waits for it.
         let waits = if own.owner == Session(0) { own.creator } else { own.owner };
-        let session = view.session(waits);
-        let judged = op.is_waiting() && !op.verb.is_try() && op.answered;
-        let awake = !client.is_dead() && !client.is_paused() && !session.is_suspended && !session.is_over();
-        if !judged || !awake || op.in_flight > 0 || session.undelivered > 0 {
-            return Source::Busy;
-        }
+        let is_judged = op.is_waiting() && !op.verb.is_try() && op.answered;
+        let Some(mut idle) = Idle::of(scene, id, waits).filter(|_| is_judged) else { return Source::Busy };
         if Self::has_no_reason(scene, op, own) {
             return Source::Nothing;
         }
         // Who was taken out of the line by a stranger looks, and is told, when the one goes whom it watches; that one may have
         // come since, where the line was taken away and begun anew.
         let is_out = !own.is_alive() && own.by_stranger;
-        let mut promised = 0;
         for watch in view.watches.of(waits) {
             let ahead = view.contender_of(watch.path).and_then(|number| view.contender(number));
             let ahead =
@@ -73,13 +45,11 @@ impl Wake {
             if watch.armed && (on_dir || ahead.is_some_and(to_come)) {
                 return Source::Adequate;
             }
-            if !watch.armed && watch.registered && (on_dir || ahead.is_some()) {
-                let lost = if watch.lost_at == u64::MAX { 0 } else { watch.lost_at };
-                let connected = if session.connected.came() { session.connected.at } else { 0 };
-                promised = promised.max(lost.max(connected) + 2 * view.timeout_of(waits));
+            if !watch.armed && (on_dir || ahead.is_some()) {
+                idle.registers(scene, watch);
             }
         }
-        if promised > scene.at { Source::Promised(promised) } else { Source::Nothing }
+        idle.unwatched(scene)
     }
 
     /// Whether its last list showed nobody who stands before it.
@@ -119,27 +89,11 @@ impl Wake {
     }
 
     fn look(&mut self, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
-        let at = self.watched.iter().position(|doubt| doubt.op == id);
-        let before = at.map(|at| self.watched.swap_remove(at));
         let source = Self::source(scene, id);
-        if !matches!(source, Source::Busy) {
+        if self.doubts.look(scene, id, &source) {
             sink.premise(Self::ID, scene.view.op(id).object);
         }
         Self::premise_of_readers(scene, id, sink);
-        let now = Moment { at: scene.at, index: scene.index };
-        let doubt = match source {
-            Source::Busy | Source::Adequate => return,
-            Source::Promised(due) => Doubt { op: id, since: now, due, only_promised: true },
-            Source::Nothing => match before {
-                Some(before) if !before.only_promised => before,
-                _ => {
-                    let due = scene.at.saturating_add(scene.view.settle);
-                    Doubt { op: id, since: now, due, only_promised: false }
-                }
-            },
-        };
-        self.watched.push(doubt);
-        self.due = self.due.min(doubt.due);
     }
 
     /// Each reader that is granted, or waits, puts RW-4 to the test.
@@ -216,19 +170,9 @@ impl Rule for Wake {
         | hears::Ceased;
 
     fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        if self.watched.is_empty() || scene.at <= self.due {
-            return;
+        for doubt in self.doubts.certain(scene.at, |op| Self::source(scene, op)) {
+            Self::tell(scene, doubt, sink);
         }
-        let at = scene.at;
-        self.watched.retain(|doubt| {
-            let certain = at > doubt.due;
-            let busy = || matches!(Self::source(scene, doubt.op), Source::Busy | Source::Adequate);
-            if certain && !busy() {
-                Self::tell(scene, *doubt, sink);
-            }
-            !certain
-        });
-        self.due = self.watched.iter().map(|doubt| doubt.due).min().unwrap_or(u64::MAX);
     }
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {

@@ -79,6 +79,8 @@ pub(crate) struct Op {
     pub(crate) list: Option<List>,
     /// Requests on their way, without those of clean-up.
     pub(crate) in_flight: u32,
+    /// When a server last refused a request of it, clean-up included, without a look at the tree; 0: never.
+    pub(crate) refused: u64,
     /// The largest depth among its replies.
     pub(crate) depth: u32,
     pub(crate) sends: u32,
@@ -142,6 +144,7 @@ impl Op {
         answered: false,
         list: None,
         in_flight: 0,
+        refused: 0,
         depth: 0,
         sends: 0,
         wakes: 0,

@@ -473,6 +473,9 @@ impl View {
     fn reply(&mut self, tables: Tables<'_>, id: ReqId, code: Code, zxid: u64) -> Result<(), String> {
         let req = self.answer(id)?;
         let reply = self.now.index;
+        if code.tells_nothing() && self.op(req.op).phase != Phase::Unborn {
+            self.ops[req.op.0 as usize].refused = self.now.at;
+        }
         if req.depth != 0 {
             let op = &mut self.ops[req.op.0 as usize];
             op.depth = op.depth.max(req.depth);

@@ -178,7 +178,7 @@ impl Search {
             Some(plan) => {
                 Fault::ALL.into_iter().filter(|fault| plan.rates.contains_key(fault.name())).collect()
             }
-            None => drawn_of(self.target).collect(),
+            None => self.target.faults.to_vec(),
         }
     }
 
@@ -207,13 +207,8 @@ fn uniform(target: &Target, plan: Plan) -> Plan {
         true => UNIFORM_RATE_OF_SERVERS,
         false => UNIFORM_RATE,
     };
-    let rates = drawn_of(target).map(|fault| (fault.name().to_owned(), rate(&fault))).collect();
+    let rates = target.faults.iter().map(|fault| (fault.name().to_owned(), rate(fault))).collect();
     Plan { rates, faults: UNIFORM_FAULTS, ..plan }
-}
-
-/// The kinds of fault that are drawn for a target without being named: see [`Plan::drawn`].
-fn drawn_of(target: &Target) -> impl Iterator<Item = Fault> {
-    target.faults.iter().copied().filter(|fault| fault.refusal().is_none())
 }
 
 /// A chooser of a run in which nothing goes wrong, but which is not the calm one: latencies and users are drawn.

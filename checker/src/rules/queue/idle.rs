@@ -3,6 +3,7 @@
 use super::stock::{Change, Stock};
 use super::{gets, is_below, is_queue};
 use crate::history::{Event, Kind, ObjectId, OpId, Session, Sym, Table, Verb, Victim, What, Who};
+use crate::rules::idle::{self, Doubts, Source};
 use crate::rules::{Kinds, Rule, hears};
 use crate::sink::{Found, Scene, Sink, Story, ms};
 use crate::verdict::{Layer, RuleId, Verdict};
@@ -18,8 +19,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Idle {
     stock: Stock,
     open: Vec<Waiting>,
-    doubts: Vec<Doubt>,
-    due: u64,
+    doubts: Doubts,
     /// Ephemerals that consumers made and that are not claims: places in line, and receipts.
     places: BTreeMap<Sym, Place>,
     herds: Vec<Herd>,
@@ -48,14 +48,6 @@ struct Place {
     czxid: u64,
 }
 
-#[derive(Clone, Copy)]
-struct Doubt {
-    op: OpId,
-    since: Moment,
-    due: u64,
-    only_promised: bool,
-}
-
 struct Herd {
     zxid: u64,
     object: ObjectId,
@@ -71,13 +63,6 @@ struct Capture {
     told: bool,
 }
 
-enum Source {
-    Busy,
-    Adequate,
-    Promised(u64),
-    Nothing,
-}
-
 /// How many puts are remembered: servers that lag fire late.
 const REMEMBERED: usize = 32;
 
@@ -88,15 +73,11 @@ impl Idle {
     fn source(&self, scene: &Scene<'_>, waiting: Waiting) -> Source {
         let view = scene.view;
         let op = view.op(waiting.op);
-        let client = view.client(op.client);
-        let session = view.session(waiting.session);
-        let awake = !client.is_dead() && !client.is_paused() && !session.is_suspended && !session.is_over();
-        let is_current = waiting.session != Session(0) && client.session == waiting.session;
-        if op.phase != Phase::Open || !awake || !is_current || op.in_flight > 0 || session.undelivered > 0 {
-            return Source::Busy;
-        }
+        let is_current =
+            waiting.session != Session(0) && view.client(op.client).session == waiting.session;
+        let idle = idle::Idle::of(scene, waiting.op, waiting.session).filter(|_| is_current);
+        let Some(mut idle) = idle else { return Source::Busy };
         let root = scene.tables.objects[usize::from(op.object.0)].path;
-        let mut promised = 0;
         let (mut on_root, mut on_claims) = (false, false);
         for watch in view.watches.of(waiting.session) {
             let is_root = watch.path == root && watch.table == Table::Child;
@@ -111,17 +92,15 @@ impl Idle {
                 if ahead || behind && is_below(scene.tables, text, op.object) {
                     return Source::Adequate;
                 }
-            } else if watch.registered {
-                let lost = if watch.lost_at == u64::MAX { 0 } else { watch.lost_at };
-                let connected = if session.connected.came() { session.connected.at } else { 0 };
-                promised = promised.max(lost.max(connected) + 2 * view.timeout_of(waiting.session));
+            } else {
+                idle.registers(scene, watch);
             }
         }
-        let behind = view.server(session.server).may_come_to(view.txn.zxid);
+        let behind = view.server(view.session(waiting.session).server).may_come_to(view.txn.zxid);
         if on_root && (on_claims || behind || !self.is_claimed(op.object)) {
             return Source::Adequate;
         }
-        if promised > scene.at { Source::Promised(promised) } else { Source::Nothing }
+        idle.unwatched(scene)
     }
 
     /// Whether a znode is the place of another consumer, older than one's own.
@@ -150,27 +129,10 @@ impl Idle {
     }
 
     fn look(&mut self, scene: &Scene<'_>, waiting: Waiting, sink: &mut Sink) {
-        let at = self.doubts.iter().position(|doubt| doubt.op == waiting.op);
-        let before = at.map(|at| self.doubts.swap_remove(at));
         let source = self.source(scene, waiting);
-        let since = scene.view.now;
-        let doubt = match source {
-            Source::Busy => return,
-            Source::Adequate => {
-                sink.premise(RuleId::Qu6, scene.view.op(waiting.op).object);
-                return;
-            }
-            Source::Promised(due) => Doubt { op: waiting.op, since, due, only_promised: true },
-            Source::Nothing => match before {
-                Some(before) if !before.only_promised => before,
-                _ => {
-                    let due = scene.at.saturating_add(scene.view.settle);
-                    Doubt { op: waiting.op, since, due, only_promised: false }
-                }
-            },
-        };
-        self.doubts.push(doubt);
-        self.due = self.due.min(doubt.due);
+        if self.doubts.look(scene, waiting.op, &source) {
+            sink.premise(RuleId::Qu6, scene.view.op(waiting.op).object);
+        }
     }
 
     fn look_all(&mut self, scene: &Scene<'_>, of: impl Fn(&Waiting) -> bool, sink: &mut Sink) {
@@ -183,16 +145,10 @@ impl Idle {
     }
 
     fn doubts_are_due(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        let due: Vec<Doubt> = self.doubts.iter().copied().filter(|doubt| scene.at > doubt.due).collect();
-        self.doubts.retain(|doubt| scene.at <= doubt.due);
-        self.due = self.doubts.iter().map(|doubt| doubt.due).min().unwrap_or(u64::MAX);
-        for doubt in due {
-            let Some(waiting) = self.open.iter().copied().find(|waiting| waiting.op == doubt.op) else {
-                continue;
-            };
-            if matches!(self.source(scene, waiting), Source::Busy | Source::Adequate) {
-                continue;
-            }
+        let mut doubts = std::mem::take(&mut self.doubts);
+        let waiting = |op| self.open.iter().copied().find(|waiting| waiting.op == op);
+        let source = |op| waiting(op).map_or(Source::Busy, |waiting| self.source(scene, waiting));
+        for doubt in doubts.certain(scene.at, source) {
             let op = scene.view.op(doubt.op);
             let story = Story::new(format!(
                 "{} waits for an item since {}, and from {} on nothing is there to wake it",
@@ -209,6 +165,7 @@ impl Idle {
             };
             sink.find(found, scene, Some(op.object), &[op.called.index], story);
         }
+        self.doubts = doubts;
     }
 
     /// After the healing: something is there, somebody waits, and nobody gets it.
@@ -473,9 +430,7 @@ impl Rule for Idle {
     const ABOUT: &'static [Kind] = &[Kind::Queue, Kind::PriorityQueue];
 
     fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        if !self.doubts.is_empty() && scene.at > self.due {
-            self.doubts_are_due(scene, sink);
-        }
+        self.doubts_are_due(scene, sink);
         if scene.view.healed && scene.view.is_sim() && !self.open.is_empty() {
             self.progress(scene, sink);
         }
@@ -504,7 +459,7 @@ impl Rule for Idle {
                     self.captures.entry(op.object).or_default().changes += 8;
                 }
                 self.open.retain(|waiting| waiting.op != event.op);
-                self.doubts.retain(|doubt| doubt.op != event.op);
+                self.doubts.forget(|op| op == event.op);
             }
             What::Notice { path, .. } if !scene.view.is_sim() => {
                 if let Who::Client(client) = event.who {
@@ -531,7 +486,7 @@ impl Rule for Idle {
             }
             What::Crash { client } => {
                 self.open.retain(|waiting| scene.view.op(waiting.op).client != client);
-                self.doubts.retain(|doubt| scene.view.op(doubt.op).client != client);
+                self.doubts.forget(|op| scene.view.op(op).client == client);
             }
             What::Fault { victim: Victim::Process { client }, .. }
             | What::Mended { victim: Victim::Process { client }, .. } => {
