@@ -164,7 +164,7 @@ pub(crate) async fn claim<Z: ZooKeeper>(
             // The reply may be lost after the create was applied.
             Err(Error::ConnectionLoss) => {
                 reconnected(zk, status).await?;
-                match settled::stat(zk, path).await? {
+                match settled::stat(zk, path).await.map_err(Error::while_in_doubt)? {
                     Some(stat) if stat.ephemeral_owner == zk.session() => stat.czxid,
                     stat => {
                         armed.done();
@@ -317,10 +317,10 @@ impl<Z: ZooKeeper> Claimed<Z> {
                 Err(e) if e.is_retryable_refusal() => again(zk, status, e).await?,
                 Err(Error::ConnectionLoss) => {
                     // Written once more if it was not, or if somebody has written since.
-                    stat = settled::stat(zk, path).await?;
+                    stat = settled::stat(zk, path).await.map_err(Error::while_in_doubt)?;
                     let written = stat
                         .is_some_and(|now| now.czxid == self.czxid && now.version == version.wrapping_add(1));
-                    if written && self.holds(data).await? {
+                    if written && self.holds(data).await.map_err(Error::while_in_doubt)? {
                         return Ok(());
                     }
                 }

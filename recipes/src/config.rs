@@ -261,7 +261,7 @@ impl<Z: ZooKeeper> Config<Z> {
                 Err(e) if e.is_retryable_refusal() => again(&self.zk, status, e).await?,
                 Err(Error::ConnectionLoss) => {
                     reconnected(&self.zk, status).await?;
-                    match self.settled().await? {
+                    match self.settled().await.map_err(Error::while_in_doubt)? {
                         None if expected.is_none() => {}
                         Some(found) if is_same(&found.stat) && found.stat.version == next => {
                             return match ours(&found) {
@@ -316,7 +316,7 @@ impl<Z: ZooKeeper> Config<Z> {
                 Err(e) if e.is_retryable_refusal() => again(&self.zk, status, e).await?,
                 Err(Error::ConnectionLoss) => {
                     reconnected(&self.zk, status).await?;
-                    return match self.settled().await? {
+                    return match self.settled().await.map_err(Error::while_in_doubt)? {
                         Some(found) if found.data == data => Ok(Versioned::new(found.data, &found.stat)),
                         _ => Err(Error::ConnectionLoss),
                     };
@@ -387,7 +387,8 @@ impl<Z: ZooKeeper> Config<Z> {
                 }
                 Err(Error::ConnectionLoss) => {
                     reconnected(&self.zk, status).await?;
-                    match self.find(&directory, &pointer, expected).await? {
+                    let found = self.find(&directory, &pointer, expected).await;
+                    match found.map_err(Error::while_in_doubt)? {
                         Some(stat) => return Ok(Versioned::new(pointer, &stat)),
                         None => continue,
                     }

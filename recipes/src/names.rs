@@ -229,7 +229,7 @@ impl<Z: ZooKeeper> Names<Z> {
                 Err(e) if e.is_retryable_refusal() => again(&self.zk, status, e).await?,
                 Err(Error::ConnectionLoss) => {
                     reconnected(&self.zk, status).await?;
-                    match settled::data(&self.zk, own.path()).await? {
+                    match settled::data(&self.zk, own.path()).await.map_err(Error::while_in_doubt)? {
                         Some(found) if own.is_ours(&found) => return Ok(own),
                         Some(_) => self.wait_for(&own.path).await?,
                         None => {}
@@ -350,7 +350,7 @@ impl<Z: ZooKeeper> Names<Z> {
                 Err(e) if e.is_retryable_refusal() => again(&self.zk, status, e).await?,
                 Err(Error::ConnectionLoss) => {
                     reconnected(&self.zk, status).await?;
-                    if let Some((found, czxid)) = self.find(beginning).await? {
+                    if let Some((found, czxid)) = self.find(beginning).await.map_err(Error::while_in_doubt)? {
                         return unique_name(beginning, &found, czxid);
                     }
                 }
@@ -545,10 +545,10 @@ impl<Z: ZooKeeper> PermanentName<Z> {
         let content = with_guid(self.guid, data);
         path::validate_size(&self.path, &content)?;
         let removed = || Error::Removed(self.path.clone());
-        let mut czxid = None;
+        let (mut czxid, mut in_doubt) = (None, false);
         loop {
             let status = connected(&self.zk).await?;
-            let found = settled::data(&self.zk, &self.path).await?.filter(|found| self.is_ours(found));
+            let found = self.settled(in_doubt).await?;
             let Data { data, stat } = found.ok_or_else(removed)?;
             // What a write of ours has put into another's znode does not make it ours.
             if *czxid.get_or_insert(stat.czxid) != stat.czxid {
@@ -562,8 +562,19 @@ impl<Z: ZooKeeper> PermanentName<Z> {
                 Ok(written) if written.czxid != stat.czxid => return Err(removed()),
                 Ok(_) => return Ok(()),
                 Err(Error::BadVersion | Error::NoNode) => {}
-                Err(e) => again(&self.zk, status, e).await?,
+                Err(e) => {
+                    in_doubt |= e.is_outcome_unknown();
+                    again(&self.zk, status, e).await?;
+                }
             }
+        }
+    }
+
+    /// What is registered there, if it is ours: behind a write, so that nothing of ours is still on its way.
+    async fn settled(&self, in_doubt: bool) -> Result<Option<Data>, Error> {
+        match settled::data(&self.zk, &self.path).await {
+            Ok(found) => Ok(found.filter(|found| self.is_ours(found))),
+            Err(e) => Err(if in_doubt { e.while_in_doubt() } else { e }),
         }
     }
 
@@ -584,16 +595,13 @@ impl<Z: ZooKeeper> PermanentName<Z> {
         let mut tried = false;
         loop {
             let status = connected(&self.zk).await?;
-            let Some(found) = settled::data(&self.zk, &self.path).await?.filter(|found| self.is_ours(found))
-            else {
-                return Ok(tried);
-            };
+            let Some(found) = self.settled(tried).await? else { return Ok(tried) };
             match self.zk.delete(&self.path, Some(found.stat.version)).await {
                 Ok(()) => return Ok(true),
                 Err(Error::NoNode) => return Ok(tried),
                 Err(Error::BadVersion) => {}
                 Err(e) => {
-                    tried = true;
+                    tried |= e.is_outcome_unknown();
                     again(&self.zk, status, e).await?;
                 }
             }

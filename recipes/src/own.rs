@@ -176,12 +176,9 @@ impl<Z: ZooKeeper> Own<Z> {
                 Err(_) => {}
             }
         }
-        match answer {
-            Ok(_) => {}
-            // Refused by a server that may get better: a holder still has to learn whether its znode is there.
-            Err(Error::Refused(_) | Error::Unexpected(_)) => back_off(&self.zk, REFUSED).await,
-            // Lost, or denied, or over: not again on this connection, lest we ask and ask.
-            Err(_) => drop(self.zk.changed(sent_at).await),
+        // Lost, or over: not again on this connection, lest we ask and ask.
+        if answer.is_err_and(|e| !e.says_nothing_of_the_tree()) {
+            self.zk.changed(sent_at).await;
         }
     }
 
@@ -209,24 +206,46 @@ impl<Z: ZooKeeper> Own<Z> {
         match (self.word, arm) {
             (Some(_), true) => {
                 let get = zk.get_watch(&self.path);
-                found(async move { get.await.map(|(data, watch)| of_data(data, Some(watch.shared()))) })
+                self.found(async move { get.await.map(|(data, watch)| of_data(data, Some(watch.shared()))) })
             }
             (Some(_), false) => {
                 let get = zk.get(&self.path);
-                found(async move { get.await.map(|data| of_data(data, None)) })
+                self.found(async move { get.await.map(|data| of_data(data, None)) })
             }
             (None, true) => {
                 let list = zk.children_watch(&self.path);
-                found(async move { list.await.map(|(list, watch)| of_list(list, Some(watch.shared()))) })
+                self.found(async move { list.await.map(|(list, watch)| of_list(list, Some(watch.shared()))) })
             }
             (None, false) => {
                 let exists = zk.exists(&self.path);
-                found(async move {
+                self.found(async move {
                     let stat = exists.await?.ok_or(Error::NoNode)?;
                     Ok(Found { stat, data: Vec::new(), watch: None })
                 })
             }
         }
+    }
+
+    /// That there is no such znode is an answer. What a server refused is asked again after a pause, since a holder still has
+    /// to learn whether its znode is there; the pause is part of the reading, so that no task asks, or hears, before another.
+    fn found(
+        &self,
+        reading: impl Future<Output = Result<Found<Shared<Z::Watch>>, Error>> + Send + 'static,
+    ) -> Reading<Z::Watch> {
+        let zk = self.zk.clone();
+        let answer = async move {
+            match reading.await {
+                Ok(found) => Ok(Some(found)),
+                Err(Error::NoNode) => Ok(None),
+                Err(e) => {
+                    if e.says_nothing_of_the_tree() {
+                        back_off(&zk, REFUSED).await;
+                    }
+                    Err(e)
+                }
+            }
+        };
+        answer.boxed().shared()
     }
 
     /// Step 2: resolves when the watch fires.
@@ -244,19 +263,4 @@ impl<Z: ZooKeeper> Own<Z> {
             inner.is_removed = true;
         }
     }
-}
-
-/// That there is no such znode is an answer.
-fn found<W>(reading: impl Future<Output = Result<Found<Shared<W>>, Error>> + Send + 'static) -> Reading<W>
-where
-    W: Future<Output: Clone>,
-{
-    let answer = async move {
-        match reading.await {
-            Ok(found) => Ok(Some(found)),
-            Err(Error::NoNode) => Ok(None),
-            Err(e) => Err(e),
-        }
-    };
-    answer.boxed().shared()
 }

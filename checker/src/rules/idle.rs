@@ -25,9 +25,6 @@ pub(super) struct Idle {
 impl Idle {
     /// An open operation that speaks for a session, unless something of it is on its way, or its process or its session
     /// stands still.
-    ///
-    /// Who was refused by an overloaded server pauses before it asks again, for a quarter of the timeout at the most, and
-    /// has no watch meanwhile.
     pub(super) fn of(scene: &Scene<'_>, id: OpId, session: Session) -> Option<Idle> {
         let view = scene.view;
         let op = view.op(id);
@@ -37,8 +34,7 @@ impl Idle {
         if op.phase != Phase::Open || !awake || op.in_flight > 0 || of.undelivered > 0 {
             return None;
         }
-        let pauses = if op.refused == 0 { 0 } else { op.refused + view.timeout_of(session) / 4 + view.settle };
-        Some(Idle { promised: pauses })
+        Some(Idle { promised: view.pauses_until(id, session) })
     }
 
     /// A watch that is not armed, but that the client registers again when it is connected.

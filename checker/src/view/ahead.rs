@@ -244,8 +244,9 @@ impl View {
             let on_own = watch.path == own.path && super::is_told(watch.table, Notify::Deleted);
             on_own && tells
         });
-        // The answer to a downgrade tells, too.
-        watched || self.is_downgrading(id) || self.asks_about(op.session, own.path) || op.in_flight > 0
+        // The answer to a downgrade tells, too, and so does that to what is asked again.
+        let asks = self.asks_about(op.session, own.path) || op.in_flight > 0;
+        watched || self.is_downgrading(id) || asks || self.now.at < self.pauses_until(id, op.session)
     }
 
     /// Whether a writer's hold is just being made a reader's: meanwhile its holder does not act.

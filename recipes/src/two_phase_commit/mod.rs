@@ -244,7 +244,7 @@ async fn write<Z: ZooKeeper>(zk: &Z, path: &str, transaction: Transaction) -> Re
             }
             Err(Error::ConnectionLoss) => {
                 reconnected(zk, status).await?;
-                find(zk, path, &contents.guid).await?
+                find(zk, path, &contents.guid).await.map_err(Error::while_in_doubt)?
             }
             Err(e) => return Err(told(e)),
         };

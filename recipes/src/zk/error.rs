@@ -167,6 +167,12 @@ impl Error {
         }
     }
 
+    /// What a call ends with that looked for a write whose reply was lost, and could not look: whether the write was applied
+    /// is unknown, which a refusal would deny.
+    pub(crate) fn while_in_doubt(self) -> Error {
+        if self.says_nothing_of_the_tree() { Error::ConnectionLoss } else { self }
+    }
+
     /// Whether the session has ended: nothing can be done with this handle any more.
     pub fn is_session_over(&self) -> bool {
         matches!(self, Error::SessionOver(_))

@@ -168,6 +168,10 @@ fn refused(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
     if !opening.counted.iter().any(|member| book.members[*member].part == at) {
         return;
     }
+    // Whom an access list or a failing server keeps from reading that it has opened is told of that.
+    if scene.view.op(part.enter).refused >= opening.created.at {
+        return;
+    }
     // What a stranger has written over nobody can read: the opening, the record of it in its round, and the round.
     let root = scene.tables.objects[usize::from(part.object.0)].path;
     let records = [Some(root), scene.tables.names.find(&own.dir)];

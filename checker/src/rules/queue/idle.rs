@@ -73,8 +73,7 @@ impl Idle {
     fn source(&self, scene: &Scene<'_>, waiting: Waiting) -> Source {
         let view = scene.view;
         let op = view.op(waiting.op);
-        let is_current =
-            waiting.session != Session(0) && view.client(op.client).session == waiting.session;
+        let is_current = waiting.session != Session(0) && view.client(op.client).session == waiting.session;
         let idle = idle::Idle::of(scene, waiting.op, waiting.session).filter(|_| is_current);
         let Some(mut idle) = idle else { return Source::Busy };
         let root = scene.tables.objects[usize::from(op.object.0)].path;

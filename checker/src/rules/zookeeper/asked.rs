@@ -50,6 +50,8 @@ pub(crate) struct Asked {
     first: usize,
     /// By client: transactions that may have come from more than one request.
     hazy: Vec<Vec<u32>>,
+    /// By client: whether one was throttled of those that it has sent since it last waited for nothing.
+    mixed: Vec<bool>,
     /// By session: of the writes that were made for certain, the one that was sent last; where, and its zxid.
     latest: Vec<(u32, u64)>,
     /// Whose transaction is in hand.
@@ -293,9 +295,7 @@ impl Asked {
         let What::Reply { req: id, code, zxid, .. } = event.what else { return };
         let (Some(req), Some(zxid)) = (scene.view.request(id), told(zxid)) else { return };
         if code == Code::Throttled {
-            // It was not processed: no transaction came of it.
-            self.open_of(req.client).retain(|sent| sent.req != id);
-            return;
+            return self.came_to_nothing(id, req.client);
         }
         let is_served = req.served != 0 || code.tells_nothing();
         if is_read(req.kind) && scene.view.session(req.session).is_attached && !is_served {
@@ -376,8 +376,27 @@ impl Asked {
         true
     }
 
-    /// Whether a request that was lost may be taken for this one.
+    /// A request was not processed: a transaction that was taken to come from it came from another one.
+    fn came_to_nothing(&mut self, id: ReqId, client: u16) {
+        let open = slot(&mut self.open, usize::from(client));
+        if let Some(at) = open.iter().position(|sent| sent.req == id) {
+            open.remove(at);
+            return;
+        }
+        let paired = self.done.iter_mut().rev().flatten().find(|done| done.from.req == id);
+        if let Some(done) = paired.filter(|done| !done.is_certain) {
+            let like = |sent: &Sent| (sent.kind, sent.op) == (done.from.kind, done.from.op);
+            if let Some(at) = open.iter().position(like) {
+                done.from = open.remove(at);
+            }
+        }
+    }
+
+    /// Whether a request that was lost may be taken for this one, or one that was throttled was.
     fn mixes_up(&self, done: Done, client: u16) -> bool {
+        if self.mixed.get(usize::from(client)).is_some_and(|mixed| *mixed) {
+            return true;
+        }
         let lost = |sent: &Sent| sent.is_lost && (sent.kind, sent.op) == (done.from.kind, done.from.op);
         let paired = |other: &Done| other.session == done.session && !other.is_certain && lost(&other.from);
         let open = self.open.get(usize::from(client));
@@ -406,6 +425,7 @@ impl Asked {
     fn throttled(&mut self, kind: FaultKind, victim: Victim) {
         if let (FaultKind::Throttled, Victim::Process { client }) = (kind, victim) {
             self.open_of(client).iter_mut().for_each(|sent| sent.is_lost = true);
+            *slot(&mut self.mixed, usize::from(client)) = true;
         }
     }
 
@@ -446,6 +466,10 @@ impl Rule for Asked {
                 let Some(known) = scene.view.request(req).filter(|_| is_asked(kind)) else { return };
                 let (op, index, session) = (event.op, scene.index, known.session);
                 let sent = Sent { req, op, kind, path, index, session, is_lost: false };
+                let client = usize::from(known.client);
+                let is_at_rest =
+                    slot(&mut self.open, client).is_empty() && slot(&mut self.hazy, client).is_empty();
+                *slot(&mut self.mixed, client) &= !is_at_rest;
                 self.open_of(known.client).push(sent);
             }
             What::Expects { version } => {
