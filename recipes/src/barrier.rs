@@ -11,7 +11,7 @@
 //! lets them pass. Who wants the page's meaning waits [until it is down](Barrier::wait_until_down).
 
 use crate::observe::{self, operation};
-use crate::parents::Parents;
+use crate::parents::{Parents, behind};
 use crate::race::{again, connected, within};
 use crate::zk::{CreateMode, Error, EventKind, ZooKeeper, path};
 use std::future::Future;
@@ -122,10 +122,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
                 false => None,
             };
             let create = self.zk.create(&self.path, &[], mode);
-            if let Some(making) = making {
-                making.done().await?;
-            }
-            match create.await {
+            match behind(making, create).await {
                 Ok(_) | Err(Error::NodeExists) => return Ok(()),
                 Err(Error::NoNode) => is_missing = true,
                 Err(e) => again(&self.zk, status, e).await?,

@@ -11,7 +11,7 @@
 
 use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::observe::{self, operation};
-use crate::parents::Parents;
+use crate::parents::{Parents, behind};
 use crate::race::{again, connected, first, reconnected};
 use crate::settled;
 use crate::zk::{Armed, CreateMode, Duty, Error, Reserved, ZooKeeper, path};
@@ -137,11 +137,8 @@ pub(crate) async fn claim<Z: ZooKeeper>(
         // One flight: missing levels if there are any, and the create.
         let making = if is_missing { Some(terms.parents.make_for(zk, path)?) } else { None };
         let create = zk.create(path, data, CreateMode::Ephemeral);
-        if let Some(making) = making {
-            making.done().await?;
-        }
         is_missing = false;
-        let czxid = match create.await {
+        let czxid = match behind(making, create).await {
             Ok(created) => created.stat.czxid,
             Err(Error::NoNode) => {
                 armed.done();

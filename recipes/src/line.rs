@@ -11,7 +11,7 @@
 
 use crate::naming::{Marks, Role};
 use crate::observe;
-use crate::parents::Parents;
+use crate::parents::{Parents, behind};
 use crate::race::{again, connected, reconnected, while_connected};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, CreateMode, Duty, Error, Guid, Stat, ZooKeeper, path};
@@ -140,10 +140,7 @@ impl Line {
             let making = is_missing.then(|| self.parents.make(zk, &self.directory));
             let create = zk.create(&prefix, data, CreateMode::EphemeralSequential);
             let looked = look();
-            if let Some(making) = making {
-                making.done().await?;
-            }
-            match create.await {
+            match behind(making, create).await {
                 Ok(created) => {
                     armed.narrow(Duty::Path(created.path.clone()));
                     let place = Place { path: created.path, czxid: created.stat.czxid, armed };

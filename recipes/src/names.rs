@@ -15,7 +15,7 @@ use crate::claim::{Claimed, Claims, Terms, claim};
 use crate::hold::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::naming::number;
 use crate::observe::{self, operation};
-use crate::parents::Parents;
+use crate::parents::{Parents, behind};
 use crate::race::{again, connected, reconnected, within};
 use crate::settled;
 use crate::zk::duty::{answered, settle};
@@ -218,11 +218,8 @@ impl<Z: ZooKeeper> Names<Z> {
             let making =
                 if is_missing { Some(self.options.parents.make_for(&self.zk, &own.path)?) } else { None };
             let create = self.zk.create(&own.path, content, CreateMode::Persistent);
-            if let Some(making) = making {
-                making.done().await?;
-            }
             is_missing = false;
-            match create.await {
+            match behind(making, create).await {
                 Ok(_) => return Ok(own),
                 Err(Error::NoNode) if self.options.parents != Parents::MustExist => is_missing = true,
                 Err(Error::NodeExists) => self.wait_for(&own.path).await?,
@@ -340,11 +337,8 @@ impl<Z: ZooKeeper> Names<Z> {
             let status = connected(&self.zk).await?;
             let making = if is_missing { Some(self.options.parents.make_for(&self.zk, path)?) } else { None };
             let create = self.zk.create(path, &[], CreateMode::PersistentSequential);
-            if let Some(making) = making {
-                making.done().await?;
-            }
             is_missing = false;
-            match create.await {
+            match behind(making, create).await {
                 Ok(created) => return unique_name(beginning, &created.path, created.stat.czxid),
                 Err(Error::NoNode) if self.options.parents != Parents::MustExist => is_missing = true,
                 Err(e) if e.is_retryable_refusal() => again(&self.zk, status, e).await?,

@@ -60,6 +60,27 @@ pub(crate) fn is_at_top(znode: &str) -> bool {
     path::split(znode).0 == "/"
 }
 
+/// The answer to what was sent behind the levels that are being made. Where a level could not be made, and is missing for
+/// that, the answer is why: not before it is known that nothing came of what was sent.
+pub(crate) async fn behind<Z, F, T>(
+    making: Option<Making<Z, F>>,
+    sent: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error>
+where
+    Z: ZooKeeper,
+    F: Future<Output = Result<Created, Error>>,
+{
+    let made = match making {
+        Some(making) => making.done().await,
+        None => Ok(()),
+    };
+    match (sent.await, made) {
+        (Err(Error::NoNode), Err(refused)) => Err(refused),
+        (Err(Error::Multi { cause, .. }), Err(refused)) if *cause == Error::NoNode => Err(refused),
+        (answer, _) => answer,
+    }
+}
+
 /// Levels that are being made.
 pub(crate) struct Making<Z, F> {
     zk: Z,

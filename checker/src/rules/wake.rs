@@ -27,7 +27,7 @@ impl Wake {
         let is_judged = op.is_waiting() && !op.verb.is_try() && op.answered;
         let Some(mut idle) = Idle::of(scene, id, waits).filter(|_| is_judged) else { return Source::Busy };
         if Self::has_no_reason(scene, op, own) {
-            return Source::Nothing;
+            return idle.unwatched(scene);
         }
         // Who was taken out of the line by a stranger looks, and is told, when the one goes whom it watches; that one may have
         // come since, where the line was taken away and begun anew.

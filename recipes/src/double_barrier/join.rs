@@ -3,7 +3,7 @@
 use super::enter::Entering;
 use super::roster::Roster;
 use super::{DoubleBarrier, Reuse};
-use crate::parents::Parents;
+use crate::parents::{Parents, behind};
 use crate::race::{again, connected, reconnected};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Duty, Error, Op, OpResult, ZooKeeper, path};
@@ -36,10 +36,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                 Op::Create { path: barrier.clone(), data: self.barrier.data(), mode },
                 Op::Create { path: self.barrier.directory(0), data: vec![], mode: CreateMode::Container },
             ]);
-            if let Some(making) = making {
-                making.done().await?;
-            }
-            is_parent_missing = match made.await {
+            is_parent_missing = match behind(making, made).await {
                 Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => true,
                 Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => false,
                 Ok(_) => false,

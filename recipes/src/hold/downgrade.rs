@@ -38,11 +38,17 @@ impl<Z: ZooKeeper> Hold<Z> {
         let zk = &self.zk;
         let path = path::join(directory, &format!("{}{number:010}", marks.prefix(zk.guid(), READ)));
         let armed = zk.arm(Duty::Path(path.clone()));
+        let mut in_doubt = false;
         let took = loop {
             let status = connected(zk).await?;
             match zk.multi(self.exchange(&path)).await {
                 Ok(_) => break Ok(()),
-                Err(e) if e.is_transient() => again(zk, status, e).await?,
+                Err(e) if e.is_transient() => {
+                    in_doubt |= e.is_outcome_unknown();
+                    again(zk, status, e).await?;
+                }
+                // What was sent before may have been applied.
+                Err(e) if in_doubt && e.says_nothing_of_the_tree() => break Err(Error::ConnectionLoss),
                 Err(Error::Multi { index: 0, cause }) if *cause == Error::NodeExists => {
                     // Nobody else makes that name: it was applied, and its answer was lost.
                     break Ok(());

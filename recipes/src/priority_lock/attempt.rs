@@ -7,6 +7,7 @@ use crate::line::{Entry, Place, Seen, is_good};
 use crate::naming::{READ, Role};
 use crate::observe;
 use crate::own::Own;
+use crate::parents::behind;
 use crate::race::{again, connected, first, reconnected};
 use crate::revoke;
 use crate::shared_lock::conflicts;
@@ -207,10 +208,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         self.place.armed.narrow(Duty::FirstOf(either));
         let granting = zk.multi(self.granting(view));
         let own = self.watched_hold();
-        if let Some(making) = making {
-            making.done().await?;
-        }
-        let token = match granting.await {
+        let token = match behind(making, granting).await {
             Ok(results) => results.iter().find_map(written_at),
             Err(Error::ConnectionLoss) => return self.granted_unheard(status).await,
             Err(e) => {

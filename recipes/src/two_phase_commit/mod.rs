@@ -24,7 +24,7 @@ pub use coordinator::Coordinator;
 pub use site::{Site, Voted};
 
 use crate::observe::{Outcome, operation};
-use crate::parents::Parents;
+use crate::parents::{Parents, behind};
 use crate::race::{again, connected, reconnected};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Error, Op, OpResult, ZooKeeper, path};
@@ -224,10 +224,7 @@ async fn write<Z: ZooKeeper>(zk: &Z, path: &str, transaction: Transaction) -> Re
         // One flight: missing levels if there are any, and the transaction.
         let making = is_missing.then(|| Parents::Container.make_for(zk, path)).transpose()?;
         let begun = zk.multi(ops.clone());
-        if let Some(making) = making {
-            making.done().await?;
-        }
-        let czxid = match begun.await {
+        let czxid = match behind(making, begun).await {
             Ok(results) => incarnation(&results)?,
             Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => {
                 return Err(Error::Taken(path.to_owned()));

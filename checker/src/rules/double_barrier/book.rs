@@ -383,7 +383,11 @@ impl Book {
             return (false, false);
         }
         match part.outcome {
-            Some(Outcome::Refused) if went(part.over) => (false, false),
+            // An access list, or a failing server, may end a call that has registered: its znode goes after that.
+            Some(Outcome::Refused) if went(part.over) => {
+                let was_stopped = scene.view.op(part.enter).refused != 0;
+                (false, was_stopped && Self::may_linger(scene, part))
+            }
             Some(Outcome::Cancelled | Outcome::Unknown) if went(part.over) => {
                 (false, Self::may_linger(scene, part))
             }

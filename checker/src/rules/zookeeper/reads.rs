@@ -197,6 +197,8 @@ pub(crate) struct CutOff {
     serves: Vec<(u64, bool)>,
     /// Who was elected last, when, and where that was told: most servers had left any other leader by then.
     elected: Option<(u8, u64, u32)>,
+    /// When servers heard each other again last: what a connection had kept for them arrived, and was a sign of life.
+    rejoined: u64,
 }
 
 impl CutOff {
@@ -221,6 +223,9 @@ impl CutOff {
 
     fn fault(&mut self, scene: &Scene<'_>, kind: FaultKind, victim: crate::history::Victim, begins: bool) {
         use crate::history::Victim;
+        if !begins && matches!(kind, FaultKind::ServerPartition | FaultKind::LinkCut | FaultKind::LinkHeld) {
+            self.rejoined = scene.at;
+        }
         match (kind, victim) {
             (FaultKind::ServerPartition, Victim::Server { server }) => {
                 *slot(&mut self.cut, usize::from(server)) = begins.then_some((scene.at, scene.index));
@@ -271,7 +276,7 @@ impl CutOff {
         let looks = if leads { 1 } else { 2 };
         let ticks = (scene.view.sync_limit + 1).saturating_mul(scene.view.tick).saturating_mul(looks);
         let because = format!("e{told}: server {leader} leads, and this one has not joined it");
-        Some((at.max(still).saturating_add(ticks), told, because))
+        Some((at.max(still).max(self.rejoined).saturating_add(ticks), told, because))
     }
 
     /// Whether a server that serves should have stopped.
