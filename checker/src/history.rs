@@ -494,6 +494,10 @@ pub struct Header {
     /// After how many ticks without the others a server gives up: ZooKeeper's `syncLimit`.
     #[serde(default = "default_sync_limit", skip_serializing_if = "is_default_sync_limit")]
     pub sync_limit: u32,
+    /// In a capture: whether everything that can break a connection was recorded, so that a connection that broke without
+    /// any of it broke without a reason: injected faults, and stalls of the process and of the servers.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub faults_recorded: bool,
     /// What produced it: a seed, choices, a command. Opaque.
     pub source: String,
 }
@@ -508,6 +512,11 @@ fn default_sync_limit() -> u32 {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 fn is_default_sync_limit(limit: &u32) -> bool {
     *limit == SYNC_LIMIT
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]

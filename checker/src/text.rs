@@ -48,6 +48,9 @@ fn write_to(history: &History, out: &mut String) -> fmt::Result {
     if header.sync_limit != SYNC_LIMIT {
         write!(out, " sync_limit {}", header.sync_limit)?;
     }
+    if header.faults_recorded {
+        write!(out, " faults_recorded")?;
+    }
     if !header.source.is_empty() {
         write!(out, " source {}", quoted(&header.source))?;
     }

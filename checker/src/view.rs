@@ -1,6 +1,7 @@
 //! The world as the events tell it so far: what all rules look at, brought up to date once an event.
 
 mod ahead;
+mod causes;
 mod line;
 mod oracle;
 mod parts;
@@ -11,6 +12,7 @@ mod watches;
 mod world;
 
 pub(crate) use ahead::{HandOver, Unjust};
+pub(crate) use causes::Struck;
 pub(crate) use line::{Room, is_child, is_place, room_of_directory};
 pub(crate) use oracle::{Effect, Odd, Oracle, is_unjudged};
 pub(crate) use parts::{
@@ -60,6 +62,10 @@ pub(crate) struct View {
     pub(crate) healed: bool,
     /// No fault strikes and none lasts since then; meaningful once healed.
     pub(crate) calm_since: u64,
+    /// In a capture: whether everything that can break a connection was recorded.
+    faults_recorded: bool,
+    /// Faults of servers, and of links between them, which may concern any client.
+    struck: Struck,
     pub(crate) quiet: bool,
     /// Contenders that a client is about to delete as a third party: which, and which client.
     strangers: Vec<(u32, u16)>,
@@ -122,6 +128,8 @@ impl View {
             txn: Txn::default(),
             healed: false,
             calm_since: 0,
+            faults_recorded: header.faults_recorded,
+            struck: Struck::default(),
             quiet: false,
             strangers: Vec::new(),
             foreign_due: 0,

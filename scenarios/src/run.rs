@@ -183,6 +183,7 @@ pub fn header(config: &Config, timeout: Duration) -> Header {
         round_trip: 2 * config.latency.max(80_000),
         settle: 1000,
         sync_limit: config.sync_limit as u32,
+        faults_recorded: false,
         source: String::new(),
     }
 }

@@ -355,6 +355,8 @@ pub enum FaultKind {
     AccessDenied,
     /// A server fails to process a request of a client.
     ServerError,
+    /// In a capture: a server did not answer for a while, and no fault was injected for that.
+    SlowServer,
 }
 
 /// Whom a fault strikes.

@@ -1,7 +1,7 @@
 //! Groups: who is a member, who says so, and what observers are told: GM-1 to GM-8.
 
 use super::followers::{self, Cost, Wakes, had_time};
-use super::loss::{self, Loss};
+use super::loss::{self, Loss, Znode};
 use super::{Kinds, Rule, hears};
 use crate::history::{
     Code, Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Table, Verb, What, Who,
@@ -33,6 +33,8 @@ struct Life {
     /// The zxid of its creation.
     czxid: u64,
     deleted: Moment,
+    /// In a capture: whether some client has sent a request to delete it.
+    delete_sent: bool,
 }
 
 /// A join, and the membership that it gave.
@@ -158,8 +160,18 @@ impl Group {
             created,
             czxid: zxid,
             deleted: Moment::NEVER,
+            delete_sent: false,
         });
         self.changed(scene, object, zxid);
+    }
+
+    /// A capture does not show who makes and deletes znodes, but what clients were told of their own.
+    fn made(&mut self, scene: &Scene<'_>, event: &Event, path: Sym, czxid: u64) {
+        let (Some(object), Who::Client(client)) = (group_around(scene, path), event.who) else { return };
+        let owner = scene.view.client(client).session;
+        let created = Moment { at: scene.at, index: scene.index };
+        let (op, deleted, delete_sent) = (event.op, Moment::NEVER, false);
+        self.lives.push(Life { object, path, owner, op, created, czxid, deleted, delete_sent });
     }
 
     fn deleted(&mut self, scene: &Scene<'_>, path: Sym, zxid: u64) {
@@ -309,10 +321,13 @@ impl Group {
     fn is_out(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
         let Member { id: op, object, session, since, .. } = self.members[at];
         let own = self.lives.iter().rfind(|life| life.op == op);
-        if let Some(own) = own.filter(|_| since.came()) {
-            let znode_gone = own.deleted.came();
-            loss::judge(RuleId::Gm8, scene, &Loss { object, op, session, since, znode_gone }, sink);
-        }
+        let Some(own) = own.filter(|_| since.came()) else { return };
+        let znode = match scene.view.is_sim() {
+            true if own.deleted.came() => Znode::Deleted,
+            true => Znode::There,
+            false => Znode::seen(self.members[at].told.came(), own.delete_sent),
+        };
+        loss::judge(RuleId::Gm8, scene, &Loss { object, op, session, since, znode }, sink);
     }
 
     /// GM-1, and GM-3 where the servers are not seen.
@@ -443,6 +458,7 @@ impl Rule for Group {
         | hears::Observed
         | hears::Created
         | hears::Deleted
+        | hears::Made
         | hears::Quiesce;
     const ABOUT: &'static [Kind] = &[Kind::Group];
 
@@ -502,6 +518,12 @@ impl Rule for Group {
             }
             What::Created { zxid, path, owner } => self.created(scene, event, path, zxid, owner, sink),
             What::Deleted { zxid, path, .. } => self.deleted(scene, path, zxid),
+            What::Made { path, czxid } if !view.is_sim() => self.made(scene, event, path, czxid),
+            What::Send { kind: Request::Delete, path, .. } if !view.is_sim() => {
+                if let Some(life) = self.lives.iter_mut().rfind(|life| life.path == path) {
+                    life.delete_sent = true;
+                }
+            }
             What::Notice { kind: Notify::Deleted, path, .. } => {
                 if let Who::Client(client) = event.who {
                     self.gone(scene, client, path);

@@ -5,6 +5,10 @@
 //! where nothing has happened: from requests and pings. Pings are not recorded. But a client whose connection stands pings
 //! three times in a session timeout, and where no fault strikes it is answered: after one whole patience without a fault it
 //! has heard of its server, whether it has asked for anything or not.
+//!
+//! A simulation shows what breaks connections and ends sessions. A capture shows that they broke, and the faults that may have
+//! been the reason, if all of these were recorded (`faults_recorded`): where none has struck for long enough, a connection that
+//! broke, a session that expired and a znode that nobody has deleted are breaches as well.
 
 use super::{Kinds, Rule, hears};
 use crate::history::{Event, ObjectId, OpId, Session, What, Why};
@@ -19,41 +23,79 @@ pub(super) struct Loss {
     pub(super) session: Session,
     /// When it began.
     pub(super) since: Moment,
-    /// Whether its znode is gone.
-    pub(super) znode_gone: bool,
+    pub(super) znode: Znode,
+}
+
+/// What had become of the znode of a holder.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Znode {
+    /// As far as the holder knew, it was there.
+    There,
+    /// Somebody had deleted it.
+    Deleted,
+    /// In a capture: the holder was told that it is gone, and no client had sent a request to delete it.
+    Vanished,
+}
+
+impl Znode {
+    /// In a capture.
+    pub(super) fn seen(told_gone: bool, may_have_been_deleted: bool) -> Znode {
+        match (told_gone, may_have_been_deleted) {
+            (false, _) => Znode::There,
+            (true, true) => Znode::Deleted,
+            (true, false) => Znode::Vanished,
+        }
+    }
 }
 
 /// Why a loss is none. `None`: it has a reason, or there is no telling.
 fn wrong(scene: &Scene<'_>, loss: &Loss) -> Option<String> {
     let view = scene.view;
     let session = view.session(loss.session);
+    let client = view.op(loss.op).client;
     let was_suspended =
         session.suspended.came() && session.suspended.at.saturating_add(view.settle) >= loss.since.at;
-    if loss.znode_gone || session.known_over.came() || session.is_suspended || was_suspended {
+    if loss.znode == Znode::Deleted || !session.connected.came() {
         return None;
     }
-    if !session.connected.came() {
-        return None;
+    if session.known_over.came() || session.is_suspended || was_suspended {
+        let what = if session.known_over.came() { "its session ended" } else { "its connection broke" };
+        return session.broke_unstruck.then(|| format!("{what}, and {}", calm(scene, client)));
+    }
+    if loss.znode == Znode::Vanished {
+        let unstruck = view.is_unstruck(client);
+        return unstruck.then(|| {
+            format!("no client had asked for the deletion of its znode, and {}", calm(scene, client))
+        });
     }
     let patience = view.patience(&scene.tables.objects[usize::from(loss.object.0)], loss.session);
     // A clock that runs fast comes to the end of it sooner.
-    let drifts = view.client(view.op(loss.op).client).drifts.came();
+    let drifts = view.client(client).drifts.came();
     let shortest = if drifts { patience - patience / 5 } else { patience };
     let silent = scene.at.saturating_sub(session.answered_sent);
     if silent.saturating_add(view.settle) < shortest {
         return Some(format!("what it had sent {} before was answered", ms(silent)));
+    }
+    if !view.is_sim() {
+        return view
+            .is_unstruck(client)
+            .then(|| format!("{}, so that its pings were answered", calm(scene, client)));
     }
     let calm = scene.at.saturating_sub(view.calm_since.max(session.connected.at));
     (calm > patience.saturating_add(view.round_trip))
         .then(|| format!("no fault had struck for {}, so that its pings were answered", ms(calm)))
 }
 
+/// For how long no fault had struck a client of a capture.
+fn calm(scene: &Scene<'_>, client: u16) -> String {
+    match scene.view.calm_for(client) {
+        Some(calm) => format!("no fault had struck for {}", ms(calm)),
+        None => "no fault had ever struck".to_owned(),
+    }
+}
+
 /// A holder was told that it must stop, or may have to.
 pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, sink: &mut Sink) {
-    // What a real ensemble did is not seen.
-    if !scene.view.is_sim() {
-        return;
-    }
     sink.premise(rule, loss.object);
     let Some(why) = wrong(scene, loss) else { return };
     if sink.is_enough(rule, loss.object) {
@@ -66,7 +108,12 @@ pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, sink: &mut Sin
         scene.when(Moment { at: scene.at, index: scene.index }),
         scene.when(loss.since)
     ))
-    .because(format!("it was connected since {}, and its znode was there", scene.when(session.connected)))
+    .because(match loss.znode {
+        Znode::There => {
+            format!("it was connected since {}, and its znode was there", scene.when(session.connected))
+        }
+        _ => format!("it was connected since {}", scene.when(session.connected)),
+    })
     .because(why);
     sink.fail(rule, scene, loss.object, &[loss.since.index, session.connected.index], story);
 }
@@ -81,7 +128,7 @@ pub(super) fn kept(
     sink: &mut Sink,
 ) {
     let patience = scene.view.patience(&scene.tables.objects[usize::from(object.0)], session);
-    if scene.view.is_sim() && scene.at > since.at.saturating_add(patience) {
+    if scene.at > since.at.saturating_add(patience) {
         sink.premise(rule, object);
     }
 }
@@ -110,7 +157,16 @@ impl Rule for FalseLoss {
             return;
         }
         let (object, session, since) = (op.object, op.session, op.believed);
-        let loss = Loss { object, op: event.op, session, since, znode_gone: !own.is_alive() };
+        let znode = match scene.view.is_sim() {
+            true if own.is_alive() => Znode::There,
+            true => Znode::Deleted,
+            false => {
+                let is_foreign = own.by_stranger || own.by_force;
+                let delete_sent = own.delete_sent || is_foreign;
+                Znode::seen(own.told_gone, scene.view.may_have_been_deleted(object, delete_sent))
+            }
+        };
+        let loss = Loss { object, op: event.op, session, since, znode };
         judge(scene.rule(Self::ID, object), scene, &loss, sink);
     }
 }

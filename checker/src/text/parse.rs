@@ -48,6 +48,7 @@ fn empty() -> History {
             round_trip: 2_000,
             settle: 1_000,
             sync_limit: SYNC_LIMIT,
+            faults_recorded: false,
             source: String::new(),
         },
         objects: Vec::new(),
@@ -105,6 +106,7 @@ impl Reader {
                 "round_trip" => header.round_trip = rest.micros()?,
                 "settle" => header.settle = rest.micros()?,
                 "sync_limit" => header.sync_limit = rest.number("ticks")?,
+                "faults_recorded" => header.faults_recorded = true,
                 "source" => header.source = rest.next("a source")?,
                 "clients" => {
                     header.clients = rest.words.iter().map(|word| word.text.clone()).collect();

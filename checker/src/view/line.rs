@@ -52,6 +52,8 @@ impl View {
             share,
             is_held,
             asked: Moment::NEVER,
+            delete_sent: false,
+            told_gone: false,
         });
         *self.contender_at.slot(path.0 as usize) = At { number, is_gone: false };
         self.touched = number;

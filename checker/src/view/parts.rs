@@ -1,5 +1,6 @@
 //! The parts of a view.
 
+use super::causes::Struck;
 use super::stop::Stop;
 use crate::history::{Conn, Kind, ObjectId, OpId, Outcome, Request, Session, Share, Sym, Verb, Why};
 use crate::window::{Aged, Window};
@@ -246,6 +247,8 @@ pub(crate) struct SessionView {
     pub(crate) is_suspended: bool,
     /// The client knows that it is over.
     pub(crate) known_over: Moment,
+    /// In a capture: whether the latest disconnect, or the expiry, came without any fault that may have caused it.
+    pub(crate) broke_unstruck: bool,
     /// The latest time that a leader marked it as expired.
     pub(crate) marked: Moment,
     /// Whether its server, or the one that marked it, may not have passed on what it was told before.
@@ -274,6 +277,7 @@ impl SessionView {
         suspended: Moment::NEVER,
         is_suspended: false,
         known_over: Moment::NEVER,
+        broke_unstruck: false,
         marked: Moment::NEVER,
         may_be_unheard: false,
         is_marked: false,
@@ -315,6 +319,8 @@ pub(crate) struct Client {
     pub(crate) drifts: Moment,
     /// It keeps to no recipe: it has told of an act of its own as of a fault.
     pub(crate) is_stranger: bool,
+    /// Faults that broke its connections, or stopped it for long enough to miss pings.
+    pub(crate) struck: Struck,
 }
 
 impl Client {
@@ -330,6 +336,7 @@ impl Client {
         last_hold: OpId(0),
         drifts: Moment::NEVER,
         is_stranger: false,
+        struck: Struck::NONE,
     };
 
     pub(crate) fn is_dead(&self) -> bool {
@@ -379,6 +386,10 @@ pub(crate) struct Contender {
     pub(crate) is_held: bool,
     /// When somebody asked it to go.
     pub(crate) asked: Moment,
+    /// In a capture: whether some client has sent a request to delete it.
+    pub(crate) delete_sent: bool,
+    /// In a capture: whether its client was told that it is gone.
+    pub(crate) told_gone: bool,
 }
 
 impl Contender {
@@ -422,6 +433,8 @@ impl Aged for Contender {
         share: Share::Exclusive,
         is_held: false,
         asked: Moment::NEVER,
+        delete_sent: false,
+        told_gone: false,
     };
 
     fn is_done(&self) -> bool {

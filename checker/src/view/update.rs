@@ -423,6 +423,9 @@ impl View {
                 }
                 self.own_delete(req.client, req.path);
                 self.force_in_capture(req);
+                if let Some(number) = self.contender_of(req.path) {
+                    self.contenders[number as usize].delete_sent = true;
+                }
             }
             Request::Multi => self.force_in_capture(req),
             Request::RemoveWatches => self.unregister(req.session, req.path),
@@ -526,6 +529,9 @@ impl View {
     pub(super) fn znode_gone(&mut self, client: u16, path: Sym) {
         if let Some(number) = self.contender_of(path) {
             let id = self.contenders[number as usize].op;
+            if self.op(id).client == client {
+                self.contenders[number as usize].told_gone = true;
+            }
             let op = self.op(id);
             // A downgrade deletes it, and what follows is a reader's hold.
             let believes = op.hold == Hold::Believed && op.own == number && op.client == client;

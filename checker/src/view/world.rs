@@ -33,6 +33,7 @@ impl View {
     ) {
         let now = self.now;
         self.moves(session, state, on.0, on.1);
+        let unstruck = matches!(who, Who::Client(client) if !self.is_sim() && self.is_unstruck(client));
         let view = self.session_mut(session);
         if let Who::Client(client) = who {
             view.client = Some(client);
@@ -49,12 +50,16 @@ impl View {
             SessionState::Suspended => {
                 view.suspended = now;
                 view.is_suspended = true;
+                view.broke_unstruck = unstruck;
                 view.undelivered = 0;
                 self.session_suspended(tables, session);
                 self.disturb_session(who, session);
             }
             SessionState::Expired | SessionState::Closed => {
                 if !view.known_over.came() {
+                    // The disconnect before it had its reason, or had none.
+                    view.broke_unstruck &= view.is_suspended;
+                    view.broke_unstruck |= unstruck && state == SessionState::Expired && !view.is_suspended;
                     view.known_over = now;
                 }
                 self.excusable |= state == SessionState::Expired;
@@ -92,6 +97,7 @@ impl View {
 
     pub(super) fn fault(&mut self, kind: FaultKind, victim: Victim, lasts: u64) {
         let now = self.now;
+        self.strikes(kind, victim, lasts);
         self.calm_since = self.calm_since.max(now.at.saturating_add(lasts));
         let Victim::Process { client } = victim else {
             // Whatever is under way may pass there.
@@ -127,6 +133,11 @@ impl View {
 
     pub(super) fn mended(&mut self, tables: Tables<'_>, kind: FaultKind, victim: Victim) {
         let now = self.now;
+        let paused = match victim {
+            Victim::Process { client } => self.client(client).paused,
+            Victim::Server { .. } | Victim::Link { .. } => Moment::NEVER,
+        };
+        self.spares(kind, victim, paused);
         self.calm_since = self.calm_since.max(now.at);
         let Victim::Process { client } = victim else { return self.trouble(kind, victim, 0, false) };
         if kind != FaultKind::ClientPause {

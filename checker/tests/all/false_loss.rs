@@ -70,8 +70,98 @@ fn mx_16_a_client_that_stood_still_has_heard_nothing() {
     says(&told(paused, "6.000 a #1 unbelieve lost\n"), "MX-16 pass");
 }
 
+/// The same, as clients of a real ensemble tell it, with all faults on record.
+fn captured(before: &str, unbelieve: &str) -> String {
+    let run = told(before, unbelieve).replace("run sim", "run client faults_recorded");
+    let made = "0.003 a #1 reply r1 ok 0x3\n0.003 a #1 made /lock/a-0 0x3\n";
+    edit(&run, "0.003 a #1 reply r1 ok 0x3\n", made)
+}
+
 #[test]
-fn mx_16_a_capture_does_not_show_pings() {
-    let run = told("", "9.000 a #1 unbelieve lost\n").replace("run sim", "run client");
-    says(&run, "MX-16 vacuous");
+fn mx_16_in_a_capture_without_a_fault_every_loss_is_one_too_many() {
+    says(&captured("", "9.000 a #1 unbelieve lost\n"), "MX-16 fail, first MX-16");
+    let broke = "8.000 a state s1 suspended\n";
+    says(&captured(broke, "8.000 a #1 unbelieve suspect\n"), "MX-16 fail, first MX-16");
+    let expired = "8.000 a state s1 expired\n";
+    says(&captured(expired, "8.000 a #1 unbelieve lost\n"), "MX-16 fail, first MX-16");
+    // That its caller dropped a call breaks no connection.
+    let cancelled = ["7.999 world fault cancel a\n", broke].concat();
+    says(&captured(&cancelled, "8.000 a #1 unbelieve suspect\n"), "MX-16 fail");
+    says(&captured("", "9.000 a #1 unbelieve released\n"), "MX-16 pass, first nothing");
+}
+
+#[test]
+fn mx_16_in_a_capture_a_fault_is_a_reason_for_those_whom_it_may_concern() {
+    let of = |fault: &str| {
+        let broke = format!("{fault}\n20.000 a state s1 suspended\n");
+        captured(&broke, "20.000 a #1 unbelieve suspect\n")
+    };
+    says(&of("20.000 world fault disconnect a"), "MX-16 pass, first nothing");
+    says(&of("20.000 world fault disconnect b"), "MX-16 fail");
+    says(&of("19.000 world fault slow_server server:0 lasts 0.1"), "MX-16 pass");
+    says(&of("19.000 world fault link_held link:0:1 lasts 0.1"), "MX-16 pass");
+    // For two timeouts after its end, in which leaders are elected and sessions expire.
+    let killed = "1.000 world fault server_crash server:0 lasts 1\n";
+    says(&of(killed), "MX-16 pass");
+    let back = |at: &str| format!("{killed}{at} world mended server_crash server:0");
+    says(&of(&back("11.9995")), "MX-16 pass");
+    says(&of(&back("11.9985")), "MX-16 fail");
+}
+
+#[test]
+fn mx_16_in_a_capture_only_a_pause_in_which_pings_were_missed_is_a_reason() {
+    let stood_still = |until: &str| {
+        let pause = "8.000 world fault client_pause a lasts 5\n";
+        let paused = format!("{pause}{until} world mended client_pause a\n");
+        captured(&paused, "9.500 a #1 unbelieve lost\n")
+    };
+    // A third of a timeout of 4 s, less what a ping and its answer take.
+    says(&stood_still("9.329"), "MX-16 fail");
+    says(&stood_still("9.333"), "MX-16 pass");
+}
+
+#[test]
+fn mx_16_in_a_capture_a_znode_goes_because_some_client_deletes_it() {
+    let told_gone = "8.001 a notice s1 deleted /lock/a-0\n";
+    says(&captured(told_gone, "8.001 a #1 unbelieve lost\n"), "MX-16 fail");
+    let deleted = ["8.000 b send r9 delete /lock/a-0\n", told_gone].concat();
+    says(&captured(&deleted, "8.001 a #1 unbelieve lost\n"), "MX-16 pass");
+}
+
+#[test]
+fn mx_16_in_a_capture_without_its_faults_only_what_was_answered_tells() {
+    let says_of = |before: &str, unbelieve: &str, verdict: &str| {
+        says(&captured(before, unbelieve).replace(" faults_recorded", ""), verdict);
+    };
+    says_of("8.000 a state s1 suspended\n", "8.000 a #1 unbelieve suspect\n", "MX-16 pass");
+    says_of("", "9.000 a #1 unbelieve lost\n", "MX-16 pass");
+    let asked = "8.000 a send r7 exists /lock\n8.001 a reply r7 ok 0x3\n";
+    says_of(asked, "9.000 a #1 unbelieve lost\n", "MX-16 fail");
+}
+
+#[test]
+fn gm_8_in_a_capture_a_member_is_told_that_it_is_out_for_a_reason() {
+    let run = |before: &str, after: &str| {
+        let joins = "
+run client faults_recorded timeout 4 round_trip 0.002 clients a b
+group /group margin 0.4
+0.000 a state s1 connected
+0.000 b state s2 connected
+0.001 a join#1 call /group
+0.001 a #1 send r1 create /group/m
+0.002 a #1 reply r1 ok 0x2
+0.002 a #1 made /group/m 0x2
+0.002 a #1 return done
+";
+        [joins, before, after].concat()
+    };
+    let out = "9.000 a #1 observed /group missing \"\" 0x0\n";
+    says(&run("", out), "GM-8 fail, first GM-8");
+    says(&run("8.999 a state s1 suspended\n", out), "GM-8 fail, first GM-8");
+    let cut_off = "8.000 world fault client_partition a lasts 3\n8.999 a state s1 suspended\n";
+    says(&run(cut_off, out), "GM-8 pass, first nothing");
+    says(&run("8.999 a notice s1 deleted /group/m\n", out), "GM-8 fail, first GM-8");
+    let deleted = "8.998 b send r2 delete /group/m\n8.999 a notice s1 deleted /group/m\n";
+    says(&run(deleted, out), "GM-8 pass");
+    says(&run("", "9.000 a release#2 call /group\n"), "GM-8 pass, first nothing");
 }

@@ -384,6 +384,7 @@ fn what() -> impl Strategy<Value = What> {
             QuotaExceeded,
             AccessDenied,
             ServerError,
+            SlowServer,
         ])
     };
     let conn = || (0..3u16).prop_map(Conn);
@@ -511,6 +512,7 @@ prop_compose! {
         clients in proptest::collection::vec(prop_oneof![Just("world".to_owned()), Just("a".to_owned()), name(), "[a-z]"], 0..4),
         times in any::<[u32; 5]>(),
         sync_limit in prop_oneof![Just(SYNC_LIMIT), any::<u32>()],
+        faults_recorded in any::<bool>(),
         source in name(),
         names in proptest::collection::vec(name(), 5),
         objects in proptest::collection::vec(
@@ -533,7 +535,7 @@ prop_compose! {
         let [tick, timeout, election, round_trip, settle] = times.map(u64::from);
         let mut at = 0;
         History {
-            header: Header { format: 1, mode, clients, tick, timeout, election, round_trip, settle, sync_limit, source },
+            header: Header { format: 1, mode, clients, tick, timeout, election, round_trip, settle, sync_limit, faults_recorded, source },
             objects: objects.into_iter().map(|(kind, path, stop, fenced, [a, b, c, d, margin, size], manner)| Object {
                 on_suspect: if stop { OnSuspect::Stop } else { OnSuspect::UntilDeadline },
                 margin: margin.into(),

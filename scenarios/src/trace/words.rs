@@ -77,6 +77,7 @@ impl Words<'_> {
         match kind {
             FaultKind::ServerCrash | FaultKind::LeaderCrash => format!("⚡ {name} is started again"),
             FaultKind::ClockDrift => format!("⚡ {name}'s clock is right again"),
+            FaultKind::SlowServer => format!("⚡ {name} answers again"),
             FaultKind::ClientMuted
             | FaultKind::ClientDeafened
             | FaultKind::ClientPartition
@@ -119,6 +120,7 @@ impl Words<'_> {
             FaultKind::QuotaExceeded => format!("⚡ a write of {name} exceeds a quota"),
             FaultKind::AccessDenied => format!("⚡ a request of {name} is denied"),
             FaultKind::ServerError => format!("⚡ the server fails to process a request of {name}"),
+            FaultKind::SlowServer => format!("⚡ {name} has not answered for {ms} ms"),
             FaultKind::ForeignDelete => "⚡ a stranger deletes a znode".to_owned(),
             FaultKind::ForeignWrite => "⚡ a stranger writes into a znode".to_owned(),
             FaultKind::ForeignCreate => "⚡ a stranger makes a znode".to_owned(),

@@ -58,6 +58,7 @@ fn journal() -> Journal {
         round_trip: 1000,
         settle: 250_000,
         sync_limit: zk_checker::history::SYNC_LIMIT,
+        faults_recorded: false,
         source: String::new(),
     };
     Journal::new(header, Names::default(), Vec::new())
