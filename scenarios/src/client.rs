@@ -32,6 +32,11 @@ pub trait Client: Clone + Send + Sync + 'static {
     /// Waits.
     fn sleep(&self, by: Duration) -> impl Future<Output = ()> + Send;
 
+    /// Resolves when the run comes to its end, and nothing should take long any more. A simulated run ends by itself.
+    fn ending(&self) -> impl Future<Output = ()> + Send {
+        std::future::pending()
+    }
+
     /// Resolves when the operation that begins now is to be dropped.
     fn cancelled(&self) -> impl Future<Output = ()> + Send;
 }

@@ -3,7 +3,8 @@
 //! 1. A request leaves: `Send`, at the call.
 //! 2. Its answer comes: `Reply` or `Lost`, when the future resolves. Whoever drops the future hears nothing.
 //! 3. A watch resolves with an event, or a tree watch tells one: `Notice`.
-//! 4. The session changes its state: `State`.
+//! 4. The session changes its state: `State`, before anybody who asks through the wrapper hears of it. So whoever is told
+//!    that a hold may be lost has the disconnect in front of that.
 //!
 //! Duties are discharged through the wrapper too, as requests of clean-up: a record in which deletions are missing
 //! would show waiters that wake up for nothing.
@@ -15,7 +16,7 @@ use futures_util::future::select;
 use std::fmt;
 use std::future::Future;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -36,11 +37,31 @@ impl Drop for Follower {
     }
 }
 
+/// The state of a session as far as it is written down.
+struct Seen {
+    scribe: Scribe,
+    session: SessionId,
+    status: Mutex<Status>,
+}
+
+impl Seen {
+    /// Step 4.
+    fn write_down(&self, now: Status) {
+        let mut seen = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another task may have been quicker with what came later.
+        if now.changes > seen.changes {
+            self.scribe.news(self.session, *seen, now);
+            *seen = now;
+        }
+    }
+}
+
 /// A session that is written down. Clones speak for the same session.
 #[derive(Clone)]
 pub struct Recorded<Z: ZooKeeper> {
     zk: Z,
     scribe: Scribe,
+    seen: Arc<Seen>,
     _follower: Arc<Follower>,
 }
 
@@ -51,21 +72,22 @@ impl<Z: ZooKeeper> Recorded<Z> {
     ///
     /// Outside of a tokio runtime: there its states are followed, and its duties discharged.
     pub fn new(zk: Z, scribe: Scribe) -> Self {
-        let mut seen = zk.status();
+        let first = zk.status();
         let session = zk.session();
         scribe.state(session, SessionState::Connected);
-        if !seen.is_connected() {
-            scribe.news(session, Status { state: State::Connected, ..seen }, seen);
+        if !first.is_connected() {
+            scribe.news(session, Status { state: State::Connected, ..first }, first);
         }
-        let (followed, writes) = (zk.clone(), scribe.clone());
+        let seen = Arc::new(Seen { scribe: scribe.clone(), session, status: Mutex::new(first) });
+        let (followed, writes) = (zk.clone(), seen.clone());
         let follower = tokio::spawn(async move {
-            while seen.over().is_none() {
-                let now = followed.changed(seen).await;
-                writes.news(session, seen, now);
-                seen = now;
+            let mut status = first;
+            while status.over().is_none() {
+                status = followed.changed(status).await;
+                writes.write_down(status);
             }
         });
-        Recorded { zk, scribe, _follower: Arc::new(Follower(follower.abort_handle())) }
+        Recorded { zk, scribe, seen, _follower: Arc::new(Follower(follower.abort_handle())) }
     }
 
     /// Step 3, for a watch that is yet to come.
@@ -284,11 +306,18 @@ impl<Z: ZooKeeper> ZooKeeper for Recorded<Z> {
     }
 
     fn status(&self) -> Status {
-        self.zk.status()
+        let status = self.zk.status();
+        self.seen.write_down(status);
+        status
     }
 
     fn changed(&self, seen: Status) -> impl Future<Output = Status> + Send + use<Z> {
-        self.zk.changed(seen)
+        let (changed, writes) = (self.zk.changed(seen), self.seen.clone());
+        async move {
+            let status = changed.await;
+            writes.write_down(status);
+            status
+        }
     }
 
     fn safe_until(&self) -> Time {

@@ -6,7 +6,7 @@ use super::failure::RESULTS;
 use super::single::target;
 use super::sweeping::parse_duration;
 use super::{Output, nearest};
-use crate::real::course::{Leg, Total, legs};
+use crate::real::course::{Leg, Total, all, legs};
 use crate::real::faults::Hurt;
 use crate::real::hurt::{Harm, Owned};
 use crate::real::proxy::Network;
@@ -17,6 +17,7 @@ use crate::real::ways::Ways;
 use crate::real::{Ensemble, EnsembleOptions};
 use crate::target::Target;
 use crate::trace;
+use crate::workloads::long_holds;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -38,9 +39,9 @@ const TICK_OF_OTHERS: Duration = Duration::from_secs(2);
 /// The session timeout that clients ask for: every server with one of these ticks grants it.
 const SESSION: Duration = Duration::from_secs(6);
 
-/// The same where things go wrong, so that sessions end. A server that is cut off from its leader serves its clients for up
-/// to `syncLimit` ticks more; it gives them up before the leader may end their sessions.
-const SESSION_IN_TROUBLE: Duration = Duration::from_secs(4);
+/// The same where things go wrong, so that sessions end, and where they are to last for many timeouts. A server that is cut off
+/// from its leader serves its clients for up to `syncLimit` ticks more; it gives them up before the leader may end their sessions.
+const SHORT_SESSION: Duration = Duration::from_secs(4);
 
 /// How long a server that lags may take to see what the others have agreed on.
 const CAUGHT_UP_WITHIN: Duration = Duration::from_secs(10);
@@ -74,6 +75,10 @@ pub(super) struct Real {
     /// client-pause, client-partition, session-expiry, disconnect, request-lost and reply-lost; or all
     #[arg(long, value_delimiter = ',', value_name = "KINDS")]
     faults: Vec<String>,
+    /// The session timeout that clients ask for, such as 4s: 2 to 20 ticks, which are 500 ms on servers of our own. Without it
+    /// 4 s where things go wrong and for long holds, else 6 s
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    session_timeout: Option<Duration>,
     /// Servers that run already, instead of our own
     #[arg(long, value_name = "HOST:PORT[,HOST:PORT]")]
     connect: Option<String>,
@@ -96,6 +101,16 @@ impl Real {
         let targets = self.targets()?;
         if self.length.is_zero() {
             bail!("--for 0s would prove nothing; give at least a second");
+        }
+        if let Some(timeout) = self.session_timeout
+            && self.connect.is_none()
+            && !(2 * TICK..=20 * TICK).contains(&timeout)
+        {
+            bail!(
+                "--session-timeout is from {:?} to {:?}: no server here grants another one",
+                2 * TICK,
+                20 * TICK
+            );
         }
         let kinds = self.kinds()?;
         let legs = legs(&targets, self.length, self.seed);
@@ -157,7 +172,7 @@ impl Real {
     /// What is to be run.
     fn targets(&self) -> anyhow::Result<Vec<&'static Target>> {
         if self.names.is_empty() {
-            return Ok(Target::workloads().filter(|target| target.real.is_some()).collect());
+            return Ok(all(self.length));
         }
         self.names.iter().map(|name| target(name, &[])).collect()
     }
@@ -234,6 +249,10 @@ impl Real {
             }
             None => String::new(),
         };
+        let timeout = match self.session_timeout {
+            Some(timeout) => format!(" --session-timeout {}s", timeout.as_secs_f64()),
+            None => String::new(),
+        };
         Order {
             target: leg.target,
             clients: self.clients,
@@ -244,9 +263,12 @@ impl Real {
             owned: owned.clone(),
             harm: harm.clone(),
             tick: if owned.is_some() { TICK } else { TICK_OF_OTHERS },
-            timeout: if harm.is_some() { SESSION_IN_TROUBLE } else { SESSION },
+            timeout: self.session_timeout.unwrap_or(match harm {
+                None if *leg.target != long_holds::TARGET => SESSION,
+                _ => SHORT_SESSION,
+            }),
             source: format!(
-                "cargo sim real {name} --for {secs}s --clients {} --seed {seed} {servers}{faults}",
+                "cargo sim real {name} --for {secs}s --clients {} --seed {seed} {servers}{faults}{timeout}",
                 self.clients
             ),
             stop: stop.clone(),

@@ -108,6 +108,7 @@ pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
         "ms" => Ok(Duration::from_millis(number)),
         "s" => Ok(Duration::from_secs(number)),
         "m" => Ok(Duration::from_secs(60 * number)),
+        "h" => Ok(Duration::from_secs(3600 * number)),
         _ => Err(wrong()),
     }
 }

@@ -1,5 +1,6 @@
 //! One client of a real run: its own sessions, its own seeded choices, its part of the common tape.
 
+use super::hurt::Bell;
 use super::tape::{Scribe, Tape};
 use crate::client;
 use crate::journal::Journal;
@@ -7,7 +8,6 @@ use crate::recorded::Recorded;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::future::{Future, pending};
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use zk_checker::history::{FaultKind, OpId, Victim, What, Who};
@@ -34,8 +34,8 @@ const REOPEN: Duration = Duration::from_millis(100);
 pub struct Common {
     /// The session timeout that they ask for.
     pub timeout: Duration,
-    /// Whether faults are over.
-    pub healed: Arc<AtomicBool>,
+    /// Rings when the time is over: no fault strikes any more.
+    pub over: Arc<Bell>,
 }
 
 /// One client process, so to speak.
@@ -97,7 +97,7 @@ impl RealClient {
     }
 
     fn healed(&self) -> bool {
-        self.part.common.healed.load(SeqCst)
+        self.part.common.over.has_rung()
     }
 }
 
@@ -143,6 +143,10 @@ impl client::Client for RealClient {
 
     fn sleep(&self, by: Duration) -> impl Future<Output = ()> + Send {
         sleep(by)
+    }
+
+    async fn ending(&self) {
+        self.part.common.over.rings().await;
     }
 
     async fn cancelled(&self) {

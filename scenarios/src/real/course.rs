@@ -7,11 +7,25 @@ use super::figures::Figures;
 use super::run::Outcome;
 use super::vitals::{Left, Memory, resident_kib};
 use crate::target::Target;
+use crate::workloads::long_holds;
 use std::time::Duration;
 use zk_checker::Verdict;
 
 /// No run is longer.
 const LONGEST: Duration = Duration::from_secs(60);
+
+/// The same of long holds, in which little happens.
+const LONGEST_OF_LONG_HOLDS: Duration = Duration::from_secs(600);
+
+/// Long holds show nothing in less.
+const LEAST_OF_LONG_HOLDS: Duration = Duration::from_secs(60);
+
+/// The workloads of a course that names none: all that show something within their share of the time.
+pub fn all(length: Duration) -> Vec<&'static Target> {
+    let all = || Target::workloads().filter(|target| target.real.is_some());
+    let share = length / u32::try_from(all().count()).unwrap_or(u32::MAX);
+    all().filter(|target| **target != long_holds::TARGET || share >= LEAST_OF_LONG_HOLDS).collect()
+}
 
 /// One run of a course.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,9 +41,14 @@ pub struct Leg {
 /// The legs of a course: every workload in turn, until each has had its share of the time.
 pub fn legs(targets: &[&'static Target], length: Duration, seed: u64) -> Vec<Leg> {
     let share = length / u32::try_from(targets.len().max(1)).unwrap_or(u32::MAX);
-    let turns = u32::try_from(share.as_millis().div_ceil(LONGEST.as_millis()).max(1)).unwrap_or(u32::MAX);
-    let turn = |_| targets.iter().copied();
-    let leg = |(number, target)| Leg { target, length: share / turns, seed: seed.wrapping_add(number) };
+    let turns_of = |target: &Target| {
+        let longest = if *target == long_holds::TARGET { LONGEST_OF_LONG_HOLDS } else { LONGEST };
+        u32::try_from(share.as_millis().div_ceil(longest.as_millis()).max(1)).unwrap_or(u32::MAX)
+    };
+    let turns = targets.iter().map(|target| turns_of(target)).max().unwrap_or(0);
+    let turn = |turn| targets.iter().copied().filter(move |target| turn < turns_of(target));
+    let leg =
+        |(number, target)| Leg { target, length: share / turns_of(target), seed: seed.wrapping_add(number) };
     (0..).zip((0..turns).flat_map(turn)).map(leg).collect()
 }
 

@@ -38,8 +38,8 @@ pub struct Harm {
 }
 
 /// Says that the time is over.
-#[derive(Default)]
-pub(super) struct Bell {
+#[derive(Debug, Default)]
+pub struct Bell {
     rung: AtomicBool,
     ring: Notify,
 }
@@ -50,7 +50,11 @@ impl Bell {
         self.ring.notify_waiters();
     }
 
-    async fn rings(&self) {
+    pub(super) fn has_rung(&self) -> bool {
+        self.rung.load(SeqCst)
+    }
+
+    pub(super) async fn rings(&self) {
         let mut ring = pin!(self.ring.notified());
         ring.as_mut().enable();
         if !self.rung.load(SeqCst) {

@@ -16,6 +16,7 @@
 //! | [`figures`] | what a run did, counted |
 //! | [`vitals`] | whether anything grows: memory, tasks, watches, znodes |
 //! | [`tape`] | where a run in real time is written down |
+//! | `stalls` | stalls of this process and of servers, which no fault was injected for |
 //! | `durable` | whether the servers themselves keep what they acknowledged |
 //! | `folder` | a server's folder, which goes with it |
 //! | `tree` | what there is below a znode |
@@ -37,6 +38,7 @@ pub mod proxy;
 mod reaper;
 pub mod run;
 pub mod server;
+mod stalls;
 pub mod tape;
 mod tree;
 pub mod vitals;

@@ -16,6 +16,7 @@ pub use line::{Line, Loss, Way};
 use super::client::sleep;
 use super::process::Process;
 use frames::Writes;
+pub(super) use frames::message;
 use futures_util::future::select;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};

@@ -11,8 +11,9 @@
 use super::client::{Common, RealClient, sleep};
 use super::durable::Witness;
 use super::faults::{Hurt, Scope};
-use super::hurt::{Harm, Hurting, Owned};
+use super::hurt::{Bell, Harm, Hurting, Owned};
 use super::process::Process;
+use super::stalls::Observer;
 use super::tape::Tape;
 use super::tree::tree;
 use super::vitals::{Left, left};
@@ -194,10 +195,10 @@ async fn work(
     tell: &dyn Fn(u64),
 ) -> Result<Outcome, RunError> {
     let tape = Tape::new(own.journal(order));
-    let healed = Arc::new(AtomicBool::new(false));
+    let over = Arc::<Bell>::default();
     let processes: Arc<[Process]> =
         (0..order.clients).map(|n| Process::start(&format!("client-{n}"))).collect::<Result<_, _>>()?;
-    let clients = own.clients(order, &tape, &healed);
+    let clients = own.clients(order, &tape, &over);
     let rounds = Arc::new(AtomicU64::new(0));
     let far = Arc::new(Rounds::default());
     let setting = order.setting();
@@ -212,6 +213,9 @@ async fn work(
         })
     });
     let parts: Vec<_> = parts.collect();
+    // Of servers that are not our own nobody can tell what was done to them, and only this process is observed.
+    let servers = order.owned.as_ref().map_or("", |_| &order.address);
+    let observer = Observer::begin(&tape, servers, order.timeout)?;
     let decided = (order.seed, &order.scope());
     let hurting = Hurting::begin(order.harm.as_ref(), order.owned.as_ref(), decided, &processes, &tape);
     let witness = own.witness(order).await;
@@ -223,7 +227,7 @@ async fn work(
     }
     let mut unfinished = hurting.end().await.err();
     tape.write(|journal, at| journal.note(at, Who::World, OpId(0), What::Heal));
-    healed.store(true, SeqCst);
+    over.ring();
     far.end();
     let stoppers: Vec<_> = parts.iter().map(|part| part.abort_handle()).collect();
     let limit = order.target.stated.finishes_within + FINISH_LIMIT;
@@ -249,6 +253,7 @@ async fn work(
         Some(witness) => witness.end().await.err(),
         None => None,
     };
+    drop(observer);
     let left = left(order.owned.as_ref(), &processes).await;
     let (history, _) = tape.change(own.journal(order)).finish();
     join_all(clients.iter().map(RealClient::close)).await;
@@ -363,8 +368,8 @@ impl Own {
     }
 
     /// The clients of a run, each with its way to the folder.
-    fn clients(&self, order: &Order, tape: &Arc<Tape>, healed: &Arc<AtomicBool>) -> Vec<RealClient> {
-        let common = Common { timeout: order.timeout, healed: healed.clone() };
+    fn clients(&self, order: &Order, tape: &Arc<Tape>, over: &Arc<Bell>) -> Vec<RealClient> {
+        let common = Common { timeout: order.timeout, over: over.clone() };
         let ways = order.harm.as_ref().and_then(|harm| harm.ways.as_ref());
         let address = |client: u8| match ways {
             Some(ways) => ways.address(client.into()).to_owned() + &self.folder,
@@ -399,6 +404,8 @@ impl Own {
             round_trip: micros(self.round_trip),
             settle: 250_000,
             sync_limit: zk_checker::history::SYNC_LIMIT,
+            // What somebody does to servers that are not our own nobody tells us.
+            faults_recorded: order.owned.is_some(),
             source: order.source.clone(),
         };
         let (names, objects) = order.objects();

@@ -1,43 +1,90 @@
 //! Where a run in real time is written down: a [`Tape`] with a clock, and a [`Scribe`] for each client.
+//!
+//! A process that is stopped, or gets no processor, cannot say so while it lasts. So the tape is beaten regularly by whoever
+//! records a run (see [`stalls`](super::stalls)): where no beat came for [`STALL`], the first event behind the gap is preceded by
+//! a pause of every client, from the last event or beat on.
 
 use crate::journal::Journal;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::Notify;
-use zk_checker::history::{Code, Conn, OpId, ReqId, Request, SessionState, What, Who};
+use zk_checker::history::{Code, Conn, FaultKind, OpId, ReqId, Request, SessionState, Victim, What, Who};
 use zk_recipes::zk::{Created, Error, Over, SessionId, Stat, State, Status};
+
+/// A gap between two beats that is a pause of the process. Shorter ones keep nobody from anything.
+const STALL: Duration = Duration::from_millis(250);
 
 /// The journal of a run in real time, and its clock.
 pub struct Tape {
-    journal: Mutex<Journal>,
+    inner: Mutex<Inner>,
     start: Instant,
+}
+
+struct Inner {
+    journal: Journal,
+    /// When the process was last seen to run, in microseconds; nobody looks before the first beat.
+    seen_alive: Option<u64>,
+}
+
+impl Inner {
+    /// Writes down that all clients stood still, if nothing has happened for too long.
+    fn look_for_stall(&mut self, now: u64) {
+        let Some(seen) = self.seen_alive else { return };
+        let last = self.journal.history().events.last().map_or(0, |event| event.at);
+        let begin = seen.max(last);
+        if u128::from(now.saturating_sub(begin)) < STALL.as_micros() {
+            return;
+        }
+        let clients = self.journal.history().header.clients.len() as u16;
+        let mut note = |at, what| self.journal.note(at, Who::World, OpId(0), what);
+        let victim = |client| Victim::Process { client };
+        for client in 0..clients {
+            let lasts = now - begin;
+            note(begin, What::Fault { kind: FaultKind::ClientPause, victim: victim(client), lasts });
+        }
+        for client in 0..clients {
+            note(now, What::Mended { kind: FaultKind::ClientPause, victim: victim(client) });
+        }
+    }
 }
 
 impl Tape {
     /// A tape whose time begins now.
     #[expect(clippy::disallowed_methods, reason = "a real run happens in real time")]
     pub fn new(journal: Journal) -> Arc<Tape> {
-        Arc::new(Tape { journal: Mutex::new(journal), start: Instant::now() })
+        Arc::new(Tape { inner: Mutex::new(Inner { journal, seen_alive: None }), start: Instant::now() })
     }
 
     /// Writes at the present time, in microseconds. Whoever writes later has a later time, or the same.
     pub fn write<R>(&self, write: impl FnOnce(&mut Journal, u64) -> R) -> R {
-        let mut journal = self.lock();
+        let mut inner = self.lock();
         let at = u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX);
-        write(&mut journal, at)
+        inner.look_for_stall(at);
+        if inner.seen_alive.is_some() {
+            inner.seen_alive = Some(at);
+        }
+        write(&mut inner.journal, at)
+    }
+
+    /// The process runs. Where that is not said again for too long, it stood still.
+    pub fn beat(&self) {
+        let mut inner = self.lock();
+        let at = u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX);
+        inner.look_for_stall(at);
+        inner.seen_alive = Some(at);
     }
 
     /// What was written so far; what is written from here on goes to `next`.
     pub fn change(&self, next: Journal) -> Journal {
-        std::mem::replace(&mut *self.lock(), next)
+        std::mem::replace(&mut self.lock().journal, next)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Journal> {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
         // A journal is whole between any two events.
-        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

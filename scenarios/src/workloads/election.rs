@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use zk_checker::RuleId;
 use zk_checker::history::{
-    Budget, FaultKind, Kind, Names, Object, ObjectId, OpId, Seen, Verb, Victim, What, Who,
+    Budget, FaultKind, Kind, Names, Object, ObjectId, OpId, Seen, Sym, Verb, Victim, What, Who,
 };
 use zk_recipes::zk::{Error, ZooKeeper, path};
 use zk_recipes::{Election, ElectionOptions, Leader, Leadership, Released, Stop, Term};
@@ -81,11 +81,16 @@ pub const ELECTION: ObjectId = ObjectId(0);
 
 /// The election, as it is declared to the checker.
 pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
-    vec![Object {
+    vec![object(names.intern(DIRECTORY), setting)]
+}
+
+/// An election in that directory, as it is declared to the checker.
+pub fn object(directory: Sym, setting: &Setting) -> Object {
+    Object {
         // The lock's, and the watch on the own candidate, for which nobody waits.
         budget: Budget { free_acquire: 3, ..Budget::LOCK },
-        ..setting.held(Kind::Election, names.intern(DIRECTORY))
-    }]
+        ..setting.held(Kind::Election, directory)
+    }
 }
 
 /// Something that is used like an election: the election itself, or one that is broken on purpose.
@@ -311,12 +316,17 @@ async fn depose<C: Client>(client: &C, zk: &C::Zk) -> Round {
 
 /// Writes down what a follower was told.
 pub fn tell<C: Client>(client: &C, op: OpId, news: &Leader) {
+    tell_of(client, ELECTION, op, news);
+}
+
+/// The same of any election.
+pub fn tell_of<C: Client>(client: &C, object: ObjectId, op: OpId, news: &Leader) {
     let me = client.number();
     client.journal(|journal, at| match news {
         Leader::Acknowledged { epoch, data } => {
             let says = String::from_utf8_lossy(data);
-            journal.observed(at, me, op, ELECTION, Seen::Leader, &says, *epoch as u64);
+            journal.observed(at, me, op, object, Seen::Leader, &says, *epoch as u64);
         }
-        Leader::Unacknowledged { .. } => journal.observed(at, me, op, ELECTION, Seen::Vacant, "", 0),
+        Leader::Unacknowledged { .. } => journal.observed(at, me, op, object, Seen::Vacant, "", 0),
     });
 }

@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::pin::pin;
 use std::time::Duration;
 use zk_checker::RuleId;
-use zk_checker::history::{Kind, Names as Texts, Object, ObjectId, OpId, Seen, Verb};
+use zk_checker::history::{Kind, Names as Texts, Object, ObjectId, OpId, Seen, Sym, Verb};
 use zk_recipes::Stop;
 use zk_recipes::group::{Group, GroupOptions, GroupView, Membership, Views, WithData};
 use zk_recipes::zk::{Error, SessionId, ZooKeeper};
@@ -68,7 +68,12 @@ pub const GROUP: ObjectId = ObjectId(0);
 
 /// The group, as it is declared to the checker.
 pub fn objects(names: &mut Texts, setting: &Setting) -> Vec<Object> {
-    vec![Object { margin: setting.margin_us(), ..Object::plain(Kind::Group, names.intern(DIRECTORY)) }]
+    vec![object(names.intern(DIRECTORY), setting)]
+}
+
+/// A group in that directory, as it is declared to the checker.
+pub fn object(directory: Sym, setting: &Setting) -> Object {
+    Object { margin: setting.margin_us(), ..Object::plain(Kind::Group, directory) }
 }
 
 /// Something that is used like a group: one, or one that is broken on purpose.

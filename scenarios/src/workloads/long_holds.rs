@@ -8,6 +8,7 @@
 use super::group::{self, Gathering, follow};
 use super::holding::{Belief, give_back};
 use super::lock::{self, Exclusive};
+use super::many_holds;
 use super::operation::{Call, Ended, nothing, operation};
 use super::rounds::{Round, rounds};
 use super::{Pace, SESSIONS};
@@ -34,10 +35,10 @@ pub static TARGET: Target = Target {
     plan: Plan::drawn,
     objects,
     sim: |c, setting, rounds, done| client::<_, Lock<_>>(c, setting, rounds, done).boxed(),
-    // In a second a real server shows nothing of this.
-    real: None,
+    // Real time is dear: there every client holds many things at once.
+    real: Some(|c, setting, rounds, done| many_holds::client(c, setting, rounds, done).boxed()),
     required: &[RuleId::Mx2, RuleId::Mx4, RuleId::Mx8, RuleId::Mx14, RuleId::Mx16, RuleId::Gm4],
-    required_on_real: &[],
+    required_on_real: &[RuleId::Mx16, RuleId::Le10, RuleId::Gm8],
     stated: &STATED,
 };
 
@@ -61,6 +62,9 @@ const LOCK: ObjectId = ObjectId(1);
 
 /// The group and the lock, as they are declared to the checker.
 pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
+    if setting.pace.is_real() {
+        return many_holds::objects(names, setting);
+    }
     let lock = setting.held(Kind::Lock, names.intern(lock::DIRECTORY));
     group::objects(names, setting).into_iter().chain([lock]).collect()
 }

@@ -28,6 +28,7 @@ pub mod group;
 pub mod holding;
 pub mod lock;
 pub mod long_holds;
+pub mod many_holds;
 pub mod names;
 pub mod operation;
 mod pace;
@@ -63,5 +64,6 @@ pub static ALL: &[&Target] = &[
     &two_phase_commit::TARGET,
     &election::TARGET,
     &long_holds::TARGET,
+    &many_holds::TARGET,
     &raw::TARGET,
 ];

@@ -132,6 +132,23 @@ pub async fn patient_operation<C: Client, T, F: Future<Output = Result<T, Error>
     (op, ended)
 }
 
+/// As [`operation`], and the caller drops it when `over` resolves.
+pub async fn operation_until<C: Client, T, F: Future<Output = Result<T, Error>>>(
+    client: &C,
+    call: Call,
+    over: impl Future<Output = ()>,
+    work: impl FnOnce() -> F,
+) -> (OpId, Ended<T>) {
+    let op = begin(client, call, nothing);
+    let output = match select(pin!(over), pin!(unless_cancelled(client, work))).await {
+        Either::Left(_) => None,
+        Either::Right((output, _)) => output,
+    };
+    let ended = ended(output);
+    end(client, op, ended.outcome());
+    (op, ended)
+}
+
 /// As [`operation`], for one that may come back with nothing at once, such as an acquire of what is not free: then it was
 /// refused.
 pub async fn attempt<C: Client, T, F: Future<Output = Result<Option<T>, Error>>>(

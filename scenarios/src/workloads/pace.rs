@@ -13,6 +13,8 @@ pub struct Pace {
     pub write: Duration,
     /// The time limit of an impatient operation.
     pub limit: Duration,
+    /// Whether it is real time that passes.
+    is_real: bool,
 }
 
 impl Pace {
@@ -22,6 +24,7 @@ impl Pace {
         work: Duration::from_millis(30),
         write: Duration::from_millis(5),
         limit: Duration::from_millis(400),
+        is_real: false,
     };
 
     /// For a real server near by: it answers in about a millisecond, and works in the meantime.
@@ -30,5 +33,11 @@ impl Pace {
         work: Duration::from_millis(1),
         write: Duration::from_millis(1),
         limit: Duration::from_millis(20),
+        is_real: true,
     };
+
+    /// Whether it is that of a real server.
+    pub fn is_real(self) -> bool {
+        self.is_real
+    }
 }

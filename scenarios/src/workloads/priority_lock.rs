@@ -22,7 +22,7 @@ use std::ops::Range;
 use std::pin::pin;
 use std::time::Duration;
 use zk_checker::RuleId;
-use zk_checker::history::{Budget, Kind, Manner, Names, Object, ObjectId, OpId, Seen, Verb};
+use zk_checker::history::{Budget, Kind, Manner, Names, Object, ObjectId, OpId, Seen, Sym, Verb};
 use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{
     LostReason, Preempt, Priority, PriorityLock, PriorityLockOptions, PriorityRead, PriorityWrite, Released,
@@ -89,11 +89,16 @@ const BUDGET: Budget = Budget { free_acquire: 6, free_round_trips: 2, release: 1
 
 /// The lock, as it is declared to the checker.
 pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
-    vec![Object {
+    vec![object(names.intern(DIRECTORY), setting)]
+}
+
+/// A lock on that directory, as it is declared to the checker.
+pub fn object(directory: Sym, setting: &Setting) -> Object {
+    Object {
         budget: BUDGET,
         manner: Manner { forced: true, grace: GRACE.as_micros() as u64, ..Manner::default() },
-        ..setting.held(Kind::PriorityLock, names.intern(DIRECTORY))
-    }]
+        ..setting.held(Kind::PriorityLock, directory)
+    }
 }
 
 /// Something that is used like a priority lock: the lock itself, or one that is broken on purpose.

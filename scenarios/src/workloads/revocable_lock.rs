@@ -23,7 +23,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use zk_checker::RuleId;
-use zk_checker::history::{Kind, Manner, Names, Object, OpId, Seen, Verb, Why};
+use zk_checker::history::{Kind, Manner, Names, Object, OpId, Seen, Sym, Verb, Why};
 use zk_recipes::zk::{Error, ZooKeeper};
 use zk_recipes::{
     Contender, Fate, NotDowngraded, Released, RevocableLock, RevocableLockOptions, RevocableRead,
@@ -91,14 +91,19 @@ pub fn grace(pace: Pace) -> Duration {
 
 /// The lock, as it is declared to the checker.
 pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
+    vec![object(names.intern(DIRECTORY), setting)]
+}
+
+/// A lock on that directory, as it is declared to the checker.
+pub fn object(directory: Sym, setting: &Setting) -> Object {
     let grace = grace(setting.pace).as_micros() as u64;
     let mut object = Object {
         manner: Manner { forced: true, grace, ..Manner::default() },
-        ..setting.held(Kind::RevocableLock, names.intern(DIRECTORY))
+        ..setting.held(Kind::RevocableLock, directory)
     };
     // The own znode is read, and nobody waits for that.
     object.budget.free_acquire += 1;
-    vec![object]
+    object
 }
 
 /// Something whose holder can be asked to go.

@@ -9,8 +9,8 @@ use crate::real::figures::{self, Calls, Figures};
 use crate::real::run::{Order, Outcome};
 use crate::real::vitals::resident_kib;
 use serde_json::{Value, json};
-use zk_checker::Verdict;
 use zk_checker::history::Verb;
+use zk_checker::{Report, RuleId, Verdict};
 
 /// How one run ended.
 pub(super) struct Ended<'a> {
@@ -123,13 +123,28 @@ fn print_run(ended: &Ended<'_>) {
     let required = |rule| order.target.required_on_real.contains(&rule);
     // Most of the others speak of other recipes, or of what only a simulation shows.
     let is_told = |rule, verdict| verdict != Verdict::Vacuous || required(rule);
-    for row in outcome.report.rows.iter().filter(|row| is_told(row.rule, row.verdict)) {
-        let (rule, verdict) = (row.rule, word(row.verdict));
-        println!("  {:<6} {verdict:<9} {:>10}  {}", rule.name(), row.premises, rule.promise());
+    let rules = of_all_objects(&outcome.report);
+    for (rule, verdict, premises) in rules.iter().filter(|(rule, verdict, _)| is_told(*rule, *verdict)) {
+        println!("  {:<6} {:<9} {premises:>10}  {}", rule.name(), word(*verdict), rule.promise());
     }
-    let others = outcome.report.rows.iter().filter(|row| !is_told(row.rule, row.verdict)).count();
+    let others = rules.iter().filter(|(rule, verdict, _)| !is_told(*rule, *verdict)).count();
     println!("  {others} other rules found nothing to judge");
     print_figures(&f);
+}
+
+/// The verdict of each rule on all objects together, and how often the rule was put to the test: a run may have hundreds of
+/// objects of a kind.
+fn of_all_objects(report: &Report) -> Vec<(RuleId, Verdict, u32)> {
+    let mut rules: Vec<(RuleId, Verdict, u32)> = Vec::new();
+    for row in &report.rows {
+        match rules.iter_mut().find(|(rule, ..)| *rule == row.rule) {
+            Some((_, verdict, premises)) => {
+                (*verdict, *premises) = (verdict.join(row.verdict), *premises + row.premises);
+            }
+            None => rules.push((row.rule, row.verdict, row.premises)),
+        }
+    }
+    rules
 }
 
 fn print_figures(f: &Figures) {
@@ -227,11 +242,11 @@ fn print_kept(ended: &Ended<'_>) {
 }
 
 fn print_rules(ended: &Ended<'_>) {
-    for row in &ended.outcome.report.rows {
+    for (rule, verdict, premises) in of_all_objects(&ended.outcome.report) {
         println!(
             "{}",
-            json!({"kind": "rule", "workload": ended.order.target.name, "id": row.rule.name(),
-                "verdict": word(row.verdict), "premises": row.premises})
+            json!({"kind": "rule", "workload": ended.order.target.name, "id": rule.name(),
+                "verdict": word(verdict), "premises": premises})
         );
     }
 }

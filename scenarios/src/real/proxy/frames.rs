@@ -26,7 +26,7 @@ const INTRODUCTIONS: [i64; 2] = [-65536, -65535];
 const LONGEST_ADDRESS_BYTES: u32 = 4096;
 
 /// Reads one message, with its length in front. False at the end of what there is.
-pub(super) async fn message(
+pub(in crate::real) async fn message(
     from: &mut (impl AsyncReadExt + Unpin),
     message: &mut Vec<u8>,
 ) -> io::Result<bool> {
