@@ -71,8 +71,8 @@ pub(super) struct Real {
     /// The port of the server that is started, the next ones for more; any that are free if not given
     #[arg(long, conflicts_with = "connect")]
     port: Option<u16>,
-    /// What goes wrong, with commas in between: to servers kill, restart, pause, partition and link-held; to clients
-    /// client-pause, client-partition, session-expiry, disconnect, request-lost and reply-lost; or all
+    /// What goes wrong, with commas in between: to servers kill, restart, rolling-restart, pause, partition and link-held; to
+    /// clients client-pause, client-partition, session-expiry, disconnect, request-lost and reply-lost; or all
     #[arg(long, value_delimiter = ',', value_name = "KINDS")]
     faults: Vec<String>,
     /// The session timeout that clients ask for, such as 4s: 2 to 20 ticks, which are 500 ms on servers of our own. Without it

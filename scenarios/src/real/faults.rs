@@ -17,6 +17,8 @@ pub enum Hurt {
     Kill,
     /// A server is asked to stop, and started again.
     Restart,
+    /// Every server in turn is asked to stop, and started again: as for a new version.
+    RollingRestart,
     /// A server stands still.
     Pause,
     /// A server is cut off from all others for a while, and not from its clients.
@@ -39,9 +41,10 @@ pub enum Hurt {
 
 impl Hurt {
     /// Every kind.
-    pub const ALL: [Hurt; 11] = [
+    pub const ALL: [Hurt; 12] = [
         Hurt::Kill,
         Hurt::Restart,
+        Hurt::RollingRestart,
         Hurt::Pause,
         Hurt::Partition,
         Hurt::LinkHeld,
@@ -58,6 +61,7 @@ impl Hurt {
         match self {
             Hurt::Kill => "kill",
             Hurt::Restart => "restart",
+            Hurt::RollingRestart => "rolling-restart",
             Hurt::Pause => "pause",
             Hurt::Partition => "partition",
             Hurt::LinkHeld => "link-held",
@@ -78,7 +82,8 @@ impl Hurt {
     /// Whether it is done to servers, or to the links between them: then they have to be our own, and a majority has to go
     /// on without the one that it strikes.
     pub fn strikes_servers(self) -> bool {
-        matches!(self, Hurt::Kill | Hurt::Restart | Hurt::Pause | Hurt::Partition | Hurt::LinkHeld)
+        use Hurt::{Kill, LinkHeld, Partition, Pause, Restart, RollingRestart};
+        matches!(self, Kill | Restart | RollingRestart | Pause | Partition | LinkHeld)
     }
 
     /// Whether it needs a link of our own on the way from a client to its servers.
@@ -91,6 +96,8 @@ impl Hurt {
         match self {
             // A server needs a second or so to come back.
             Hurt::Kill | Hurt::Restart => 50..1000,
+            // Between two members: clients have hardly moved, or have settled elsewhere.
+            Hurt::RollingRestart => 50..2000,
             // Up to well beyond the ticks after which the others give it up.
             Hurt::Pause | Hurt::Partition | Hurt::LinkHeld => 100..4000,
             // From a hiccup to beyond the session's end.

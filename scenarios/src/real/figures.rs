@@ -25,6 +25,9 @@ pub struct Figures {
     pub disconnects: u32,
     /// Operations that were to be dropped, whether or not they had ended by then.
     pub dropped: u32,
+    /// Stalls for which no fault was injected: how often a server was seen not to answer for a while. Where servers are hurt,
+    /// that is also what is seen of it.
+    pub slow_servers: u32,
     /// What else went wrong, and how often.
     pub faults: BTreeMap<FaultKind, u32>,
 }
@@ -91,6 +94,7 @@ impl Figures {
             let Event { op, who: Who::Client(client), what, .. } = *event else {
                 match event.what {
                     What::Fault { kind: FaultKind::Cancel, .. } => figures.dropped += 1,
+                    What::Fault { kind: FaultKind::SlowServer, .. } => figures.slow_servers += 1,
                     What::Fault { kind, .. } => *figures.faults.entry(kind).or_default() += 1,
                     _ => {}
                 }
@@ -163,6 +167,7 @@ impl Figures {
         for (kind, count) in &other.faults {
             *sum.faults.entry(*kind).or_default() += count;
         }
+        sum.slow_servers += other.slow_servers;
         sum.between += other.between;
         sum.notices_between += other.notices_between;
         sum.cleanup += other.cleanup;

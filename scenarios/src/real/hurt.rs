@@ -25,6 +25,9 @@ use zk_checker::history::{FaultKind, OpId, Victim, What, Who};
 /// How long a client gets to send the write of which something is to be lost.
 const WRITES_WITHIN: Duration = Duration::from_secs(1);
 
+/// How long a member stays away that is restarted in its turn, beside what starting takes.
+const RESTARTS_WITHIN: Duration = Duration::from_millis(50);
+
 /// An ensemble of our own.
 pub type Owned = Arc<Mutex<Ensemble>>;
 
@@ -120,22 +123,57 @@ fn ends(tape: &Tape, kind: FaultKind, victim: Victim) {
 }
 
 async fn hurt_servers(plan: Plan, servers: Owned, tape: Arc<Tape>, over: Arc<Bell>) -> Result<(), String> {
+    let servers = Servers { servers, tape, over };
     for Decision { after, hurt, whom, lasts } in plan {
-        if !over.lets_pass(after).await {
+        if !servers.over.lets_pass(after).await {
             break;
         }
-        let writes = tape.clone();
-        let (kind, victim) = on(&servers, move |ensemble| {
+        match (hurt, whom) {
+            (Hurt::RollingRestart, Whom::Leader(first) | Whom::Server(first)) => {
+                servers.restart_all(first, lasts).await?;
+            }
+            _ => servers.hurt(hurt, whom, lasts).await?,
+        }
+    }
+    on(&servers.servers, |ensemble| ensemble.wait_until_all_serve().map_err(|e| e.to_string())).await
+}
+
+/// Servers that are to be hurt.
+struct Servers {
+    servers: Owned,
+    tape: Arc<Tape>,
+    over: Arc<Bell>,
+}
+
+impl Servers {
+    /// Steps 2 to 4.
+    async fn hurt(&self, hurt: Hurt, whom: Whom, lasts: Duration) -> Result<(), String> {
+        let writes = self.tape.clone();
+        let (kind, victim) = on(&self.servers, move |ensemble| {
             let (kind, victim) = aim(ensemble, hurt, whom);
             begins(&writes, kind, victim, lasts);
             strike(ensemble, hurt, victim).map(|()| (kind, victim))
         })
         .await?;
-        over.lets_pass(lasts).await;
-        on(&servers, move |ensemble| undo(ensemble, hurt, victim)).await?;
-        ends(&tape, kind, victim);
+        self.over.lets_pass(lasts).await;
+        on(&self.servers, move |ensemble| undo(ensemble, hurt, victim)).await?;
+        ends(&self.tape, kind, victim);
+        Ok(())
     }
-    on(&servers, |ensemble| ensemble.wait_until_all_serve().map_err(|e| e.to_string())).await
+
+    /// Restarts one member after the other, with a pause behind each, as long as there is time.
+    async fn restart_all(&self, first: u8, pause: Duration) -> Result<(), String> {
+        let members = on(&self.servers, |ensemble| Ok(ensemble.servers().len() as u8)).await?;
+        for number in 0..members {
+            let member = Whom::Server((first + number) % members);
+            // It is started as soon as it has stopped.
+            self.hurt(Hurt::Restart, member, RESTARTS_WITHIN).await?;
+            if !self.over.lets_pass(pause).await {
+                break;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Whom a fault strikes, now that it is seen who leads, and what the history calls it.

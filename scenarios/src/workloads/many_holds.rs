@@ -72,7 +72,7 @@ pub static STATED: Stated = Stated {
 };
 
 /// For how many session timeouts the rounds last, by turns. All clients agree on it, so that none is far ahead of the others.
-const TIMEOUTS: [u32; 3] = [3, 1, 10];
+const TIMEOUTS: [u32; 3] = [3, 10, 1];
 
 /// Something that is held, or waited for.
 #[derive(Clone, Debug)]

@@ -11,6 +11,7 @@ mod faults;
 mod idle;
 mod interop;
 mod lock;
+mod long_holds;
 mod options;
 mod properties;
 mod recorded;

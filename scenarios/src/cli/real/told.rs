@@ -192,6 +192,7 @@ fn print_damage(total: &Total) {
         tell(group, count.to_string(), &figures::word(kind).replace('_', "-"));
         group = "";
     }
+    tell("seen", f.slow_servers.to_string(), "stalls of servers");
     tell("lost", f.disconnects.to_string(), "connections");
     tell("", f.lost.to_string(), "answers");
     tell("", f.expired.to_string(), "sessions that expired");
@@ -294,7 +295,7 @@ fn json_of_figures(f: &Figures) -> Value {
         "done": calls.done, "refused": calls.refused, "unknown": calls.unknown, "cancelled": calls.cancelled,
         "requests": {"in_between": f.between, "clean_up": f.cleanup}, "notifications": f.notices(),
         "dropped": f.dropped, "sessions": f.sessions, "expired": f.expired, "disconnects": f.disconnects,
-        "lost": f.lost, "kills": f.kills(), "faults": faults.collect::<serde_json::Map<_, _>>(),
+        "lost": f.lost, "slow_servers": f.slow_servers, "kills": f.kills(), "faults": faults.collect::<serde_json::Map<_, _>>(),
     })
 }
 
