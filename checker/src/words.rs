@@ -94,6 +94,6 @@ words! {
         QuotaExceeded = "quota_exceeded",
         AccessDenied = "access_denied",
         ServerError = "server_error",
-        SlowServer = "slow_server",
+        SlowServer = "slow_server", SlowProcess = "slow_process",
     }
 }

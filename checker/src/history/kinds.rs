@@ -357,6 +357,8 @@ pub enum FaultKind {
     ServerError,
     /// In a capture: a server did not answer for a while, and no fault was injected for that.
     SlowServer,
+    /// In a capture: a client process stood still, and no fault was injected for that: it was stopped, or got no processor.
+    SlowProcess,
 }
 
 /// Whom a fault strikes.

@@ -4,7 +4,7 @@ use super::{Kinds, Rule, hears};
 use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Request, Session, Sym, Verb, What, Who};
 use crate::sink::{Found, Scene, Sink, Story};
 use crate::verdict::{Layer, RuleId, Verdict};
-use crate::view::{Moment, Op};
+use crate::view::{Moment, Op, is_place};
 
 /// Counts for the report, whatever rules are on.
 #[derive(Default)]
@@ -170,7 +170,9 @@ impl Cost {
         let op = match watch.map_or(OpId(0), |watch| watch.op) {
             OpId(0) => {
                 let client = view.session(session).client.map(|client| view.client(client));
-                client.and_then(|client| client.open.first().copied()).unwrap_or_default()
+                let open = client.and_then(|client| client.open.first().copied());
+                // A client that waits here may be told of what it holds elsewhere.
+                open.filter(|op| is_place(scene.tables, view.op(*op).object, path)).unwrap_or_default()
             }
             op => op,
         };

@@ -5,6 +5,11 @@ use crate::history::{
     Conn, FaultKind, Notify, OpId, Session, SessionState, Sym, Tables, Verb, Victim, Who, Why,
 };
 
+/// Whoever stopped a process, it stood still.
+fn as_fault(kind: FaultKind) -> FaultKind {
+    if kind == FaultKind::SlowProcess { FaultKind::ClientPause } else { kind }
+}
+
 impl View {
     pub(super) fn noticed(&mut self, who: Who, session: Session, kind: Notify, path: Sym) {
         let waker = self.notice(session, kind, path);
@@ -97,6 +102,7 @@ impl View {
 
     pub(super) fn fault(&mut self, kind: FaultKind, victim: Victim, lasts: u64) {
         let now = self.now;
+        let kind = as_fault(kind);
         self.strikes(kind, victim, lasts);
         self.calm_since = self.calm_since.max(now.at.saturating_add(lasts));
         let Victim::Process { client } = victim else {
@@ -133,6 +139,7 @@ impl View {
 
     pub(super) fn mended(&mut self, tables: Tables<'_>, kind: FaultKind, victim: Victim) {
         let now = self.now;
+        let kind = as_fault(kind);
         let paused = match victim {
             Victim::Process { client } => self.client(client).paused,
             Victim::Server { .. } | Victim::Link { .. } => Moment::NEVER,

@@ -73,6 +73,37 @@ lock /lock
 ";
 
 #[test]
+fn mx_13_who_waits_may_be_told_of_what_it_holds_elsewhere() {
+    let head = edit(
+        HEAD,
+        "0.000 b state",
+        "0.000 server:0 opened s3 timeout 4000 0x2\n0.000 c state s3 connected\n0.000 b state",
+    );
+    let third = "
+0.015 c acquire#9 call /lock
+0.015 c #9 send r90 create /lock/c-
+0.016 server:0 #9 txn 0x5 s3 create ok
+0.016 server:0 #9 created 0x5 /lock/c-2 s3
+0.017 c #9 reply r90 ok 0x5
+";
+    let told_of = |directory: &str| {
+        let gone = format!(
+            "
+0.018 server:0 arm s2 child {directory}/x
+0.018 server:0 arm s3 child {directory}/x
+0.050 server:0 txn 0x6 s9 delete ok
+0.050 server:0 deleted 0x6 {directory}/x by s9
+0.050 server:0 fire s2 deleted {directory}/x 0x6
+0.050 server:0 fire s3 deleted {directory}/x 0x6
+"
+        );
+        [&head, A_HOLDS, B_WAITS, third, &gone].concat()
+    };
+    says(&told_of("/lock"), "MX-13 fail");
+    says(&told_of("/group"), "MX-13 pass");
+}
+
+#[test]
 fn mx_13_in_a_capture_who_closes_its_session_may_delete_its_own() {
     let one = "0.003 a send r3 close_session /\n0.004 b notice s2 deleted /lock/a\n";
     says(&[CAPTURE, one].concat(), "MX-13 pass");

@@ -385,6 +385,7 @@ fn what() -> impl Strategy<Value = What> {
             AccessDenied,
             ServerError,
             SlowServer,
+            SlowProcess,
         ])
     };
     let conn = || (0..3u16).prop_map(Conn);

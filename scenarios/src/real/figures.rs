@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use std::collections::BTreeMap;
-use zk_checker::history::{Event, FaultKind, History, OpId, Outcome, Request, Verb, What, Who};
+use zk_checker::history::{Event, FaultKind, History, OpId, Outcome, Request, Verb, Victim, What, Who};
 
 /// Calls, requests and notifications, as the clients saw them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,9 +25,10 @@ pub struct Figures {
     pub disconnects: u32,
     /// Operations that were to be dropped, whether or not they had ended by then.
     pub dropped: u32,
-    /// Stalls for which no fault was injected: how often a server was seen not to answer for a while. Where servers are hurt,
-    /// that is also what is seen of it.
+    /// How often a server was seen not to answer for a while. Where servers are hurt, that is also what is seen of it.
     pub slow_servers: u32,
+    /// How often the process of all clients stood still, and no fault was injected for that.
+    pub slow_process: u32,
     /// What else went wrong, and how often.
     pub faults: BTreeMap<FaultKind, u32>,
 }
@@ -95,6 +96,10 @@ impl Figures {
                 match event.what {
                     What::Fault { kind: FaultKind::Cancel, .. } => figures.dropped += 1,
                     What::Fault { kind: FaultKind::SlowServer, .. } => figures.slow_servers += 1,
+                    What::Fault { kind: FaultKind::SlowProcess, victim, .. } => {
+                        // All of its clients are told of.
+                        figures.slow_process += u32::from(victim == Victim::Process { client: 0 });
+                    }
                     What::Fault { kind, .. } => *figures.faults.entry(kind).or_default() += 1,
                     _ => {}
                 }
@@ -168,6 +173,7 @@ impl Figures {
             *sum.faults.entry(*kind).or_default() += count;
         }
         sum.slow_servers += other.slow_servers;
+        sum.slow_process += other.slow_process;
         sum.between += other.between;
         sum.notices_between += other.notices_between;
         sum.cleanup += other.cleanup;

@@ -43,10 +43,10 @@ impl Inner {
         let victim = |client| Victim::Process { client };
         for client in 0..clients {
             let lasts = now - begin;
-            note(begin, What::Fault { kind: FaultKind::ClientPause, victim: victim(client), lasts });
+            note(begin, What::Fault { kind: FaultKind::SlowProcess, victim: victim(client), lasts });
         }
         for client in 0..clients {
-            note(now, What::Mended { kind: FaultKind::ClientPause, victim: victim(client) });
+            note(now, What::Mended { kind: FaultKind::SlowProcess, victim: victim(client) });
         }
     }
 }

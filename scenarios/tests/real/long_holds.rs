@@ -87,7 +87,7 @@ fn a_stopped_process_is_told_what_it_has_lost_when_it_goes_on_and_a_hiccup_costs
     assert_eq!(row(&output, "MX-14").0, "inherent", "{}", told(&output));
     let sum = last(&output);
     assert_eq!((&sum["disconnects"], &sum["expired"]), (&2.into(), &2.into()), "{sum}");
-    assert!(sum["faults"]["client-pause"].as_u64() >= Some(2), "{sum}");
+    assert!(sum["slow_process"].as_u64() > Some(0), "{sum}");
     sim.left_nothing();
 }
 

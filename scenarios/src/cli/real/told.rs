@@ -193,6 +193,7 @@ fn print_damage(total: &Total) {
         group = "";
     }
     tell("seen", f.slow_servers.to_string(), "stalls of servers");
+    tell("", f.slow_process.to_string(), "stalls of this process");
     tell("lost", f.disconnects.to_string(), "connections");
     tell("", f.lost.to_string(), "answers");
     tell("", f.expired.to_string(), "sessions that expired");
@@ -295,7 +296,8 @@ fn json_of_figures(f: &Figures) -> Value {
         "done": calls.done, "refused": calls.refused, "unknown": calls.unknown, "cancelled": calls.cancelled,
         "requests": {"in_between": f.between, "clean_up": f.cleanup}, "notifications": f.notices(),
         "dropped": f.dropped, "sessions": f.sessions, "expired": f.expired, "disconnects": f.disconnects,
-        "lost": f.lost, "slow_servers": f.slow_servers, "kills": f.kills(), "faults": faults.collect::<serde_json::Map<_, _>>(),
+        "lost": f.lost, "slow_servers": f.slow_servers,
+        "slow_process": f.slow_process, "kills": f.kills(), "faults": faults.collect::<serde_json::Map<_, _>>(),
     })
 }
 
