@@ -141,6 +141,15 @@ mod tests {
     }
 
     #[test]
+    fn long_holds_have_longer_runs_and_are_left_out_where_they_would_show_nothing() {
+        let both = of(&["lock", "long-holds"], 20 * 60, 1);
+        assert_eq!(both[..2], [("lock", 1, SECOND * 60), ("long-holds", 2, SECOND * 600)]);
+        assert_eq!((both.len(), both[10]), (11, ("lock", 11, SECOND * 60)));
+        let has = |length| all(length).contains(&&long_holds::TARGET);
+        assert_eq!([has(SECOND * 20), has(SECOND * 3600)], [false, true]);
+    }
+
+    #[test]
     fn every_workload_has_its_share_in_turn() {
         assert_eq!(of(&["lock", "queue"], 20, 1), [("lock", 1, SECOND * 10), ("queue", 2, SECOND * 10)]);
         let soak = of(&["lock", "queue"], 30 * 60, 1);

@@ -1,8 +1,8 @@
 //! Where a run in real time is written down: a [`Tape`] with a clock, and a [`Scribe`] for each client.
 //!
-//! A process that is stopped, or gets no processor, cannot say so while it lasts. So the tape is beaten regularly by whoever
-//! records a run (see [`stalls`](super::stalls)): where no beat came for [`STALL`], the first event behind the gap is preceded by
-//! a pause of every client, from the last event or beat on.
+//! A process that is stopped, or gets no processor, cannot say so while it lasts. So a run's observer (`stalls`) calls
+//! [`Tape::beat`] regularly: where no beat came for a quarter of a second, a pause of every client is written down in front of the
+//! next event, from the last event or beat on.
 
 use crate::journal::Journal;
 use std::future::Future;
