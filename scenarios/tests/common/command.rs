@@ -74,7 +74,16 @@ pub fn signal(name: &str, process: u32) {
 
 /// Looks again and again for ten seconds.
 pub fn wait_until(reached: impl Fn() -> bool) {
-    for _ in 0..1000 {
+    wait_for(1000, reached);
+}
+
+/// The same for a minute: several servers that start at once take their time.
+pub fn wait_until_started(reached: impl Fn() -> bool) {
+    wait_for(6000, reached);
+}
+
+fn wait_for(times: u32, reached: impl Fn() -> bool) {
+    for _ in 0..times {
         if reached() {
             return;
         }
