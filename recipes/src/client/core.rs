@@ -130,8 +130,18 @@ impl Shared {
         self.act(|core, now, out| core.machine.receive(now, conn, packet, |path| path.len(), out));
     }
 
+    /// Nobody waits for a watch any more. Its slot is free and the machine knows, in one step: the slot's number may be
+    /// another request's at once, which an event of this watch would reach.
     pub(super) fn drop_watch(&self, watch: u32) {
-        self.act(|core, now, out| core.machine.drop_watch(now, watch, (), out));
+        let slot = self.act(|core, now, out| {
+            let slot = core.slots.release(watch);
+            if let Slot::Pending(_) | Slot::Stream(..) = slot {
+                core.machine.drop_watch(now, watch, (), out);
+            }
+            slot
+        });
+        // A waker may be a task's last, and is not dropped under the lock.
+        drop(slot);
     }
 
     /// Ends the session on this side, whatever the ensemble knows of it.
@@ -290,4 +300,25 @@ fn pause_before_retry(timeout: u64, lost: bool) -> u64 {
 /// When the operating system has no random numbers to give.
 pub(super) fn random() -> u64 {
     getrandom::u64().expect("the operating system gives random numbers")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pause_before_a_reconnect_is_a_small_part_of_the_timeout() {
+        const SECOND: u64 = 1_000_000;
+        for (timeout, lost, most) in [
+            (2 * SECOND, true, SECOND / 10),
+            (2 * SECOND, false, SECOND / 5),
+            (8 * SECOND, true, SECOND * 2 / 5),
+            (60 * SECOND, true, SECOND),
+            (60 * SECOND, false, SECOND),
+        ] {
+            let drawn: Vec<u64> = (0..1000).map(|_| pause_before_retry(timeout, lost)).collect();
+            assert!(drawn.iter().all(|pause| *pause < most), "of {timeout} after {lost}");
+            assert!(drawn.iter().any(|pause| *pause > most / 2), "clients are spread over {most}");
+        }
+    }
 }

@@ -14,7 +14,7 @@ use super::clock::instant_in;
 use super::core::Shared;
 use super::request::{Root, Said};
 use super::session::Session;
-use crate::session::{Failure, Slot};
+use crate::session::Failure;
 use crate::zk::{Error, Event, Time, TreeEvent};
 
 /// Makes of an answer what the user asked for.
@@ -115,10 +115,7 @@ impl Future for Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         let Some(watch) = self.watch else { return };
-        let slot = self.shared.lock().slots.release(watch);
-        if let Slot::Pending(_) | Slot::Stream(..) = slot {
-            self.shared.drop_watch(watch);
-        }
+        self.shared.drop_watch(watch);
     }
 }
 
