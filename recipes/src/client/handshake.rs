@@ -8,7 +8,7 @@
 //! Only then does the session machine hear that it is connected. So no request and no watch reaches a server that does not know
 //! who asks: it would refuse the one, and may drop the events of the other (ZOOKEEPER-4799).
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -20,6 +20,7 @@ use super::options::Credentials;
 #[cfg(feature = "client-sasl")]
 use super::options::Sasl;
 use super::request::{Real, header};
+use super::session::shuffle;
 use crate::session::Incoming;
 use crate::wire::jute::{In, Out};
 use crate::wire::number;
@@ -77,10 +78,13 @@ impl Handshake {
 
     /// Step 1.
     async fn connect(&self, server: &Address) -> Result<Box<dyn Stream>, Failed> {
-        // A name is looked up for each attempt: what it stands for may have moved.
         let tcp = match server.host.parse::<IpAddr>() {
             Ok(ip) => TcpStream::connect((ip, server.port)).await?,
-            Err(_) => TcpStream::connect((server.host.as_str(), server.port)).await?,
+            // A name is looked up for each attempt: its addresses may have changed.
+            Err(_) => {
+                let found = tokio::net::lookup_host((server.host.as_str(), server.port)).await?;
+                dial(found.collect()).await?
+            }
         };
         tcp.set_nodelay(true)?;
         #[cfg(feature = "client-tls")]
@@ -89,6 +93,13 @@ impl Handshake {
         }
         Ok(Box::new(tcp))
     }
+}
+
+/// A connection with one of the addresses of a name: with the first that takes one, in an order of chance, as the Java client
+/// (`StaticHostProvider`). An attempt ends with the first address that says nothing; the next attempt begins with another one.
+async fn dial(mut addresses: Vec<SocketAddr>) -> std::io::Result<TcpStream> {
+    shuffle(&mut addresses);
+    TcpStream::connect(&addresses[..]).await
 }
 
 /// Step 2.
@@ -155,4 +166,37 @@ async fn read(stream: &mut Box<dyn Stream>) -> Result<Vec<u8>, Failed> {
     let mut frame = vec![0; usize::try_from(length).unwrap_or_default()];
     stream.read_exact(&mut frame).await?;
     Ok(frame)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::net::TcpListener;
+
+    #[test]
+    fn every_address_of_a_name_is_the_first_before_long() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it starts");
+        let listeners = [(); 3].map(|()| TcpListener::bind("127.0.0.1:0").expect("there is a free port"));
+        let addresses = listeners.each_ref().map(|listener| listener.local_addr().expect("it is bound"));
+        let dialed = || runtime.block_on(dial(addresses.to_vec())).expect("they all listen").peer_addr();
+        let first: BTreeSet<_> = (0..100).map(|_| dialed().expect("it is connected")).collect();
+        assert_eq!(
+            first,
+            BTreeSet::from(addresses),
+            "an address that takes connections and is mute may be any of them"
+        );
+    }
+
+    #[test]
+    fn an_address_at_which_nobody_listens_is_passed_over() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("it starts");
+        let listens = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+        let gone = TcpListener::bind("127.0.0.1:0").and_then(|gone| gone.local_addr()).expect("it was free");
+        let live = listens.local_addr().expect("it is bound");
+        for _ in 0..20 {
+            let dialed = runtime.block_on(dial(vec![gone, live])).expect("one of them listens");
+            assert_eq!(dialed.peer_addr().expect("it is connected"), live);
+        }
+    }
 }

@@ -145,7 +145,7 @@ impl Drop for Session {
 }
 
 /// So that the clients of an ensemble spread over its servers (`StaticHostProvider`).
-fn shuffle<T>(all: &mut [T]) {
+pub(super) fn shuffle<T>(all: &mut [T]) {
     for at in (1..all.len()).rev() {
         let other = random() % (at as u64 + 1);
         all.swap(at, usize::try_from(other).unwrap_or(at));
