@@ -287,14 +287,15 @@ impl<P: Protocol> Watches<P> {
             List::Data | List::Child => false,
         };
         let mut all: Vec<Watching<P::Path>> = Vec::new();
-        let mut length = MAX_REWATCH_BYTES;
+        let mut left = 0;
         for (list, path) in self.lists.keys().filter(|_| !flaws.has(Flaw::ForgetsWatches)) {
-            if length >= MAX_REWATCH_BYTES {
+            let length = bytes(path);
+            if all.is_empty() || left < length {
                 all.push(Watching { relative, ..Watching::default() });
-                length = 0;
+                left = MAX_REWATCH_BYTES;
             }
             if let Some(last) = all.last_mut().filter(|_| !is_forgotten(*list)) {
-                length += bytes(path);
+                left = left.saturating_sub(length);
                 last.list(*list).push(path.clone());
             }
         }

@@ -161,6 +161,29 @@ fn watches_are_registered_again_in_requests_of_limited_size() {
     assert!(out.iter().filter_map(believed).all(|all| all.relative == 7));
 }
 
+#[test]
+fn a_long_path_is_registered_again_in_a_request_of_its_own() {
+    const LONG: usize = 1_000_000;
+    let bytes = |path: &PathId| if *path == PathId(101) { LONG } else { PATH_BYTES };
+    let mut session = connected(8_000_000);
+    let out = &mut Vec::new();
+    for watch in 0..3 {
+        let ask = Ask::Get { path: PathId(100 + watch), watch: true };
+        session.ask(1, ask, Tag::default(), None, Some(watch), out);
+        let result = Ok(Answer::Nothing);
+        receive(&mut session, 2, ConnId(0), Down::Reply { xid: watch as i32 + 1, zxid: 7, result }, out);
+    }
+    receive(&mut session, 3, ConnId(0), Down::Fin, out);
+    session.attempt(4, ConnId(1), out);
+    out.clear();
+    session.receive(5, ConnId(1), welcome(8_000_000).into(), bytes, out);
+    let requests: Vec<Vec<PathId>> =
+        out.iter().filter_map(believed).map(|all| all.paths().copied().collect()).collect();
+    assert_eq!(requests.concat(), [100, 101, 102].map(PathId), "each of them once");
+    let alone = requests.iter().filter(|paths| paths.contains(&PathId(101))).all(|paths| paths.len() == 1);
+    assert!(alone, "with others a server would hang up: {requests:?}");
+}
+
 fn believed(out: &Out) -> Option<&Watching> {
     match out {
         Out::Send(_, Outgoing::Request { ask: Ask::SetWatches(watching), .. }) => Some(watching),
