@@ -210,6 +210,11 @@ impl Root {
                 requests.push(bounded(Request { op: number::MULTI_READ, body, arms: None })?);
             }
         }
+        if requests.is_empty() {
+            // A read of nothing has its place among the others, and its session, like any other.
+            end(&mut out);
+            requests.push(Request { op: number::MULTI_READ, body: out.done(), arms: None });
+        }
         Ok(requests)
     }
 

@@ -20,11 +20,14 @@
 //! assume that they are connected with one server: where it reads what another session was told is done, it waits with
 //! a write of its own first. The cases in `reconnects`, and the gap of `trees`, break connections: see [`Site::cut`].
 //!
+//! The rules in [`UNDER_FAULTS`] hold while connections break: a site may lose any connection at any time, as long as sessions
+//! find a server again within their timeout. The others need a connection that lasts, but for what they cut themselves.
+//!
 //! Some promises do not show through the trait alone, and are tested where they do:
 //!
 //! * how many round trips a flight costs, and that a dropped watch is gone at the server (its counts of packets and of
 //!   watches tell);
-//! * how a session ends by expiry, a paused process, and everything else that takes more than a broken connection;
+//! * a paused process, a clock that drifts, and everything else that takes more than a broken connection;
 //! * when a container goes (a server looks for empty ones once a minute);
 //! * that a `sync` waits: it does at a follower only, and a session does not know with whom it is connected;
 //! * that what comes and goes while a session is away stays untold: a session may be back before it comes;
@@ -34,6 +37,8 @@
 //! trait: what should happen and does not is given up after [`LIMIT`] of the implementation's own time.
 
 mod duties;
+mod expiry;
+mod faults;
 mod input;
 mod order;
 mod reads;
@@ -69,14 +74,30 @@ pub trait Site: Sync {
     /// connects again by itself, with the same server or another. Done when the session has noticed the loss.
     fn cut(&self, zk: &Self::Zk) -> impl Future<Output = ()> + Send;
 
+    /// Keeps a session that `open` gave away from every server until the ensemble has ended it, and lets it connect then. Done
+    /// when the session has learned that it has expired.
+    fn expire(&self, zk: &Self::Zk) -> impl Future<Output = ()> + Send;
+
     /// The path of a znode that does not exist and that nobody else will make. Its parent exists.
     fn directory(&self) -> String;
 }
 
+macro_rules! under_faults {
+    (@ [$($found:ident)*]) => { &[$(stringify!($found),)*] };
+    (@ [$($found:ident)*] under_faults { $($name:ident)* } $($rest:tt)*) => {
+        under_faults![@ [$($found)* $($name)*] $($rest)*]
+    };
+    (@ [$($found:ident)*] { $($name:ident)* } $($rest:tt)*) => { under_faults![@ [$($found)*] $($rest)*] };
+    ($($all:tt)*) => { under_faults![@ [] $($all)*] };
+}
+
 macro_rules! cases {
-    ($($module:ident { $($name:ident: $rule:literal,)* })*) => {
+    ($($module:ident $($under_faults:ident)? { $($name:ident: $rule:literal,)* })*) => {
         /// Every rule: its name, and what it says.
         pub const CASES: &[(&str, &str)] = &[$($((stringify!($name), $rule),)*)*];
+
+        /// The names of the rules that hold while connections break.
+        pub const UNDER_FAULTS: &[&str] = under_faults![$($($under_faults)? { $($name)* })*];
 
         /// Tries one rule by name.
         ///
@@ -125,12 +146,15 @@ cases! {
         the_root_is_a_znode: "the root is always there, and can be read as any znode",
         a_sync_needs_no_znode: "a sync is answered whether or not its path exists",
         a_write_of_its_own_lets_a_session_catch_up: "a read behind a write sees what others were told is done before",
+        a_read_of_nothing_is_a_request: "get_many without a path is answered in call order, and refused after close",
+        any_number_of_znodes_can_be_read_at_once: "get_many takes more paths than fit into one request of a server",
     }
     input {
         bad_paths_are_refused: "a bad path is refused as bad input by every method, and the session lives on",
         bad_operations_are_refused: "a multi with a bad path is refused as bad input, whatever else is in it",
         only_a_sequential_name_may_end_in_a_slash: "`directory/` is a good path for a sequential create only",
         odd_paths_are_good: "dots, spaces and most of Unicode are good in names, and come back as they were",
+        a_path_longer_than_a_request_is_refused: "a path that no server takes is refused as bad input by every method",
         too_much_data_is_refused: "a request larger than a server takes is refused as bad input",
         as_much_data_as_is_not_refused_is_written: "the largest write that is not refused is done, and can be read",
     }
@@ -204,6 +228,26 @@ cases! {
         what_is_over_can_be_closed: "closing twice, or beside another close, is Ok",
         a_close_that_is_not_awaited_changes_nothing: "a close that is dropped unpolled has not begun",
         a_session_that_is_closed_is_not_the_others: "the end of a session changes nothing for another",
+        a_close_begins_when_it_is_polled: "the limit of a close counts from its first poll, not from the call",
+    }
+    expiry {
+        an_expired_session_is_over_for_all: "after an expiry every request, watch and call is SessionOver(Expired)",
+    }
+    faults under_faults {
+        every_request_ends_in_call_order: "a request ends: answered, or ConnectionLoss, and never before an earlier one",
+        what_is_called_while_away_keeps_its_order: "requests called while away are applied in call order, or lost",
+        what_is_lost_is_done_once_or_never: "a request without an answer is applied once or never, and never late",
+        what_was_answered_is_never_contradicted: "a later answer is never older than an earlier one, over reconnects too",
+        a_loss_shows_in_the_status: "a lost request is a lost connection, and every connection counts two changes",
+        safe_until_is_never_too_late: "safe_until moves on with answers only, and not beyond a timeout from now",
+        a_watch_misses_nothing: "a watch of any kind fires for the first change, however often the connection breaks",
+        a_znode_made_again_while_away_is_told: "a znode that goes and comes again while away fires its watches",
+        a_watch_is_told_before_the_answer_that_shows_it: "a watch is ready before a read shows its change, reconnects or not",
+        a_watch_dropped_while_away_leaves_the_others: "a watch dropped while away takes no other watch along",
+        a_tree_watch_and_its_gaps_miss_nothing: "events, and a listing behind each gap, show every znode",
+        an_ephemeral_outlives_its_connections: "an ephemeral is the same after every reconnect",
+        a_dropped_duty_is_done_in_the_end: "a duty that is dropped while connections break is done before close ends",
+        a_close_ends_everything: "a close ends requests, watches and status, whether a connection is there or not",
     }
     reconnects {
         a_reconnect_is_counted: "a reconnect is one connection and two changes more, of the same session",
@@ -267,6 +311,19 @@ async fn close<Z: ZooKeeper>(zk: Z) {
 /// server the session is connected with, whereas a sync is none at the leader.
 async fn catch_up<Z: ZooKeeper>(zk: &Z) {
     must("multi", super::duty::settle(zk, "/").await);
+}
+
+/// Repeats an idempotent request until a connection has carried its answer.
+async fn insist<T, F>(what: &str, ask: impl Fn() -> F) -> T
+where
+    F: Future<Output = Result<T, Error>>,
+{
+    loop {
+        match ask().await {
+            Err(Error::ConnectionLoss) => {}
+            result => return must(what, result),
+        }
+    }
 }
 
 /// Waits until a session is connected again after the connection of `before`.

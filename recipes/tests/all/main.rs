@@ -3,6 +3,7 @@
 mod any_schedule;
 mod barrier;
 mod cancellation;
+mod clients_page;
 mod common;
 mod config;
 mod cost;

@@ -15,6 +15,11 @@ impl Requests<'_> {
         Requests { client, is_first: true }
     }
 
+    /// The same behind the first request.
+    pub fn goes_on(self) -> Self {
+        Requests { is_first: false, ..self }
+    }
+
     /// The next one as it came, its length in front; and its type (`ZooDefs.OpCode`), behind a number of the client's, which
     /// the first one, that opens the session, does not have.
     pub fn next(&mut self) -> io::Result<(Option<i32>, Vec<u8>)> {

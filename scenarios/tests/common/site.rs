@@ -1,47 +1,59 @@
-//! A real server as a place to try the behaviour suite: each session has a way of its own to it, which can be cut.
+//! Real servers as a place to try the behaviour suite: each session has a proxy of its own, whose connections can be cut.
 
 use super::open;
 use super::proxy::Proxy;
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 use zk_recipes::ZooKeeper;
 use zk_recipes::client::{Client, Options};
-use zk_recipes::zk::SessionId;
 use zk_recipes::zk::suite::{self, Site};
+use zk_recipes::zk::{CreateMode, SessionId};
 
-/// One server, and a way to it for each session.
+/// One server or an ensemble, and a proxy for each session.
 pub struct Real {
-    address: String,
-    below: String,
-    options: Options,
-    ways: Mutex<BTreeMap<SessionId, Proxy>>,
-    directories: AtomicU64,
+    ways: Ways,
 }
 
+/// Counted for all sites together: several of them may share a server.
+static DIRECTORIES: AtomicU64 = AtomicU64::new(0);
+
 impl Real {
-    /// The server at that address, with everything below a path of it; or the empty one for the root.
-    pub fn new(address: String, below: &str, options: Options) -> &'static Real {
-        let (below, ways) = (below.to_owned(), Mutex::default());
-        Box::leak(Box::new(Real { address, below, options, ways, directories: AtomicU64::new(0) }))
+    /// The servers at these addresses, with everything below a path of theirs; or the empty one for the root.
+    pub fn new(servers: String, below: &str, options: Options) -> &'static Real {
+        Real::with(Ways::new(servers, below, options, None))
+    }
+
+    /// The same, but connections break all the time.
+    pub fn under_faults(servers: String, options: Options, seed: u64) -> &'static Real {
+        Real::with(Ways::new(servers, "", options, Some(seed)))
+    }
+
+    fn with(ways: Ways) -> &'static Real {
+        Box::leak(Box::new(Real { ways }))
     }
 
     /// Tries every rule, and says which do not hold.
     pub async fn broken_rules(&'static self) -> Vec<&'static str> {
+        self.broken_of(suite::CASES.iter().map(|(name, _)| *name)).await
+    }
+
+    /// Tries these rules, and says which do not hold.
+    pub async fn broken_of(&'static self, rules: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
         let mut broken = Vec::new();
-        for (name, rule) in suite::CASES {
-            eprintln!("{name}: {rule}");
+        for name in rules {
+            eprintln!("{name}");
             // Each in a task of its own, so that one that panics does not hide the others.
             if tokio::spawn(suite::run(self, name)).await.is_err() {
-                broken.push(*name);
+                broken.push(name);
             }
         }
         broken
     }
 
-    /// The way that a session goes.
+    /// The proxy of a session.
     pub fn with_way<T>(&self, zk: &Client, work: impl FnOnce(&Proxy) -> T) -> T {
-        work(&self.ways.lock().expect("no case panics within")[&zk.session()])
+        work(&self.ways.of(zk))
     }
 }
 
@@ -49,20 +61,83 @@ impl Site for Real {
     type Zk = Client;
 
     async fn open(&self) -> Client {
-        let way = Proxy::to(&self.address);
-        let to = format!("{}{}", way.address(), self.below);
-        let zk = open(&to, self.options.clone()).await;
-        self.ways.lock().expect("no case panics within").insert(zk.session(), way);
-        zk
+        self.ways.open(|zk| zk).await
     }
 
     async fn cut(&self, zk: &Client) {
-        let before = zk.status();
-        self.with_way(zk, Proxy::cut);
-        zk.changed(before).await;
+        self.ways.cut(zk).await;
+    }
+
+    async fn expire(&self, zk: &Client) {
+        self.ways.expire(zk).await;
     }
 
     fn directory(&self) -> String {
-        format!("/suite-{}", self.directories.fetch_add(1, SeqCst))
+        format!("/suite-{}", DIRECTORIES.fetch_add(1, SeqCst))
+    }
+}
+
+/// A proxy for each session, and what a site does with it.
+pub struct Ways {
+    servers: String,
+    below: String,
+    options: Options,
+    seed: Option<u64>,
+    proxies: Mutex<BTreeMap<SessionId, Arc<Proxy>>>,
+    expired: AtomicU64,
+}
+
+impl Ways {
+    pub fn new(servers: String, below: &str, options: Options, seed: Option<u64>) -> Ways {
+        let (below, proxies) = (below.to_owned(), Mutex::default());
+        Ways { servers, below, options, seed, proxies, expired: AtomicU64::new(0) }
+    }
+
+    /// A session with a proxy of its own.
+    pub async fn open<Z: ZooKeeper>(&self, wrap: impl FnOnce(Client) -> Z) -> Z {
+        let number = self.proxies.lock().expect("no case panics within").len() as u64;
+        let proxy = match self.seed {
+            Some(seed) => Proxy::breaking(&self.servers, (seed + number) << 32 | 1),
+            None => Proxy::to(&self.servers),
+        };
+        let zk = wrap(open(&format!("{}{}", proxy.address(), self.below), self.options.clone()).await);
+        self.proxies.lock().expect("no case panics within").insert(zk.session(), Arc::new(proxy));
+        zk
+    }
+
+    /// The proxy of a session.
+    pub fn of<Z: ZooKeeper>(&self, zk: &Z) -> Arc<Proxy> {
+        self.proxies.lock().expect("no case panics within")[&zk.session()].clone()
+    }
+
+    /// Cuts a session's connection.
+    pub async fn cut<Z: ZooKeeper>(&self, zk: &Z) {
+        let before = zk.status();
+        self.of(zk).cut();
+        zk.changed(before).await;
+    }
+
+    /// Keeps a session away until another one is told that its ephemerals are gone.
+    pub async fn expire<Z: ZooKeeper>(&self, zk: &Z) {
+        let other = open(&format!("{}{}", self.servers, self.below), self.options.clone()).await;
+        let path = format!("/expires-{}", self.expired.fetch_add(1, SeqCst));
+        zk.create(&path, b"", CreateMode::Ephemeral).await.expect("the session lives");
+        let gone = loop {
+            let (found, watch) = other.exists_watch(&path).await.expect("the other session is not disturbed");
+            if found.is_some() {
+                break watch;
+            }
+            // Its server lags, and tells when it has caught up.
+            watch.await.expect("the other session lives");
+        };
+        let proxy = self.of(zk);
+        proxy.refuse(true);
+        proxy.cut();
+        gone.await.expect("the other session lives");
+        proxy.refuse(false);
+        let mut status = zk.status();
+        while status.over().is_none() {
+            status = zk.changed(status).await;
+        }
     }
 }

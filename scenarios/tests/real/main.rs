@@ -2,6 +2,7 @@
 //! these is not installed they say so and pass, unless `ZK_REQUIRE_REAL=1` and the like ask for them. One binary, linked
 //! once; each module says what it tries.
 
+mod clients;
 #[path = "../common/mod.rs"]
 mod common;
 mod conformance;

@@ -2,16 +2,14 @@
 //!
 //! Where no ZooKeeper is installed the test says so and passes, unless `ZK_REQUIRE_REAL=1` asks for it.
 
-use crate::common::proxy::Proxy;
-use std::collections::BTreeMap;
+use crate::common::site::Ways;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use zk_checker::history::{Header, Mode, Names, What};
 use zk_checker::{RuleId, RuleSet, Verdict};
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::suite::{self, Site};
-use zk_recipes::zk::{SessionId, ZooKeeper};
 use zk_scenarios::journal::Journal;
 use zk_scenarios::real::tape::{Scribe, Tape};
 use zk_scenarios::recorded::Recorded;
@@ -19,8 +17,7 @@ use zk_scenarios::recorded::Recorded;
 const SESSION: Options = Options::new(Duration::from_secs(2));
 
 struct Real {
-    address: String,
-    ways: Mutex<BTreeMap<SessionId, Proxy>>,
+    ways: Ways,
     tape: Arc<Tape>,
     number: AtomicU64,
 }
@@ -29,17 +26,16 @@ impl Site for Real {
     type Zk = Recorded<Client>;
 
     async fn open(&self) -> Recorded<Client> {
-        let way = Proxy::to(&self.address);
-        let zk = crate::common::open(&way.address(), SESSION).await;
-        self.ways.lock().expect("no case panics within").insert(zk.session(), way);
         let client = self.number.fetch_add(1, SeqCst) % 250;
-        Recorded::new(zk, Scribe::new(&self.tape, client as u16))
+        self.ways.open(|zk| Recorded::new(zk, Scribe::new(&self.tape, client as u16))).await
     }
 
     async fn cut(&self, zk: &Recorded<Client>) {
-        let before = zk.status();
-        self.ways.lock().expect("no case panics within")[&zk.session()].cut();
-        zk.changed(before).await;
+        self.ways.cut(zk).await;
+    }
+
+    async fn expire(&self, zk: &Recorded<Client>) {
+        self.ways.expire(zk).await;
     }
 
     fn directory(&self) -> String {
@@ -69,8 +65,7 @@ fn a_recorded_session_keeps_every_rule_of_the_suite() {
     let Some(server) = crate::common::server(Duration::from_millis(200)) else { return };
     let tape = Tape::new(journal());
     let real = Real {
-        address: server.address(),
-        ways: Mutex::default(),
+        ways: Ways::new(server.address(), "", SESSION, None),
         tape: tape.clone(),
         number: AtomicU64::new(0),
     };

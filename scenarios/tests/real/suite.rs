@@ -11,12 +11,21 @@ use std::time::Duration;
 
 use zk_recipes::ZooKeeper;
 use zk_recipes::client::{Client, Options};
-use zk_recipes::zk::suite::Site;
+use zk_recipes::zk::suite::{self, Site};
 use zk_recipes::zk::{CreateMode, Error, EventKind, Over, State};
 use zk_scenarios::real::{Server, ServerOptions, StartError};
 
 const TICK: Duration = Duration::from_millis(200);
 const SESSION: Options = Options::new(Duration::from_secs(2));
+
+/// For sessions that must not expire on a busy machine.
+const BUSY: Options = Options::new(Duration::from_secs(6));
+
+/// For sessions that connect again and again: they rest for up to a quarter of it.
+const SHORT: Options = Options::new(Duration::from_secs(3));
+
+/// How often connections break in other places.
+const SEEDS: u64 = 2;
 
 /// A server, or `None` and a word about it where none is installed.
 fn server() -> Option<Server> {
@@ -28,6 +37,34 @@ fn the_real_client_keeps_every_rule_of_the_suite() {
     let Some(server) = server() else { return };
     let broken = run(Real::new(server.address(), "", SESSION).broken_rules());
     assert!(broken.is_empty(), "rules that do not hold: {broken:?}");
+}
+
+/// Several sessions of a rule are connected with different servers, and a reconnect may change the server.
+#[test]
+fn the_real_client_keeps_every_rule_of_the_suite_on_three_servers() {
+    let Some(servers) = crate::common::ensemble(3, 2 * TICK) else { return };
+    let broken = run(Real::new(servers.address(), "", BUSY).broken_rules());
+    assert!(broken.is_empty(), "rules that do not hold: {broken:?}");
+}
+
+#[test]
+fn the_real_client_keeps_the_rules_for_faults_while_connections_break() {
+    let Some(server) = server() else { return };
+    keeps_rules_for_faults(&server.address());
+}
+
+#[test]
+fn the_real_client_keeps_the_rules_for_faults_on_three_servers_while_connections_break() {
+    let Some(servers) = crate::common::ensemble(3, 2 * TICK) else { return };
+    keeps_rules_for_faults(&servers.address());
+}
+
+fn keeps_rules_for_faults(servers: &str) {
+    for seed in 0..SEEDS {
+        let site = Real::under_faults(servers.to_owned(), SHORT, seed * 1000);
+        let broken = run(site.broken_of(suite::UNDER_FAULTS.iter().copied()));
+        assert!(broken.is_empty(), "rules that do not hold with seed {seed}: {broken:?}");
+    }
 }
 
 #[test]
@@ -93,10 +130,9 @@ fn a_server_that_crashes_is_a_lost_connection_and_then_another_one() {
         assert_eq!(caught.await, Err(Error::ConnectionLoss));
         let away = zk.status();
         assert_eq!((away.state, away.connection, away.changes), (State::Suspended, 1, first.changes + 1));
-        // Held back, not refused, until the connection is there again.
-        let held = zk.get("/a");
         server.start_again().unwrap();
-        assert!(held.await.is_ok());
+        // Held back, not refused, until the connection is there again; an attempt before the server is back would fail it.
+        assert!(zk.get("/a").await.is_ok());
         let back = zk.status();
         assert_eq!((back.state, back.connection, back.changes), (State::Connected, 2, first.changes + 2));
         // The watch came along.

@@ -286,8 +286,8 @@ impl ZooKeeper for SimClient {
 
     fn close(&self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send + use<> {
         let client = self.clone();
-        let until = self.now() + limit;
         async move {
+            let until = client.now() + limit;
             let _ =
                 futures_util::future::select(client.duties_done(), Box::pin(client.sleep_until(until))).await;
             match plain(client.send(|_| Ok(Ask::CloseSession), None, to_nothing)).await {

@@ -46,6 +46,7 @@ pub(super) async fn watched<T>(reply: Reply<T>) -> Result<(T, SimWatch), Error> 
 
 pub(super) fn known(paths: &mut Paths, text: &str) -> Result<PathId, Error> {
     path::validate(text)?;
+    path::validate_size(text, b"")?;
     Ok(paths.intern(text))
 }
 

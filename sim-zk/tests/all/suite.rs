@@ -1,9 +1,10 @@
 //! The behaviour that every implementation must show, on the simulation: one server and three, the calm network, and
 //! unsteady ones.
 
-use crate::common::{LIMIT, TIMEOUT};
+use crate::common::{LIMIT, TIMEOUT, hostile_ensemble, until_over};
 use sim_zk::choose::{Calm, Chooser, Rates, Seeded};
 use sim_zk::fault::Fault;
+use sim_zk::quirk::Quirk;
 use sim_zk::{Config, End, Process, Sim, SimClient};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,6 +24,12 @@ struct Simulated {
     directories: AtomicU32,
 }
 
+impl Simulated {
+    fn process(&self, zk: &SimClient) -> Process {
+        self.processes.lock().expect("no case panics within")[&zk.session()].clone()
+    }
+}
+
 impl Site for Simulated {
     type Zk = SimClient;
 
@@ -34,8 +41,16 @@ impl Site for Simulated {
     }
 
     async fn cut(&self, zk: &SimClient) {
-        self.processes.lock().expect("no case panics within")[&zk.session()].order(Fault::RequestLost);
-        assert_eq!(zk.sync("/").await, Err(Error::ConnectionLoss));
+        let before = zk.status();
+        self.process(zk).order(Fault::RequestLost);
+        // Where other faults strike as well, the session may be away already.
+        let lost = zk.sync("/").await;
+        assert!(lost == Err(Error::ConnectionLoss) || !before.is_connected(), "{before:?}: {lost:?}");
+    }
+
+    async fn expire(&self, zk: &SimClient) {
+        self.process(zk).inflict(Fault::SessionExpiry, 3 * TIMEOUT);
+        until_over(zk).await;
     }
 
     fn directory(&self) -> String {
@@ -45,11 +60,15 @@ impl Site for Simulated {
 
 /// Tries a rule, and says what was wrong.
 fn wrong(rule: &'static str, servers: u8, chooser: impl Chooser + 'static) -> Option<String> {
+    wrong_in(Config::default().with_servers(servers), rule, chooser)
+}
+
+fn wrong_in(world: Config, rule: &'static str, chooser: impl Chooser + 'static) -> Option<String> {
     let story = |sim: Sim| async move {
         let site = Simulated { sim, processes: Mutex::default(), directories: AtomicU32::new(0) };
         suite::run(&site, rule).await;
     };
-    let config = Config { link_latency: LINK_LATENCY, ..Config::default().with_servers(servers) };
+    let config = Config { link_latency: LINK_LATENCY, ..world };
     match catch_unwind(AssertUnwindSafe(|| Sim::run(config, LIMIT, chooser, (), story))) {
         Ok(run) => (run.end != End::Done).then(|| format!("it ended as {:?}", run.end)),
         Err(panic) => Some(match panic.downcast::<String>() {
@@ -77,6 +96,62 @@ fn every_rule_holds_on_unsteady_networks(servers: u8) {
         })
         .collect();
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// Connections break at every tenth request or so, on both ways and before notifications.
+fn breaking(seed: u64) -> Seeded {
+    let faults =
+        [Fault::RequestLost, Fault::ReplyLost, Fault::Disconnect, Fault::ReplyLate, Fault::WatchLost];
+    Seeded::new(seed, faults.into_iter().fold(Rates::NONE, |rates, fault| rates.with(fault, 0.04)))
+}
+
+fn every_rule_for_faults_holds_while_connections_break(servers: u8) {
+    let broken: Vec<String> = suite::UNDER_FAULTS
+        .iter()
+        .filter_map(|rule| {
+            let world = || hostile_ensemble(servers, 40);
+            let tried = |seed| Some((seed, wrong_in(world(), rule, breaking(seed))?));
+            let (seed, why) = (0..200).find_map(tried)?;
+            Some(format!("{rule}, seed {seed}: {why}"))
+        })
+        .collect();
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// Bugs of clients and servers, each with a rule for faults that notices it.
+const NOTICED: &[(Quirk, &str)] = &[
+    (Quirk::RepeatsLost, "what_is_lost_is_done_once_or_never"),
+    (Quirk::RepeatsLost, "an_ephemeral_outlives_its_connections"),
+    (Quirk::RepeatsLost, "a_dropped_duty_is_done_in_the_end"),
+    (Quirk::SwapsAnswers, "what_is_called_while_away_keeps_its_order"),
+    (Quirk::SwapsAnswers, "what_was_answered_is_never_contradicted"),
+    (Quirk::HidesLoss, "a_loss_shows_in_the_status"),
+    (Quirk::ExpiresAtLoss, "every_request_ends_in_call_order"),
+    (Quirk::ForgetsWatches, "a_watch_dropped_while_away_leaves_the_others"),
+    (Quirk::ForgetsAbsent, "a_watch_misses_nothing"),
+    (Quirk::ForgetsTrees, "a_tree_watch_and_its_gaps_miss_nothing"),
+    (Quirk::RegistersAsOfNow, "a_znode_made_again_while_away_is_told"),
+    (Quirk::LateNotices, "a_watch_is_told_before_the_answer_that_shows_it"),
+    (Quirk::KeepsEphemeral, "a_close_ends_everything"),
+];
+
+#[test]
+fn injected_bugs_break_rules_for_faults() {
+    for (quirk, rule) in NOTICED {
+        let world = |servers| Config { quirk: Some(*quirk), ..hostile_ensemble(servers, 40) };
+        let is_broken = |seed| [1, 3].iter().any(|n| wrong_in(world(*n), rule, breaking(seed)).is_some());
+        assert!((0..40).any(is_broken), "{rule} does not notice {quirk:?}");
+    }
+}
+
+#[test]
+fn every_rule_for_faults_holds_with_one_server_while_connections_break() {
+    every_rule_for_faults_holds_while_connections_break(1);
+}
+
+#[test]
+fn every_rule_for_faults_holds_with_three_servers_while_connections_break() {
+    every_rule_for_faults_holds_while_connections_break(3);
 }
 
 #[test]

@@ -105,6 +105,28 @@ pub(super) async fn odd_paths_are_good<S: Site>(site: &S) {
     close(zk).await;
 }
 
+pub(super) async fn a_path_longer_than_a_request_is_refused<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let before = zk.status();
+    let path = &below(&directory, &"a".repeat(path::MAX_REQUEST_BYTES));
+    bad("create", zk.create(path, b"", CreateMode::Persistent).await);
+    bad("delete", zk.delete(path, None).await);
+    bad("set", zk.set(path, b"", None).await);
+    bad("exists", zk.exists(path).await);
+    bad("exists_watch", zk.exists_watch(path).await.map(drop));
+    bad("get", zk.get(path).await);
+    bad("get_watch", zk.get_watch(path).await.map(drop));
+    bad("children", zk.children(path).await);
+    bad("children_watch", zk.children_watch(path).await.map(drop));
+    bad("get_many", zk.get_many(&[directory.clone(), path.clone()]).await);
+    bad("multi", zk.multi(vec![Op::Check { path: path.clone(), version: None }]).await);
+    bad("sync", zk.sync(path).await);
+    bad("watch_tree", zk.watch_tree(path).await.map(drop));
+    must("exists", zk.exists(&directory).await);
+    assert_eq!(zk.status(), before, "the session has not noticed");
+    close(zk).await;
+}
+
 pub(super) async fn too_much_data_is_refused<S: Site>(site: &S) {
     let (zk, directory) = start(site).await;
     let before = zk.status();

@@ -1,7 +1,7 @@
 //! Reads.
 
-use super::{Site, below, catch_up, close, make, must, refused, start};
-use crate::zk::{CreateMode, Error, ZooKeeper};
+use super::{Site, below, catch_up, close, make, must, now, refused, start};
+use crate::zk::{CreateMode, Error, Over, ZooKeeper, path};
 
 pub(super) async fn exists_tells_none<S: Site>(site: &S) {
     let (zk, directory) = start(site).await;
@@ -154,5 +154,37 @@ pub(super) async fn a_write_of_its_own_lets_a_session_catch_up<S: Site>(site: &S
     for other in others {
         close(other).await;
     }
+    close(zk).await;
+}
+
+pub(super) async fn a_read_of_nothing_is_a_request<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let set = zk.set(&directory, b"new", None);
+    let none = zk.get_many(&[]);
+    assert_eq!(must("get_many", none.await), []);
+    must("set", now("the answer to the set, called first,", set));
+    close(zk.clone()).await;
+    refused("get_many", zk.get_many(&[]).await, Error::SessionOver(Over::Closed));
+    refused("multi", zk.multi(Vec::new()).await, Error::SessionOver(Over::Closed));
+}
+
+pub(super) async fn any_number_of_znodes_can_be_read_at_once<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let before = zk.status();
+    let missing = below(&directory, &"m".repeat(900));
+    let there = [0, 1].map(|number| below(&directory, &format!("{number}{}", "n".repeat(900))));
+    for (path, data) in there.iter().zip([b"zero", b"one!"]) {
+        must("create", zk.create(path, data, CreateMode::Persistent).await);
+    }
+    let [zero, one] = &there;
+    let paths: Vec<String> = [zero, &missing, one].repeat(500).into_iter().cloned().collect();
+    assert!(paths.iter().map(String::len).sum::<usize>() > path::MAX_REQUEST_BYTES);
+    let found = must("get_many", zk.get_many(&paths).await);
+    assert_eq!(found.len(), paths.len());
+    for three in found.chunks(3) {
+        let data = three.iter().map(|found| found.as_ref().map(|data| data.data.as_slice()));
+        assert_eq!(data.collect::<Vec<_>>(), [Some(&b"zero"[..]), None, Some(b"one!")]);
+    }
+    assert_eq!(zk.status(), before, "the session has not noticed");
     close(zk).await;
 }

@@ -8,7 +8,7 @@ use futures_util::future::join;
 use super::{
     LIMIT, Site, below, catch_up, close, make, make_ephemeral, must, not_now, now, refused, soon, start,
 };
-use crate::zk::{CreateMode, Error, Op, Over, SessionId, State, Time, ZooKeeper};
+use crate::zk::{CreateMode, Duty, Error, Op, Over, SessionId, State, Time, ZooKeeper};
 
 const CLOSED: Error = Error::SessionOver(Over::Closed);
 
@@ -127,10 +127,6 @@ pub(super) async fn safe_until_follows_answers<S: Site>(site: &S) {
         safe <= after + zk.timeout(),
         "sent before {after:?}, but safe until {safe:?}: the sending counts"
     );
-    // As long as somebody cares and the connection is there, it moves on by itself.
-    zk.sleep_until(safe).await;
-    let later = zk.safe_until();
-    assert!(later > zk.now() && later > safe, "a session in good health stays safe: {safe:?}, {later:?}");
     close(zk).await;
 }
 
@@ -243,5 +239,31 @@ pub(super) async fn a_session_that_is_closed_is_not_the_others<S: Site>(site: &S
     catch_up(&zk).await;
     not_now("the end of another session's watch", &mut watch);
     assert_eq!(zk.status(), before);
+    close(zk).await;
+}
+
+pub(super) async fn a_close_begins_when_it_is_polled<S: Site>(site: &S) {
+    let (zk, directory) = start(site).await;
+    let other = site.open().await;
+    let limit = Duration::from_secs(5);
+    let closing = other.close(limit);
+    zk.sleep_until(zk.now() + limit).await;
+    // A duty of several round trips, and beside it a znode that the end of the session takes along.
+    let (first, last) = (below(&directory, "first"), below(&directory, "last"));
+    make(&other, &first).await;
+    make(&other, &last).await;
+    let (guid, connection) = (other.guid().to_string(), other.status().connection);
+    let own = below(&first, &format!("{guid}-lock-"));
+    must("create", other.create(&own, b"", CreateMode::EphemeralSequential).await);
+    make_ephemeral(&other, &below(&last, "e")).await;
+    drop(other.arm(Duty::Guid { directory: first.clone(), guid, connection }));
+    must("close", closing.await);
+    catch_up(&zk).await;
+    let first = must("exists", zk.exists(&first).await).expect("the directory was made");
+    let last = must("exists", zk.exists(&last).await).expect("the directory was made");
+    assert!(
+        first.pzxid < last.pzxid,
+        "the close did not wait for the duty: its limit counted from the call: {first:?}, {last:?}"
+    );
     close(zk).await;
 }
