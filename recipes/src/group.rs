@@ -33,8 +33,7 @@ pub struct GroupOptions {
     /// What a member does when the connection is lost.
     pub on_suspect: OnSuspect,
     /// How long before the end of the session a member has to have stopped; `None` for a tenth of the session timeout.
-    /// It must be shorter than the timeout. Between two heartbeats a third of the timeout may pass: a margin of more than
-    /// half loses holds on a calm network.
+    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
     pub margin: Option<Duration>,
 }
 
@@ -107,7 +106,7 @@ impl<Z: ZooKeeper> Group<Z> {
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the margin is not shorter than the session timeout.
+    /// breaks the rule of paths; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: GroupOptions) -> Result<Self, Error> {
         path::validate_directory(directory)?;
         margin_in(zk, options.margin)?;
@@ -136,7 +135,7 @@ impl<Z: ZooKeeper> Group<Z> {
     ///
     /// [`Error::AlreadyJoined`] for an id that this session has; [`is_taken`](Error::is_taken) with [`IfTaken::Fail`];
     /// [`is_bad_input`](Error::is_bad_input) for an id that is empty, has a slash, or breaks the rule of paths, for data that
-    /// do not fit into a request, and when a reconnect has made the session timeout as short as the margin; [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); with
+    /// do not fit into a request, and when a reconnect has made the session timeout too short for the margin; [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); with
     /// [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn join(&self, id: Option<&str>, data: &[u8]) -> Result<Membership<Z>, Error> {
         let path = match id {

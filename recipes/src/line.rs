@@ -155,7 +155,13 @@ impl Line {
                 Err(Error::NoNode) if self.parents != Parents::MustExist => {
                     is_missing = true;
                 }
-                Err(e) if e.is_retryable_refusal() => again(zk, status, e).await?,
+                Err(e) if e.is_retryable_refusal() => {
+                    if let Err(e) = again(zk, status, e).await {
+                        // Nothing was created: what was lost before has been looked for.
+                        armed.done();
+                        return Err(e);
+                    }
+                }
                 // The reply may be lost after the create was applied, so look before creating again.
                 Err(Error::ConnectionLoss) => {
                     is_missing = false;

@@ -38,8 +38,7 @@ pub struct LockOptions {
     pub on_suspect: OnSuspect,
     /// How long before the end of the session a holder has to have stopped; `None` for a tenth of the session timeout.
     /// It must cover the drift of the clocks over one timeout and the time a holder takes to stop.
-    /// It must be shorter than the timeout. Between two heartbeats a third of the timeout may pass: a margin of more than
-    /// half loses holds on a calm network.
+    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
     pub margin: Option<Duration>,
     /// What the znode holds, for whoever looks at it: who is asking, say.
     pub data: Vec<u8>,
@@ -106,7 +105,7 @@ impl<Z: ZooKeeper> Lock<Z> {
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the data do not fit into a request; the margin is not shorter than the session timeout.
+    /// breaks the rule of paths; the data do not fit into a request; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: LockOptions) -> Result<Self, Error> {
         let line =
             Line { directory: directory.to_owned(), marks: options.naming.lock(), parents: options.parents };
@@ -134,7 +133,7 @@ impl<Z: ZooKeeper> Lock<Z> {
     ///
     /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when somebody else deleted our
     /// znode; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
-    /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout as short as the margin.
+    /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout too short for the margin.
     pub async fn acquire(&self) -> Result<LockGuard<Z>, Error> {
         operation!(&self.zk, RECIPE, "acquire", &self.line.directory).of(self.stand()).await
     }
@@ -167,7 +166,8 @@ impl<Z: ZooKeeper> Lock<Z> {
     ///
     /// # Errors
     ///
-    /// As [`acquire`](Self::acquire).
+    /// As [`acquire`](Self::acquire); [`is_retryable_refusal`](Error::is_retryable_refusal) when an overloaded server has
+    /// refused requests for a third of the session timeout: nothing is left behind.
     pub async fn try_acquire(&self) -> Result<Option<LockGuard<Z>>, Error> {
         let attempt = async {
             margin_in(&self.zk, self.options.margin)?;

@@ -39,8 +39,7 @@ pub struct NamesOptions {
     /// What an owner does when the connection is lost.
     pub on_suspect: OnSuspect,
     /// How long before the end of the session an owner has to have stopped; `None` for a tenth of the session timeout.
-    /// It must be shorter than the timeout. Between two heartbeats a third of the timeout may pass: a margin of more than
-    /// half loses holds on a calm network.
+    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
     pub margin: Option<Duration>,
 }
 
@@ -131,7 +130,7 @@ impl<Z: ZooKeeper> Names<Z> {
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the margin is not shorter than the session timeout.
+    /// breaks the rule of paths; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: NamesOptions) -> Result<Self, Error> {
         path::validate_directory(directory)?;
         margin_in(zk, options.margin)?;

@@ -54,8 +54,7 @@ pub struct RevocableLockOptions {
     pub on_suspect: OnSuspect,
     /// How long before the end of the session a holder has to have stopped; `None` for a tenth of the session timeout.
     /// It must cover the drift of the clocks over one timeout and the time a holder takes to stop.
-    /// It must be shorter than the timeout. Between two heartbeats a third of the timeout may pass: a margin of more than
-    /// half loses holds on a calm network.
+    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
     pub margin: Option<Duration>,
     /// What the znode holds until somebody asks its owner to go; not the word itself.
     pub data: Vec<u8>,
@@ -130,7 +129,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
     /// breaks the rule of paths; the data do not fit into a request, or are the word that asks to go; the naming has no
-    /// such word; the margin is not shorter than the session timeout.
+    /// such word; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: RevocableLockOptions) -> Result<Self, Error> {
         let bad = |why: &str| Err(Error::BadInput(why.to_owned()));
         let Some(word) = options.naming.word() else {
@@ -211,7 +210,8 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     ///
     /// # Cancellation, Errors
     ///
-    /// As [`read`](Self::read), and so if it gives up by itself.
+    /// As [`read`](Self::read), and so if it gives up by itself; [`is_retryable_refusal`](Error::is_retryable_refusal) when an
+    /// overloaded server has refused requests for a third of the session timeout: nothing is left behind.
     pub async fn try_read(&self) -> Result<Option<RevocableRead<Z>>, Error> {
         let hold = operation!(&self.zk, RECIPE, "try_read", &self.line.directory)
             .attempt(self.stand_at_once(READ))
@@ -223,7 +223,8 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     ///
     /// # Cancellation, Errors
     ///
-    /// As [`read`](Self::read), and so if it gives up by itself.
+    /// As [`read`](Self::read), and so if it gives up by itself; [`is_retryable_refusal`](Error::is_retryable_refusal) when an
+    /// overloaded server has refused requests for a third of the session timeout: nothing is left behind.
     pub async fn try_write(&self) -> Result<Option<RevocableWrite<Z>>, Error> {
         let hold = operation!(&self.zk, RECIPE, "try_write", &self.line.directory)
             .attempt(self.stand_at_once(WRITE))

@@ -46,8 +46,7 @@ pub struct SharedLockOptions {
     pub on_suspect: OnSuspect,
     /// How long before the end of the session a holder has to have stopped; `None` for a tenth of the session timeout.
     /// It must cover the drift of the clocks over one timeout and the time a holder takes to stop.
-    /// It must be shorter than the timeout. Between two heartbeats a third of the timeout may pass: a margin of more than
-    /// half loses holds on a calm network.
+    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
     pub margin: Option<Duration>,
     /// What the znode holds, for whoever looks at it: who is asking, say.
     pub data: Vec<u8>,
@@ -120,7 +119,7 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the data do not fit into a request; the margin is not shorter than the session timeout.
+    /// breaks the rule of paths; the data do not fit into a request; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: SharedLockOptions) -> Result<Self, Error> {
         let (marks, parents) = (options.naming.shared(), options.parents);
         let line = Line { directory: directory.to_owned(), marks, parents };
@@ -148,7 +147,7 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     ///
     /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when somebody else deleted our
     /// znode; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
-    /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout as short as the margin.
+    /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout too short for the margin.
     pub async fn read(&self) -> Result<ReadGuard<Z>, Error> {
         operation!(&self.zk, RECIPE, "read", &self.line.directory).of(self.reading()).await
     }
@@ -204,7 +203,8 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     ///
     /// # Cancellation, Errors
     ///
-    /// As [`read`](Self::read), and so if it gives up by itself.
+    /// As [`read`](Self::read), and so if it gives up by itself; [`is_retryable_refusal`](Error::is_retryable_refusal) when an
+    /// overloaded server has refused requests for a third of the session timeout: nothing is left behind.
     pub async fn try_read(&self) -> Result<Option<ReadGuard<Z>>, Error> {
         let hold = operation!(&self.zk, RECIPE, "try_read", &self.line.directory)
             .attempt(self.stand_at_once(READ))
@@ -216,7 +216,8 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     ///
     /// # Cancellation, Errors
     ///
-    /// As [`read`](Self::read), and so if it gives up by itself.
+    /// As [`read`](Self::read), and so if it gives up by itself; [`is_retryable_refusal`](Error::is_retryable_refusal) when an
+    /// overloaded server has refused requests for a third of the session timeout: nothing is left behind.
     pub async fn try_write(&self) -> Result<Option<WriteGuard<Z>>, Error> {
         let marks = self.line.marks;
         let hold = operation!(&self.zk, RECIPE, "try_write", &self.line.directory)

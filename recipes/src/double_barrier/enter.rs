@@ -9,7 +9,7 @@ use super::roster::{Roster, name_of};
 use super::{DoubleBarrier, Inside, Leave, Reuse};
 use crate::hold::{Grant, Hold, OnSuspect};
 use crate::observe;
-use crate::race::{again, connected, first};
+use crate::race::{again, connected, first, unless_refused};
 use crate::zk::{Armed, Data, Error, Guid, Op, ZooKeeper};
 use futures_util::future::{Either, Shared};
 use futures_util::{FutureExt, TryFutureExt};
@@ -265,7 +265,8 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             None if !status.is_connected() => return Err(Error::ConnectionLoss),
             None => {}
         }
-        match first(self.settle_limit(), zk.changed(status)).await {
+        // To ask again what an overloaded server refuses would outlast the limit.
+        match first(unless_refused(self.settle_limit()), zk.changed(status)).await {
             // Refused, it says nothing of whether we were counted.
             Either::Left(Err(e)) if e.says_nothing_of_the_tree() => Err(Error::ConnectionLoss),
             Either::Left(settled) => settled,

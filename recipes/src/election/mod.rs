@@ -52,8 +52,7 @@ pub struct ElectionOptions {
     pub on_suspect: OnSuspect,
     /// How long before the end of the session a leader has to have stopped; `None` for a tenth of the session timeout.
     /// It must cover the drift of the clocks over one timeout and the time a leader takes to stop.
-    /// It must be shorter than the timeout. Between two heartbeats a third of the timeout may pass: a margin of more than
-    /// half loses holds on a calm network.
+    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
     pub margin: Option<Duration>,
     /// What the candidate's znode holds, for whoever looks at it: who is standing, say.
     pub data: Vec<u8>,
@@ -125,7 +124,7 @@ impl<Z: ZooKeeper> Election<Z> {
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the data do not fit into a request; the margin is not shorter than the session timeout.
+    /// breaks the rule of paths; the data do not fit into a request; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: ElectionOptions) -> Result<Self, Error> {
         let line = Line { directory: directory.to_owned(), marks: MARKS, parents: options.parents };
         line.validate(&options.data)?;
@@ -156,7 +155,7 @@ impl<Z: ZooKeeper> Election<Z> {
     ///
     /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when somebody else deleted our
     /// candidate; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
-    /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout as short as the margin.
+    /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout too short for the margin.
     pub async fn stand(&self) -> Result<Term<Z>, Error> {
         operation!(&self.zk, RECIPE, "stand", &self.line.directory).of(self.standing()).await
     }

@@ -71,8 +71,7 @@ pub struct PriorityLockOptions {
     pub on_suspect: OnSuspect,
     /// How long before the end of the session a holder has to have stopped; `None` for a tenth of the session timeout.
     /// It must cover the drift of the clocks over one timeout and the time a holder takes to stop.
-    /// It must be shorter than the timeout. Between two heartbeats a third of the timeout may pass: a margin of more than
-    /// half loses holds on a calm network.
+    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
     pub margin: Option<Duration>,
     /// What the znode holds until somebody asks its owner to go; not the word itself, which is `unlock`.
     pub data: Vec<u8>,
@@ -164,8 +163,8 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the data do not fit into a request, or are the word that asks to go; the margin is not
-    /// shorter than the session timeout.
+    /// breaks the rule of paths; the data do not fit into a request, or are the word that asks to go; the margin is
+    /// greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: PriorityLockOptions) -> Result<Self, Error> {
         path::validate_directory(directory)?;
         if options.data == WORD.as_bytes() {
@@ -200,7 +199,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     /// [`is_session_over`](Error::is_session_over); [`is_revoked`](Error::is_revoked) when it was asked to go while it
     /// waited: it has left the line; [`is_removed`](Error::is_removed) when somebody else deleted its znode;
     /// [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
-    /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout as short as the margin.
+    /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout too short for the margin.
     pub async fn read(&self, priority: Priority) -> Result<PriorityRead<Z>, Error> {
         operation!(&self.zk, RECIPE, "read", &self.directory).of(self.reading(priority)).await
     }

@@ -5,7 +5,7 @@ use super::gather::Patience;
 use super::layout::Layout;
 use super::{Core, Delivery};
 use crate::observe::operation;
-use crate::race::first;
+use crate::race::{bounded, first};
 use crate::receipt::Receipt;
 use crate::zk::{Error, ZooKeeper};
 use futures_util::future::Either;
@@ -153,7 +153,8 @@ impl<Z: ZooKeeper> Consumer<Z> {
     /// # Errors
     ///
     /// As [`take`](Self::take); also `ConnectionLoss` if the connection is lost while an item may have been taken: the
-    /// next call hands it out then.
+    /// next call hands it out then. [`is_retryable_refusal`](Error::is_retryable_refusal) when an overloaded server has refused
+    /// requests for a third of the session timeout: nothing was taken.
     pub async fn try_take(&mut self) -> Result<Option<Item>, Error> {
         let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
         operation!(&zk, self.core.recipe(), "try_take", &path).attempt(self.taking_at_once()).await
@@ -215,7 +216,8 @@ impl<Z: ZooKeeper> Consumer<Z> {
     ///
     /// # Errors
     ///
-    /// As [`claim`](Self::claim).
+    /// As [`claim`](Self::claim); [`is_retryable_refusal`](Error::is_retryable_refusal) when an overloaded server has refused
+    /// requests for a third of the session timeout: nothing was claimed.
     pub async fn try_claim(&mut self) -> Result<Option<Claimed<Z>>, Error> {
         let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
         operation!(&zk, self.core.recipe(), "try_claim", &path).attempt(self.claiming_at_once()).await
@@ -261,7 +263,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         let before = zk.status();
         if before.is_connected()
             && let Either::Left(result) =
-                first(self.gather(self.prefetch, Patience::GivesUp), zk.changed(before)).await
+                first(bounded(self.gather(self.prefetch, Patience::GivesUp)), zk.changed(before)).await
         {
             return result;
         }

@@ -40,6 +40,9 @@ use crate::zk::{EventKind, Over, SessionId, State, Status};
 use std::collections::VecDeque;
 use watches::Watches;
 
+/// An idle client sends so many pings in a session timeout.
+pub const PINGS_PER_TIMEOUT: u32 = 3;
+
 /// A request that waits for its answer, or for a connection.
 #[derive(Clone, Debug)]
 struct Pending<P: Protocol> {
@@ -191,7 +194,7 @@ impl<P: Protocol> ClientSession<P> {
             Phase::Waiting { until } | Phase::Connecting { until, .. } => Some(until),
             Phase::Up { .. } => {
                 // Java pings a second early once it is idle for a while; a third of the timeout is what counts.
-                let ping = self.last_sent + self.timeout / 3;
+                let ping = self.last_sent + self.timeout / u64::from(PINGS_PER_TIMEOUT);
                 let give_up = self.last_heard + self.timeout * 2 / 3;
                 Some(ping.min(give_up))
             }

@@ -27,5 +27,6 @@ mod refusals;
 mod revocable_lock;
 mod shapes;
 mod shared_lock;
+mod tries;
 mod two_phase_commit;
 mod worn;

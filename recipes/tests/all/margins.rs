@@ -1,4 +1,4 @@
-//! A margin that leaves nothing of the session timeout is refused, in words, before anything is sent.
+//! A margin that an idle hold could not survive is refused, in words, before anything is sent.
 
 use crate::common::bent::Bent;
 use crate::common::{Client, DIRECTORY, TIMEOUT, play};
@@ -10,8 +10,8 @@ use zk_recipes::group::{Group, GroupOptions};
 use zk_recipes::names::{Names, NamesOptions};
 use zk_recipes::zk::Error;
 use zk_recipes::{
-    Election, ElectionOptions, Lock, LockOptions, Priority, PriorityLock, PriorityLockOptions, RevocableLock,
-    RevocableLockOptions, SharedLock, SharedLockOptions,
+    Election, ElectionOptions, Lock, LockOptions, Priority, PriorityLock, PriorityLockOptions, Released,
+    RevocableLock, RevocableLockOptions, SharedLock, SharedLockOptions,
 };
 
 type Made = fn(&Client, Option<Duration>) -> Result<(), Error>;
@@ -42,19 +42,19 @@ const RECIPES: [(&str, Made); 7] = [
 ];
 
 #[test]
-fn a_margin_that_leaves_nothing_of_the_session_timeout_is_refused() {
+fn a_margin_of_more_than_half_of_the_session_timeout_is_refused() {
     for (recipe, made) in RECIPES {
         play(move |stage| async move {
             let a = stage.client("a").await;
-            for margin in [TIMEOUT, TIMEOUT + Duration::from_secs(1), Duration::MAX] {
-                let refused = made(&a, Some(margin)).expect_err("no hold would ever be held");
+            for margin in [TIMEOUT / 2 + Duration::from_micros(1), TIMEOUT * 2 / 3, TIMEOUT, Duration::MAX] {
+                let refused = made(&a, Some(margin)).expect_err("an idle hold would be lost");
                 assert!(refused.is_bad_input(), "{recipe}: {refused}");
                 let said = refused.to_string();
                 for figure in [format!("{margin:?}"), format!("{TIMEOUT:?}")] {
                     assert!(said.contains(&figure), "{recipe}: {said}");
                 }
             }
-            for margin in [None, Some(Duration::ZERO), Some(TIMEOUT - Duration::from_micros(1))] {
+            for margin in [None, Some(Duration::ZERO), Some(TIMEOUT / 2)] {
                 assert_eq!(made(&a, margin), Ok(()), "{recipe}: {margin:?}");
             }
         });
@@ -110,11 +110,10 @@ fn a_margin_that_a_reconnect_has_made_too_long_is_refused_before_anything_is_sen
             let a = stage.client("a").await;
             let mark = stage.mark();
             let refused =
-                asks(Bent::straight(&a.zk), Some(SHORTER)).await.expect_err("it would be lost at once");
+                asks(Bent::straight(&a.zk), Some(SHORTER)).await.expect_err("it would be lost while idle");
             assert!(refused.is_bad_input() && refused.to_string().contains("2s"), "{recipe}: {refused}");
             assert_eq!(a.sent(&stage, mark), [], "{recipe}");
-            let shorter = Some(SHORTER - Duration::from_micros(1));
-            assert_eq!(asks(Bent::straight(&a.zk), shorter).await, Ok(()), "{recipe}");
+            assert_eq!(asks(Bent::straight(&a.zk), Some(SHORTER / 2)).await, Ok(()), "{recipe}");
         });
     }
 }
@@ -137,5 +136,20 @@ fn a_margin_that_has_become_too_long_while_somebody_waited_is_told_and_leaves_no
         assert!(waits.await.is_err_and(|e| e.is_bad_input()));
         stage.settle().await;
         a.has_left_nothing(&stage, "the hold would have been lost at once");
+    });
+}
+
+#[test]
+fn an_idle_hold_with_the_greatest_margin_is_held_for_ten_timeouts() {
+    play(|stage| async move {
+        let a = stage.founder().await;
+        let held = a.acquires_with(LockOptions { margin: Some(TIMEOUT / 2), ..LockOptions::default() }).await;
+        let mut lost = Box::pin(held.lost());
+        for _ in 0..100 {
+            assert_eq!((&mut lost).now_or_never(), None);
+            stage.pass(&a, TIMEOUT / 10).await;
+        }
+        drop(lost);
+        assert_eq!(held.release().await, Ok(Released::Clean));
     });
 }

@@ -168,7 +168,8 @@ const HEAD: &str = "# What a refused request comes to\n\n\
     clean-up included, and this is what the calls of the scene came to. A test holds this table (`cargo test -p zk-recipes \
     refusals`). In every case nothing was left behind by the sessions, which live on, and another client got through.\n\n\
     * **ThrottledOp**: the server is overloaded ([`is_retryable_refusal`]). A call asks again, with pauses, as long as its \
-    limit and its session allow; so do releases and clean-up duties. Calls that make one request leave that to the caller.\n\
+    limit and its session allow, a `try_` call for a third of the session timeout; so do releases and clean-up duties. Calls that \
+    make one request leave that to the caller.\n\
     * **QuotaExceeded**, **NoAuth**: a quota or an access list forbids the request. A call ends with the error, and what it \
     has begun is undone. Clean-up duties ask again as long as the session lives.\n\
     * **unknown**: a server failed (`SystemError` and its like), or answered with a code of a later version \
