@@ -303,6 +303,8 @@ pub(crate) struct Client {
     pub(crate) paused: Moment,
     /// Pauses that last, one beside another: it goes on when the last of them ends.
     pub(crate) pauses: u32,
+    /// When it was stopped last, also if that was at once after it had gone on.
+    pub(crate) stopped: Moment,
     /// Begin and end of the latest pause that is over.
     pub(crate) last_pause: (Moment, Moment),
     /// Its latest session.
@@ -328,6 +330,7 @@ impl Client {
         died: Moment::NEVER,
         paused: Moment::NEVER,
         pauses: 0,
+        stopped: Moment::NEVER,
         last_pause: (Moment::NEVER, Moment::NEVER),
         session: Session(0),
         open: Vec::new(),

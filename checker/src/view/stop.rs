@@ -168,8 +168,9 @@ impl View {
         }
     }
 
-    /// A pause is over: what had to be done meanwhile must be done now.
-    pub(super) fn resume(&mut self, tables: Tables<'_>, client: u16, begin: Moment) {
+    /// A pause is over: what had to be done meanwhile must be done now. It began at `begin`, and nothing was heard since
+    /// `silent`.
+    pub(super) fn resume(&mut self, tables: Tables<'_>, client: u16, begin: Moment, silent: Moment) {
         let (now, settle) = (self.now, self.settle);
         for id in self.client(client).holds.clone() {
             let op = self.op(id);
@@ -178,7 +179,7 @@ impl View {
             }
             let object = &tables.objects[usize::from(op.object.0)];
             // Of what it heard in the pause nothing was sent in it.
-            let silent_too_long = now.at >= begin.at.max(op.believed.at) + self.patience(object, op.session);
+            let silent_too_long = now.at >= silent.at.max(op.believed.at) + self.patience(object, op.session);
             let session = self.session(op.session);
             // What the leader had heard may be a little older than what was answered; if it hears of a client by others, or
             // stood still itself, it may be much older, and shows nothing.

@@ -124,6 +124,7 @@ impl View {
                 let (begin, end) = stopped.last_pause;
                 let at_once = end.came() && now.at <= end.at.saturating_add(settle);
                 if !stopped.is_paused() {
+                    stopped.stopped = now;
                     stopped.paused = if at_once { begin } else { now };
                 }
                 self.excusable = true;
@@ -150,13 +151,16 @@ impl View {
         if kind != FaultKind::ClientPause {
             return;
         }
+        let is_sim = self.is_sim();
         let paused = self.client_mut(client);
         let begin = paused.paused;
+        // In reality a ping is answered in any gap between two stalls, and a capture does not show it.
+        let silent = if is_sim { begin } else { paused.stopped };
         paused.pauses = paused.pauses.saturating_sub(1);
         if begin.came() && paused.pauses == 0 {
             paused.paused = Moment::NEVER;
             paused.last_pause = (begin, now);
-            self.resume(tables, client, begin);
+            self.resume(tables, client, begin, silent);
         }
     }
 

@@ -121,6 +121,21 @@ fn mx_16_in_a_capture_only_a_pause_in_which_pings_were_missed_is_a_reason() {
 }
 
 #[test]
+fn mx_14_in_a_capture_pings_are_answered_between_two_stalls() {
+    // Ten in a row, a millisecond apart: longer than anybody may go without an answer.
+    let stalls = |length: &str, ends: &str| {
+        let stall = |at: u32| {
+            let end = if ends.is_empty() { format!("{at}.999") } else { ends.to_owned() };
+            format!("{at}.000 world fault slow_process a lasts {length}\n{end} world mended slow_process a\n")
+        };
+        let run = if ends.is_empty() { (1..=10).map(stall).collect() } else { stall(1) };
+        captured(&run, "12.000 a #1 unbelieve released\n").replace("settle 0.001", "settle 0.25")
+    };
+    says(&stalls("0.999", ""), "MX-14 vacuous, first nothing");
+    says(&stalls("9.999", "10.999"), "MX-14 fail, first MX-14");
+}
+
+#[test]
 fn mx_16_in_a_capture_a_znode_goes_because_some_client_deletes_it() {
     let told_gone = "8.001 a notice s1 deleted /lock/a-0\n";
     says(&captured(told_gone, "8.001 a #1 unbelieve lost\n"), "MX-16 fail");

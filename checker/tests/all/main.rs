@@ -28,6 +28,7 @@ mod names;
 mod priority_lock;
 mod probes;
 mod queues;
+mod refusals;
 mod revocation;
 mod revocation_in_time;
 mod rules;

@@ -315,6 +315,13 @@ fn zk_13_a_leader_that_others_have_left_stops() {
     };
     says(&reads("5.000"), "ZK-13 pass, first nothing");
     says(&reads("5.100"), "ZK-13 fail, first ZK-13");
+    // What a link had kept for it is a sign of life when it arrives.
+    let healed = |at: &str| {
+        let mended = "1.500 world fault link_cut link:2:1 lasts 2\n2.000 server:0 elected 1\n3.500 world mended link_cut link:2:1";
+        edit(&reads(at), "2.000 server:0 elected 1", mended)
+    };
+    says(&healed("6.500"), "ZK-13 pass, first nothing");
+    says(&healed("6.600"), "ZK-13 fail");
     // Who follows it may hear of it for as long, and wait for another syncLimit.
     let follows = |at: &str| without(&reads(at), "1.000 server:1 barrier");
     says(&follows("8.000"), "ZK-13 pass, first nothing");

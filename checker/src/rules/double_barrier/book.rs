@@ -368,6 +368,11 @@ impl Book {
         !view.healed || scene.at <= since.saturating_add(view.bound(part.object))
     }
 
+    /// Whether a call may have been ended by an access list or a failing server, and its znode may be there still.
+    pub(super) fn was_denied(scene: &Scene<'_>, part: &Part) -> bool {
+        scene.view.op(part.enter).refused != 0 && Self::may_linger(scene, part)
+    }
+
     /// How a part stands after an event, for one who entered, or made `ready`, and had called before: whether it takes
     /// part for certain, or may.
     fn stands(&self, scene: &Scene<'_>, part: &Part, of: &Part, index: u32) -> (bool, bool) {
@@ -384,10 +389,7 @@ impl Book {
         }
         match part.outcome {
             // An access list, or a failing server, may end a call that has registered: its znode goes after that.
-            Some(Outcome::Refused) if went(part.over) => {
-                let was_stopped = scene.view.op(part.enter).refused != 0;
-                (false, was_stopped && Self::may_linger(scene, part))
-            }
+            Some(Outcome::Refused) if went(part.over) => (false, Self::was_denied(scene, part)),
             Some(Outcome::Cancelled | Outcome::Unknown) if went(part.over) => {
                 (false, Self::may_linger(scene, part))
             }

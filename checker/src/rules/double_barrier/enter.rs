@@ -105,7 +105,8 @@ fn roster(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
         }
         let failed = |other: &Part| {
             let went = |index: u32| index < part.called.index;
-            (other.outcome == Some(Outcome::Refused) && went(other.over.index))
+            let refused = other.outcome == Some(Outcome::Refused) && went(other.over.index);
+            (refused && !Book::was_denied(scene, other))
                 || (other.left.came() && went(other.left.index))
         };
         if all.all(failed) {

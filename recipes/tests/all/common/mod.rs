@@ -5,10 +5,11 @@ pub mod every_await;
 pub mod left_alone;
 
 use sim_zk::choose::{Calm, Chooser, Point};
-use sim_zk::fault::{Fault, Place};
+use sim_zk::fault::Fault;
 use sim_zk::paths::Paths;
 use sim_zk::witness::{Happening, Kind, Witness};
 use sim_zk::{Config, End, Process, Sim, SimClient};
+use std::collections::VecDeque;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -84,11 +85,27 @@ where
     T: Send + 'static,
     F: Future<Output = T> + Send + 'static,
 {
+    let then = std::iter::repeat_n((fault, 0), times as usize - 1);
+    play_faults(std::iter::once((fault, nth)).chain(then), script)
+}
+
+/// The same, in which faults strike one after the other, each after so many places where it fits. Says whether the first of
+/// them struck.
+pub fn play_faults<T, F>(
+    faults: impl IntoIterator<Item = (Fault, usize)>,
+    script: impl FnOnce(Stage, Danger) -> F,
+) -> (T, bool)
+where
+    T: Send + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
     let danger = Danger::default();
-    let config = Config { faults: times, hostile_until: 500_000_000, ..Config::default() };
-    let strike = Strike { fault, left: nth, times, strikes: times, danger: danger.clone() };
+    let faults: VecDeque<_> = faults.into_iter().collect();
+    let count = faults.len();
+    let config = Config { faults: count as u32, hostile_until: 500_000_000, ..Config::default() };
+    let strike = Strike { faults, danger: danger.clone() };
     let (output, strike) = play_with(config, strike, |stage| script(stage, danger));
-    (output, strike.strikes < strike.times)
+    (output, strike.faults.len() < count)
 }
 
 /// From when on a fault may strike.
@@ -105,34 +122,25 @@ impl Danger {
     }
 }
 
-/// Calm, but for one kind of fault.
+/// Calm, but for faults that strike in their order.
 struct Strike {
-    fault: Fault,
-    left: usize,
-    /// How often it strikes, and how often it still will.
-    times: u32,
-    strikes: u32,
+    /// What strikes next, and after how many places where it fits.
+    faults: VecDeque<(Fault, usize)>,
     danger: Danger,
-}
-
-impl Strike {
-    fn index(&self, place: Place) -> Option<usize> {
-        place.faults().iter().position(|fault| *fault == self.fault)
-    }
 }
 
 impl Chooser for Strike {
     fn choose(&mut self, point: Point, _: u32) -> u32 {
-        let Point::Fault(place) = point else { return 0 };
-        let Some(index) = self.index(place) else { return 0 };
-        if self.strikes == 0 || !self.danger.0.load(Ordering::Relaxed) {
+        let (Point::Fault(place), Some((fault, left))) = (point, self.faults.front_mut()) else { return 0 };
+        let Some(index) = place.faults().iter().position(|fits| fits == fault) else { return 0 };
+        if !self.danger.0.load(Ordering::Relaxed) {
             return 0;
         }
-        if self.left > 0 {
-            self.left -= 1;
+        if *left > 0 {
+            *left -= 1;
             return 0;
         }
-        self.strikes -= 1;
+        self.faults.pop_front();
         index as u32 + 1
     }
 }

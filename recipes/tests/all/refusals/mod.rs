@@ -12,7 +12,7 @@ mod coordination;
 mod data;
 mod locks;
 
-use crate::common::{Client, Danger, Stage, play_storm, play_struck};
+use crate::common::{Client, Danger, Stage, play_faults, play_storm, play_struck};
 use futures_util::future::{BoxFuture, Either, select};
 use sim_zk::fault::Fault;
 use std::collections::{BTreeMap, BTreeSet};
@@ -203,6 +203,28 @@ fn an_overload_that_lasts_ends_no_call() {
                         came_to => came_to == "ThrottledOp" && ONE_REQUEST.contains(&call),
                     };
                     assert!(is_good, "{name}, {times} refusals from {nth} on: {call} came to {came_to}");
+                }
+                if !struck {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// A reply is lost, and one of the next requests is denied, most often the one that would find out what became of the first:
+/// nothing is left all the same, and nobody is kept out.
+#[test]
+fn a_lost_reply_and_a_refusal_leave_nothing() {
+    for (name, scene) in SCENES {
+        for (refusal, word) in [(Fault::AccessDenied, "NoAuth"), (Fault::ServerError, "unknown")] {
+            for (nth, then) in (0..).flat_map(|nth| (0..3).map(move |then| (nth, then))) {
+                let faults = [(Fault::ReplyLost, nth), (refusal, then)];
+                let (calls, struck) =
+                    play_faults(faults, |stage, danger| scene(Script { stage, danger, calls: Vec::new() }));
+                for Call { name: call, came_to } in calls {
+                    let is_good = ["ok", "timed out", "unknown", "claim lost", word].contains(&came_to);
+                    assert!(is_good, "{name}, {faults:?}: {call} came to {came_to}");
                 }
                 if !struck {
                     break;
