@@ -26,6 +26,9 @@ pub trait Client: Clone + Send + Sync + 'static {
     /// From here on requests belong to that operation.
     fn set_op(&self, op: u32);
 
+    /// The operation to which requests belong at present, or 0.
+    fn op(&self) -> u32;
+
     /// One of `n` ways to go on; 0 is the plain one.
     fn choose(&self, n: u32) -> u32;
 
@@ -84,6 +87,10 @@ impl Client for SimProcess {
 
     fn set_op(&self, op: u32) {
         self.process.set_op(op);
+    }
+
+    fn op(&self) -> u32 {
+        self.process.op()
     }
 
     fn choose(&self, n: u32) -> u32 {

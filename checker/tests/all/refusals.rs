@@ -56,9 +56,8 @@ fn db_7_who_may_not_read_that_it_is_open_is_told_of_that() {
 #[test]
 fn db_3_whoever_was_refused_may_be_counted_until_its_znode_has_gone() {
     let run = |code: &str| {
-        let denied = format!(
-            "0.005 a #1 send r9 get /b/0\n0.006 a #1 reply r9 {code}\n0.007 a #1 return refused\n"
-        );
+        let denied =
+            format!("0.005 a #1 send r9 get /b/0\n0.006 a #1 reply r9 {code}\n0.007 a #1 return refused\n");
         [double_barrier::HEAD, double_barrier::A_JOINS, &denied, double_barrier::B_OPENS].concat()
     };
     says(&run("no_auth 0x4"), "DB-3 pass");
@@ -77,15 +76,37 @@ fn two_creates(made: &str, answers: &str) -> String {
     )
 }
 
+/// Both clients were taken in by their servers, and the first one holds.
+fn held() -> String {
+    let taken = "0.001 server:1 attached s1 conn 1\n0.001 server:2 attached s2 conn 2\n0.001 a state";
+    let held = edit(&[ensemble::ENSEMBLE, ensemble::A_HOLDS].concat(), "0.001 a state", taken);
+    let served = "0.003 server:1 #1 served r2 0x4 conn 1\n0.004 a #1 reply r1";
+    [&edit(&held, "0.004 a #1 reply r1", served), "0.0045 b acquire#2 call /lock\n"].concat()
+}
+
+#[test]
+fn zk_3_a_read_does_not_wait_for_what_was_throttled() {
+    // The first one is throttled; its fault is told before the second one is sent, which exists already.
+    let run = |fault: &str| {
+        let requests = format!(
+            "0.005 b #2 send r3 create /lock\n{fault}0.005 b #2 send r4 create /lock\n0.005 b #2 send r5 create /lock/b-\n\
+             0.005 b #2 send r6 get /lock\n"
+        );
+        let served = "
+0.007 server:2 #2 txn 0x5 s2 create node_exists
+0.007 server:2 #2 txn 0x6 s2 create ok
+0.007 server:2 #2 created 0x6 /lock/b-0000000001 s0
+0.007 server:2 #2 served r6 0x6 conn 2
+";
+        [held(), requests, served.to_owned()].concat()
+    };
+    says(&run("0.005 world fault throttled b\n"), "ZK-3 pass, first nothing");
+    says(&run(""), "ZK-3 fail, first ZK-3");
+}
+
 #[test]
 fn zk_3_of_two_requests_either_may_be_the_one_that_was_throttled() {
-    let made = |made: &str, answers: &str| {
-        let taken = "0.001 server:1 attached s1 conn 1\n0.001 server:2 attached s2 conn 2\n0.001 a state";
-        let held = edit(&[ensemble::ENSEMBLE, ensemble::A_HOLDS].concat(), "0.001 a state", taken);
-        let served = "0.003 server:1 #1 served r2 0x4 conn 1\n0.004 a #1 reply r1";
-        let held = edit(&held, "0.004 a #1 reply r1", served);
-        [&held, "0.0045 b acquire#2 call /lock\n", &two_creates(made, answers)].concat()
-    };
+    let made = |made: &str, answers: &str| [held(), two_creates(made, answers)].concat();
     let first = "0.008 b #2 reply r3 throttled 0x4 conn 2\n0.008 b #2 reply r4 ok 0x5 conn 2\n";
     let second = "0.008 b #2 reply r3 ok 0x5 conn 2\n0.008 b #2 reply r4 throttled 0x5 conn 2\n";
     for answers in [first, second] {

@@ -137,6 +137,10 @@ impl client::Client for RealClient {
         self.part.scribe.set_op(op);
     }
 
+    fn op(&self) -> u32 {
+        self.part.scribe.op()
+    }
+
     fn choose(&self, n: u32) -> u32 {
         self.draw(n)
     }

@@ -159,6 +159,11 @@ impl Scribe {
         self.op.store(op, SeqCst);
     }
 
+    /// The operation to which requests belong at present, or 0.
+    pub fn op(&self) -> u32 {
+        self.op.load(SeqCst)
+    }
+
     /// The duties of this client's sessions.
     pub fn duties(&self) -> &Arc<Duties> {
         &self.duties

@@ -6,12 +6,14 @@
 //! of the time a session lives on pings alone, with all that is held through it.
 //!
 //! A hold is begun and given back by one operation at a time, since a request is recorded as one of the operation in hand; it is
-//! kept beside them. A client has one hold of an object at a time.
+//! kept beside them, in the name of none. A client has one hold of an object at a time.
 
 use super::group::{self, Member};
 use super::holding::{Belief, Held, give_back};
 use super::lock::Exclusive;
-use super::operation::{Call, Ended, nothing, observed_operation, operation, operation_until};
+use super::operation::{
+    Call, Ended, in_no_operation, nothing, observed_operation, operation, operation_until,
+};
 use super::priority_lock::{self, Urgent};
 use super::rounds::{Round, rounds};
 use super::shared_lock::Shared;
@@ -22,7 +24,7 @@ use crate::plan::Plan;
 use crate::sometimes;
 use crate::target::{Done, Setting, Stated, Target};
 use futures_util::FutureExt;
-use futures_util::future::{Abortable, BoxFuture, Either, Pending, abortable, pending, select};
+use futures_util::future::{Abortable, BoxFuture, Either, Pending, abortable, pending, ready, select};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use sim_zk::fault::Fault;
 use std::future::{Future, poll_fn};
@@ -323,9 +325,16 @@ impl<C: Client> Holder<'_, C> {
                 belief.use_resource();
             }
             belief.end(lost.unwrap_or(Why::Released));
-            GiveBack(give_back(client, object, held).boxed())
+            match lost {
+                None => GiveBack(give_back(client, object, held).boxed()),
+                // Its session may live on, and others wait: it must not stay until the round is over.
+                Some(_) => {
+                    drop(held);
+                    GiveBack(ready(()).boxed())
+                }
+            }
         };
-        Taken::Kept(keep.boxed())
+        Taken::Kept(in_no_operation(client, keep).boxed())
     }
 
     /// Becomes a member of a group, under a name that nobody else has.
@@ -347,7 +356,7 @@ impl<C: Client> Holder<'_, C> {
             let leaving = async move { operation(client, call, nothing, || Member::leave(member)).await };
             GiveBack(leaving.map(drop).boxed())
         };
-        Taken::Kept(keep.boxed())
+        Taken::Kept(in_no_operation(client, keep).boxed())
     }
 
     /// Registers a name of its own.
@@ -374,7 +383,7 @@ impl<C: Client> Holder<'_, C> {
             let releasing = async move { operation(client, call, given, || registered.release()).await };
             GiveBack(releasing.map(drop).boxed())
         };
-        Taken::Kept(keep.boxed())
+        Taken::Kept(in_no_operation(client, keep).boxed())
     }
 
     /// Step 2: something else, for so long or until the run comes to its end. Whether it was nothing at all.

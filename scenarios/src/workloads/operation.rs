@@ -3,7 +3,7 @@
 use crate::client::Client;
 use crate::journal::Journal;
 use futures_util::future::{Either, select};
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::time::Duration;
 use zk_checker::history::{ObjectId, OpId, Outcome, Verb};
@@ -162,6 +162,19 @@ pub async fn attempt<C: Client, T, F: Future<Output = Result<Option<T>, Error>>>
     let outcome = if matches!(ended, Ended::Done(None)) { Outcome::Refused } else { ended.outcome() };
     end(client, op, outcome);
     (op, ended)
+}
+
+/// Work beside the operation in hand: what it sends belongs to no operation.
+pub async fn in_no_operation<C: Client, T>(client: &C, work: impl Future<Output = T>) -> T {
+    let mut work = pin!(work);
+    poll_fn(|context| {
+        let op = client.op();
+        client.set_op(0);
+        let polled = work.as_mut().poll(context);
+        client.set_op(op);
+        polled
+    })
+    .await
 }
 
 fn begin<C: Client>(client: &C, call: Call, given: impl FnOnce(&mut Journal, u64, OpId)) -> OpId {

@@ -71,6 +71,11 @@ impl Process {
         self.sim.core().world.set_op(self.id, op);
     }
 
+    /// The operation of its user to which the process's requests belong at present, or 0.
+    pub fn op(&self) -> u32 {
+        self.sim.core().world.op(self.id)
+    }
+
     /// How many times the user was asked to drop what it waits for.
     pub fn cancels(&self) -> u32 {
         self.sim.core().processes[usize::from(self.id)].cancels

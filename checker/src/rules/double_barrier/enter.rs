@@ -106,8 +106,7 @@ fn roster(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
         let failed = |other: &Part| {
             let went = |index: u32| index < part.called.index;
             let refused = other.outcome == Some(Outcome::Refused) && went(other.over.index);
-            (refused && !Book::was_denied(scene, other))
-                || (other.left.came() && went(other.left.index))
+            (refused && !Book::was_denied(scene, other)) || (other.left.came() && went(other.left.index))
         };
         if all.all(failed) {
             let story = Story::new(format!("{who} entered at {when} with {id} in the roster: {roster}"))

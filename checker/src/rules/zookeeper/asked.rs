@@ -392,9 +392,14 @@ impl Asked {
         }
     }
 
+    /// Whether nobody can tell yet which of a client's requests was throttled.
+    fn is_mixed(&self, client: u16) -> bool {
+        self.mixed.get(usize::from(client)).is_some_and(|mixed| *mixed)
+    }
+
     /// Whether a request that was lost may be taken for this one, or one that was throttled was.
     fn mixes_up(&self, done: Done, client: u16) -> bool {
-        if self.mixed.get(usize::from(client)).is_some_and(|mixed| *mixed) {
+        if self.is_mixed(client) {
             return true;
         }
         let lost = |sent: &Sent| sent.is_lost && (sent.kind, sent.op) == (done.from.kind, done.from.op);
@@ -413,7 +418,7 @@ impl Asked {
         let waits = |sent: &&Sent| sent.index < read.sent.index && !sent.is_lost;
         let open = self.open.get(usize::from(read.client));
         let Some(write) = open.and_then(|open| open.iter().find(waits)) else { return };
-        if is_alone(scene, read.client) {
+        if is_alone(scene, read.client) && !self.is_mixed(read.client) {
             let what = format!("the read r{} of {} is answered", id.0, party(scene, read.session));
             let because =
                 format!("e{}: its write r{} before that has not been carried out", write.index, write.req.0);
