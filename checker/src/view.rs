@@ -223,15 +223,6 @@ impl View {
         }
     }
 
-    /// Until when the client of an operation may pause before it repeats what a server refused, for a quarter of the timeout at
-    /// the most: it may have no watch meanwhile. 0: nothing was refused.
-    pub(crate) fn pauses_until(&self, op: OpId, session: Session) -> u64 {
-        match self.op(op).refused {
-            0 => 0,
-            refused => refused + self.timeout_of(session) / 4 + self.settle,
-        }
-    }
-
     /// By when things that must happen have happened, counted from when nothing stands in their way.
     pub(crate) fn bound(&self, object: ObjectId) -> u64 {
         let open = self.line(object).waiting.len() as u64;

@@ -10,7 +10,7 @@
 
 use crate::observe;
 use crate::race::first;
-use crate::zk::backoff::back_off;
+use crate::zk::backoff::{back_off, back_off_denied};
 use crate::zk::{Data, Error, EventKind, Listing, Stat, Status, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
@@ -39,6 +39,8 @@ struct Inner<Z: ZooKeeper> {
     /// The connection over which it was last known to be ours.
     confirmed: u32,
     watch: Option<Shared<Z::Watch>>,
+    /// How many readings in a row an access list has refused.
+    denied: u32,
     /// A reading that is under way, and the connection it was sent on: it goes on when whoever waits for it is dropped.
     reading: Option<(Status, Reading<Z::Watch>)>,
 }
@@ -64,6 +66,7 @@ impl<Z: ZooKeeper> Own<Z> {
             version: 0,
             confirmed: zk.status().connection,
             watch: None,
+            denied: 0,
             reading: None,
         };
         Own { zk: zk.clone(), path, czxid, word, inner: Mutex::new(inner) }
@@ -114,7 +117,8 @@ impl<Z: ZooKeeper> Own<Z> {
         let status = self.zk.status();
         let mut inner = self.inner();
         if status.is_connected() && inner.watch.is_none() {
-            inner.reading.get_or_insert_with(|| (status, self.ask(true)));
+            let denied = inner.denied;
+            inner.reading.get_or_insert_with(|| (status, self.ask(true, denied)));
         }
     }
 
@@ -159,8 +163,8 @@ impl<Z: ZooKeeper> Own<Z> {
     pub(crate) async fn read(&self, status: Status) {
         let (sent_at, reading) = {
             let mut inner = self.inner();
-            let arm = inner.watch.is_none();
-            inner.reading.get_or_insert_with(|| (status, self.ask(arm))).clone()
+            let (arm, denied) = (inner.watch.is_none(), inner.denied);
+            inner.reading.get_or_insert_with(|| (status, self.ask(arm, denied))).clone()
         };
         let answer = reading.clone().await;
         {
@@ -170,6 +174,10 @@ impl<Z: ZooKeeper> Own<Z> {
                 return;
             }
             inner.reading = None;
+            inner.denied = match &answer {
+                Err(e) if e.is_denied() => inner.denied + 1,
+                _ => 0,
+            };
             match &answer {
                 Ok(Some(found)) if self.is_ours(found.stat) => self.take_down(&mut inner, found, sent_at),
                 Ok(_) => inner.is_removed = true,
@@ -198,27 +206,31 @@ impl<Z: ZooKeeper> Own<Z> {
         stat.ephemeral_owner == self.zk.session() && self.czxid.is_none_or(|czxid| stat.czxid == czxid)
     }
 
-    /// Sends the question: with a watch if none is armed.
-    fn ask(&self, arm: bool) -> Reading<Z::Watch> {
+    /// Sends the question, after so many in a row that were denied: with a watch if none is armed.
+    fn ask(&self, arm: bool, denied: u32) -> Reading<Z::Watch> {
         let of_data = |Data { data, stat }, watch| Found { stat, data, watch };
         let of_list = |Listing { stat, .. }, watch| Found { stat, data: Vec::new(), watch };
         let zk = &self.zk;
         match (self.word, arm) {
             (Some(_), true) => {
                 let get = zk.get_watch(&self.path);
-                self.found(async move { get.await.map(|(data, watch)| of_data(data, Some(watch.shared()))) })
+                self.found(denied, async move {
+                    get.await.map(|(data, watch)| of_data(data, Some(watch.shared())))
+                })
             }
             (Some(_), false) => {
                 let get = zk.get(&self.path);
-                self.found(async move { get.await.map(|data| of_data(data, None)) })
+                self.found(denied, async move { get.await.map(|data| of_data(data, None)) })
             }
             (None, true) => {
                 let list = zk.children_watch(&self.path);
-                self.found(async move { list.await.map(|(list, watch)| of_list(list, Some(watch.shared()))) })
+                self.found(denied, async move {
+                    list.await.map(|(list, watch)| of_list(list, Some(watch.shared())))
+                })
             }
             (None, false) => {
                 let exists = zk.exists(&self.path);
-                self.found(async move {
+                self.found(denied, async move {
                     let stat = exists.await?.ok_or(Error::NoNode)?;
                     Ok(Found { stat, data: Vec::new(), watch: None })
                 })
@@ -230,6 +242,7 @@ impl<Z: ZooKeeper> Own<Z> {
     /// to learn whether its znode is there; the pause is part of the reading, so that no task asks, or hears, before another.
     fn found(
         &self,
+        denied: u32,
         reading: impl Future<Output = Result<Found<Shared<Z::Watch>>, Error>> + Send + 'static,
     ) -> Reading<Z::Watch> {
         let zk = self.zk.clone();
@@ -238,7 +251,9 @@ impl<Z: ZooKeeper> Own<Z> {
                 Ok(found) => Ok(Some(found)),
                 Err(Error::NoNode) => Ok(None),
                 Err(e) => {
-                    if e.says_nothing_of_the_tree() {
+                    if e.is_denied() {
+                        back_off_denied(&zk, denied + 1).await;
+                    } else if e.says_nothing_of_the_tree() {
                         back_off(&zk, REFUSED).await;
                     }
                     Err(e)

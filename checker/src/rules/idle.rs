@@ -34,7 +34,7 @@ impl Idle {
         if op.phase != Phase::Open || !awake || op.in_flight > 0 || of.undelivered > 0 {
             return None;
         }
-        Some(Idle { promised: view.pauses_until(id, session) })
+        Some(Idle { promised: op.pauses_until })
     }
 
     /// A watch that is not armed, but that the client registers again when it is connected.

@@ -246,7 +246,7 @@ impl View {
         });
         // The answer to a downgrade tells, too, and so does that to what is asked again.
         let asks = self.asks_about(op.session, own.path) || op.in_flight > 0;
-        watched || self.is_downgrading(id) || asks || self.now.at < self.pauses_until(id, op.session)
+        watched || self.is_downgrading(id) || asks || self.now.at < op.pauses_until
     }
 
     /// Whether a writer's hold is just being made a reader's: meanwhile its holder does not act.

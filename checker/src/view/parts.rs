@@ -82,6 +82,8 @@ pub(crate) struct Op {
     pub(crate) in_flight: u32,
     /// When a server last refused a request of it, clean-up included, without a look at the tree; 0: never.
     pub(crate) refused: u64,
+    /// Until when its client may pause before it repeats that one, or asks after its own znode again.
+    pub(crate) pauses_until: u64,
     /// The largest depth among its replies.
     pub(crate) depth: u32,
     pub(crate) sends: u32,
@@ -146,6 +148,7 @@ impl Op {
         list: None,
         in_flight: 0,
         refused: 0,
+        pauses_until: 0,
         depth: 0,
         sends: 0,
         wakes: 0,

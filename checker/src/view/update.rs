@@ -473,11 +473,29 @@ impl View {
         Ok(req)
     }
 
+    /// A server has refused a request without a look at the tree. Its client may have no watch while it pauses: for a quarter of
+    /// the session timeout at the most, or for the whole if an access list forbids it to look after its own znode.
+    fn refused(&mut self, req: &Req, code: Code) {
+        let (now, timeout) = (self.now.at, self.timeout_of(req.session));
+        if self.op(req.op).phase != Phase::Unborn {
+            let op = &mut self.ops[req.op.0 as usize];
+            op.refused = now;
+            op.pauses_until = op.pauses_until.max(now + timeout / 4 + self.settle);
+        }
+        let Some(number) = self.contender_of(req.path) else { return };
+        let own = &self.contenders[number as usize];
+        if own.creator == req.session && self.op(own.op).phase != Phase::Unborn {
+            let pause = if code == Code::NoAuth { timeout } else { timeout / 4 };
+            let op = &mut self.ops[own.op.0 as usize];
+            op.pauses_until = op.pauses_until.max(now + pause + self.settle);
+        }
+    }
+
     fn reply(&mut self, tables: Tables<'_>, id: ReqId, code: Code, zxid: u64) -> Result<(), String> {
         let req = self.answer(id)?;
         let reply = self.now.index;
-        if code.tells_nothing() && self.op(req.op).phase != Phase::Unborn {
-            self.ops[req.op.0 as usize].refused = self.now.at;
+        if code.tells_nothing() {
+            self.refused(&req, code);
         }
         if req.depth != 0 {
             let op = &mut self.ops[req.op.0 as usize];

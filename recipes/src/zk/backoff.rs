@@ -17,9 +17,27 @@ pub(crate) async fn back_off<Z: ZooKeeper>(zk: &Z, refused: u32) {
     first(zk.changed(zk.status()), zk.sleep_until(until)).await;
 }
 
+/// The same after so many refusals by an access list, which rarely changes: a quarter of the session timeout, doubled from try
+/// to try up to the whole.
+pub(crate) async fn back_off_denied<Z: ZooKeeper>(zk: &Z, denied: u32) {
+    let until = zk.now() + pause_denied(zk.session(), zk.timeout(), denied);
+    first(zk.changed(zk.status()), zk.sleep_until(until)).await;
+}
+
 fn pause(session: SessionId, timeout: Duration, refused: u32) -> Duration {
-    let doubled = FIRST * 2u32.saturating_pow(refused.saturating_sub(1).min(16));
-    let pause = doubled.min(timeout / 4);
+    spread(session, doubled(FIRST, refused).min(timeout / 4))
+}
+
+fn pause_denied(session: SessionId, timeout: Duration, denied: u32) -> Duration {
+    spread(session, doubled(timeout / 4, denied.min(3)))
+}
+
+fn doubled(first: Duration, tries: u32) -> Duration {
+    first * 2u32.saturating_pow(tries.saturating_sub(1).min(16))
+}
+
+/// From three quarters of a pause to the whole.
+fn spread(session: SessionId, pause: Duration) -> Duration {
     // The golden ratio's multiples spread numbers that follow each other.
     let spread = (session.0 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
     pause * 3 / 4 + pause * spread as u32 / 1024
@@ -36,5 +54,8 @@ mod tests {
         assert_eq!(pauses, [37, 75, 150, 300, 600, 1125, 1125, 1125]);
         assert!(pause(SessionId(7), timeout, u32::MAX) <= timeout / 4);
         assert_ne!(pause(SessionId(1), timeout, 3), pause(SessionId(2), timeout, 3));
+        let denied: Vec<u128> = (1..6).map(|n| pause_denied(SessionId(0), timeout, n).as_millis()).collect();
+        assert_eq!(denied, [1125, 2250, 4500, 4500, 4500]);
+        assert!(pause_denied(SessionId(7), timeout, u32::MAX) <= timeout);
     }
 }
