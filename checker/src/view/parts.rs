@@ -84,6 +84,8 @@ pub(crate) struct Op {
     pub(crate) refused: u64,
     /// Until when its client may pause before it repeats that one, or asks after its own znode again.
     pub(crate) pauses_until: u64,
+    /// One was refused of the requests that are under way: it pauses when the last of them is answered.
+    pub(crate) pauses_then: bool,
     /// The largest depth among its replies.
     pub(crate) depth: u32,
     pub(crate) sends: u32,
@@ -149,6 +151,7 @@ impl Op {
         in_flight: 0,
         refused: 0,
         pauses_until: 0,
+        pauses_then: false,
         depth: 0,
         sends: 0,
         wakes: 0,

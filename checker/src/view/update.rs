@@ -467,8 +467,12 @@ impl View {
         req.answered = true;
         let req = *req;
         if req.depth != 0 {
-            let op = &mut self.ops[req.op.0 as usize];
+            let timeout = self.timeout_of(req.session);
+            let (until, op) = (self.now.at + timeout / 4 + self.settle, &mut self.ops[req.op.0 as usize]);
             op.in_flight -= 1;
+            if op.in_flight == 0 && std::mem::take(&mut op.pauses_then) {
+                op.pauses_until = op.pauses_until.max(until);
+            }
         }
         Ok(req)
     }
@@ -480,6 +484,7 @@ impl View {
         if self.op(req.op).phase != Phase::Unborn {
             let op = &mut self.ops[req.op.0 as usize];
             op.refused = now;
+            op.pauses_then = op.in_flight > 0;
             op.pauses_until = op.pauses_until.max(now + timeout / 4 + self.settle);
         }
         let Some(number) = self.contender_of(req.path) else { return };

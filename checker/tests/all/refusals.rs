@@ -16,6 +16,14 @@ fn mx_7_who_was_refused_pauses_before_it_asks_again() {
     let looked_at = refused("0.500 world fault reply_late b\n0.900");
     says(&looked_at, "MX-7 pass, first nothing");
     says(&refused("0.500 world fault reply_late b\n1.016"), "MX-7 fail");
+    // It begins when the last one is answered of those that were sent with it.
+    let beside = |until: &str| {
+        let b = without(&B_WAITS.replace("reply r5 ok 0x4", "reply r5 throttled 0x4"), "arm s2");
+        let b = edit(&b, "0.014 b #2 reply r5", "0.012 b #2 send r6 exists /lock\n0.014 b #2 reply r5");
+        [HEAD, A_HOLDS, &b, "0.500 b #2 reply r6 ok 0x4\n", until, " b #2 return cancelled\n"].concat()
+    };
+    says(&beside("1.500"), "MX-7 pass, first nothing");
+    says(&beside("1.502"), "MX-7 fail");
     // The next request does not make it longer.
     let asked = "0.100 b #2 send r6 children /lock\n0.101 b #2 reply r6 ok 0x4\n1.016";
     says(&refused(asked), "MX-7 fail");

@@ -437,4 +437,7 @@ fn zk_14_each_persistent_watch_is_registered_again() {
     says(&run(&["/x", "/y"]), "ZK-14 pass, first nothing");
     says(&run(&["/y"]), "ZK-14 fail, first ZK-14");
     says(&run(&["/x"]), "ZK-14 fail, first ZK-14");
+    // Beside a one-shot watch on its path, that it was given up is not told.
+    let told = "0.022 server:1 fire s2 data_changed /x 0x0 conn 3\n0.030 b send r4";
+    says(&edit(&run(&["/y"]), "0.030 b send r4", told), "ZK-14 pass");
 }

@@ -151,10 +151,11 @@ impl Kept {
         }
     }
 
-    /// Registering again told of a change.
+    /// Registering again told of a change. A persistent watch beside a one-shot one on its path may have been given up: that
+    /// is not told.
     pub(super) fn told(&mut self, conn: Conn, path: Sym, kind: Notify) {
         self.kept_promise(conn, |want| {
-            want.path == path && want.mode.is_one_shot() && is_told(want.table, kind)
+            want.path == path && (!want.mode.is_one_shot() || is_told(want.table, kind))
         });
     }
 
