@@ -22,7 +22,7 @@ fn mx_7_who_was_refused_pauses_before_it_asks_again() {
         let b = edit(&b, "0.014 b #2 reply r5", "0.012 b #2 send r6 exists /lock\n0.014 b #2 reply r5");
         [HEAD, A_HOLDS, &b, "0.500 b #2 reply r6 ok 0x4\n", until, " b #2 return cancelled\n"].concat()
     };
-    says(&beside("1.500"), "MX-7 pass, first nothing");
+    says(&beside("1.500"), "MX-7 pass");
     says(&beside("1.502"), "MX-7 fail");
     // The next request does not make it longer.
     let asked = "0.100 b #2 send r6 children /lock\n0.101 b #2 reply r6 ok 0x4\n1.016";
@@ -108,8 +108,8 @@ fn zk_3_a_read_does_not_wait_for_what_was_throttled() {
 ";
         [held(), requests, served.to_owned()].concat()
     };
-    says(&run("0.005 world fault throttled b\n"), "ZK-3 pass, first nothing");
-    says(&run(""), "ZK-3 fail, first ZK-3");
+    says(&run("0.005 world fault throttled b\n"), "ZK-3 pass");
+    says(&run(""), "ZK-3 fail");
 }
 
 #[test]
