@@ -105,7 +105,7 @@ impl View {
                 self.create(tables, event, path, czxid, owner);
             }
             What::Lost { req } => {
-                let sent = self.answer(req)?;
+                let sent = self.answer(req, true)?;
                 self.disturb(sent.op);
             }
             What::Notice { session, kind, path, .. } => self.noticed(event.who, session, kind, path),
@@ -454,7 +454,7 @@ impl View {
     }
 
     /// A request is over, one way or the other.
-    fn answer(&mut self, id: ReqId) -> Result<Req, String> {
+    fn answer(&mut self, id: ReqId, is_lost: bool) -> Result<Req, String> {
         if self.requests.forgot(id.0 as usize) {
             return Err(format!("a second answer to r{}", id.0));
         }
@@ -470,8 +470,10 @@ impl View {
             let timeout = self.timeout_of(req.session);
             let (until, op) = (self.now.at + timeout / 4 + self.settle, &mut self.ops[req.op.0 as usize]);
             op.in_flight -= 1;
-            if op.in_flight == 0 && std::mem::take(&mut op.pauses_then) {
+            if op.in_flight == 0 && op.pauses_then {
                 op.pauses_until = op.pauses_until.max(until);
+                // Whoever was refused one and lost another looks for the lost one first.
+                op.pauses_then = is_lost;
             }
         }
         Ok(req)
@@ -497,7 +499,7 @@ impl View {
     }
 
     fn reply(&mut self, tables: Tables<'_>, id: ReqId, code: Code, zxid: u64) -> Result<(), String> {
-        let req = self.answer(id)?;
+        let req = self.answer(id, false)?;
         let reply = self.now.index;
         if code.tells_nothing() {
             self.refused(&req, code);

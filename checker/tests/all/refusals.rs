@@ -24,6 +24,13 @@ fn mx_7_who_was_refused_pauses_before_it_asks_again() {
     };
     says(&beside("1.500"), "MX-7 pass");
     says(&beside("1.502"), "MX-7 fail");
+    // Whoever lost that one looks for it first.
+    let lost = |until: &str| {
+        let again = "0.500 b #2 lost r6\n0.600 b #2 send r7 exists /lock\n0.700 b #2 reply r7 ok 0x4";
+        beside(until).replace("0.500 b #2 reply r6 ok 0x4", again)
+    };
+    says(&lost("1.700"), "MX-7 pass");
+    says(&lost("1.702"), "MX-7 fail");
     // The next request does not make it longer.
     let asked = "0.100 b #2 send r6 children /lock\n0.101 b #2 reply r6 ok 0x4\n1.016";
     says(&refused(asked), "MX-7 fail");

@@ -82,6 +82,12 @@ pub static STATED: Stated = Stated {
 /// For how many session timeouts the rounds last, by turns. All clients agree on it, so that none is far ahead of the others.
 const TIMEOUTS: [u32; 3] = [1, 10, 3];
 
+/// How long somebody waits for what is held for that time: for longer, but not beyond the end of a run whose sessions have a
+/// long timeout.
+fn patience(held: Duration) -> Duration {
+    held + held.min(Duration::from_secs(60))
+}
+
 /// Something that is held, or waited for.
 #[derive(Clone, Debug)]
 struct Thing {
@@ -422,7 +428,7 @@ impl<C: Client> Holder<'_, C> {
         let is_it = |thing: &&Thing| thing.sort == Sort::Lock && thing.owner == Some(next);
         let Some(at) = self.things.iter().position(|thing| is_it(&thing)) else { return };
         let lock = <Lock<_> as Exclusive<_>>::on(self.zk, &self.things[at].path).expect("a good path");
-        let limit = 2 * time;
+        let limit = patience(time);
         let acquiring = || lock.acquire_within(limit);
         self.wait_for(ObjectId(at as u16), Verb::Acquire, limit, acquiring).await;
     }
@@ -431,7 +437,8 @@ impl<C: Client> Holder<'_, C> {
     async fn stand_for_office(&self, time: Duration) {
         let election = Election::new(self.zk, election::DIRECTORY, ElectionOptions::default());
         let election = election.expect("a good path");
-        self.wait_for(OFFICE, Verb::Stand, 2 * time, || election.stand_within(2 * time)).await;
+        let limit = patience(time);
+        self.wait_for(OFFICE, Verb::Stand, limit, || election.stand_within(limit)).await;
     }
 
     /// Waits for something that others hold, and has it for a session timeout, or for longer if nobody was before it.
