@@ -140,7 +140,7 @@ fn a_removal_waits_for_the_last_of_several_requests_on_their_way() {
 
 #[test]
 fn watches_are_registered_again_in_requests_of_limited_size() {
-    const WATCHES: u32 = 20_000;
+    const WATCHES: u32 = 100_000;
     let mut session = connected(8_000_000);
     let out = &mut Vec::new();
     for watch in 0..WATCHES {
