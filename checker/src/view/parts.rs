@@ -84,8 +84,11 @@ pub(crate) struct Op {
     pub(crate) refused: u64,
     /// Until when its client may pause before it repeats that one, or asks after its own znode again.
     pub(crate) pauses_until: u64,
-    /// One was refused of the requests that are under way: it pauses when the last of them is answered.
+    /// One was refused of the requests that are under way: it pauses when the last of them is answered, and of those that
+    /// follow at once.
     pub(crate) pauses_then: bool,
+    /// When the last of them was answered; what is sent later ends the pause.
+    pub(crate) pauses_from: u64,
     /// The largest depth among its replies.
     pub(crate) depth: u32,
     pub(crate) sends: u32,
@@ -152,6 +155,7 @@ impl Op {
         refused: 0,
         pauses_until: 0,
         pauses_then: false,
+        pauses_from: 0,
         depth: 0,
         sends: 0,
         wakes: 0,

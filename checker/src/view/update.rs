@@ -411,9 +411,11 @@ impl View {
             let preempts = self.line(self.op(req.op).object).kind == Kind::PriorityLock
                 && self.op(req.op).is_acquire()
                 && matches!(req.kind, Request::Set | Request::Delete);
+            let (now, settle) = (self.now.at, self.settle);
             let op = &mut self.ops[req.op.0 as usize];
             req.depth = op.depth + 1;
             op.sends += u32::from(!preempts);
+            op.pauses_then &= op.in_flight > 0 || now <= op.pauses_from.saturating_add(settle);
             op.in_flight += 1;
         }
         match req.kind {
@@ -473,7 +475,7 @@ impl View {
             if op.in_flight == 0 && op.pauses_then {
                 op.pauses_until = op.pauses_until.max(until);
                 // Whoever was refused one and lost another looks for the lost one first.
-                op.pauses_then = is_lost;
+                op.pauses_from = if is_lost { u64::MAX } else { self.now.at };
             }
         }
         Ok(req)
@@ -486,7 +488,7 @@ impl View {
         if self.op(req.op).phase != Phase::Unborn {
             let op = &mut self.ops[req.op.0 as usize];
             op.refused = now;
-            op.pauses_then = op.in_flight > 0;
+            (op.pauses_then, op.pauses_from) = (true, now);
             op.pauses_until = op.pauses_until.max(now + timeout / 4 + self.settle);
         }
         let Some(number) = self.contender_of(req.path) else { return };

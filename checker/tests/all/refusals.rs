@@ -31,7 +31,13 @@ fn mx_7_who_was_refused_pauses_before_it_asks_again() {
     };
     says(&lost("1.700"), "MX-7 pass");
     says(&lost("1.702"), "MX-7 fail");
-    // The next request does not make it longer.
+    // Something else was to be asked before it.
+    let at_once = |until: &str| {
+        refused(&format!("0.014 b #2 send r6 exists /lock\n0.700 b #2 reply r6 ok 0x4\n{until}"))
+    };
+    says(&at_once("1.700"), "MX-7 pass");
+    says(&at_once("1.702"), "MX-7 fail");
+    // A request that comes later does not make it longer.
     let asked = "0.100 b #2 send r6 children /lock\n0.101 b #2 reply r6 ok 0x4\n1.016";
     says(&refused(asked), "MX-7 fail");
 }
