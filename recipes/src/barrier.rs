@@ -122,7 +122,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
                 false => None,
             };
             let create = self.zk.create(&self.path, &[], mode);
-            match behind(making, create).await {
+            match behind(making, create).await? {
                 Ok(_) | Err(Error::NodeExists) => return Ok(()),
                 Err(Error::NoNode) => is_missing = true,
                 Err(e) => again(&self.zk, status, e).await?,

@@ -138,7 +138,7 @@ pub(crate) async fn claim<Z: ZooKeeper>(
         let making = if is_missing { Some(terms.parents.make_for(zk, path)?) } else { None };
         let create = zk.create(path, data, CreateMode::Ephemeral);
         is_missing = false;
-        let czxid = match behind(making, create).await {
+        let czxid = match behind(making, create).await? {
             Ok(created) => created.stat.czxid,
             Err(Error::NoNode) => {
                 armed.done();

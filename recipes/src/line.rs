@@ -140,7 +140,7 @@ impl Line {
             let making = is_missing.then(|| self.parents.make(zk, &self.directory));
             let create = zk.create(&prefix, data, CreateMode::EphemeralSequential);
             let looked = look();
-            match behind(making, create).await {
+            match behind(making, create).await? {
                 Ok(created) => {
                     armed.narrow(Duty::Path(created.path.clone()));
                     let place = Place { path: created.path, czxid: created.stat.czxid, armed };

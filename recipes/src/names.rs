@@ -218,7 +218,7 @@ impl<Z: ZooKeeper> Names<Z> {
                 if is_missing { Some(self.options.parents.make_for(&self.zk, &own.path)?) } else { None };
             let create = self.zk.create(&own.path, content, CreateMode::Persistent);
             is_missing = false;
-            match behind(making, create).await {
+            match behind(making, create).await? {
                 Ok(_) => return Ok(own),
                 Err(Error::NoNode) if self.options.parents != Parents::MustExist => is_missing = true,
                 Err(Error::NodeExists) => self.wait_for(&own.path).await?,
@@ -337,7 +337,7 @@ impl<Z: ZooKeeper> Names<Z> {
             let making = if is_missing { Some(self.options.parents.make_for(&self.zk, path)?) } else { None };
             let create = self.zk.create(path, &[], CreateMode::PersistentSequential);
             is_missing = false;
-            match behind(making, create).await {
+            match behind(making, create).await? {
                 Ok(created) => return unique_name(beginning, &created.path, created.stat.czxid),
                 Err(Error::NoNode) if self.options.parents != Parents::MustExist => is_missing = true,
                 Err(e) if e.is_retryable_refusal() => again(&self.zk, status, e).await?,

@@ -62,10 +62,15 @@ pub(crate) fn is_at_top(znode: &str) -> bool {
 
 /// The answer to what was sent behind the levels that are being made. Where a level could not be made, and is missing for
 /// that, the answer is why: not before it is known that nothing came of what was sent.
+///
+/// # Errors
+///
+/// [`Error::NoNode`] when there is no root, so that no repetition helps. An answer may be that too, of a directory that was
+/// there for a moment.
 pub(crate) async fn behind<Z, F, T>(
     making: Option<Making<Z, F>>,
     sent: impl Future<Output = Result<T, Error>>,
-) -> Result<T, Error>
+) -> Result<Result<T, Error>, Error>
 where
     Z: ZooKeeper,
     F: Future<Output = Result<Created, Error>>,
@@ -74,10 +79,15 @@ where
         Some(making) => making.done().await,
         None => Ok(()),
     };
-    match (sent.await, made) {
-        (Err(Error::NoNode), Err(refused)) => Err(refused),
-        (Err(Error::Multi { cause, .. }), Err(refused)) if *cause == Error::NoNode => Err(refused),
-        (answer, _) => answer,
+    let answer = sent.await;
+    let is_missing = match &answer {
+        Err(Error::Multi { cause, .. }) => **cause == Error::NoNode,
+        answer => matches!(answer, Err(Error::NoNode)),
+    };
+    match made {
+        Err(Error::NoNode) if is_missing => Err(Error::NoNode),
+        Err(refused) if is_missing => Ok(Err(refused)),
+        _ => Ok(answer),
     }
 }
 

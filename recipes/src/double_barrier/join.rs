@@ -36,7 +36,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                 Op::Create { path: barrier.clone(), data: self.barrier.data(), mode },
                 Op::Create { path: self.barrier.directory(0), data: vec![], mode: CreateMode::Container },
             ]);
-            is_parent_missing = match behind(making, made).await {
+            is_parent_missing = match behind(making, made).await? {
                 Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => true,
                 Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => false,
                 Ok(_) => false,

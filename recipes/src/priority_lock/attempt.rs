@@ -208,7 +208,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         self.place.armed.narrow(Duty::FirstOf(either));
         let granting = zk.multi(self.granting(view));
         let own = self.watched_hold();
-        let token = match behind(making, granting).await {
+        let token = match behind(making, granting).await? {
             Ok(results) => results.iter().find_map(written_at),
             Err(Error::ConnectionLoss) => return self.granted_unheard(status).await,
             Err(e) => {

@@ -224,7 +224,7 @@ async fn write<Z: ZooKeeper>(zk: &Z, path: &str, transaction: Transaction) -> Re
         // One flight: missing levels if there are any, and the transaction.
         let making = is_missing.then(|| Parents::Container.make_for(zk, path)).transpose()?;
         let begun = zk.multi(ops.clone());
-        let czxid = match behind(making, begun).await {
+        let czxid = match behind(making, begun).await? {
             Ok(results) => incarnation(&results)?,
             Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => {
                 return Err(Error::Taken(path.to_owned()));
