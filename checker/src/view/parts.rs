@@ -84,11 +84,9 @@ pub(crate) struct Op {
     pub(crate) refused: u64,
     /// Until when its client may pause before it repeats that one, or asks after its own znode again.
     pub(crate) pauses_until: u64,
-    /// One was refused of the requests that are under way: it pauses when the last of them is answered, and of those that
-    /// follow at once.
-    pub(crate) pauses_then: bool,
-    /// When the last of them was answered; what is sent later ends the pause.
-    pub(crate) pauses_from: u64,
+    /// One of its requests was refused, and it pauses when the last is answered of those that belong to the same flight: until
+    /// when what is sent belongs to it. `None`: none was refused, or it has gone on since.
+    pub(crate) flight_until: Option<u64>,
     /// The largest depth among its replies.
     pub(crate) depth: u32,
     pub(crate) sends: u32,
@@ -154,8 +152,7 @@ impl Op {
         in_flight: 0,
         refused: 0,
         pauses_until: 0,
-        pauses_then: false,
-        pauses_from: 0,
+        flight_until: None,
         depth: 0,
         sends: 0,
         wakes: 0,

@@ -411,11 +411,13 @@ impl View {
             let preempts = self.line(self.op(req.op).object).kind == Kind::PriorityLock
                 && self.op(req.op).is_acquire()
                 && matches!(req.kind, Request::Set | Request::Delete);
-            let (now, settle) = (self.now.at, self.settle);
+            let now = self.now.at;
             let op = &mut self.ops[req.op.0 as usize];
             req.depth = op.depth + 1;
             op.sends += u32::from(!preempts);
-            op.pauses_then &= op.in_flight > 0 || now <= op.pauses_from.saturating_add(settle);
+            if op.in_flight == 0 {
+                op.flight_until = op.flight_until.filter(|until| now <= *until);
+            }
             op.in_flight += 1;
         }
         match req.kind {
@@ -469,13 +471,13 @@ impl View {
         req.answered = true;
         let req = *req;
         if req.depth != 0 {
-            let timeout = self.timeout_of(req.session);
-            let (until, op) = (self.now.at + timeout / 4 + self.settle, &mut self.ops[req.op.0 as usize]);
+            let at_once = self.now.at + self.settle;
+            let op = &mut self.ops[req.op.0 as usize];
             op.in_flight -= 1;
-            if op.in_flight == 0 && op.pauses_then {
-                op.pauses_until = op.pauses_until.max(until);
+            if op.in_flight == 0 && op.flight_until.is_some() {
                 // Whoever was refused one and lost another looks for the lost one first.
-                op.pauses_from = if is_lost { u64::MAX } else { self.now.at };
+                op.flight_until = Some(if is_lost { u64::MAX } else { at_once });
+                self.may_pause(req.op, self.timeout_of(req.session) / 4);
             }
         }
         Ok(req)
@@ -486,18 +488,24 @@ impl View {
     fn refused(&mut self, req: &Req, code: Code) {
         let (now, timeout) = (self.now.at, self.timeout_of(req.session));
         if self.op(req.op).phase != Phase::Unborn {
+            let at_once = now + self.settle;
             let op = &mut self.ops[req.op.0 as usize];
-            op.refused = now;
-            (op.pauses_then, op.pauses_from) = (true, now);
-            op.pauses_until = op.pauses_until.max(now + timeout / 4 + self.settle);
+            (op.refused, op.flight_until) = (now, Some(at_once));
+            self.may_pause(req.op, timeout / 4);
         }
         let Some(number) = self.contender_of(req.path) else { return };
         let own = &self.contenders[number as usize];
         if own.creator == req.session && self.op(own.op).phase != Phase::Unborn {
             let pause = if code == Code::NoAuth { timeout } else { timeout / 4 };
-            let op = &mut self.ops[own.op.0 as usize];
-            op.pauses_until = op.pauses_until.max(now + pause + self.settle);
+            self.may_pause(own.op, pause);
         }
+    }
+
+    /// From now on, for so long at the most.
+    fn may_pause(&mut self, op: OpId, pause: u64) {
+        let until = self.now.at + pause + self.settle;
+        let op = &mut self.ops[op.0 as usize];
+        op.pauses_until = op.pauses_until.max(until);
     }
 
     fn reply(&mut self, tables: Tables<'_>, id: ReqId, code: Code, zxid: u64) -> Result<(), String> {

@@ -297,19 +297,16 @@ async fn for_good<C: Client>(client: &C, zk: &C::Zk, value: &str, pace: Pace) ->
         let registered = names.register_permanent(name, value.as_bytes()).await?;
         // By the guid in front: it may have been taken away, and another's stand there.
         let own = registered.guid().to_string();
-        loop {
-            let czxid = match zk.get(registered.path()).await {
-                Ok(found) if found.data.starts_with(own.as_bytes()) => found.stat.czxid,
-                Ok(_) | Err(Error::NoNode) => 0,
-                Err(e) if e.is_session_over() || e.is_outcome_unknown() => return Err(e),
+        let czxid = loop {
+            match zk.get(registered.path()).await {
+                Ok(found) if found.data.starts_with(own.as_bytes()) => break found.stat.czxid,
+                Ok(_) | Err(Error::NoNode) => break 0,
+                Err(e) if e.is_outcome_unknown() => return Err(e),
                 // It has the name: a server that refuses this look says nothing about that.
-                Err(_) => {
-                    client.sleep(pace.work).await;
-                    continue;
-                }
-            };
-            return Ok((registered, czxid));
-        }
+                Err(_) => client.sleep(pace.work).await,
+            }
+        };
+        Ok((registered, czxid))
     };
     let given = |journal: &mut crate::journal::Journal, at, op| {
         journal.given(at, client.number(), op, name, 0);
