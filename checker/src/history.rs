@@ -6,9 +6,11 @@
 //! In a simulation the order is the order of the world's steps. In a capture from a real ensemble all clients share one
 //! process and one monotonic clock.
 
+mod declared;
 mod kinds;
 mod names;
 
+pub use declared::*;
 pub use kinds::*;
 pub use names::Names;
 
@@ -472,200 +474,9 @@ impl What {
     }
 }
 
-/// What is known of the whole run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Header {
-    /// Version of this form: 1.
-    pub format: u32,
-    /// What kind of evidence it is.
-    pub mode: Mode,
-    /// The clients' names, by number.
-    pub clients: Vec<String>,
-    /// The server's tick in microseconds: expiry is at most one tick late.
-    pub tick: u64,
-    /// The largest negotiated session timeout in microseconds.
-    pub timeout: u64,
-    /// Time for an election in microseconds, or zero.
-    pub election: u64,
-    /// A round trip on the calm network in microseconds.
-    pub round_trip: u64,
-    /// How long things may take to settle in microseconds: 1000 in a simulation, 250000 in a capture.
-    pub settle: u64,
-    /// After how many ticks without the others a server gives up: ZooKeeper's `syncLimit`.
-    #[serde(default = "default_sync_limit", skip_serializing_if = "is_default_sync_limit")]
-    pub sync_limit: u32,
-    /// In a capture: whether everything that can break a connection was recorded, so that a connection that broke without
-    /// any of it broke without a reason: injected faults, and stalls of the process and of the servers.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub faults_recorded: bool,
-    /// What produced it: a seed, choices, a command. Opaque.
-    pub source: String,
-}
-
-/// ZooKeeper's own default of `syncLimit`.
-pub const SYNC_LIMIT: u32 = 5;
-
-fn default_sync_limit() -> u32 {
-    SYNC_LIMIT
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_default_sync_limit(limit: &u32) -> bool {
-    *limit == SYNC_LIMIT
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_false(flag: &bool) -> bool {
-    !*flag
-}
-
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 fn is_zero(number: &u8) -> bool {
     *number == 0
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_nothing(number: &u32) -> bool {
-    *number == 0
-}
-
-/// What kind of evidence a history has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// A simulation: everything.
-    Sim,
-    /// A real ensemble: what the clients saw, and a last listing.
-    Client,
-}
-
-/// A declared object: nothing is guessed from paths.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Object {
-    /// What it is.
-    pub kind: Kind,
-    /// Its directory.
-    pub path: Sym,
-    /// What its holders do when the connection is lost.
-    pub on_suspect: OnSuspect,
-    /// The margin before the end of the session at which a holder stops, in microseconds.
-    pub margin: u64,
-    /// Whether a resource behind it refuses smaller tokens.
-    pub fenced: bool,
-    /// What it may cost.
-    pub budget: Budget,
-    /// How many it is for: participants of a double barrier, sites of a transaction; zero if that means nothing.
-    #[serde(default, skip_serializing_if = "is_nothing")]
-    pub size: u32,
-    /// In which of several ways it is used.
-    #[serde(default, skip_serializing_if = "Manner::is_plain")]
-    pub manner: Manner,
-}
-
-impl Object {
-    /// An object used in the plain way, without a resource behind it.
-    pub fn plain(kind: Kind, path: Sym) -> Object {
-        Object {
-            kind,
-            path,
-            on_suspect: OnSuspect::Stop,
-            margin: 0,
-            fenced: false,
-            budget: Budget::LOCK,
-            size: 0,
-            manner: Manner::default(),
-        }
-    }
-}
-
-/// In which of several ways an object is used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Manner {
-    /// Queues: an item is claimed and confirmed, not taken for good.
-    pub at_least_once: bool,
-    /// Priority queues: nothing more urgent exists when an item goes.
-    pub strict: bool,
-    /// Queues: every idle consumer watches by itself, as the page has it. Two-phase commit: every site watches every vote.
-    pub textbook: bool,
-    /// Double barriers: they leave one after the other.
-    pub chain: bool,
-    /// Double barriers: it is for one use.
-    pub once: bool,
-    /// Two-phase commit: a coordinator decides.
-    pub coordinated: bool,
-    /// Revocable locks: who was asked to go can be made to.
-    pub forced: bool,
-    /// Revocable locks: how long who is made to go is left alone first, in microseconds.
-    pub grace: u64,
-}
-
-impl Manner {
-    /// Whether it is the plain way.
-    pub fn is_plain(&self) -> bool {
-        *self == Manner::default()
-    }
-}
-
-/// What an object is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// An exclusive lock.
-    Lock,
-    /// A lock with readers and writers.
-    SharedLock,
-    /// A shared lock whose contenders can be asked to go.
-    RevocableLock,
-    /// A shared lock that serves the more urgent first.
-    PriorityLock,
-    /// An election.
-    Election,
-    /// A barrier.
-    Barrier,
-    /// A double barrier.
-    DoubleBarrier,
-    /// A queue.
-    Queue,
-    /// A queue that gives the more urgent first.
-    PriorityQueue,
-    /// A transaction in two phases.
-    TwoPhaseCommit,
-    /// A directory of names.
-    Names,
-    /// A value, or a set of values, that many follow.
-    Config,
-    /// A group of members.
-    Group,
-}
-
-/// What holders do when the connection is lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnSuspect {
-    /// They stop at once.
-    Stop,
-    /// They go on until the deadline.
-    UntilDeadline,
-}
-
-/// What an operation may cost at the most, on a calm network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Budget {
-    /// Requests of an acquire that finds nobody ahead.
-    pub free_acquire: u32,
-    /// Round trips of an acquire that finds nobody ahead.
-    pub free_round_trips: u32,
-    /// Requests of a release.
-    pub release: u32,
-    /// Requests after each wake-up.
-    pub per_wake_up: u32,
-}
-
-impl Budget {
-    /// The lock's row of the cost table: create and list in one flight; one delete; a list, and a watch if the nearest
-    /// changed.
-    pub const LOCK: Budget = Budget { free_acquire: 2, free_round_trips: 1, release: 1, per_wake_up: 2 };
 }
 
 /// A run, told from its beginning to its end.
