@@ -324,8 +324,8 @@ impl<Z: ZooKeeper> Receipt<Z> {
     /// # Errors
     ///
     /// [`Error::Multi`] with the index of the operation of `ops` that was refused: nothing was applied. `NoNode` when the
-    /// directory is missing: nothing was applied. An unknown outcome only when the session is over, or when a stranger
-    /// deleted the receipt, or wrote over it, while an answer was lost.
+    /// directory is missing: nothing was applied. An unknown outcome only when an answer was lost and the session is over, or
+    /// a stranger deleted the receipt or wrote over it, or an access list denied the read of it.
     pub(crate) async fn write(&self, ops: &[Op]) -> Result<(), Error> {
         self.settled().await?;
         loop {
@@ -430,7 +430,8 @@ impl<Z: ZooKeeper> Receipt<Z> {
                         }
                     }
                     Err(e) if e.is_outcome_unknown() => return Err(e.clone()),
-                    _ => drop(self.settled().await?),
+                    // An access list may deny the read of the receipt as well: then nobody knows.
+                    _ => drop(self.settled().await.map_err(Error::while_in_doubt)?),
                 }
             }
             match (sent.fate.get(), answer) {

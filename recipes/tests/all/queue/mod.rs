@@ -2,6 +2,7 @@
 
 mod basics;
 mod counted;
+mod denied;
 mod ends;
 mod left_alone;
 mod strangers;

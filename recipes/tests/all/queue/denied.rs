@@ -1,0 +1,69 @@
+//! A reply is lost, and an access list denies what would find out what became of the write: an error that says "denied" is
+//! told only of a write that was not applied.
+
+use super::*;
+use crate::common::play_faults;
+
+/// Every reply lost, and after it each of the next requests denied. The call says what it came to, and `is_applied` what
+/// the queue shows afterwards.
+fn tells_no_lie(call: fn(Client, Producer<SimClient>) -> futures_util::future::BoxFuture<'static, Told>) {
+    for nth in 0.. {
+        let mut struck = false;
+        for then in 0..8 {
+            let faults = [(Fault::ReplyLost, nth), (Fault::AccessDenied, then)];
+            let (told, any) = play_faults(faults, move |stage, danger| async move {
+                let (a, b) = (stage.client("a").await, stage.client("b").await);
+                let mut puts = producer(&a, Delivery::AtLeastOnce);
+                puts.put(b"0").await.expect("it is put");
+                danger.begins();
+                let told = call(a.clone(), puts).await;
+                danger.ends();
+                stage.pass(&b, 3 * RECONNECT).await;
+                (told, names_left(&b).await.len())
+            });
+            struck |= any;
+            let (Told { result, applied, not_applied }, left) = told;
+            match result {
+                Ok(()) => assert_eq!(left, applied, "{faults:?}: done"),
+                Err(e) if e.is_outcome_unknown() => {
+                    assert!([applied, not_applied].contains(&left), "{faults:?}: {left} are left")
+                }
+                Err(e) => assert_eq!(left, not_applied, "{faults:?}: {e}"),
+            }
+        }
+        if !struck {
+            assert!(nth > 0, "something was sent");
+            break;
+        }
+    }
+}
+
+/// What a call came to, and how many items are left if it was applied, and if it was not.
+struct Told {
+    result: Result<(), Error>,
+    applied: usize,
+    not_applied: usize,
+}
+
+#[test]
+fn a_put_that_is_said_to_be_denied_put_nothing() {
+    tells_no_lie(|_, mut puts| {
+        async move { Told { result: puts.put(b"1").await, applied: 2, not_applied: 1 } }.boxed()
+    });
+}
+
+#[test]
+fn a_confirmation_that_is_said_to_be_denied_confirmed_nothing() {
+    tells_no_lie(|a, _| {
+        async move {
+            let mut claims = claimer(&a, 1);
+            let result = match claims.claim().await {
+                Ok(claim) => claim.done().await,
+                // Nothing was confirmed.
+                Err(_) => return Told { result: Ok(()), applied: 1, not_applied: 1 },
+            };
+            Told { result, applied: 0, not_applied: 1 }
+        }
+        .boxed()
+    });
+}
