@@ -188,7 +188,11 @@ pub fn objects(names: &mut Texts, setting: &Setting) -> Vec<Object> {
 }
 
 /// What is left to be done for something that is held no more.
-struct GiveBack<'a>(BoxFuture<'a, ()>);
+struct GiveBack<'a> {
+    /// It was lost, and has said so. Something else, such as a membership, is believed in until it is given back.
+    was_lost: bool,
+    work: BoxFuture<'a, ()>,
+}
 
 /// Keeps one thing, until it is lost or enough.
 type Kept<'a> = BoxFuture<'a, GiveBack<'a>>;
@@ -266,13 +270,17 @@ impl<C: Client> Holder<'_, C> {
         // Whatever is not given back yet is kept.
         for stop in stops {
             stop.abort();
-            over.extend(look(&mut keeping).await);
-            while let Some(GiveBack(give_back)) = over.pop() {
-                beside(&mut keeping, &mut over, give_back).await;
+            while let Some(give_back) = look(&mut keeping).await {
+                over.push(give_back);
+            }
+            // What is believed in does not wait for what was lost at the same time: giving that back can take long.
+            over.sort_by_key(|give_back| !give_back.was_lost);
+            while let Some(GiveBack { work, .. }) = over.pop() {
+                beside(&mut keeping, &mut over, work).await;
             }
         }
-        while let Some(GiveBack(give_back)) = keeping.next().await {
-            give_back.await;
+        while let Some(GiveBack { work, .. }) = keeping.next().await {
+            work.await;
         }
         if is_over { Round::Again } else { Round::Over }
     }
@@ -332,11 +340,11 @@ impl<C: Client> Holder<'_, C> {
             }
             belief.end(lost.unwrap_or(Why::Released));
             match lost {
-                None => GiveBack(give_back(client, object, held).boxed()),
+                None => GiveBack { was_lost: false, work: give_back(client, object, held).boxed() },
                 // Its session may live on, and others wait: it must not stay until the round is over.
                 Some(_) => {
                     drop(held);
-                    GiveBack(ready(()).boxed())
+                    GiveBack { was_lost: true, work: ready(()).boxed() }
                 }
             }
         };
@@ -353,14 +361,15 @@ impl<C: Client> Holder<'_, C> {
             (_, ended) => return Taken::not(&ended),
         };
         let keep = async move {
-            if let Either::Left(_) = select(pin!(Member::out(&member)), enough).await {
+            let was_lost = matches!(select(pin!(Member::out(&member)), enough).await, Either::Left(_));
+            if was_lost {
                 client.journal(|journal, at| {
                     journal.observed(at, client.number(), op, object, Seen::Missing, "", 0);
                 });
             }
             let call = Call::new(object, Verb::Release);
             let leaving = async move { operation(client, call, nothing, || Member::leave(member)).await };
-            GiveBack(leaving.map(drop).boxed())
+            GiveBack { was_lost, work: leaving.map(drop).boxed() }
         };
         Taken::Kept(in_no_operation(client, keep).boxed())
     }
@@ -384,10 +393,10 @@ impl<C: Client> Holder<'_, C> {
             ended => return Taken::not(&ended),
         };
         let keep = async move {
-            let _ = select(pin!(registered.lost()), enough).await;
+            let was_lost = matches!(select(pin!(registered.lost()), enough).await, Either::Left(_));
             let call = Call::new(object, Verb::Unregister);
             let releasing = async move { operation(client, call, given, || registered.release()).await };
-            GiveBack(releasing.map(drop).boxed())
+            GiveBack { was_lost, work: releasing.map(drop).boxed() }
         };
         Taken::Kept(in_no_operation(client, keep).boxed())
     }
