@@ -1,12 +1,16 @@
 //! The client beside bare sockets, on a real server that this program starts.
 //!
 //! `cargo bench -p zk-scenarios --bench client`; with `-- 500` each round makes 500 cycles, with `-- 500 1000` a herd of a
-//! thousand sessions reconnects. Figures on a shared machine are noisy: the two take turns, and the ratio of each pair counts.
+//! thousand sessions reconnects, and its bytes are counted. Figures on a shared machine are noisy: the two take turns, and
+//! the ratio of each pair counts.
 
 use futures_util::future::join_all;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use zk_recipes::client::{Client, Options};
 use zk_recipes::wire::jute::{In, Out};
 use zk_recipes::wire::number;
@@ -71,19 +75,22 @@ async fn cycle(client: &Client, cycles: usize) -> Outcome<()> {
 fn reconnect(server: &mut Server, herd: usize) -> Outcome<()> {
     const WATCHES: usize = 10;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let bytes = Arc::<Bytes>::default();
+    let address = runtime.block_on(counting(server.address(), bytes.clone()))?;
     let mut sessions = Vec::new();
     for number in 0..herd {
-        let client = runtime.block_on(Client::open(&server.address(), Options::new(SESSION)))?;
+        let client = runtime.block_on(Client::open(&address, Options::new(SESSION)))?;
         let paths: Vec<String> = (0..WATCHES).map(|at| format!("/session-{number}/watch-{at}")).collect();
         let watches =
             runtime.block_on(async { join_all(paths.iter().map(|path| client.exists_watch(path))).await });
         sessions.push((client, watches));
     }
     server.kill()?;
+    bytes.take();
     server.start_again()?;
     let begun = now();
     runtime.block_on(join_all(sessions.iter().map(|(client, _)| connected(client))));
-    let passed = begun.elapsed();
+    let (passed, (sent, received)) = (begun.elapsed(), bytes.take());
     let figure = |name| server.figure(name).map_or_else(|| "?".to_owned(), |figure| figure.to_string());
     let kept = sessions.iter().filter(|(client, _)| client.status().over().is_none()).count();
     println!("{herd} sessions with {WATCHES} watches each, after a restart of their server:");
@@ -93,7 +100,59 @@ fn reconnect(server: &mut Server, herd: usize) -> Outcome<()> {
         figure("zk_packets_received"),
         figure("zk_watch_count")
     );
+    println!("  bytes that the clients sent: {sent}, and received: {received}");
     Ok(())
+}
+
+/// What went through a connection since the last look, to the server and from it.
+#[derive(Default)]
+struct Bytes {
+    sent: AtomicU64,
+    received: AtomicU64,
+}
+
+impl Bytes {
+    fn take(&self) -> (u64, u64) {
+        (self.sent.swap(0, Ordering::Relaxed), self.received.swap(0, Ordering::Relaxed))
+    }
+}
+
+/// A way to a server on which bytes are counted. Where the server is not there, a connection ends at once.
+async fn counting(server: String, bytes: Arc<Bytes>) -> Outcome<String> {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?.to_string();
+    tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            let (server, bytes) = (server.clone(), bytes.clone());
+            tokio::spawn(async move {
+                let Ok(server) = tokio::net::TcpStream::connect(server).await else { return };
+                let _ = (client.set_nodelay(true), server.set_nodelay(true));
+                let (from_client, to_client) = client.into_split();
+                let (from_server, to_server) = server.into_split();
+                // The end of one direction is the end of both.
+                tokio::select! {
+                    biased;
+                    () = carry(from_client, to_server, &bytes.sent) => {}
+                    () = carry(from_server, to_client, &bytes.received) => {}
+                }
+            });
+        }
+    });
+    Ok(address)
+}
+
+async fn carry(
+    mut from: tokio::net::tcp::OwnedReadHalf,
+    mut to: tokio::net::tcp::OwnedWriteHalf,
+    count: &AtomicU64,
+) {
+    let mut part = vec![0; 1 << 16];
+    while let Ok(read @ 1..) = from.read(&mut part).await {
+        count.fetch_add(read as u64, Ordering::Relaxed);
+        if to.write_all(&part[..read]).await.is_err() {
+            return;
+        }
+    }
 }
 
 async fn connected(client: &Client) {
