@@ -11,11 +11,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use zk_real::{Server, ServerOptions};
 use zk_recipes::client::{Client, Options};
 use zk_recipes::wire::jute::{In, Out};
 use zk_recipes::wire::number;
 use zk_recipes::zk::{CreateMode, State, ZooKeeper};
-use zk_scenarios::real::{Server, ServerOptions};
 
 const ROUNDS: usize = 15;
 const SESSION: Duration = Duration::from_secs(10);

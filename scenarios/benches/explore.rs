@@ -6,8 +6,9 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use sim_zk::fault::Fault;
-use zk_scenarios::explore::{Scope, Search};
-use zk_scenarios::workloads::{barrier, lock};
+use zk_catalogue::barrier::workload as barrier;
+use zk_catalogue::lock::workload as lock;
+use zk_harness::explore::{Scope, Search};
 
 fn scopes(c: &mut Criterion) {
     let mut group = c.benchmark_group("explore");

@@ -5,10 +5,10 @@
 #![allow(missing_docs, reason = "criterion's macros make public functions")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use zk_catalogue::lock::workload as lock;
 use zk_checker::RuleSet;
-use zk_scenarios::plan::Plan;
-use zk_scenarios::run;
-use zk_scenarios::workloads::lock;
+use zk_harness::plan::Plan;
+use zk_harness::run;
 
 fn locks(c: &mut Criterion) {
     let mut seed = 0;

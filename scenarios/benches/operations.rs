@@ -9,9 +9,9 @@ use sim_zk::choose::{Rates, Seeded};
 use sim_zk::{Config, End, Sim};
 use std::time::Duration;
 use zk_checker::history::Names;
+use zk_harness::journal::Journal;
+use zk_harness::run::header;
 use zk_recipes::zk::{CreateMode, ZooKeeper};
-use zk_scenarios::journal::Journal;
-use zk_scenarios::run::header;
 
 const OPERATIONS: u32 = 20_000;
 const SESSION: Duration = Duration::from_secs(6);

@@ -1,32 +1,8 @@
-//! Stories, workloads and seeded fault runs for ZooKeeper recipes, on a simulated and on a real ensemble.
+//! The program `zksim`: seeded fault runs of ZooKeeper recipes, on a simulated and on a real ensemble.
+//!
+//! This crate holds the command line, and the mutation score that it prints. What a run is stands in `zk-harness`, which is what
+//! tests of your own code depend on; workloads, stories and mutants stand in `zk-catalogue`.
 
 mod aligned;
-pub mod broken;
 pub mod cli;
-pub mod client;
-pub mod code;
-pub mod conformance;
-pub mod coverage;
-pub mod ensemble;
-pub mod explore;
-pub mod journal;
-pub mod own;
-pub mod plan;
-pub mod plans;
-pub mod real;
-pub mod recorded;
-pub mod regression;
-pub mod report;
-pub mod run;
-pub mod shape;
-pub mod shard;
-pub mod shrink;
-pub mod stage;
-pub mod stories;
-pub mod strangers;
-pub mod strategy;
-pub mod sweep;
-pub mod target;
-pub mod trace;
-pub mod workloads;
 pub mod zoo;

@@ -2,14 +2,14 @@
 
 use super::differences::{self, visible};
 use super::{Output, progress, scenarios};
-use crate::conformance::case::{self, Content, Placed};
-use crate::conformance::run::{self, Left, RunError, Verdict};
-use crate::conformance::supply::{InSimulation, OfOthers, OurOwn, configurations};
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use zk_fidelity::conformance::case::{self, Content, Placed};
+use zk_fidelity::conformance::run::{self, Left, RunError, Verdict};
+use zk_fidelity::conformance::supply::{InSimulation, OfOthers, OurOwn, configurations};
 
 #[derive(Args)]
 pub(super) struct Conformance {

@@ -1,7 +1,7 @@
 //! What differed, as a table.
 
 use crate::aligned::aligned;
-use crate::conformance::compare::Difference;
+use zk_fidelity::conformance::compare::Difference;
 
 /// How wide a column may be; what is cut off stands in the line about the case.
 const WIDEST: usize = 36;

@@ -3,10 +3,6 @@
 use super::single::target;
 use super::sweeping::parse_duration;
 use super::{Output, failure, nearest, status, word};
-use crate::code::Recorded;
-use crate::explore::{Breach, Certificate, Scope, Search};
-use crate::run;
-use crate::target::Target;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -18,6 +14,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use zk_checker::Verdict;
+use zk_harness::code::Recorded;
+use zk_harness::explore::{Breach, Certificate, Scope, Search};
+use zk_harness::run;
+use zk_harness::target::Target;
 
 /// Visit every run of a small scope: one server, two clients, one round, and every order of happenings. Nothing takes time but
 /// what waits for a timer of seconds; users go on in the plain way; what lasts does so for the shortest or the longest time
@@ -119,10 +119,10 @@ impl Explore {
 
     fn searches(&self) -> anyhow::Result<Vec<Search>> {
         if let Some(path) = &self.resume {
-            return Ok(vec![Search::load(path)?]);
+            return Ok(vec![Search::load(path, zk_catalogue::find)?]);
         }
         let targets: Vec<&'static Target> = match self.names.as_slice() {
-            [] => Target::workloads().filter(|target| is_recipe(target)).collect(),
+            [] => zk_catalogue::workloads().filter(|target| is_recipe(target)).collect(),
             names => names.iter().map(|name| target(name, &[])).collect::<anyhow::Result<_>>()?,
         };
         let kinds = self.fault_kinds.iter().map(|name| kind(name)).collect::<anyhow::Result<Vec<_>>>()?;
@@ -255,7 +255,7 @@ fn verdict(search: &Search) -> Verdict {
 
 /// Whether a workload is one of a recipe: others only show what ZooKeeper does.
 fn is_recipe(target: &Target) -> bool {
-    *target != crate::workloads::raw::TARGET
+    *target != zk_catalogue::raw::TARGET
 }
 
 fn kind(name: &str) -> anyhow::Result<Fault> {

@@ -1,15 +1,16 @@
 //! What is said of a run that failed, and what is kept of it.
 
-use crate::code::Recorded;
-use crate::plan::Plan;
-use crate::run::Run;
-use crate::target::Target;
-use crate::{sweep, trace};
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use zk_checker::{Verdict, jsonl};
+use zk_harness::code::Recorded;
+use zk_harness::plan::Plan;
+use zk_harness::run::Run;
+use zk_harness::sweep;
+use zk_harness::target::Target;
+use zk_report::trace;
 
 /// Where results go.
 pub(super) const RESULTS: &str = "target/sim";

@@ -1,13 +1,13 @@
 //! Whether a run within a sweep is the run of the same number in a process of its own.
 
 use super::progress;
-use crate::strategy::Search;
 use anyhow::{Context, anyhow, bail};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
+use zk_harness::strategy::Search;
 
 /// What two runs must have in common to be the same one: the hash over the whole trace, and its length.
 pub(super) type Mark = (u128, u64);
@@ -35,7 +35,7 @@ pub(super) fn compare(
     let bar = progress::bar_of(marks.len() as u64, search.target.name, "fresh processes");
     let seeds: Vec<(&u64, &Mark)> = marks.iter().collect();
     let wrong = Mutex::new(BTreeMap::new());
-    crate::sweep::on_threads(0..seeds.len() as u64, 1, jobs, &|index| {
+    zk_harness::sweep::on_threads(0..seeds.len() as u64, 1, jobs, &|index| {
         let (seed, within) = seeds[index as usize];
         let told = match alone(&program, search, plan, *seed) {
             Ok(mark) if mark == *within => None,

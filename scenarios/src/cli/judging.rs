@@ -1,7 +1,6 @@
 //! `judge`: a stored history, held against the rules again.
 
 use super::{Output, reporting, word};
-use crate::report::{Shown, Source};
 use anyhow::{Context, anyhow};
 use clap::Args;
 use serde_json::json;
@@ -10,6 +9,7 @@ use std::io::BufReader;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use zk_checker::{RuleSet, jsonl};
+use zk_report::{Shown, Source};
 
 #[derive(Args)]
 pub(super) struct Judge {

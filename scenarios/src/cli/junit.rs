@@ -83,14 +83,13 @@ pub(super) fn of_zoo(measured: &[Measured]) -> Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::strategy::{Search, Strategy};
-    use crate::sweep::{Order, sweep};
-    use crate::target::Target;
     use std::sync::atomic::AtomicBool;
+    use zk_harness::strategy::{Search, Strategy};
+    use zk_harness::sweep::{Order, sweep};
 
     #[test]
     fn a_report_reads_back_with_a_failure_for_what_was_broken() {
-        let target = Target::from_name("lock-watch-all").expect("it is in the zoo");
+        let target = zk_catalogue::find("lock-watch-all").expect("it is in the zoo");
         let search = Search::new(target, Strategy::Swarm, None);
         let order = Order {
             search,

@@ -1,20 +1,18 @@
 //! `list`: what there is.
 
 use super::Output;
-use crate::stories;
-use crate::target::Target;
 use serde_json::json;
 use std::process::ExitCode;
 use zk_checker::RuleId;
 
 pub(super) fn list(output: Output) -> anyhow::Result<ExitCode> {
     if output.is_json() {
-        for target in Target::all() {
+        for target in zk_catalogue::targets() {
             let kind = if target.is_broken() { "broken" } else { "workload" };
             let rule = target.caught_by.map(|caught| caught.by.name());
             println!("{}", json!({"kind": kind, "id": target.name, "about": target.about, "rule": rule}));
         }
-        for story in stories::all() {
+        for story in zk_catalogue::stories() {
             println!("{}", json!({"kind": "story", "id": story.name, "about": story.title}));
         }
         for rule in RuleId::ALL {
@@ -23,15 +21,15 @@ pub(super) fn list(output: Output) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     println!("Workloads (sweep, run, real)");
-    for target in Target::workloads() {
+    for target in zk_catalogue::workloads() {
         println!("  {:<18} {}", target.name, target.about);
     }
     println!("\nStories (run)");
-    for story in stories::all() {
+    for story in zk_catalogue::stories() {
         println!("  {:<18} {}", story.name, story.title);
     }
     println!("\nBroken recipes, and the rule that catches each (zoo, sweep, run)");
-    for target in Target::broken() {
+    for target in zk_catalogue::mutants() {
         let rule = target.caught_by.map_or("", |caught| caught.by.name());
         println!("  {:<18} {rule}: {}", target.name, target.about);
     }

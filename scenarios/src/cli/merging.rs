@@ -3,13 +3,13 @@
 use super::Output;
 use super::lines::Files;
 use super::sweeping::{Part, Telling};
-use crate::shard::{Sheet, merge};
 use anyhow::{anyhow, bail};
 use clap::Args;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use zk_harness::shard::{Sheet, merge};
 
 #[derive(Args)]
 pub(super) struct Merge {
@@ -40,8 +40,8 @@ impl Merge {
             // They ran side by side: the slowest is how long one had to wait.
             seconds = seconds.max(shard.seconds);
         }
-        let merged = merge(&shards)?;
-        let mut telling = Telling::open(self.output, &self.results, crate::shrink::RUNS)?;
+        let merged = merge(&shards, zk_catalogue::find)?;
+        let mut telling = Telling::open(self.output, &self.results, zk_harness::shrink::RUNS)?;
         super::silence_panics();
         for (order, _) in &merged {
             let name = order.search.target.name;

@@ -1,12 +1,12 @@
 //! The live display of long work: quiet when nobody watches.
 
-use crate::run::Run;
-use crate::sweep::{self, Order};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Mutex;
 use zk_checker::{Probe, Verdict};
+use zk_harness::run::Run;
+use zk_harness::sweep::{self, Order};
 
 /// A bar over `total` seeds, on stderr if that is a terminal.
 pub(super) fn bar(total: u64, what: &str) -> ProgressBar {
@@ -49,7 +49,7 @@ struct Seen {
 impl Watched {
     pub(super) fn new(order: &Order) -> Watched {
         let target = order.search.target;
-        let must_reach: BTreeSet<Probe> = target.must_reach().iter().copied().collect();
+        let must_reach: BTreeSet<Probe> = target.must_reach.iter().copied().collect();
         let to_reach = must_reach.len() + target.stated.sometimes.len();
         Watched { bar: bar(order.runs(), target.name), to_reach, must_reach, seen: Mutex::default() }
     }

@@ -6,18 +6,6 @@ use super::failure::RESULTS;
 use super::single::target;
 use super::sweeping::parse_duration;
 use super::{Output, nearest};
-use crate::real::course::{Leg, Total, all, legs};
-use crate::real::faults::Hurt;
-use crate::real::hurt::{Harm, Owned};
-use crate::real::proxy::Network;
-use crate::real::run::{self, Order, Outcome};
-use crate::real::server::pause;
-use crate::real::vitals::resident_kib;
-use crate::real::ways::Ways;
-use crate::real::{Ensemble, EnsembleOptions};
-use crate::target::Target;
-use crate::trace;
-use crate::workloads::long_holds;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -29,6 +17,16 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use zk_checker::Verdict;
+use zk_real::course::{Leg, Total, legs, worth_it};
+use zk_real::faults::Hurt;
+use zk_real::hurt::{Harm, Owned};
+use zk_real::proxy::Network;
+use zk_real::run::{self, Order, Outcome};
+use zk_real::server::pause;
+use zk_real::vitals::resident_kib;
+use zk_real::ways::Ways;
+use zk_real::{Ensemble, EnsembleOptions, RealTarget};
+use zk_report::trace;
 
 /// The tick of a server of our own.
 const TICK: Duration = Duration::from_millis(500);
@@ -127,7 +125,7 @@ impl Real {
         }
         for (number, leg) in legs.iter().enumerate() {
             let order = self.order(leg, &site);
-            bar.set_prefix(leg.target.name);
+            bar.set_prefix(leg.target.name());
             let of =
                 if legs.len() > 1 { format!(", {} of {}", number + 1, legs.len()) } else { String::new() };
             let outcome = run::run(&order, &|rounds| {
@@ -148,7 +146,7 @@ impl Real {
             statuses.push(status);
             let kept = match status {
                 0 => None,
-                _ => Some(keep(&format!("real-{}-seed-{}", leg.target.name, leg.seed), &outcome)?),
+                _ => Some(keep(&format!("real-{}-seed-{}", leg.target.name(), leg.seed), &outcome)?),
             };
             let ended =
                 told::Ended { order: &order, outcome: &outcome, verdict, status, kept: kept.as_ref() };
@@ -170,11 +168,12 @@ impl Real {
     }
 
     /// What is to be run.
-    fn targets(&self) -> anyhow::Result<Vec<&'static Target>> {
+    fn targets(&self) -> anyhow::Result<Vec<&'static RealTarget>> {
         if self.names.is_empty() {
-            return Ok(all(self.length));
+            let workloads = zk_catalogue::real_targets().filter(|real| !real.target.is_broken());
+            return Ok(worth_it(&workloads.collect::<Vec<_>>(), self.length));
         }
-        self.names.iter().map(|name| target(name, &[])).collect()
+        self.names.iter().map(|name| on_real_servers(name)).collect()
     }
 
     /// What is to go wrong, if that can be done.
@@ -237,7 +236,7 @@ impl Real {
 
     fn order(&self, leg: &Leg, site: &Site) -> Order {
         let Site { address, owned, harm, stop, .. } = site;
-        let (name, secs, seed) = (leg.target.name, leg.length.as_secs_f64(), leg.seed);
+        let (name, secs, seed) = (leg.target.name(), leg.length.as_secs_f64(), leg.seed);
         let servers = match owned {
             Some(_) => format!("--servers {}", self.servers),
             None => format!("--connect {address}"),
@@ -264,7 +263,7 @@ impl Real {
             harm: harm.clone(),
             tick: if owned.is_some() { TICK } else { TICK_OF_OTHERS },
             timeout: self.session_timeout.unwrap_or(match harm {
-                None if *leg.target != long_holds::TARGET => SESSION,
+                None if !leg.target.is_long => SESSION,
                 _ => SHORT_SESSION,
             }),
             source: format!(
@@ -333,6 +332,19 @@ fn exit_status(outcome: &Outcome, verdict: Verdict) -> u8 {
 /// A broken promise is worse than a machine that failed, which is worse than nothing proved.
 fn worst(statuses: &[u8]) -> u8 {
     [1, 3, 2].into_iter().find(|status| statuses.contains(status)).unwrap_or(0)
+}
+
+/// How what is called so runs on real servers, or one sentence why it does not.
+fn on_real_servers(name: &str) -> anyhow::Result<&'static RealTarget> {
+    let target = target(name, &[])?;
+    zk_catalogue::on_real_servers(target).ok_or_else(|| match target.is_broken() {
+        true => anyhow!(
+            "{name} breaks under faults that only a simulation makes; `cargo sim run {name}` shows it"
+        ),
+        false => {
+            anyhow!("{name} is judged by what only a simulation shows; `cargo sim run {name}` runs it there")
+        }
+    })
 }
 
 /// A server of our own goes with us, however we go; somebody else's has to be left as it was. A second signal does not

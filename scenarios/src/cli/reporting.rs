@@ -1,12 +1,6 @@
 //! `--trace`, `--history`, `--html` and `--beside`: what else is shown of a run.
 
 use super::lines;
-use crate::code::Recorded;
-use crate::plan::Plan;
-use crate::report::{self, Other, Paint, Shown, Source};
-use crate::run::{self, Run};
-use crate::target::Target;
-use crate::trace;
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, ValueEnum};
 use std::fs::File;
@@ -14,6 +8,11 @@ use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use zk_checker::history::History;
 use zk_checker::{Report, RuleSet, jsonl};
+use zk_harness::code::Recorded;
+use zk_harness::plan::Plan;
+use zk_harness::run::{self, Run};
+use zk_harness::target::Target;
+use zk_report::{self, Other, Paint, Shown, Source, trace};
 
 /// What a trace prints.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -78,7 +77,7 @@ impl View {
         match self.trace {
             None => return,
             Some(Extent::All) => print!("{}", trace::print(history, &[])),
-            Some(Extent::Slice) => print!("{}", report::chart(history, report, Paint::of_stdout())),
+            Some(Extent::Slice) => print!("{}", zk_report::chart(history, report, Paint::of_stdout())),
         }
         println!();
     }
@@ -100,7 +99,7 @@ impl Page {
     pub(super) fn write(&self, shown: Shown<'_>) -> anyhow::Result<Option<&Path>> {
         let Some(path) = self.html.as_deref() else { return Ok(None) };
         let other = self.beside.as_deref().map(other).transpose()?;
-        let page = report::page(&Shown { beside: other.as_ref(), ..shown });
+        let page = zk_report::page(&Shown { beside: other.as_ref(), ..shown });
         let cannot = || format!("cannot write {}", path.display());
         // Somebody may have made the file while the run went on.
         let mut file = match self.force {
@@ -151,7 +150,7 @@ fn other(file_or_code: &str) -> anyhow::Result<Other> {
         let verdict = zk_checker::judge_stored(&stored, &RuleSet::default()).verdict();
         return Ok(Other { title: file_or_code.to_owned(), history: stored.history, verdict });
     }
-    let (recorded, target) = Recorded::read(file_or_code)?;
+    let (recorded, target) = Recorded::read(file_or_code, zk_catalogue::find)?;
     let run = run::replay(target, &recorded.plan, recorded.choices.clone());
     let title =
         if path.is_file() { file_or_code.to_owned() } else { format!("{}, by its code", target.name) };

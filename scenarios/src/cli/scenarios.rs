@@ -1,11 +1,12 @@
 //! `conformance` of scenarios: each under many seeds, on simulated ensembles.
 
 use super::{Output, progress};
-use crate::ensemble::case::{self, Placed, Suite};
-use crate::ensemble::report::Report;
-use crate::ensemble::{run, sim::Simulated};
 use serde_json::json;
 use std::path::Path;
+use zk_fidelity::ensemble::case::{self, Placed, Suite};
+use zk_fidelity::ensemble::report::Report;
+use zk_fidelity::ensemble::run;
+use zk_fidelity::ensemble::sim::Simulated;
 
 /// How many scenarios came to what.
 #[derive(Default)]

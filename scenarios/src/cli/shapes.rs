@@ -1,10 +1,10 @@
 //! The failures of a sweep, those of one rule and shape as one.
 
 use super::sweeping::{Part, again};
-use crate::shape::Shape;
-use crate::sweep::Tally;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use zk_harness::shape::Shape;
+use zk_harness::sweep::Tally;
 
 /// How many are shown to eyes.
 const SHOWN: usize = 12;

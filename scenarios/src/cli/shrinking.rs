@@ -1,18 +1,18 @@
 //! `shrink`: from a run that fails, the smallest that fails in the same way.
 
 use super::{Output, failure, status, word};
-use crate::code::Recorded;
-use crate::plan::Plan;
-use crate::regression::{self, Regression};
-use crate::run::Run;
-use crate::shrink::{self, Near, Parting, Shrunk, Size, shrink};
-use crate::target::Target;
 use clap::Args;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use zk_checker::Verdict;
+use zk_harness::code::Recorded;
+use zk_harness::plan::Plan;
+use zk_harness::regression::{self, Regression};
+use zk_harness::run::Run;
+use zk_harness::shrink::{self, Near, Parting, Shrunk, Size, shrink};
+use zk_harness::target::Target;
 
 #[derive(Args)]
 pub(super) struct Shrink {
@@ -36,7 +36,7 @@ pub(super) struct Shrink {
 
 impl Shrink {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let (recorded, target) = Recorded::read(&self.code_or_file)?;
+        let (recorded, target) = Recorded::read(&self.code_or_file, zk_catalogue::find)?;
         super::silence_panics();
         let shrunk = shrink(target, &recorded.plan, recorded.choices, self.runs)?;
         let failing = failure::keep(target, None, &shrunk.failure.plan, &shrunk.failure.run)?;
@@ -50,7 +50,7 @@ impl Shrink {
         }
         let kept = match &self.keep {
             Some(name) => {
-                let regression = Regression::of(&small, &shrunk.failure.run, self.about.clone());
+                let regression = Regression::of(target, &small, &shrunk.failure.run, self.about.clone());
                 let small = Recorded { regression: Some(regression), ..small };
                 Some(regression::keep(Path::new(regression::FOLDER), name, &small)?)
             }

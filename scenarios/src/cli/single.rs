@@ -2,19 +2,19 @@
 
 use super::sweeping::{Drawn, again, parse_strategy};
 use super::{Output, failure, nearest, reporting, shrinking, status, word};
-use crate::code::Recorded;
-use crate::plan::Plan;
-use crate::report::{Shown, Source};
-use crate::run::{self, Run};
-use crate::strategy::{Search, Strategy};
-use crate::target::Target;
-use crate::{stage, stories, sweep, trace};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use zk_checker::Verdict;
+use zk_harness::code::Recorded;
+use zk_harness::plan::Plan;
+use zk_harness::run::{self, Run};
+use zk_harness::strategy::{Search, Strategy};
+use zk_harness::target::Target;
+use zk_harness::{stage, sweep};
+use zk_report::{Shown, Source, trace};
 
 #[derive(Args)]
 pub(super) struct RunOne {
@@ -34,7 +34,7 @@ pub(super) struct RunOne {
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
     /// How many runs may go into making the run small if it fails; 0 for none
-    #[arg(long, value_name = "RUNS", default_value_t = crate::shrink::RUNS)]
+    #[arg(long, value_name = "RUNS", default_value_t = zk_harness::shrink::RUNS)]
     shrink: u32,
     #[command(flatten)]
     output: Output,
@@ -52,8 +52,8 @@ pub(super) fn read_plan(path: &std::path::Path) -> anyhow::Result<Plan> {
 
 /// The target of a name, or one sentence with the nearest right name.
 pub(super) fn target(name: &str, others: &[&str]) -> anyhow::Result<&'static Target> {
-    Target::from_name(name).ok_or_else(|| {
-        let names = Target::all().map(|t| t.name).chain(others.iter().copied());
+    zk_catalogue::find(name).ok_or_else(|| {
+        let names = zk_catalogue::targets().map(|t| t.name).chain(others.iter().copied());
         match nearest(name, names) {
             Some(near) => anyhow!("there is nothing called {name:?}; did you mean {near:?}?"),
             None => anyhow!("there is nothing called {name:?}; `cargo sim list` shows what there is"),
@@ -64,10 +64,10 @@ pub(super) fn target(name: &str, others: &[&str]) -> anyhow::Result<&'static Tar
 impl RunOne {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         self.view.check()?;
-        if let Some(story) = stories::find(&self.name) {
+        if let Some(story) = zk_catalogue::story(&self.name) {
             return tell_story(story, &self.view, self.output);
         }
-        let names: Vec<&str> = stories::all().map(|story| story.name).collect();
+        let names: Vec<&str> = zk_catalogue::stories().map(|story| story.name).collect();
         let target = target(&self.name, &names)?;
         let plan = self.plan.as_deref().map(read_plan).transpose()?;
         let search = Search::new(target, self.strategy, plan).drawing(self.besides.besides());
@@ -248,7 +248,7 @@ pub(super) struct Replay {
 impl Replay {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         self.view.check()?;
-        let (recorded, target) = Recorded::read(&self.code_or_file)?;
+        let (recorded, target) = Recorded::read(&self.code_or_file, zk_catalogue::find)?;
         let run = run::replay(target, &recorded.plan, recorded.choices.clone());
         if !recorded.hash.is_empty() && recorded.hash != format!("{:032x}", run.hash) {
             eprintln!("note: the code has changed since this run was recorded: it now goes another way");

@@ -4,11 +4,6 @@ use super::lines::{Files, InOrder, Lines, new_file};
 use super::progress::Watched;
 use super::single::{read_plan, run_line, target};
 use super::{Output, failure, fresh, junit, shapes, shrinking, status, word};
-use crate::run::Run;
-use crate::shard::Sheet;
-use crate::strategy::{Besides, Search, Strategy};
-use crate::sweep::{self, Order, Tally};
-use crate::target::Target;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde_json::json;
@@ -20,6 +15,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use zk_checker::Verdict;
+use zk_harness::run::Run;
+use zk_harness::shard::Sheet;
+use zk_harness::strategy::{Besides, Search, Strategy};
+use zk_harness::sweep::{self, Order, Tally};
 
 /// How many kinds of failure are told in full.
 const TOLD: usize = 2;
@@ -61,7 +60,7 @@ pub(super) struct Sweep {
     #[arg(long)]
     require_probes: bool,
     /// How many runs may go into making the first failure of each rule small, of those that are told in full; 0 for none
-    #[arg(long, value_name = "RUNS", default_value_t = crate::shrink::RUNS)]
+    #[arg(long, value_name = "RUNS", default_value_t = zk_harness::shrink::RUNS)]
     shrink: u32,
     /// Stop when all was reached that must be, and nothing new came for a while; `--seeds` is then the most
     #[arg(long, conflicts_with = "shard")]
@@ -170,7 +169,7 @@ pub(super) struct Telling {
 impl Sweep {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let targets = match self.names.as_slice() {
-            [] => Target::workloads().collect(),
+            [] => zk_catalogue::workloads().collect(),
             names => names.iter().map(|name| target(name, &[])).collect::<anyhow::Result<Vec<_>>>()?,
         };
         if self.seeds == 0 {
@@ -480,7 +479,7 @@ fn table(part: &Part) {
     }
     println!("  faults struck");
     for fault in sim_zk::fault::Fault::ALL {
-        let count = tally.faults.get(&crate::journal::fault_kind(fault)).copied().unwrap_or(0);
+        let count = tally.faults.get(&zk_harness::journal::fault_kind(fault)).copied().unwrap_or(0);
         println!("    {:<16} {count:>9}", fault.name());
     }
     println!("  seen of what ZooKeeper does not exclude");

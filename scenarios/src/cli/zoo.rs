@@ -3,8 +3,6 @@
 use super::lines::new_file;
 use super::sweeping::{now, parse_strategy};
 use super::{Output, junit, nearest, progress, shrinking};
-use crate::strategy::{Search, Strategy};
-use crate::target::Target;
 use crate::zoo::kills::{self, Kills};
 use crate::zoo::measure::{Measured, Outcome, measure_by};
 use crate::zoo::shrunk::{self, Small};
@@ -15,6 +13,8 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
+use zk_harness::strategy::{Search, Strategy};
+use zk_harness::target::Target;
 
 /// How many seeds an entry gets if nothing else is said.
 const SEEDS: u64 = 1000;
@@ -145,10 +145,10 @@ impl Zoo {
             target.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
         };
         for name in &self.names {
-            if Target::broken().any(|target| means(name, target)) {
+            if zk_catalogue::mutants().any(|target| means(name, target)) {
                 continue;
             }
-            match nearest(name, Target::broken().map(|target| target.name)) {
+            match nearest(name, zk_catalogue::mutants().map(|target| target.name)) {
                 Some(near) => bail!("there is no broken recipe called {name:?}; did you mean {near:?}?"),
                 None => {
                     bail!("there is no broken recipe called {name:?}; `cargo sim list` shows what there is")
@@ -157,7 +157,7 @@ impl Zoo {
         }
         let wanted =
             |target: &&Target| self.names.is_empty() || self.names.iter().any(|name| means(name, target));
-        Ok(Target::broken().filter(wanted).collect())
+        Ok(zk_catalogue::mutants().filter(wanted).collect())
     }
 
     /// The text of the README, which must have a place for the table. Better told now than after all the work.
@@ -179,7 +179,7 @@ impl Zoo {
     fn shrunk(&self, target: &'static Target) -> Option<Small> {
         let begun = now();
         let clock = || begun.elapsed().as_secs_f64() * 1000.0;
-        Small::of(target, 0..self.seeds, crate::shrink::RUNS, clock)?.ok()
+        Small::of(target, 0..self.seeds, zk_harness::shrink::RUNS, clock)?.ok()
     }
 
     fn entry(&self, target: &'static Target, jobs: usize) -> Measured {

@@ -1,13 +1,13 @@
 //! How many runs each strategy of searching takes until it catches each broken recipe: the kill table.
 
-use crate::strategy::{Search, Strategy};
-use crate::sweep::{self, what_failed};
-use crate::target::Target;
-use crate::zoo::measure;
+use super::measure;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Mutex;
 use zk_checker::RuleId;
+use zk_harness::strategy::{Search, Strategy};
+use zk_harness::sweep::{self, what_failed};
+use zk_harness::target::Target;
 
 /// Before the table in a README.
 pub const BEGIN: &str = "<!-- the kill table: written by `cargo sim zoo --strategies --write-readme` -->";
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     fn of(name: &str, budget: u64, jobs: usize) -> Kills {
-        Kills::of(Target::from_name(name).expect("it is in the zoo"), budget, jobs)
+        Kills::of(zk_catalogue::find(name).expect("it is in the zoo"), budget, jobs)
     }
 
     #[test]

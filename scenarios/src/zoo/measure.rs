@@ -1,15 +1,16 @@
 //! One entry of the zoo on many seeds: what its runs show, how long one has to search, and what the right recipe shows on the
 //! same seeds.
 
-use super::{Caught, FIRST, TAIL, right_twin};
-use crate::run::Run;
-use crate::strategy::{Search as Runs, Strategy};
-use crate::sweep;
-use crate::target::Target;
+use super::right_twin;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Mutex;
 use zk_checker::{RuleId, RuleSet, Verdict};
+use zk_harness::caught::{Caught, FIRST, TAIL};
+use zk_harness::run::Run;
+use zk_harness::strategy::{Search as Runs, Strategy};
+use zk_harness::sweep;
+use zk_harness::target::Target;
 
 /// What one seed showed.
 struct Shown {

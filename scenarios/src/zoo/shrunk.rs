@@ -1,10 +1,10 @@
 //! How small the failures of the zoo get.
 
 use crate::aligned::aligned;
-use crate::plan::Plan;
-use crate::run::{self, Run};
-use crate::shrink::{ShrinkError, Shrunk, Size, shrink};
-use crate::target::Target;
+use zk_harness::plan::Plan;
+use zk_harness::run::{self, Run};
+use zk_harness::shrink::{ShrinkError, Shrunk, Size, shrink};
+use zk_harness::target::Target;
 
 /// The first of these seeds that is caught as it should be.
 pub fn first_caught(target: &'static Target, mut seeds: std::ops::Range<u64>) -> Option<(u64, Plan, Run)> {

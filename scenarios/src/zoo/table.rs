@@ -1,10 +1,10 @@
 //! What was measured, as rows: for a terminal, and for the README.
 
-use super::Promise;
 use super::measure::{Measured, Outcome};
 use crate::aligned::aligned;
 use std::fmt::Write as _;
 use zk_checker::RuleId;
+use zk_harness::caught::Promise;
 
 /// Before the table in a README.
 pub const BEGIN: &str = "<!-- the zoo: written by `cargo sim zoo --write-readme` -->";

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use zk_scenarios::code::Recorded;
-use zk_scenarios::regression::Expected;
-use zk_scenarios::run;
-use zk_scenarios::target::Target;
+use zk_harness::code::Recorded;
+use zk_harness::regression::Expected;
+use zk_harness::run;
+use zk_harness::target::Target;
 use zk_scenarios::zoo::right_twin;
 
 fn corpus() -> Vec<(PathBuf, Recorded, &'static Target)> {
@@ -20,8 +20,8 @@ fn corpus() -> Vec<(PathBuf, Recorded, &'static Target)> {
         .collect();
     files.sort();
     let read = |file: PathBuf| {
-        let (recorded, target) =
-            Recorded::read(&file.to_string_lossy()).expect("a regression is a recorded run");
+        let (recorded, target) = Recorded::read(&file.to_string_lossy(), zk_catalogue::find)
+            .expect("a regression is a recorded run");
         (file, recorded, target)
     };
     files.into_iter().map(read).collect()
@@ -51,6 +51,6 @@ fn every_recipe_has_a_canary() {
         .filter(|(_, _, target)| target.is_broken())
         .map(|(_, _, target)| right_twin(target).name)
         .collect();
-    let families: BTreeSet<&str> = Target::broken().map(|target| right_twin(target).name).collect();
+    let families: BTreeSet<&str> = zk_catalogue::mutants().map(|target| right_twin(target).name).collect();
     assert_eq!(canaries, families);
 }

@@ -5,10 +5,10 @@
 //! are about as rare as they were on a real ensemble.
 
 use std::path::Path;
-use zk_scenarios::ensemble::case::{Meta, Placed, Scenario, Suite, read};
-use zk_scenarios::ensemble::report::Report;
-use zk_scenarios::ensemble::run::run;
-use zk_scenarios::ensemble::sim::Simulated;
+use zk_fidelity::ensemble::case::{Meta, Placed, Scenario, Suite, read};
+use zk_fidelity::ensemble::report::Report;
+use zk_fidelity::ensemble::run::run;
+use zk_fidelity::ensemble::sim::Simulated;
 
 /// So many seeds show what is common.
 const FEW: u64 = 200;

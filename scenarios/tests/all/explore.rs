@@ -4,13 +4,13 @@
 use sim_zk::fault::Fault;
 use std::collections::BTreeSet;
 use zk_checker::Verdict;
-use zk_scenarios::code::Recorded;
-use zk_scenarios::explore::{Certificate, Scope, Search};
-use zk_scenarios::run;
-use zk_scenarios::target::Target;
+use zk_harness::code::Recorded;
+use zk_harness::explore::{Certificate, Scope, Search};
+use zk_harness::run;
+use zk_harness::target::Target;
 
 fn target(name: &str) -> &'static Target {
-    Target::from_name(name).expect(name)
+    zk_catalogue::find(name).expect(name)
 }
 
 fn scope(name: &str, faults: u32, kinds: &[Fault]) -> Scope {
@@ -46,7 +46,7 @@ fn broken_recipes_are_found_by_a_run_that_can_be_replayed() {
     for (name, faults, kinds, rule) in cases {
         let (what, recorded) = first_breach(scope(name, *faults, kinds)).expect(name);
         assert_eq!(what, *rule, "{name}");
-        let (read, target) = Recorded::read(&recorded.code()).expect("its own code");
+        let (read, target) = Recorded::read(&recorded.code(), zk_catalogue::find).expect("its own code");
         assert_eq!(read, recorded, "{name}");
         let again = run::replay(target, &read.plan, read.choices);
         assert_eq!(format!("{:032x}", again.hash), recorded.hash, "{name}");
@@ -113,7 +113,7 @@ fn a_search_goes_on_from_its_file_as_if_it_had_never_stopped() {
     }
     assert!(!search.is_complete(), "it stops in the middle");
     search.save(&file).expect("it can be written");
-    let resumed = Search::load(&file).expect("it can be read").finish(2);
+    let resumed = Search::load(&file, zk_catalogue::find).expect("it can be read").finish(2);
     let whole = Search::new(scope()).finish(2);
     assert_eq!(found(&resumed), found(&whole));
     assert_eq!(resumed.found(), whole.found());
@@ -125,6 +125,6 @@ fn what_is_no_checkpoint_gets_one_sentence() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("search");
     std::fs::write(&file, b"nonsense").expect("it can be written");
-    let error = Search::load(&file).err().expect("nonsense").to_string();
+    let error = Search::load(&file, zk_catalogue::find).err().expect("nonsense").to_string();
     assert_eq!(error, format!("{} is not a checkpoint of this program", file.display()));
 }

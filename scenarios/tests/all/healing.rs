@@ -4,14 +4,14 @@
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use std::time::Duration;
+use zk_catalogue::lock::workload as lock;
 use zk_checker::Verdict;
+use zk_harness::client::Client;
+use zk_harness::plan::Plan;
+use zk_harness::run::{self, Hang};
+use zk_harness::sweep::what_failed;
+use zk_harness::target::{Part, Stated, Target};
 use zk_recipes::zk::{CreateMode, ZooKeeper};
-use zk_scenarios::client::Client;
-use zk_scenarios::plan::Plan;
-use zk_scenarios::run::{self, Hang};
-use zk_scenarios::sweep::what_failed;
-use zk_scenarios::target::{Part, Stated, Target};
-use zk_scenarios::workloads::lock;
 
 const STATED: Stated = Stated { finishes_within: Duration::from_secs(60), rules: None, sometimes: &[] };
 
@@ -19,7 +19,7 @@ const STATED: Stated = Stated { finishes_within: Duration::from_secs(60), rules:
 static IMPATIENT: Stated = Stated { finishes_within: Duration::from_secs(40), rules: None, sometimes: &[] };
 
 /// A workload of such clients, and otherwise the lock's.
-const fn of(name: &'static str, sim: Part<zk_scenarios::client::SimProcess>) -> Target {
+const fn of(name: &'static str, sim: Part<zk_harness::client::SimProcess>) -> Target {
     Target {
         name,
         about: "clients that come to no end",
@@ -28,9 +28,9 @@ const fn of(name: &'static str, sim: Part<zk_scenarios::client::SimProcess>) -> 
         plan: Plan::drawn,
         objects: lock::objects,
         sim,
-        real: None,
         required: &[],
-        required_on_real: &[],
+        must_reach: &[],
+        quirk: None,
         stated: &STATED,
     }
 }

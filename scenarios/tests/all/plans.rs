@@ -2,12 +2,11 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestError, TestRng, TestRunner};
+use zk_catalogue::lock::workload as lock;
 use zk_checker::{RuleId, Verdict};
-use zk_scenarios::plan::Plan;
-use zk_scenarios::plans::plans;
-use zk_scenarios::run;
-use zk_scenarios::target::Target;
-use zk_scenarios::workloads::lock;
+use zk_harness::plan::Plan;
+use zk_harness::plans::plans;
+use zk_harness::run;
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
@@ -48,7 +47,7 @@ fn a_plan_that_fails_is_told_as_small_as_it_gets() {
 
 #[test]
 fn the_plan_of_a_broken_recipe_shrinks_to_what_breaks_it() {
-    let herd = Target::from_name("lock-watch-all").expect("it is there");
+    let herd = zk_catalogue::find("lock-watch-all").expect("it is there");
     let plan = smallest(|plan| run::seed(herd, plan, 7).report.of(RuleId::Mx13) == Verdict::Fail);
     assert!(plan.clients <= 4 && plan.rounds == 1 && plan.servers == 1, "{plan}");
     assert!(plan.rates.is_empty() && plan.strangers.is_nobody(), "{plan}");

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
+use zk_catalogue::raw;
+use zk_catalogue::wrong_worlds::{caught, too_kind};
 use zk_checker::{Probe, Verdict};
-use zk_scenarios::broken::quirks::{self, Wrong};
-use zk_scenarios::run;
-use zk_scenarios::strategy::{Search, Strategy};
-use zk_scenarios::sweep::{self, Order, Tally};
-use zk_scenarios::target::Target;
-use zk_scenarios::workloads::raw;
+use zk_harness::run;
+use zk_harness::strategy::{Search, Strategy};
+use zk_harness::sweep::{self, Order, Tally};
+use zk_harness::target::Target;
 
 /// Of a hundred runs that fail, so many must be caught by the rule that names the wrong step.
 const FIRST_OF_100: u64 = 95;
@@ -35,17 +35,22 @@ fn tally(target: &'static Target, seeds: u64, plans: &'static Target) -> (Order,
 
 #[test]
 fn every_quirk_has_a_world_that_shows_it() {
-    let shown: BTreeSet<_> = quirks::all().map(|wrong| wrong.quirk).collect();
+    let wrong = || caught().chain(too_kind());
+    let shown: BTreeSet<_> = wrong().filter_map(|target| target.quirk).collect();
     assert_eq!(shown, sim_zk::quirk::Quirk::ALL.iter().copied().collect());
-    assert_eq!(quirks::all().count(), shown.len(), "and only one");
-    assert!(quirks::all().all(|wrong| wrong.target.quirk() == Some(wrong.quirk)));
-    assert!(quirks::all().all(|wrong| wrong.target.caught_by.is_none() == wrong.quirk.is_too_kind()));
-    assert!(Target::workloads().all(|target| target.quirk().is_none()), "the right world is right");
+    assert_eq!(wrong().count(), shown.len(), "and only one");
+    assert!(
+        caught().all(|target| target.caught_by.is_some() && target.quirk.is_some_and(|q| !q.is_too_kind()))
+    );
+    assert!(
+        too_kind().all(|target| target.caught_by.is_none() && target.quirk.is_some_and(|q| q.is_too_kind()))
+    );
+    assert!(zk_catalogue::workloads().all(|target| target.quirk.is_none()), "the right world is right");
 }
 
 #[test]
 fn the_rule_that_names_the_wrong_step_is_the_first_to_say_so() {
-    for Wrong { target, .. } in quirks::ALL.iter().copied().flatten() {
+    for target in caught() {
         let rule = target.caught_by.expect("it is wrong").by.name();
         let (mut failed, mut first) = (0, 0);
         for seed in 0..100 {
@@ -72,7 +77,7 @@ fn a_world_that_is_too_kind_is_not_green() {
         ("raw-tells-all", &[Probe::CreatedAndDeletedUnseen, Probe::RecreatedToldAsChanged]),
     ];
     for (name, missing) in missing {
-        let target = Target::from_name(name).expect("it is there");
+        let target = zk_catalogue::find(name).expect("it is there");
         let (order, kind) = tally(target, 500, target);
         assert!(kind.failures.is_empty(), "{name} breaks no promise: {:?}", kind.failures);
         assert_eq!(kind.verdict(&order), Verdict::Vacuous, "{name}");

@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
-use zk_scenarios::strategy::{Besides, Search, Strategy};
-use zk_scenarios::sweep::{Order, Tally, sweep};
-use zk_scenarios::target::Target;
+use zk_harness::strategy::{Besides, Search, Strategy};
+use zk_harness::sweep::{Order, Tally, sweep};
 
 fn zksim_in(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_zksim"))
@@ -35,7 +34,7 @@ fn tally(search: Search, seeds: u64) -> Tally {
 
 #[test]
 fn every_workload_holds_under_every_strategy_in_other_sizes_and_among_strangers() {
-    for target in Target::workloads() {
+    for target in zk_catalogue::workloads() {
         for strategy in Strategy::ALL {
             assert_eq!(tally(Search::new(target, strategy, None), 60).failures, [].into(), "{target:?}");
         }
@@ -49,7 +48,7 @@ fn every_workload_holds_under_every_strategy_in_other_sizes_and_among_strangers(
 
 #[test]
 fn what_comes_about_was_declared() {
-    for target in Target::workloads() {
+    for target in zk_catalogue::workloads() {
         let seen = tally(Search::new(target, Strategy::Swarm, None), 300).sometimes;
         let is_declared = |what: &String| target.stated.sometimes.contains(&what.as_str());
         assert!(seen.keys().all(is_declared), "{target:?}: {:?}", seen.keys());

@@ -3,18 +3,18 @@
 use sim_zk::fault::Fault;
 use std::process::Command;
 use std::sync::Mutex;
+use zk_catalogue::lock::workload as lock;
 use zk_checker::Verdict;
-use zk_scenarios::code::Recorded;
-use zk_scenarios::plan::Plan;
-use zk_scenarios::run::{self, Run};
-use zk_scenarios::shrink::{RUNS, ShrinkError, Shrunk, shrink};
-use zk_scenarios::sweep;
-use zk_scenarios::target::Target;
-use zk_scenarios::workloads::lock;
+use zk_harness::code::Recorded;
+use zk_harness::plan::Plan;
+use zk_harness::run::{self, Run};
+use zk_harness::shrink::{RUNS, ShrinkError, Shrunk, shrink};
+use zk_harness::sweep;
+use zk_harness::target::Target;
 use zk_scenarios::zoo::shrunk::first_caught;
 
 fn named(name: &str) -> &'static Target {
-    Target::from_name(name).expect("it is there")
+    zk_catalogue::find(name).expect("it is there")
 }
 
 fn shrunk(target: &'static Target, runs: u32) -> (Run, Shrunk) {
@@ -55,7 +55,8 @@ fn the_same_rule_is_broken_and_the_run_replays_to_the_same_hash() {
     for target in SOME.map(named) {
         let (run, shrunk) = shrunk(target, RUNS);
         assert_eq!(sweep::what_failed(&run), shrunk.what, "{target:?}");
-        let (recorded, target) = Recorded::read(&shrunk.recorded().code()).expect("its own code");
+        let (recorded, target) =
+            Recorded::read(&shrunk.recorded().code(), zk_catalogue::find).expect("its own code");
         let again = run::replay(target, &recorded.plan, recorded.choices.clone());
         assert_eq!(again.hash, shrunk.failure.run.hash, "{target:?}");
         assert_eq!((sweep::what_failed(&again), again.verdict()), (shrunk.what.clone(), run.verdict()));
@@ -109,7 +110,7 @@ fn a_run_that_does_not_fail_is_not_shrunk() {
 
 #[test]
 fn every_broken_recipe_shrinks_to_twenty_choices_and_three_clients() {
-    let all: Vec<_> = Target::broken().collect();
+    let all: Vec<_> = zk_catalogue::mutants().collect();
     let large = Mutex::new(Vec::new());
     sweep::on_threads(0..all.len() as u64, 1, 2, &|index| {
         let target = all[index as usize];

@@ -3,11 +3,12 @@
 //! A snapshot that changes is read as one reads code: `INSTA_UPDATE=always cargo test -p zk-scenarios stories`
 //! writes the new ones.
 
-use zk_scenarios::{stage, stories, trace};
+use zk_harness::stage;
+use zk_report::trace;
 
 #[test]
 fn every_story_comes_to_its_point_and_breaks_no_promise() {
-    for story in stories::all() {
+    for story in zk_catalogue::stories() {
         let (_, wrong) = stage::tell(story);
         assert!(wrong.is_empty(), "{}: {}", story.name, wrong.join("\n"));
     }
@@ -15,7 +16,7 @@ fn every_story_comes_to_its_point_and_breaks_no_promise() {
 
 #[test]
 fn the_traces_are_as_they_were() {
-    for story in stories::all() {
+    for story in zk_catalogue::stories() {
         let (told, _) = stage::tell(story);
         let printed = trace::print(&told.history, &told.steps);
         assert!(printed.lines().count() < 80, "{} reads on one page", story.name);
@@ -25,7 +26,7 @@ fn the_traces_are_as_they_were() {
 
 #[test]
 fn a_story_told_twice_is_the_same_story() {
-    for story in stories::all() {
+    for story in zk_catalogue::stories() {
         assert_eq!(stage::tell(story).0.hash, stage::tell(story).0.hash, "{}", story.name);
     }
 }

@@ -1,11 +1,11 @@
 //! Third parties: the recipes take what they do, and recipes that do not are caught, with the harm that it does.
 
 use zk_checker::{RuleId, Verdict};
-use zk_scenarios::code::Recorded;
-use zk_scenarios::plan::Plan;
-use zk_scenarios::run;
-use zk_scenarios::strangers::Act;
-use zk_scenarios::target::Target;
+use zk_harness::code::Recorded;
+use zk_harness::plan::Plan;
+use zk_harness::run;
+use zk_harness::strangers::Act;
+use zk_harness::target::Target;
 
 /// All that strangers do, and no fault.
 fn meddling() -> Plan {
@@ -13,13 +13,13 @@ fn meddling() -> Plan {
 }
 
 fn target(name: &str) -> &'static Target {
-    Target::from_name(name).expect("it is there")
+    zk_catalogue::find(name).expect("it is there")
 }
 
 #[test]
 fn every_recipe_takes_what_strangers_do() {
     // Operations without a recipe have no directory to meddle with.
-    for target in Target::workloads().filter(|target| target.name != "raw") {
+    for target in zk_catalogue::workloads().filter(|target| target.name != "raw") {
         let mut acts = 0;
         for seed in 0..150 {
             let run = run::seed(target, &meddling(), seed);
@@ -36,7 +36,8 @@ fn what_strangers_do_a_run_with_its_choices_does_again() {
         let target = target("queue");
         let run = run::seed(target, &meddling(), seed);
         let recorded = Recorded::of(target, &meddling(), &run);
-        let (recorded, target) = Recorded::read(&recorded.code()).expect("its own code reads back");
+        let (recorded, target) =
+            Recorded::read(&recorded.code(), zk_catalogue::find).expect("its own code reads back");
         assert_eq!(run::replay(target, &recorded.plan, recorded.choices).hash, run.hash, "seed {seed}");
     }
 }

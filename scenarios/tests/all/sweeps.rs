@@ -3,17 +3,18 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use zk_catalogue::lock::workload as lock;
+use zk_catalogue::raw;
 use zk_checker::{Probe, RuleId, Verdict};
-use zk_scenarios::code::Recorded;
-use zk_scenarios::plan::Plan;
-use zk_scenarios::run;
-use zk_scenarios::strategy::{Search, Strategy};
-use zk_scenarios::sweep::{self, Order, Tally};
-use zk_scenarios::target::Target;
-use zk_scenarios::workloads::{lock, raw};
+use zk_harness::code::Recorded;
+use zk_harness::plan::Plan;
+use zk_harness::run;
+use zk_harness::strategy::{Search, Strategy};
+use zk_harness::sweep::{self, Order, Tally};
+use zk_harness::target::Target;
 
 fn no_guid() -> &'static Target {
-    Target::from_name("lock-no-guid").expect("it is there")
+    zk_catalogue::find("lock-no-guid").expect("it is there")
 }
 
 fn order(target: &'static Target, seeds: u64, jobs: usize) -> Order {
@@ -87,7 +88,8 @@ fn a_recorded_run_is_the_run() {
         let plan = Plan::drawn(seed);
         let run = run::seed(&lock::TARGET, &plan, seed);
         let recorded = Recorded::of(&lock::TARGET, &plan, &run);
-        let (recorded, target) = Recorded::read(&recorded.code()).expect("its own code reads back");
+        let (recorded, target) =
+            Recorded::read(&recorded.code(), zk_catalogue::find).expect("its own code reads back");
         let again = run::replay(target, &recorded.plan, recorded.choices);
         assert_eq!(again.hash, run.hash, "seed {seed}");
     }

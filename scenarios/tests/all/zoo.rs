@@ -1,9 +1,10 @@
 //! The zoo: each broken recipe is caught as it says, the right one is silent beside it, and the README lists them all.
 
 use std::collections::BTreeMap;
-use zk_scenarios::target::Target;
+use zk_harness::caught::Promise;
+use zk_harness::target::Target;
 use zk_scenarios::zoo::measure::{Measured, Outcome, measure};
-use zk_scenarios::zoo::{Promise, kills, table};
+use zk_scenarios::zoo::{kills, table};
 
 /// A few seeds show how an entry stands, if not how long a search takes.
 fn measured(target: &'static Target) -> Measured {
@@ -13,7 +14,7 @@ fn measured(target: &'static Target) -> Measured {
 #[test]
 fn each_broken_recipe_is_caught_by_its_rule_while_the_right_one_is_silent() {
     let mut wrong = Vec::new();
-    for target in Target::broken() {
+    for target in zk_catalogue::mutants() {
         let one = measured(target);
         let found = one.first_by_right() > 0;
         // Of few runs that fail, one that shows another rule first is soon more than five in a hundred.
@@ -27,7 +28,7 @@ fn each_broken_recipe_is_caught_by_its_rule_while_the_right_one_is_silent() {
 
 #[test]
 fn the_four_promises_are_seen_broken_from_outside() {
-    let broken: Vec<_> = Target::broken().filter(|target| promise(target).is_some()).collect();
+    let broken: Vec<_> = zk_catalogue::mutants().filter(|target| promise(target).is_some()).collect();
     for wanted in Promise::ALL {
         assert!(broken.iter().any(|target| promise(target) == Some(wanted)), "{}", wanted.name());
     }
@@ -47,7 +48,7 @@ fn promise(target: &Target) -> Option<Promise> {
 
 #[test]
 fn what_is_measured_does_not_depend_on_the_number_of_threads() {
-    let target = Target::from_name("lock-no-guid").expect("it is there");
+    let target = zk_catalogue::find("lock-no-guid").expect("it is there");
     let text = |jobs| table::text(&[measure(target, 0..200, jobs, &|_| {})]);
     assert_eq!(text(1), text(3));
 }
@@ -55,7 +56,7 @@ fn what_is_measured_does_not_depend_on_the_number_of_threads() {
 #[test]
 fn an_entry_that_no_run_shows_is_missed() {
     // Without a reply that is lost it does nothing wrong.
-    let target = Target::from_name("lock-no-guid").expect("it is there");
+    let target = zk_catalogue::find("lock-no-guid").expect("it is there");
     let calm = (0..1000).find(|seed| measure(target, *seed..seed + 1, 1, &|_| {}).failed == 0);
     let seed = calm.expect("some run loses no reply");
     assert_eq!(measure(target, seed..seed + 1, 1, &|_| {}).outcome(), Outcome::Missed);
@@ -74,7 +75,7 @@ fn the_readme_lists_every_entry_with_its_rule() {
             (cells[1].trim_matches('`'), cells[4])
         })
         .collect();
-    let entries: BTreeMap<&str, &str> = Target::broken()
+    let entries: BTreeMap<&str, &str> = zk_catalogue::mutants()
         .filter_map(|target| target.caught_by.map(|caught| (target.name, caught.by.name())))
         .collect();
     assert_eq!(rows, entries, "`cargo sim zoo --write-readme` writes the table anew");
@@ -89,6 +90,6 @@ fn the_readme_says_of_every_entry_how_soon_each_strategy_catches_it() {
         .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
         .map(|(name, _)| name)
         .collect();
-    let entries: Vec<&str> = Target::broken().map(|target| target.name).collect();
+    let entries: Vec<&str> = zk_catalogue::mutants().map(|target| target.name).collect();
     assert_eq!(rows, entries, "`cargo sim zoo --strategies --write-readme` writes the table anew");
 }

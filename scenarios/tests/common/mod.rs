@@ -11,8 +11,8 @@ pub mod tap;
 
 use std::io::Write;
 use std::time::Duration;
+use zk_real::{Ensemble, EnsembleOptions, Server, ServerOptions, Settings, StartError};
 use zk_recipes::client::{Client, Options};
-use zk_scenarios::real::{Ensemble, EnsembleOptions, Server, ServerOptions, Settings, StartError};
 
 /// On a runtime of its own.
 pub fn run<T>(work: impl Future<Output = T>) -> T {

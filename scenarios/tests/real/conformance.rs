@@ -5,7 +5,7 @@
 use crate::common::cases::{MOVES, PIPELINE, WATCH, conformance, file, said};
 use serde_json::Value;
 use std::time::Duration;
-use zk_scenarios::real::Server;
+use zk_real::Server;
 
 /// A server, or `None` and a word about it where none is installed.
 fn server() -> Option<Server> {

@@ -8,9 +8,9 @@ use serde_json::Value;
 use std::net::TcpListener;
 use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
+use zk_real::{Ensemble, Server};
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
-use zk_scenarios::real::{Ensemble, Server};
 
 fn three_servers() -> Option<Ensemble> {
     crate::common::ensemble(3, Duration::from_millis(500))

@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
+use zk_real::Server;
 use zk_recipes::ZooKeeper;
 use zk_recipes::client::{Client, Options};
-use zk_scenarios::real::Server;
 
 /// How long an example may take.
 const LIMIT: Duration = Duration::from_secs(60);

@@ -9,11 +9,11 @@ use crate::common::site::Real;
 use crate::common::{open, run};
 use futures_util::FutureExt;
 use std::time::Duration;
+use zk_real::{Server, Settings};
 use zk_recipes::client::{Acl, Client, Options, Sasl, Tls};
 use zk_recipes::zk::suite::Site;
 use zk_recipes::zk::{CreateMode, Error, Event, EventKind, Op, Over, State, ZooKeeper};
 use zk_recipes::{Lock, LockOptions, Released};
-use zk_scenarios::real::{Server, Settings};
 
 const TICK: Duration = Duration::from_millis(200);
 const SESSION: Duration = Duration::from_secs(2);

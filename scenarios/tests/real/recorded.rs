@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 use zk_checker::history::{Header, Mode, Names, What};
 use zk_checker::{RuleId, RuleSet, Verdict};
+use zk_harness::journal::Journal;
+use zk_real::recorded::Recorded;
+use zk_real::tape::{Scribe, Tape};
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::suite::{self, Site};
-use zk_scenarios::journal::Journal;
-use zk_scenarios::real::tape::{Scribe, Tape};
-use zk_scenarios::recorded::Recorded;
 
 const SESSION: Options = Options::new(Duration::from_secs(2));
 

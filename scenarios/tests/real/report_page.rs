@@ -5,9 +5,8 @@
 use std::path::Path;
 use std::process::Command;
 use zk_checker::history::{History, Names};
-use zk_scenarios::report::{Other, Shown, Source, page};
-use zk_scenarios::run::{self, Run};
-use zk_scenarios::target::Target;
+use zk_harness::run::{self, Run};
+use zk_report::{Other, Shown, Source, page};
 
 /// What a browser has made of a page.
 struct Opened {
@@ -82,7 +81,7 @@ fn profile(folder: &Path) -> String {
 }
 
 fn recorded(name: &str, seed: u64) -> Run {
-    let target = Target::from_name(name).expect("it exists");
+    let target = zk_catalogue::find(name).expect("it exists");
     run::seed(target, &target.plan(seed), seed)
 }
 
@@ -151,7 +150,7 @@ fn nothing_that_a_trace_says_is_run() {
 
 #[test]
 fn of_a_long_run_only_what_can_be_seen_is_in_the_document_and_the_rest_is_counted() {
-    let target = Target::from_name("lock").expect("it exists");
+    let target = zk_catalogue::find("lock").expect("it exists");
     let mut plan = target.plan(1);
     (plan.clients, plan.rounds, plan.faults) = (8, 60, 3);
     let run = run::seed(target, &plan, 1);

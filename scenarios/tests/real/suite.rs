@@ -9,11 +9,11 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use zk_real::{Server, ServerOptions, StartError};
 use zk_recipes::ZooKeeper;
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::suite::{self, Site};
 use zk_recipes::zk::{CreateMode, Error, EventKind, Over, State};
-use zk_scenarios::real::{Server, ServerOptions, StartError};
 
 const TICK: Duration = Duration::from_millis(200);
 const SESSION: Options = Options::new(Duration::from_secs(2));

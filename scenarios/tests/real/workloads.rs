@@ -11,14 +11,14 @@ use std::mem::forget;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use zk_catalogue::lock::workload as lock;
+use zk_harness::client::Client;
+use zk_harness::target::{Done, Setting, Target};
+use zk_real::client::RealClient;
+use zk_real::run::{Order, run};
+use zk_real::{Ensemble, EnsembleOptions, RealTarget};
 use zk_recipes::ZooKeeper;
 use zk_recipes::client::{Client as Session, Options};
-use zk_scenarios::client::Client;
-use zk_scenarios::real::client::RealClient;
-use zk_scenarios::real::run::{Order, run};
-use zk_scenarios::real::{Ensemble, EnsembleOptions};
-use zk_scenarios::target::{Done, Setting, Target};
-use zk_scenarios::workloads::lock;
 
 /// Three servers with ZooKeeper's own tick, as the command expects of somebody else's.
 fn three_servers() -> Option<Ensemble> {
@@ -44,11 +44,16 @@ fn at_the_root(ensemble: &Ensemble) -> Vec<String> {
     })
 }
 
+/// The targets that run on real servers, and are mutants or not.
+fn on_real_servers(mutants: bool) -> impl Iterator<Item = &'static Target> {
+    zk_catalogue::real_targets().map(|real| real.target).filter(move |target| target.is_broken() == mutants)
+}
+
 #[test]
 fn every_workload_keeps_its_promises_on_three_servers() {
     let Some(ensemble) = three_servers() else { return };
     let mut wrong = Vec::new();
-    for target in Target::workloads().filter(|target| target.real.is_some()) {
+    for target in on_real_servers(false) {
         let (status, last, told) = real(target, &ensemble, &["--for", "3s"]);
         // 2: an operation that was dropped leaves in doubt what it did; that is no broken promise.
         if !matches!(status, Some(0 | 2)) || last["rounds"].as_u64() == Some(0) {
@@ -66,7 +71,7 @@ fn every_workload_keeps_its_promises_on_three_servers() {
 fn what_is_broken_without_faults_is_caught_on_three_servers() {
     let Some(ensemble) = three_servers() else { return };
     let mut wrong = Vec::new();
-    for target in Target::broken().filter(|target| target.real.is_some()) {
+    for target in on_real_servers(true) {
         let (status, last, told) = real(target, &ensemble, &["--for", "3s", "--clients", "5"]);
         let caught_by = target.caught_by.map(|caught| caught.by.name());
         if status != Some(1) || last["rule"].as_str() != caught_by {
@@ -92,10 +97,9 @@ fn forgets_a_watch(client: RealClient, _: Setting, rounds: Range<u32>, done: Don
     .boxed()
 }
 
-static FORGETFUL: Target = Target {
-    real: Some(forgets_a_watch),
-    ..Target::own("forgetful", lock::objects, |_, _, _, _| async {}.boxed(), &lock::STATED)
-};
+static IDLE: Target = Target::own("forgetful", lock::objects, |_, _, _, _| async {}.boxed(), &lock::STATED);
+static FORGETFUL: RealTarget =
+    RealTarget { target: &IDLE, part: forgets_a_watch, required: &[], is_long: false };
 
 #[test]
 fn a_watch_that_is_left_is_a_leak() {

@@ -4,7 +4,8 @@ use downstream::{WRITER, Writer};
 use sim_zk::fault::Fault;
 use std::time::Duration;
 use zk_recipes::{Error, Released, Stop, ZooKeeper};
-use zk_scenarios::own::{self, prelude::*};
+use zk_harness::testing;
+use zk_harness::testing::prelude::*;
 
 // What the judge has to know of a hold.
 struct Writes<Z>(Writer<Z>);
@@ -35,7 +36,7 @@ static TARGET: Target = Target {
     ..Target::own(
         "writer",
         |names, setting| vec![setting.held(Kind::Lock, names.intern(WRITER))],
-        |client, setting, rounds, done| own::turns(client, setting, rounds, done, stand).boxed(),
+        |client, setting, rounds, done| testing::turns(client, setting, rounds, done, stand).boxed(),
         &STATED,
     )
 };
@@ -46,12 +47,12 @@ async fn stand<Z: ZooKeeper>(zk: Z) -> Result<Writes<Z>, Error> {
 
 #[test]
 fn one_writes_at_a_time_whatever_fails() {
-    own::holds(&TARGET, own::seeds(0..1000));
+    testing::holds(&TARGET, testing::seeds(0..1000));
 }
 
 #[test]
 fn a_writer_whose_create_was_lost_on_its_way_back_writes() {
-    own::tells(&Story {
+    testing::tells(&Story {
         point: |told| vec![("it wrote", told.count(|what| matches!(what, What::Resource { .. })) > 0)],
         verdicts: &[(RuleId::Mx3, Verdict::Pass)],
         ..Story::own("lost-reply", |names| vec![Object::plain(Kind::Lock, names.intern(WRITER))], script)

@@ -4,13 +4,13 @@
 use super::Kept;
 use crate::aligned::aligned;
 use crate::cli::{Output, word};
-use crate::real::course::Total;
-use crate::real::figures::{self, Calls, Figures};
-use crate::real::run::{Order, Outcome};
-use crate::real::vitals::resident_kib;
 use serde_json::{Value, json};
 use zk_checker::history::Verb;
 use zk_checker::{Report, RuleId, Verdict};
+use zk_real::course::Total;
+use zk_real::figures::{self, Calls, Figures};
+use zk_real::run::{Order, Outcome};
+use zk_real::vitals::resident_kib;
 
 /// How one run ended.
 pub(super) struct Ended<'a> {
@@ -61,7 +61,7 @@ pub(super) fn one(output: Output, ended: &Ended<'_>) {
     let f = Figures::of(&ended.outcome.history);
     let calls = f.calls();
     row([
-        ended.order.target.name,
+        ended.order.target.name(),
         word(ended.verdict),
         &ended.order.seed.to_string(),
         &ended.outcome.rounds.to_string(),
@@ -112,7 +112,7 @@ fn print_run(ended: &Ended<'_>) {
     let (f, seconds) = (Figures::of(&outcome.history), outcome.worked.as_secs_f64());
     println!(
         "{}: {} rounds of {} clients in {seconds:.1} s on {}, {:.1} calls/s done; {} events",
-        order.target.name,
+        order.target.name(),
         outcome.rounds,
         order.clients,
         order.address,
@@ -120,7 +120,7 @@ fn print_run(ended: &Ended<'_>) {
         outcome.history.events.len()
     );
     println!("  rule   verdict     premises  promise");
-    let required = |rule| order.target.required_on_real.contains(&rule);
+    let required = |rule| order.target.required.contains(&rule);
     // Most of the others speak of other recipes, or of what only a simulation shows.
     let is_told = |rule, verdict| verdict != Verdict::Vacuous || required(rule);
     let rules = of_all_objects(&outcome.report);
@@ -247,7 +247,7 @@ fn print_rules(ended: &Ended<'_>) {
     for (rule, verdict, premises) in of_all_objects(&ended.outcome.report) {
         println!(
             "{}",
-            json!({"kind": "rule", "workload": ended.order.target.name, "id": rule.name(),
+            json!({"kind": "rule", "workload": ended.order.target.name(), "id": rule.name(),
                 "verdict": word(verdict), "premises": premises})
         );
     }
@@ -265,7 +265,7 @@ fn json_of_run(ended: &Ended<'_>) -> Value {
     let Ended { order, outcome, verdict, status, kept } = *ended;
     let (f, seconds) = (Figures::of(&outcome.history), outcome.worked.as_secs_f64());
     let mut line = json!({
-        "kind": "real", "workload": order.target.name, "seed": order.seed, "clients": order.clients,
+        "kind": "real", "workload": order.target.name(), "seed": order.seed, "clients": order.clients,
         "servers": order.servers, "verdict": word(verdict), "status": status, "seconds": seconds,
         "rounds": outcome.rounds, "done_per_second": f64::from(f.done()) / seconds,
         "verbs": f.verbs.iter().map(json_of_verb).collect::<Vec<_>>(), "events": outcome.history.events.len(),

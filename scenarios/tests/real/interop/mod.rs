@@ -10,8 +10,8 @@ mod stage;
 use peer::{Library, Peer};
 use stage::{Kind, SESSION, Stage};
 use std::time::Duration;
+use zk_real::Server;
 use zk_recipes::Naming;
-use zk_scenarios::real::Server;
 
 /// The variable that makes a test a failure that is left out.
 const REQUIRE: &str = "ZK_REQUIRE_INTEROP";

@@ -10,13 +10,13 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::cell::RefCell;
 use std::time::Duration;
-use zk_scenarios::conformance::case::{Case, Expect, Step};
-use zk_scenarios::conformance::compare::compare;
-use zk_scenarios::conformance::play::Player;
-use zk_scenarios::conformance::sim::Simulated;
-use zk_scenarios::conformance::supply::Configuration;
-use zk_scenarios::conformance::target::{Order, Target};
-use zk_scenarios::conformance::tcp::Tcp;
+use zk_fidelity::conformance::case::{Case, Expect, Step};
+use zk_fidelity::conformance::compare::compare;
+use zk_fidelity::conformance::play::Player;
+use zk_fidelity::conformance::sim::Simulated;
+use zk_fidelity::conformance::supply::Configuration;
+use zk_fidelity::conformance::target::{Order, Target};
+use zk_fidelity::conformance::tcp::Tcp;
 
 /// The same cases in every run: what is new is found by drawing more of them, not by luck.
 fn runner(cases: u32) -> TestRunner {

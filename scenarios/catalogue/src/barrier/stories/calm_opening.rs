@@ -1,0 +1,46 @@
+//! Two wait at a barrier, and it is lowered.
+
+use crate::barrier::words as barrier;
+use crate::stage::Stage;
+use zk_checker::history::{Notify, What};
+use zk_checker::{RuleId, Verdict};
+use zk_harness::stage::{Script, Story};
+
+pub(super) const STORY: Story = Story {
+    name: "barrier-opens",
+    title: "who waits at a barrier passes on the notification of its end, without asking again",
+    about: "Two clients come while the barrier stands, and one of them again when it is down. One request each, one \
+            notification for each who waited, and no watch is left.",
+    objects: barrier::gate,
+    servers: 1,
+    script: |stage| script(stage.into()),
+    point: |told| {
+        let told_of_its_end = |what: &What| matches!(what, What::Notice { kind: Notify::Deleted, .. });
+        vec![("two were told", told.count(told_of_its_end) == 2)]
+    },
+    verdicts: &[
+        (RuleId::Ba1, Verdict::Pass),
+        (RuleId::Ba2, Verdict::Pass),
+        (RuleId::Ba3, Verdict::Pass),
+        (RuleId::Ba4, Verdict::Pass),
+    ],
+};
+
+fn script(w: Stage) -> Script {
+    Box::pin(async move {
+        let (a, b, c) = (w.client("a").await, w.client("b").await, w.client("c").await);
+
+        w.step("a raises the barrier; b and c wait at it");
+        a.raises().await;
+        let (b_waits, c_waits) = (b.waits_at_the_gate(), c.waits_at_the_gate());
+        w.settle().await;
+
+        w.step("a lowers it, and both pass");
+        a.lowers().await;
+        b_waits.await.done().expect("b passes");
+        c_waits.await.done().expect("c passes");
+
+        w.step("who comes now does not wait");
+        b.waits_at_the_gate().await.done().expect("b passes");
+    })
+}

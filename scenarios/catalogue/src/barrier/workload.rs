@@ -1,0 +1,182 @@
+//! Clients that raise and lower a barrier, and others that wait at it.
+//!
+//! Each round: either raise the barrier (to stay, or for as long as the session lives), lower it before long, now and then
+//! to raise it again at once; or wait at it, for the one that stands or until none does, now and then with little patience.
+//! Whoever may have left it standing lowers it before doing anything else, so that nobody waits for one who is gone.
+
+use futures_util::FutureExt;
+use sim_zk::fault::Fault;
+use std::future::Future;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use zk_checker::RuleId;
+use zk_checker::history::{Kind, Names, Object, ObjectId, Verb};
+use zk_harness::client::Client;
+use zk_harness::operation::{Call, Ended, nothing, operation};
+use zk_harness::pace::Pace;
+use zk_harness::plan::Plan;
+use zk_harness::rounds::{Round, SESSIONS, rounds};
+use zk_harness::sometimes;
+use zk_harness::target::{Done, Setting, Stated, Target};
+use zk_real::RealTarget;
+use zk_recipes::zk::{Error, ZooKeeper};
+use zk_recipes::{Barrier, BarrierOptions, Parents, While};
+
+/// The barrier under load.
+pub static TARGET: Target = Target {
+    name: "barrier",
+    about: "clients raise and lower a barrier, and others wait at it",
+    caught_by: None,
+    faults: &Fault::ALL,
+    plan: |seed| Plan { rounds: 4, ..Plan::drawn(seed) },
+    objects,
+    sim: |c, setting, rounds, done| client::<_, Barrier<_>>(c, setting, rounds, done).boxed(),
+    required: &[RuleId::Ba1, RuleId::Ba2, RuleId::Ba3, RuleId::Ba4, RuleId::Ba5],
+    stated: &STATED,
+    quirk: None,
+    must_reach: &[],
+};
+
+/// The same on real servers.
+pub static REAL: RealTarget = RealTarget {
+    target: &TARGET,
+    part: |c, setting, rounds, done| client::<_, Barrier<_>>(c, setting, rounds, done).boxed(),
+    required: &[RuleId::Ba1],
+    is_long: false,
+};
+
+/// What its runs owe.
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(120),
+    rules: None,
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a waiter's time is over",
+        "it is not certain that the barrier is lowered",
+    ],
+};
+
+/// The barrier's znode.
+pub const PATH: &str = "/gates/a";
+
+/// The barrier, among the objects of its run.
+pub const GATE: ObjectId = ObjectId(0);
+
+/// How long a patient client waits: longer than anything takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The barrier, as it is declared to the checker.
+pub fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
+    vec![Object::plain(Kind::Barrier, names.intern(PATH))]
+}
+
+/// Something that is used like a barrier: the barrier itself, or one that is broken on purpose.
+pub trait Gate<Z: ZooKeeper>: Clone + Send + Sync + 'static {
+    /// The barrier on a path.
+    fn on(zk: &Z, path: &str, lives: While) -> Result<Self, Error>;
+
+    /// Puts it up.
+    fn raise(&self) -> impl Future<Output = Result<(), Error>> + Send;
+
+    /// Takes it down.
+    fn lower(&self) -> impl Future<Output = Result<(), Error>> + Send;
+
+    /// Waits for a limited time until the one that stands has gone, or until none stands.
+    fn wait(&self, verb: Verb, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send;
+}
+
+impl<Z: ZooKeeper> Gate<Z> for Barrier<Z> {
+    fn on(zk: &Z, path: &str, lives: While) -> Result<Self, Error> {
+        Barrier::new(zk, path, BarrierOptions { parents: Parents::Container, lives })
+    }
+
+    fn raise(&self) -> impl Future<Output = Result<(), Error>> + Send {
+        Barrier::raise(self)
+    }
+
+    fn lower(&self) -> impl Future<Output = Result<(), Error>> + Send {
+        Barrier::lower(self)
+    }
+
+    async fn wait(&self, verb: Verb, limit: Duration) -> Result<(), Error> {
+        match verb {
+            Verb::WaitDown => self.wait_until_down_within(limit).await,
+            _ => self.wait_within(limit).await,
+        }
+    }
+}
+
+/// One client's part.
+pub async fn client<C: Client, G: Gate<C::Zk>>(client: C, setting: Setting, numbers: Range<u32>, done: Done) {
+    let (client, pace) = (&client, setting.pace);
+    // An earlier life may have left it standing.
+    let may_stand = &AtomicBool::new(true);
+    let round = |zk: C::Zk, _| async move {
+        let lives = if client.choose(4) == 3 { While::SessionLives } else { While::Permanent };
+        let gate = G::on(&zk, PATH, lives).expect("the path is good");
+        if may_stand.load(Ordering::Relaxed) && lower(client, &gate, may_stand).await == Round::Again {
+            return Round::Again;
+        }
+        match client.choose(3) {
+            2 => control(client, &gate, lives, pace, may_stand).await,
+            _ => wait(client, &gate, pace).await,
+        }
+    };
+    rounds(client, pace, numbers, done, round).await;
+}
+
+/// Lowers it until that is certain.
+async fn lower<C: Client, G: Gate<C::Zk>>(client: &C, gate: &G, may_stand: &AtomicBool) -> Round {
+    loop {
+        let (_, ended) = operation(client, Call::new(GATE, Verb::Lower), nothing, || gate.lower()).await;
+        match ended {
+            Ended::Done(()) => {
+                may_stand.store(false, Ordering::Relaxed);
+                return Round::Over;
+            }
+            ended if ended.is_session_over() => return Round::Again,
+            _ => sometimes!(client, "it is not certain that the barrier is lowered", true),
+        }
+    }
+}
+
+/// Raises it, and lowers it before long.
+async fn control<C: Client, G: Gate<C::Zk>>(
+    client: &C,
+    gate: &G,
+    lives: While,
+    pace: Pace,
+    may_stand: &AtomicBool,
+) -> Round {
+    for _ in 0..1 + client.choose(2) {
+        may_stand.store(true, Ordering::Relaxed);
+        let given = |journal: &mut zk_harness::journal::Journal, at, op| {
+            let word = if lives == While::SessionLives { "session" } else { "permanent" };
+            journal.given(at, client.number(), op, word, 0);
+        };
+        let (_, ended) = operation(client, Call::new(GATE, Verb::Raise), given, || gate.raise()).await;
+        if ended.is_session_over() {
+            return Round::Again;
+        }
+        client.sleep(pace.work * (1 + client.choose(8))).await;
+        if lower(client, gate, may_stand).await == Round::Again {
+            return Round::Again;
+        }
+    }
+    Round::Over
+}
+
+async fn wait<C: Client, G: Gate<C::Zk>>(client: &C, gate: &G, pace: Pace) -> Round {
+    let (verb, limit) = match client.choose(6) {
+        3 => (Verb::WaitDown, pace.limit),
+        4 => (Verb::Wait, pace.limit / 4),
+        5 => (Verb::WaitDown, PATIENCE),
+        _ => (Verb::Wait, PATIENCE),
+    };
+    let call = Call::new(GATE, verb).within(limit);
+    let (_, ended) = operation(client, call, nothing, || gate.wait(verb, limit)).await;
+    sometimes!(client, "a waiter's time is over", ended.is_timed_out());
+    if ended.is_session_over() { Round::Again } else { Round::Over }
+}

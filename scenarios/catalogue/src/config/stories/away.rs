@@ -1,0 +1,43 @@
+//! what was written while a follower was away is told when it is back
+
+use crate::config::words as config;
+use crate::stage::Stage;
+use std::time::Duration;
+use zk_checker::history::{FaultKind, Seen, What};
+use zk_checker::{RuleId, Verdict};
+use zk_harness::stage::{Script, Story};
+
+pub(super) const STORY: Story = Story {
+    name: "config-away",
+    title: "what was written while a follower was away is told when it is back",
+    about: "b loses its connection, and a writes the value twice in the meantime. b is told of the last one, and of nothing older.",
+    objects: config::objects,
+    servers: 1,
+    script: |stage| script(stage.into()),
+    point: |told| {
+        let of =
+            |wanted: Seen| told.count(|what| matches!(what, What::Observed { seen, .. } if *seen == wanted));
+        vec![
+            ("the connection broke", told.struck(FaultKind::Disconnect)),
+            ("the first and the last were told", of(Seen::Value) == 2),
+        ]
+    },
+    verdicts: &[(RuleId::Cf1, Verdict::Pass), (RuleId::Cf3, Verdict::Pass)],
+};
+
+fn script(w: Stage) -> Script {
+    Box::pin(async move {
+        let (a, b) = (w.client("a").await, w.client("b").await);
+        a.writes_the_value("1").await;
+
+        w.step("b follows the value, and loses its connection");
+        let follows = b.follows_the_value(Duration::from_secs(4));
+        a.waits(Duration::from_millis(100)).await;
+        b.disconnects();
+        a.writes_the_value("2").await;
+        a.writes_the_value("3").await;
+
+        w.step("b is back");
+        follows.await;
+    })
+}

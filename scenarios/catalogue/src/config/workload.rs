@@ -1,0 +1,317 @@
+//! Clients that follow a value, write it, publish sets of values and read them.
+//!
+//! Each round: follow the value for a while; or read and write it on the condition that nobody has written in between; or
+//! write it without a condition; or read the set and publish another in its place. In the last round they follow for long
+//! enough that the last value must have come to everybody.
+
+use futures_util::FutureExt;
+use futures_util::future::{Either, select};
+use sim_zk::fault::Fault;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::ops::Range;
+use std::pin::pin;
+use std::time::Duration;
+use zk_checker::RuleId;
+use zk_checker::history::{Kind, Names as Texts, Object, ObjectId, Seen, Verb};
+use zk_harness::client::Client;
+use zk_harness::operation::{Call, Ended, observed_operation, operation};
+use zk_harness::plan::Plan;
+use zk_harness::rounds::{Round, SESSIONS, rounds};
+use zk_harness::sometimes;
+use zk_harness::target::{Done, Setting, Stated, Target};
+use zk_real::RealTarget;
+use zk_recipes::config::{Config, ConfigOptions, Snapshot, Update, Updates, Versioned};
+use zk_recipes::zk::{Error, ZooKeeper};
+
+/// Configuration under load.
+pub static TARGET: Target = Target {
+    name: "config",
+    about: "clients follow a value, write it, publish sets of values and read them",
+    caught_by: None,
+    faults: &Fault::ALL,
+    plan: |seed| Plan { rounds: 4, ..Plan::drawn(seed) },
+    objects,
+    sim: |c, setting, rounds, done| client::<_, Config<_>>(c, setting, rounds, done).boxed(),
+    required: &[
+        RuleId::Cf1,
+        RuleId::Cf2,
+        RuleId::Cf3,
+        RuleId::Cf4,
+        RuleId::Cf5,
+        RuleId::Cf6,
+        RuleId::Cf7,
+        RuleId::Cf8,
+    ],
+    stated: &STATED,
+    quirk: None,
+    must_reach: &[],
+};
+
+/// The same on real servers.
+pub static REAL: RealTarget = RealTarget {
+    target: &TARGET,
+    part: |c, setting, rounds, done| client::<_, Config<_>>(c, setting, rounds, done).boxed(),
+    required: &[RuleId::Cf1, RuleId::Cf7],
+    is_long: false,
+};
+
+/// What its runs owe.
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(180),
+    rules: None,
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "another was faster than a compare-and-set",
+        "a follower finds nothing",
+        "another was faster than a publish",
+    ],
+};
+
+/// The znode of the value.
+pub const VALUE_PATH: &str = "/config/value";
+/// The znode of the set.
+pub const SET_PATH: &str = "/config/set";
+/// The value, among the objects of its run.
+pub const VALUE: ObjectId = ObjectId(0);
+/// The set.
+pub const SET: ObjectId = ObjectId(1);
+
+/// Value and set, as they are declared to the checker.
+pub fn objects(names: &mut Texts, _: &Setting) -> Vec<Object> {
+    let object = |path| Object::plain(Kind::Config, path);
+    vec![object(names.intern(VALUE_PATH)), object(names.intern(SET_PATH))]
+}
+
+/// Something that is used like a configuration: one, or one that is broken on purpose.
+pub trait Configuration<Z: ZooKeeper>: Clone + Send + Sync + 'static {
+    /// What following gives.
+    type Updates: Follows;
+
+    /// The configuration at a path.
+    fn on(zk: &Z, path: &str) -> Result<Self, Error>;
+
+    /// Follows the value.
+    fn follow(&self) -> Self::Updates;
+
+    /// The value now.
+    fn get(&self) -> impl Future<Output = Result<Option<Versioned>, Error>> + Send;
+
+    /// Writes on a condition.
+    fn compare_and_set(
+        &self,
+        expected: Option<&Versioned>,
+        data: &[u8],
+    ) -> impl Future<Output = Result<Versioned, Error>> + Send;
+
+    /// Writes without a condition.
+    fn put(&self, data: &[u8]) -> impl Future<Output = Result<Versioned, Error>> + Send;
+
+    /// Publishes a set.
+    fn publish(
+        &self,
+        values: &BTreeMap<String, Vec<u8>>,
+        expected: Option<&Versioned>,
+    ) -> impl Future<Output = Result<Versioned, Error>> + Send;
+
+    /// Reads the set.
+    fn snapshot(&self) -> impl Future<Output = Result<Option<Snapshot>, Error>> + Send;
+}
+
+/// Something that follows a value.
+pub trait Follows: Send + 'static {
+    /// The next news.
+    fn next(&mut self) -> impl Future<Output = Result<Update, Error>> + Send;
+}
+
+impl<Z: ZooKeeper> Follows for Updates<Z> {
+    fn next(&mut self) -> impl Future<Output = Result<Update, Error>> + Send {
+        Updates::next(self)
+    }
+}
+
+impl<Z: ZooKeeper> Configuration<Z> for Config<Z> {
+    type Updates = Updates<Z>;
+
+    fn on(zk: &Z, path: &str) -> Result<Self, Error> {
+        Config::new(zk, path, ConfigOptions::default())
+    }
+
+    fn follow(&self) -> Updates<Z> {
+        Config::follow(self)
+    }
+
+    fn get(&self) -> impl Future<Output = Result<Option<Versioned>, Error>> + Send {
+        Config::get(self)
+    }
+
+    fn compare_and_set(
+        &self,
+        expected: Option<&Versioned>,
+        data: &[u8],
+    ) -> impl Future<Output = Result<Versioned, Error>> + Send {
+        Config::compare_and_set(self, expected, data)
+    }
+
+    fn put(&self, data: &[u8]) -> impl Future<Output = Result<Versioned, Error>> + Send {
+        Config::put(self, data)
+    }
+
+    fn publish(
+        &self,
+        values: &BTreeMap<String, Vec<u8>>,
+        expected: Option<&Versioned>,
+    ) -> impl Future<Output = Result<Versioned, Error>> + Send {
+        Config::publish(self, values, expected)
+    }
+
+    fn snapshot(&self) -> impl Future<Output = Result<Option<Snapshot>, Error>> + Send {
+        Config::snapshot(self)
+    }
+}
+
+/// One client's part.
+pub async fn client<C: Client, F: Configuration<C::Zk>>(
+    client: C,
+    setting: Setting,
+    numbers: Range<u32>,
+    done: Done,
+) {
+    let (client, pace) = (&client, setting.pace);
+    let mut count = 0;
+    let round = |zk: C::Zk, number| {
+        count += 1;
+        let value = format!("{}-{count}", client.number());
+        async move {
+            let config = F::on(&zk, VALUE_PATH).expect("a good path");
+            let is_last = number + 1 == setting.rounds;
+            match client.choose(8) {
+                2 | 3 => write(client, &config, &value).await,
+                4 => overwrite(client, &config, &value).await,
+                5 | 6 => publish::<C, F>(client, &zk, &value).await,
+                choice => {
+                    let time = if choice == 7 && is_last { LONG } else { 4 };
+                    follow(client, &config, pace.think * time * (1 + client.choose(4))).await
+                }
+            }
+        }
+    };
+    rounds(client, pace, numbers, done, round).await;
+}
+
+/// In which time every fault is over and the last value must have come.
+const LONG: u32 = 2000;
+
+/// What comes after an operation that did not end as asked.
+fn over<T>(ended: &Ended<T>) -> Round {
+    if ended.is_session_over() { Round::Again } else { Round::Over }
+}
+
+/// Follows the value for a while.
+pub async fn follow<C: Client, F: Configuration<Z>, Z: ZooKeeper>(
+    client: &C,
+    config: &F,
+    time: Duration,
+) -> Round {
+    let updates = &mut config.follow();
+    let op = &std::sync::OnceLock::new();
+    let following = move || async move {
+        let following = async {
+            loop {
+                let (seen, text, number) = match updates.next().await? {
+                    Update::Value(value) => {
+                        (Seen::Value, String::from_utf8_lossy(&value.data).into_owned(), value.mzxid as u64)
+                    }
+                    Update::Missing => {
+                        sometimes!(client, "a follower finds nothing", true);
+                        (Seen::Missing, String::new(), 0)
+                    }
+                };
+                let op = *op.get().expect("it has been called");
+                client.journal(|j, at| j.observed(at, client.number(), op, VALUE, seen, &text, number));
+            }
+        };
+        match select(pin!(following), pin!(client.sleep(time))).await {
+            Either::Left((Err::<(), Error>(error), _)) => Err(error),
+            _ => Ok(()),
+        }
+    };
+    let called = |_: &mut zk_harness::journal::Journal, _, id| op.set(id).expect("it is called once");
+    let (_, ended) = operation(client, Call::new(VALUE, Verb::Follow), called, following).await;
+    over(&ended)
+}
+
+/// Reads the value, and writes another if nobody else has.
+async fn write<C: Client, F: Configuration<Z>, Z: ZooKeeper>(client: &C, config: &F, value: &str) -> Round {
+    let Ok(expected) = config.get().await else { return Round::Again };
+    let number = expected.as_ref().map_or(0, |expected| expected.mzxid as u64);
+    let (_, ended) = operation(
+        client,
+        Call::new(VALUE, Verb::CompareAndSet),
+        |journal, at, op| journal.given(at, client.number(), op, value, number),
+        || config.compare_and_set(expected.as_ref(), value.as_bytes()),
+    )
+    .await;
+    sometimes!(client, "another was faster than a compare-and-set", is_conflict(&ended));
+    over(&ended)
+}
+
+/// Writes, whatever stands there.
+async fn overwrite<C: Client, F: Configuration<Z>, Z: ZooKeeper>(
+    client: &C,
+    config: &F,
+    value: &str,
+) -> Round {
+    let (_, ended) = operation(
+        client,
+        Call::new(VALUE, Verb::Overwrite),
+        |journal, at, op| journal.given(at, client.number(), op, value, 0),
+        || config.put(value.as_bytes()),
+    )
+    .await;
+    over(&ended)
+}
+
+fn is_conflict<T>(ended: &Ended<T>) -> bool {
+    matches!(ended, Ended::Failed(Error::Conflict))
+}
+
+/// The values of a set, as they are written down.
+fn listed(values: &BTreeMap<String, Vec<u8>>) -> String {
+    let values: Vec<_> = values.values().map(|value| String::from_utf8_lossy(value)).collect();
+    values.join(",")
+}
+
+/// Reads the set, and publishes another if nobody else has.
+async fn publish<C: Client, F: Configuration<C::Zk>>(client: &C, zk: &C::Zk, value: &str) -> Round {
+    let config = F::on(zk, SET_PATH).expect("a good path");
+    let (_, ended) = observed_operation(
+        client,
+        Call::new(SET, Verb::Snapshot),
+        |_, _, _| {},
+        || config.snapshot(),
+        |journal, at, op, found| match found {
+            Some(found) => {
+                let (text, number) = (listed(&found.values), found.pointer.mzxid as u64);
+                journal.observed(at, client.number(), op, SET, Seen::Value, &text, number);
+            }
+            None => journal.observed(at, client.number(), op, SET, Seen::Missing, "", 0),
+        },
+    )
+    .await;
+    let Ended::Done(found) = ended else { return over(&ended) };
+    let expected = found.map(|found| found.pointer);
+    let number = expected.as_ref().map_or(0, |expected| expected.mzxid as u64);
+    let keys = ["a", "b", "c"].into_iter().take(1 + client.choose(3) as usize);
+    let values = keys.map(|key| (key.to_owned(), format!("{value}{key}").into_bytes())).collect();
+    let (_, ended) = operation(
+        client,
+        Call::new(SET, Verb::Publish),
+        |journal, at, op| journal.given(at, client.number(), op, &listed(&values), number),
+        || config.publish(&values, expected.as_ref()),
+    )
+    .await;
+    sometimes!(client, "another was faster than a publish", is_conflict(&ended));
+    over(&ended)
+}

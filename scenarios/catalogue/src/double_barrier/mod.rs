@@ -1,0 +1,16 @@
+//! The double barrier: its workload, its stories and the words they are written in, its mutants.
+
+pub mod mutants;
+mod stories;
+pub mod workload;
+
+use crate::Recipe;
+
+/// The double barrier, as the catalogue lists it.
+pub static RECIPE: Recipe = Recipe {
+    workload: &workload::TARGET,
+    real: Some(&workload::REAL),
+    stories: stories::ALL,
+    mutants: mutants::ALL,
+    real_mutants: &[],
+};

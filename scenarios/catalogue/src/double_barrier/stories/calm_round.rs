@@ -1,0 +1,54 @@
+//! Three begin together and end together.
+
+use crate::barrier::words as barrier;
+use crate::stage::Stage;
+use zk_checker::history::{Seen, What};
+use zk_checker::{RuleId, Verdict};
+use zk_harness::stage::{Script, Story};
+
+pub(super) const STORY: Story = Story {
+    name: "double-barrier-calm",
+    title: "three enter in the transaction that the third one makes, and leave when the last one has gone",
+    about: "Two register and wait for the next generation to begin. The third one counts three, and opens: roster, ready and \
+            the next generation in one transaction. To leave, all but the opener delete their znodes and wait for ready.",
+    objects: barrier::step_of_three,
+    servers: 1,
+    script: |stage| script(stage.into()),
+    point: |told| {
+        let entered = |what: &What| matches!(what, What::Observed { seen: Seen::Opening, .. });
+        vec![("three entered", told.count(entered) == 3)]
+    },
+    verdicts: &[
+        (RuleId::Db1, Verdict::Pass),
+        (RuleId::Db2, Verdict::Pass),
+        (RuleId::Db3, Verdict::Pass),
+        (RuleId::Db8, Verdict::Pass),
+    ],
+};
+
+fn script(w: Stage) -> Script {
+    Box::pin(async move {
+        let (a, b, c) = (w.client("a").await, w.client("b").await, w.client("c").await);
+
+        w.step("a and b come, and wait");
+        let a_enters = a.enters("a");
+        w.settle().await;
+        let b_enters = b.enters("b");
+        w.settle().await;
+
+        w.step("c comes, and all are in");
+        let c_in = c.enters("c").await.expect("c is in");
+        let (a_in, b_in) = (a_enters.await.expect("a is in"), b_enters.await.expect("b is in"));
+        w.settle().await;
+
+        w.step("a leaves, and waits for the others");
+        let a_leaves = a.leaves_the_step(a_in);
+        w.settle().await;
+
+        w.step("b and c leave, and all are out");
+        let (b_leaves, c_leaves) = (b.leaves_the_step(b_in), c.leaves_the_step(c_in));
+        for out in [a_leaves.await, b_leaves.await, c_leaves.await] {
+            out.done().expect("it is out");
+        }
+    })
+}

@@ -1,0 +1,53 @@
+//! Who opened a double barrier, and so keeps its end, dies inside.
+
+use crate::barrier::words as barrier;
+use crate::stage::Stage;
+use zk_checker::history::{FaultKind, What};
+use zk_checker::{RuleId, Verdict};
+use zk_harness::stage::{Script, Story};
+
+pub(super) const STORY: Story = Story {
+    name: "double-barrier-keeper-dies",
+    title: "when the keeper dies, ready goes with it, and the others wait for each other all the same",
+    about: "Who leaves deletes its znode and waits for the end of ready, which goes with the session of whoever opened. \
+            That is no reason to be out: one is still inside, so it is waited for.",
+    objects: barrier::step_of_three,
+    servers: 1,
+    script: |stage| script(stage.into()),
+    point: |told| {
+        let ended = |what: &What| matches!(what, What::Ended { .. });
+        vec![
+            ("the keeper died", told.struck(FaultKind::ClientCrash)),
+            ("its session ended", told.count(ended) == 1),
+        ]
+    },
+    verdicts: &[(RuleId::Db2, Verdict::Pass), (RuleId::Db6, Verdict::Pass), (RuleId::Db9, Verdict::Pass)],
+};
+
+fn script(w: Stage) -> Script {
+    Box::pin(async move {
+        let (a, b, c) = (w.client("a").await, w.client("b").await, w.client("c").await);
+
+        w.step("all three are in; c has opened it");
+        let a_enters = a.enters("a");
+        w.settle().await;
+        let b_enters = b.enters("b");
+        w.settle().await;
+        let c_in = c.enters("c").await.expect("c is in");
+        let (a_in, b_in) = (a_enters.await.expect("a is in"), b_enters.await.expect("b is in"));
+        w.settle().await;
+
+        w.step("a leaves, and waits");
+        let a_leaves = a.leaves_the_step(a_in);
+        w.settle().await;
+
+        w.step("c dies; its session ends, and ready goes with it; a waits for b");
+        c.dies();
+        drop(c_in);
+        w.settle().await;
+
+        w.step("b leaves, and both are out");
+        b.leaves_the_step(b_in).await.done().expect("b is out");
+        a_leaves.await.done().expect("a is out");
+    })
+}

@@ -1,0 +1,254 @@
+//! Clients that begin together and end together, round after round.
+//!
+//! Each round: enter (now and then with little patience), be inside for a while, leave (now and then without waiting, or
+//! with little patience). Rounds go by turns over three double barriers: one for all clients, one for two of them in which
+//! they leave one after the other, and one for two that is used once, so that others come late. Whoever finds nobody
+//! to begin with gives up in the end: the others may be done.
+
+use futures_util::FutureExt;
+use futures_util::future::{Either, select};
+use sim_zk::fault::Fault;
+use std::future::Future;
+use std::ops::Range;
+use std::pin::pin;
+use std::time::Duration;
+use zk_checker::RuleId;
+use zk_checker::history::{Kind, Manner, Names, Object, ObjectId, OpId, Outcome, Seen, Verb};
+use zk_harness::client::Client;
+use zk_harness::journal::Journal;
+use zk_harness::operation::{Call, Ended, observed_operation, operation};
+use zk_harness::plan::Plan;
+use zk_harness::rounds::{Round, SESSIONS, rounds};
+use zk_harness::sometimes;
+use zk_harness::target::{Done, Setting, Stated, Target};
+use zk_real::RealTarget;
+use zk_recipes::zk::{Error, ZooKeeper};
+use zk_recipes::{DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Parents, Reuse};
+
+/// The double barrier under load.
+pub static TARGET: Target = Target {
+    name: "double-barrier",
+    about: "clients begin together and end together, round after round",
+    caught_by: None,
+    faults: &Fault::ALL,
+    plan: |seed| Plan { rounds: 5, ..Plan::drawn(seed) },
+    objects,
+    sim: |c, setting, rounds, done| client::<_, DoubleBarrier<_>>(c, setting, rounds, done).boxed(),
+    required: &[
+        RuleId::Db1,
+        RuleId::Db2,
+        RuleId::Db3,
+        RuleId::Db4,
+        RuleId::Db5,
+        RuleId::Db6,
+        RuleId::Db7,
+        RuleId::Db8,
+        RuleId::Db9,
+        RuleId::Db10,
+    ],
+    stated: &STATED,
+    quirk: None,
+    must_reach: &[],
+};
+
+/// The same on real servers.
+pub static REAL: RealTarget = RealTarget {
+    target: &TARGET,
+    part: |c, setting, rounds, done| client::<_, DoubleBarrier<_>>(c, setting, rounds, done).boxed(),
+    required: &[RuleId::Db1, RuleId::Db2],
+    is_long: false,
+};
+
+/// What its runs owe.
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(90),
+    rules: None,
+    sometimes: &[SESSIONS[0], SESSIONS[1], "an entrant gives up", "a place inside is lost"],
+};
+
+/// How long a patient client waits for others: longer than anything takes.
+const PATIENCE: Duration = Duration::from_secs(25);
+
+/// How a double barrier is set up.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Where it is.
+    pub path: &'static str,
+    /// Among the objects of the run.
+    pub object: ObjectId,
+    /// For how many.
+    pub participants: usize,
+    /// Used once, or round after round.
+    pub reuse: Reuse,
+    /// How they leave.
+    pub leave: Leave,
+}
+
+/// The three, of which the rounds make use by turns.
+fn setups(setting: &Setting) -> [Setup; 3] {
+    let setup = |number: u16, path, participants, reuse, leave| Setup {
+        path,
+        object: ObjectId(number),
+        participants,
+        reuse,
+        leave,
+    };
+    let few = usize::from(setting.clients.min(2));
+    [
+        setup(0, "/steps/all", usize::from(setting.clients), Reuse::Generations, Leave::Keeper),
+        setup(1, "/steps/chain", few, Reuse::Generations, Leave::Chain),
+        setup(2, "/steps/once", few, Reuse::Once, Leave::Keeper),
+    ]
+}
+
+/// A double barrier, as it is declared to the checker.
+pub fn object(names: &mut Names, setup: &Setup) -> Object {
+    Object {
+        size: setup.participants as u32,
+        manner: Manner {
+            chain: setup.leave == Leave::Chain,
+            once: setup.reuse == Reuse::Once,
+            ..Manner::default()
+        },
+        ..Object::plain(Kind::DoubleBarrier, names.intern(setup.path))
+    }
+}
+
+fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
+    setups(setting).iter().map(|setup| object(names, setup)).collect()
+}
+
+/// Something that is used like a double barrier: the double barrier itself, or one that is broken on purpose.
+pub trait Meeting<Z: ZooKeeper>: Sized + Send + Sync + 'static {
+    /// A place inside.
+    type Place: Place;
+    /// Whether it can be told to give up soon, and be left without waiting.
+    const MAY_GIVE_UP: bool = true;
+
+    /// Which of them a round uses.
+    fn setup(setting: &Setting, round: u32) -> Setup;
+
+    /// One of them, for a round of the workload.
+    fn on(zk: &Z, setup: &Setup, id: Option<String>, round: u32) -> Result<Self, Error>;
+
+    /// Enters; for a limited time.
+    fn enter(&self, limit: Duration) -> impl Future<Output = Result<Self::Place, Error>> + Send;
+}
+
+/// A place inside.
+pub trait Place: Send + Sync + 'static {
+    /// The generation and the roster.
+    fn opening(&self) -> (u64, String);
+
+    /// Resolves when it is lost.
+    fn lost(&self) -> impl Future<Output = ()> + Send;
+
+    /// Leaves; for a limited time, if there is one.
+    fn leave(self, limit: Option<Duration>) -> impl Future<Output = Result<(), Error>> + Send;
+}
+
+impl<Z: ZooKeeper> Meeting<Z> for DoubleBarrier<Z> {
+    type Place = Inside<Z>;
+
+    fn setup(setting: &Setting, round: u32) -> Setup {
+        let which = [0, 0, 1, 2, 1][round as usize % 5];
+        setups(setting)[which].clone()
+    }
+
+    fn on(zk: &Z, setup: &Setup, id: Option<String>, _: u32) -> Result<Self, Error> {
+        let Setup { participants, reuse, leave, .. } = *setup;
+        let parents = Parents::Container;
+        DoubleBarrier::new(zk, setup.path, DoubleBarrierOptions { participants, id, reuse, leave, parents })
+    }
+
+    fn enter(&self, limit: Duration) -> impl Future<Output = Result<Inside<Z>, Error>> + Send {
+        self.enter_within(limit)
+    }
+}
+
+impl<Z: ZooKeeper> Place for Inside<Z> {
+    fn opening(&self) -> (u64, String) {
+        (self.generation() as u64, self.roster().join(","))
+    }
+
+    async fn lost(&self) {
+        Inside::lost(self).await;
+    }
+
+    async fn leave(self, limit: Option<Duration>) -> Result<(), Error> {
+        match limit {
+            Some(limit) => self.leave_within(limit).await,
+            None => Inside::leave(self).await,
+        }
+    }
+}
+
+/// One client's part.
+pub async fn client<C: Client, M: Meeting<C::Zk>>(
+    client: C,
+    setting: Setting,
+    numbers: Range<u32>,
+    done: Done,
+) {
+    let client = &client;
+    let round = |zk: C::Zk, number| async move {
+        let setup = M::setup(&setting, number);
+        let id = (client.choose(4) < 3).then(|| format!("p{}", client.number()));
+        let barrier = M::on(&zk, &setup, id.clone(), number).expect("the input is good");
+        let limit = if M::MAY_GIVE_UP && client.choose(8) == 7 { setting.pace.limit } else { PATIENCE };
+        let call = Call::new(setup.object, Verb::Enter).within(limit);
+        let given = |journal: &mut Journal, at, op| {
+            if let Some(id) = &id {
+                journal.given(at, client.number(), op, id, 0);
+            }
+        };
+        let observed = |journal: &mut Journal, at, op, place: &M::Place| {
+            let (generation, roster) = place.opening();
+            let (me, object) = (client.number(), setup.object);
+            journal.observed(at, me, op, object, Seen::Opening, &roster, generation);
+        };
+        let entering = || barrier.enter(limit);
+        let place = match observed_operation(client, call, given, entering, observed).await {
+            (_, Ended::Done(place)) => place,
+            (_, ended) if ended.is_session_over() => return Round::Again,
+            (_, ended) => {
+                sometimes!(client, "an entrant gives up", ended.is_timed_out());
+                return Round::Over;
+            }
+        };
+        let working = client.sleep(setting.pace.work * client.choose(8));
+        let is_lost = matches!(select(pin!(place.lost()), pin!(working)).await, Either::Left(_));
+        sometimes!(client, "a place inside is lost", is_lost);
+        leave(client, &setup, &setting, place, M::MAY_GIVE_UP).await;
+        Round::Over
+    };
+    rounds(client, setting.pace, numbers, done, round).await;
+}
+
+async fn leave<C: Client, P: Place>(
+    client: &C,
+    setup: &Setup,
+    setting: &Setting,
+    place: P,
+    may_give_up: bool,
+) {
+    let call = Call::new(setup.object, Verb::Leave);
+    let nothing = |_: &mut Journal, _: u64, _: OpId| {};
+    match if may_give_up { client.choose(8) } else { 0 } {
+        6 => {
+            let limit = setting.pace.limit;
+            let _ = operation(client, call.within(limit), nothing, || place.leave(Some(limit))).await;
+        }
+        7 => {
+            // Now and then the place is simply dropped: it leaves in the background.
+            client.journal(|journal, at| {
+                let op = journal.call(at, client.number(), setup.object, Verb::Leave, 0);
+                journal.returned(at, client.number(), op, Outcome::Cancelled);
+            });
+            drop(place);
+        }
+        _ => {
+            let _ = operation(client, call, nothing, || place.leave(None)).await;
+        }
+    }
+}

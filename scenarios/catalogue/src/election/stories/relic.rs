@@ -1,0 +1,56 @@
+//! Somebody deletes the leader's candidate, and its record is left.
+
+use crate::election::words as election;
+use crate::stage::Stage;
+use zk_checker::history::{FaultKind, Seen, What};
+use zk_checker::{RuleId, Verdict};
+use zk_harness::stage::{Script, Story};
+
+pub(super) const STORY: Story = Story {
+    name: "relic",
+    title: "the record of a leader that was deposed is obeyed by nobody, and the next leader replaces it",
+    about: "The page's note asks for a znode that acknowledges, and says nothing of one that is there already. The deposed \
+            leader is told at once; its record names a candidate that is not first, and its going later takes no other \
+            record along.",
+    objects: election::objects,
+    servers: 1,
+    script: |stage| script(stage.into()),
+    point: |told| {
+        let leader = |what: &What| matches!(what, What::Observed { seen: Seen::Leader, .. });
+        vec![
+            ("a candidate was deleted", told.struck(FaultKind::ForeignDelete)),
+            ("whoever follows was told of the new leader alone", told.count(leader) == 1),
+        ]
+    },
+    verdicts: &[(RuleId::Le4, Verdict::Pass), (RuleId::Le9, Verdict::Pass)],
+};
+
+fn script(w: Stage) -> Script {
+    Box::pin(async move {
+        let (a, b, c) = (w.client("a").await, w.client("b").await, w.client("c").await);
+
+        w.step("a leads and has said so; b stands behind it");
+        let leading = a.takes_office().await;
+        let leading = a.acknowledges(leading, "a, port 1").await.expect("it leads");
+        let standing = b.stands();
+        w.settle().await;
+
+        w.step("a stranger deletes a's candidate: a is told, and b leads");
+        let candidate = leading.guard.path().to_owned();
+        let acting = a.acts_until_told_to_stop(leading);
+        w.deletes(&candidate).await;
+        let next = standing.await.expect("b is elected");
+        let (deposed, _) = acting.await;
+
+        w.step("c begins to follow: nobody has begun; then b replaces the record");
+        let following = c.follows_until(1);
+        w.settle().await;
+        let next = b.acknowledges(next, "b, port 2").await.expect("it leads");
+        following.await;
+
+        w.step("a gives up what it held: b's record stays");
+        a.releases(deposed).await;
+        w.settle().await;
+        b.releases(next).await;
+    })
+}

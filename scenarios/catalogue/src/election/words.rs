@@ -1,0 +1,82 @@
+//! The words of the election.
+
+use super::workload::{self as election, DIRECTORY, ELECTION, tell};
+use crate::stage::Actor;
+use sim_zk::SimClient;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use zk_checker::history::{Names, Object, OpId, Verb};
+use zk_harness::journal::Journal;
+use zk_harness::operation::{Call, nothing};
+use zk_harness::pace::Pace;
+use zk_harness::stage::TIMEOUT;
+use zk_harness::stage::hold::Holding;
+use zk_harness::target::Setting;
+use zk_recipes::{Election, ElectionOptions, Leader, Term};
+
+/// What a leader of a story holds.
+pub type Leading = Holding<Term<SimClient>>;
+
+/// One election.
+pub fn objects(names: &mut Names) -> Vec<Object> {
+    election::objects(names, &Setting { clients: 0, rounds: 0, timeout: TIMEOUT, pace: Pace::SIMULATED })
+}
+
+impl Actor {
+    /// Begins to stand for election, in the client's own process.
+    pub fn stands(&self) -> impl Future<Output = Option<Leading>> + Send + use<> {
+        let stand =
+            |zk| async move { Election::new(&zk, DIRECTORY, ElectionOptions::default())?.stand().await };
+        let call = Call::new(ELECTION, Verb::Stand);
+        let standing =
+            self.does_and_then(call, nothing, stand, |actor, op, term| actor.believes(ELECTION, op, term));
+        async move { standing.await.done() }
+    }
+
+    /// Stands for election and is elected.
+    ///
+    /// # Panics
+    ///
+    /// If it is not.
+    pub async fn takes_office(&self) -> Leading {
+        self.stands().await.expect("it is elected")
+    }
+
+    /// Puts on record that it has begun to lead. `None` if that is refused.
+    pub async fn acknowledges(&self, leading: Leading, says: &'static str) -> Option<Leading> {
+        let (me, epoch) = (self.number(), leading.guard.epoch() as u64);
+        let call = Call::new(ELECTION, Verb::Acknowledge);
+        let given = move |journal: &mut Journal, at, op| {
+            journal.given(at, me, op, says, epoch);
+        };
+        let acknowledge = move |_| async move {
+            leading.guard.acknowledge(says.as_bytes()).await?;
+            Ok(leading)
+        };
+        self.does_and_then(call, given, acknowledge, |_, _, leading| leading).await.done()
+    }
+
+    /// Begins to follow who leads, until so many acknowledgements were told.
+    pub fn follows_until(&self, acknowledgements: usize) -> impl Future<Output = ()> + Send + use<> {
+        let own = Arc::new(AtomicU32::new(0));
+        let given = {
+            let own = own.clone();
+            move |_: &mut Journal, _, op: OpId| own.store(op.0, Ordering::Relaxed)
+        };
+        let process = self.process().clone();
+        let follow = move |zk| async move {
+            let mut leadership = Election::new(&zk, DIRECTORY, ElectionOptions::default())?.observe();
+            let mut told = 0;
+            while told < acknowledgements {
+                let news = leadership.next().await?;
+                told += usize::from(matches!(news, Leader::Acknowledged { .. }));
+                tell(&process, OpId(own.load(Ordering::Relaxed)), &news);
+            }
+            Ok(())
+        };
+        let call = Call::new(ELECTION, Verb::Observe);
+        let following = self.does_and_then(call, given, follow, |_, _, ()| ());
+        async move { drop(following.await) }
+    }
+}

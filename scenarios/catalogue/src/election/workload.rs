@@ -1,0 +1,327 @@
+//! Clients that stand for election again and again, lead for a while, and follow who leads.
+//!
+//! Each round: either stand (now and then with a time limit), put on record that it has begun, act as leader and write to
+//! the resource behind the office, and resign or let the term go; or follow who leads for a while. Some lead and follow for
+//! long, so that whoever follows in the end has to know who leads; and now and then somebody who has no part in it deletes
+//! the leader's candidate. Whoever is told to stop stops; a client whose session
+//! ends opens another.
+
+use futures_util::FutureExt;
+use futures_util::future::{Either, select};
+use sim_zk::fault::Fault;
+use std::future::Future;
+use std::ops::Range;
+use std::pin::pin;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use zk_checker::RuleId;
+use zk_checker::history::{
+    Budget, FaultKind, Kind, Names, Object, ObjectId, OpId, Seen, Sym, Verb, Victim, What, Who,
+};
+use zk_harness::client::Client;
+use zk_harness::holding::{Belief, Held, give_back};
+use zk_harness::journal::Journal;
+use zk_harness::operation::{Call, Ended, nothing, operation};
+use zk_harness::pace::Pace;
+use zk_harness::plan::Plan;
+use zk_harness::rounds::{Round, SESSIONS, rounds};
+use zk_harness::sometimes;
+use zk_harness::target::{Done, Setting, Stated, Target};
+use zk_real::RealTarget;
+use zk_recipes::zk::{Error, ZooKeeper, path};
+use zk_recipes::{Election, ElectionOptions, Leader, Leadership, Term};
+
+/// The election under load.
+pub static TARGET: Target = Target {
+    name: "election",
+    about: "clients stand for election, lead, put that on record, and follow who leads",
+    caught_by: None,
+    faults: &Fault::ALL,
+    plan: Plan::drawn,
+    objects,
+    sim: |c, setting, rounds, done| client::<_, Election<_>>(c, setting, rounds, done).boxed(),
+    required: &[
+        RuleId::Mx1,
+        RuleId::Le1,
+        RuleId::Le2,
+        RuleId::Le3,
+        RuleId::Le4,
+        RuleId::Le5,
+        RuleId::Le6,
+        RuleId::Le7,
+        RuleId::Le8,
+        RuleId::Le9,
+        RuleId::Mx7,
+        RuleId::Mx11,
+    ],
+    stated: &STATED,
+    quirk: None,
+    must_reach: &[],
+};
+
+/// The same on real servers.
+pub static REAL: RealTarget = RealTarget {
+    target: &TARGET,
+    part: |c, setting, rounds, done| client::<_, Election<_>>(c, setting, rounds, done).boxed(),
+    required: &[RuleId::Mx1, RuleId::Le4],
+    is_long: false,
+};
+
+/// What its runs owe.
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(90),
+    rules: None,
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a write arrives when its holder has stopped",
+        "a resource refuses a former holder's write",
+        "a leader is told to stop before it leads",
+        "a leader is deposed while it acknowledges",
+        "the time limit of a candidacy is over",
+    ],
+};
+
+/// The election's directory.
+pub const DIRECTORY: &str = "/election/a";
+
+/// The election, among the objects of its run.
+pub const ELECTION: ObjectId = ObjectId(0);
+
+/// The election, as it is declared to the checker.
+pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
+    vec![object(names.intern(DIRECTORY), setting)]
+}
+
+/// An election in that directory, as it is declared to the checker.
+pub fn object(directory: Sym, setting: &Setting) -> Object {
+    Object {
+        // The lock's, and the watch on the own candidate, for which nobody waits.
+        budget: Budget { free_acquire: 3, ..Budget::LOCK },
+        ..setting.held(Kind::Election, directory)
+    }
+}
+
+/// Something that is used like an election: the election itself, or one that is broken on purpose.
+pub trait Electing<Z: ZooKeeper>: Clone + Send + Sync + 'static {
+    /// What taking office gives.
+    type Office: Office;
+    /// What following gives.
+    type Follower: Follower;
+
+    /// The election on a directory.
+    fn on(zk: &Z, directory: &str) -> Result<Self, Error>;
+
+    /// Stands for office and waits for it.
+    fn stand(&self) -> impl Future<Output = Result<Self::Office, Error>> + Send;
+
+    /// Stands for office for a limited time.
+    fn stand_within(&self, limit: Duration) -> impl Future<Output = Result<Self::Office, Error>> + Send;
+
+    /// Follows who leads.
+    fn observe(&self) -> Self::Follower;
+}
+
+/// A term of office.
+pub trait Office: Held {
+    /// Puts on record that the leader has begun.
+    fn acknowledge(&self, data: &[u8]) -> impl Future<Output = Result<(), Error>> + Send;
+}
+
+/// Somebody who follows who leads.
+pub trait Follower: Send {
+    /// The next news.
+    fn next(&mut self) -> impl Future<Output = Result<Leader, Error>> + Send;
+}
+
+impl<Z: ZooKeeper> Office for Term<Z> {
+    fn acknowledge(&self, data: &[u8]) -> impl Future<Output = Result<(), Error>> + Send {
+        Term::acknowledge(self, data)
+    }
+}
+
+impl<Z: ZooKeeper> Follower for Leadership<Z> {
+    fn next(&mut self) -> impl Future<Output = Result<Leader, Error>> + Send {
+        Leadership::next(self)
+    }
+}
+
+impl<Z: ZooKeeper> Electing<Z> for Election<Z> {
+    type Office = Term<Z>;
+    type Follower = Leadership<Z>;
+
+    fn on(zk: &Z, directory: &str) -> Result<Self, Error> {
+        Election::new(zk, directory, ElectionOptions::default())
+    }
+
+    fn stand(&self) -> impl Future<Output = Result<Term<Z>, Error>> + Send {
+        Election::stand(self)
+    }
+
+    fn stand_within(&self, limit: Duration) -> impl Future<Output = Result<Term<Z>, Error>> + Send {
+        Election::stand_within(self, limit)
+    }
+
+    fn observe(&self) -> Leadership<Z> {
+        Election::observe(self)
+    }
+}
+
+/// One client's part.
+pub async fn client<C: Client, E: Electing<C::Zk>>(
+    client: C,
+    setting: Setting,
+    numbers: Range<u32>,
+    done: Done,
+) {
+    let on = |zk: &C::Zk| E::on(zk, DIRECTORY).expect("the directory is a good path");
+    client_with(client, setting, numbers, done, on).await;
+}
+
+/// The same, with elections that are made in a way of their own.
+pub async fn client_with<C: Client, E: Electing<C::Zk>>(
+    client: C,
+    setting: Setting,
+    numbers: Range<u32>,
+    done: Done,
+    on: impl Fn(&C::Zk) -> E + Send + Sync,
+) {
+    let (client, pace, on) = (&client, setting.pace, &on);
+    let round = |zk: C::Zk, _| async move {
+        let election = on(&zk);
+        match client.choose(16) {
+            11..=14 => follow(client, &election, pace).await,
+            15 => depose(client, &zk).await,
+            _ => take_office(client, &zk, &election, pace).await,
+        }
+    };
+    rounds(client, pace, numbers, done, round).await;
+}
+
+/// One candidacy with what follows.
+async fn take_office<C: Client, E: Electing<C::Zk>>(
+    client: &C,
+    zk: &C::Zk,
+    election: &E,
+    pace: Pace,
+) -> Round {
+    let call = Call::new(ELECTION, Verb::Stand);
+    let call = if client.choose(8) == 7 { call.within(pace.limit) } else { call };
+    let standing = || async {
+        match call.limit {
+            limit if limit.is_zero() => election.stand().await,
+            limit => election.stand_within(limit).await,
+        }
+    };
+    let (op, term) = match operation(client, call, nothing, standing).await {
+        (op, Ended::Done(term)) => (op, term),
+        (_, ended) if ended.is_session_over() => return Round::Again,
+        (_, ended) => {
+            sometimes!(client, "the time limit of a candidacy is over", ended.is_timed_out());
+            return Round::Over;
+        }
+    };
+    let belief = Belief::begin(client, zk.session(), &term, ELECTION, op);
+    lead(client, belief, &term, op, pace).await;
+    give_back(client, ELECTION, term).await;
+    Round::Over
+}
+
+/// Begins to lead, says so, and leads.
+async fn lead<C: Client, T: Office>(client: &C, belief: Belief<'_, C, T>, term: &T, op: OpId, pace: Pace) {
+    if let Some(why) = belief.unless_lost(client.sleep(pace.work * client.choose(3))).await {
+        sometimes!(client, "a leader is told to stop before it leads", true);
+        belief.end(why);
+        // Whoever does not look may try all the same.
+        if client.choose(2) == 1 {
+            acknowledge(client, term, op).await;
+        }
+        return;
+    }
+    if client.choose(4) != 3 {
+        let mut acknowledging = pin!(acknowledge(client, term, op));
+        let told = belief.unless_lost(acknowledging.as_mut()).await;
+        if let Some(why) = told {
+            sometimes!(client, "a leader is deposed while it acknowledges", true);
+            belief.end(why);
+            return acknowledging.await;
+        }
+    }
+    // Now and then so long that whoever follows has to know.
+    if client.choose(16) == 15
+        && let Some(why) = belief.unless_lost(client.sleep(pace.work * 700)).await
+    {
+        return belief.end(why);
+    }
+    belief.write_for_a_while(pace).await;
+}
+
+async fn acknowledge<C: Client, T: Office>(client: &C, term: &T, op: OpId) {
+    let says = format!("leader {}", op.0);
+    let epoch = term.token() as u64;
+    let call = Call::new(ELECTION, Verb::Acknowledge);
+    let given = |journal: &mut Journal, at, op| {
+        journal.given(at, client.number(), op, &says, epoch);
+    };
+    let _ = operation(client, call, given, || term.acknowledge(says.as_bytes())).await;
+}
+
+/// Follows who leads, for a while.
+async fn follow<C: Client, E: Electing<C::Zk>>(client: &C, election: &E, pace: Pace) -> Round {
+    let for_long = client.choose(4) == 3;
+    let time = pace.work * if for_long { 900 } else { 1 + client.choose(16) };
+    let own = AtomicU32::new(0);
+    let known = |_: &mut Journal, _, op: OpId| own.store(op.0, Ordering::Relaxed);
+    let following = || async {
+        let op = OpId(own.load(Ordering::Relaxed));
+        let mut follower = election.observe();
+        let mut over = pin!(client.sleep(time));
+        loop {
+            let news = match select(pin!(follower.next()), over.as_mut()).await {
+                Either::Left((news, _)) => news?,
+                Either::Right(_) => return Ok(()),
+            };
+            tell(client, op, &news);
+        }
+    };
+    let (_, ended) = operation(client, Call::new(ELECTION, Verb::Observe), known, following).await;
+    if ended.is_session_over() { Round::Again } else { Round::Over }
+}
+
+/// Acts as somebody who has no part in the election: deletes the candidate of whoever leads.
+async fn depose<C: Client>(client: &C, zk: &C::Zk) -> Round {
+    let Ok(listing) = zk.children(DIRECTORY).await else { return Round::Over };
+    let number = |name: &&String| name.rsplit_once("-n_").map(|(_, number)| number.to_owned());
+    let candidates = listing.names.iter().filter(|name| number(name).is_some());
+    let Some(first) = candidates.min_by_key(number) else { return Round::Over };
+    let victim = Victim::Process { client: client.number() };
+    let what = What::Fault { kind: FaultKind::ForeignDelete, victim, lasts: 0 };
+    client.journal(|journal, at| journal.note(at, Who::World, OpId(0), what));
+    // Until it is certain: one that is under way must not come when this client takes part again.
+    let candidate = path::join(DIRECTORY, first);
+    loop {
+        let before = zk.status();
+        match zk.delete(&candidate, None).await {
+            Err(Error::ConnectionLoss) if zk.status() == before => drop(zk.changed(before).await),
+            Err(Error::ConnectionLoss) => {}
+            _ => return Round::Over,
+        }
+    }
+}
+
+/// Writes down what a follower was told.
+pub fn tell<C: Client>(client: &C, op: OpId, news: &Leader) {
+    tell_of(client, ELECTION, op, news);
+}
+
+/// The same of any election.
+pub fn tell_of<C: Client>(client: &C, object: ObjectId, op: OpId, news: &Leader) {
+    let me = client.number();
+    client.journal(|journal, at| match news {
+        Leader::Acknowledged { epoch, data } => {
+            let says = String::from_utf8_lossy(data);
+            journal.observed(at, me, op, object, Seen::Leader, &says, *epoch as u64);
+        }
+        Leader::Unacknowledged { .. } => journal.observed(at, me, op, object, Seen::Vacant, "", 0),
+    });
+}

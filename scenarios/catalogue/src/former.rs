@@ -1,0 +1,62 @@
+//! A session whose recipe takes for its own what an earlier attempt of the same process has left, also if that was made in a
+//! session that is given up and will take it along when it ends.
+
+use crate::session::Twist;
+use std::future::Future;
+use std::sync::{Arc, Mutex};
+use zk_recipes::zk::{CreateMode, Created, Error, Guid, SessionId, ZooKeeper, path};
+
+/// What a process remembers of its attempts, in all its sessions.
+#[derive(Clone, Default)]
+pub(super) struct TakesItsFormer(Arc<Mutex<Former>>);
+
+#[derive(Default)]
+struct Former {
+    guids: Vec<Guid>,
+    session: Option<SessionId>,
+}
+
+impl TakesItsFormer {
+    fn knows(&self, name: &str) -> bool {
+        let former = self.0.lock().expect("nobody panics while holding this");
+        former.guids.iter().any(|guid| name.starts_with(&guid.to_string()))
+    }
+
+    /// Whether this is the first attempt of a session, and not of the first session.
+    fn begins_again(&self, session: SessionId) -> bool {
+        let before = self.0.lock().expect("nobody panics while holding this").session.replace(session);
+        before.is_some_and(|before| before != session)
+    }
+}
+
+impl<Z: ZooKeeper> Twist<Z> for TakesItsFormer {
+    fn guid(&self, guid: Guid) -> Guid {
+        self.0.lock().expect("nobody panics while holding this").guids.push(guid);
+        guid
+    }
+
+    fn create(
+        &self,
+        zk: &Z,
+        path: &str,
+        data: &[u8],
+        mode: CreateMode,
+    ) -> impl Future<Output = Result<Created, Error>> + Send + use<Z> {
+        let (zk, path, data, former) = (zk.clone(), path.to_owned(), data.to_vec(), self.clone());
+        let looks = mode == CreateMode::EphemeralSequential && former.begins_again(zk.session());
+        async move {
+            let directory = path::split(&path).0;
+            if looks && let Ok(list) = zk.children(directory).await {
+                for name in list.names.iter().filter(|name| former.knows(name)) {
+                    let path = path::join(directory, name);
+                    if let Ok(Some(stat)) = zk.exists(&path).await
+                        && stat.ephemeral_owner != zk.session()
+                    {
+                        return Ok(Created { path, stat });
+                    }
+                }
+            }
+            zk.create(&path, &data, mode).await
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Clients that are members of a group for a while, and clients that follow who is.
+//!
+//! Each round: join, under one of two ids or without one, be a member until it is enough or one is told to be out, and
+//! leave, or drop the membership; or follow who is a member. In the last round some follow for long enough that the last
+//! change must have come to everybody. A member that may be out waits until it knows; one that is out says so.
+
+use futures_util::FutureExt;
+use futures_util::future::{Either, select};
+use sim_zk::fault::Fault;
+use std::future::Future;
+use std::ops::Range;
+use std::pin::pin;
+use std::time::Duration;
+use zk_checker::RuleId;
+use zk_checker::history::{Kind, Names as Texts, Object, ObjectId, OpId, Seen, Sym, Verb};
+use zk_harness::client::Client;
+use zk_harness::operation::{Call, Ended, nothing, operation};
+use zk_harness::pace::Pace;
+use zk_harness::plan::Plan;
+use zk_harness::rounds::{Round, SESSIONS, rounds};
+use zk_harness::sometimes;
+use zk_harness::target::{Done, Setting, Stated, Target};
+use zk_real::RealTarget;
+use zk_recipes::Stop;
+use zk_recipes::group::{Group, GroupOptions, GroupView, Membership, Views, WithData};
+use zk_recipes::zk::{Error, SessionId, ZooKeeper};
+
+/// A group under load.
+pub static TARGET: Target = Target {
+    name: "group",
+    about: "clients are members of a group for a while, and follow who is",
+    caught_by: None,
+    faults: &Fault::ALL,
+    plan: |seed| Plan { rounds: 4, ..Plan::drawn(seed) },
+    objects,
+    sim: |c, setting, rounds, done| client::<_, Group<_>>(c, setting, rounds, done).boxed(),
+    required: &[
+        RuleId::Gm1,
+        RuleId::Gm2,
+        RuleId::Gm3,
+        RuleId::Gm4,
+        RuleId::Gm5,
+        RuleId::Gm6,
+        RuleId::Gm7,
+        RuleId::Gm8,
+    ],
+    stated: &STATED,
+    quirk: None,
+    must_reach: &[],
+};
+
+/// The same on real servers.
+pub static REAL: RealTarget = RealTarget {
+    target: &TARGET,
+    part: |c, setting, rounds, done| client::<_, Group<_>>(c, setting, rounds, done).boxed(),
+    required: &[RuleId::Gm1, RuleId::Gm4],
+    is_long: false,
+};
+
+/// What its runs owe.
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(180),
+    rules: None,
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a member learns that it is out",
+        "a name in the group is waited for in vain",
+    ],
+};
+
+/// The group's directory.
+pub const DIRECTORY: &str = "/group";
+
+/// The group, among the objects of its run.
+pub const GROUP: ObjectId = ObjectId(0);
+
+/// The group, as it is declared to the checker.
+pub fn objects(names: &mut Texts, setting: &Setting) -> Vec<Object> {
+    vec![object(names.intern(DIRECTORY), setting)]
+}
+
+/// A group in that directory, as it is declared to the checker.
+pub fn object(directory: Sym, setting: &Setting) -> Object {
+    Object { margin: setting.margin_us(), ..Object::plain(Kind::Group, directory) }
+}
+
+/// Something that is used like a group: one, or one that is broken on purpose.
+pub trait Gathering<Z: ZooKeeper>: Clone + Send + Sync + 'static {
+    /// What joining gives.
+    type Member: Member;
+    /// What following gives.
+    type Views: Observes;
+
+    /// The group of a session.
+    fn on(zk: &Z) -> Result<Self, Error>;
+
+    /// Joins.
+    fn join(&self, id: Option<&str>, data: &[u8])
+    -> impl Future<Output = Result<Self::Member, Error>> + Send;
+
+    /// Follows who is a member.
+    fn views(&self, data: WithData) -> Self::Views;
+}
+
+/// A membership.
+pub trait Member: Send + Sync + 'static {
+    /// Resolves when it is over, although nobody has left.
+    fn out(&self) -> impl Future<Output = ()> + Send;
+
+    /// Leaves.
+    fn leave(self) -> impl Future<Output = Result<(), Error>> + Send;
+}
+
+/// Something that follows who is a member.
+pub trait Observes: Send + 'static {
+    /// The next view.
+    fn next(&mut self) -> impl Future<Output = Result<GroupView, Error>> + Send;
+}
+
+impl<Z: ZooKeeper> Gathering<Z> for Group<Z> {
+    type Member = Membership<Z>;
+    type Views = Views<Z>;
+
+    fn on(zk: &Z) -> Result<Self, Error> {
+        Group::new(zk, DIRECTORY, GroupOptions::default())
+    }
+
+    fn join(
+        &self,
+        id: Option<&str>,
+        data: &[u8],
+    ) -> impl Future<Output = Result<Membership<Z>, Error>> + Send {
+        Group::join(self, id, data)
+    }
+
+    fn views(&self, data: WithData) -> Views<Z> {
+        Group::views(self, data)
+    }
+}
+
+impl<Z: ZooKeeper> Member for Membership<Z> {
+    async fn out(&self) {
+        while let Stop::Suspect { .. } = self.lost().await {
+            if self.resumed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn leave(self) -> Result<(), Error> {
+        Membership::leave(self).await.map(drop)
+    }
+}
+
+impl<Z: ZooKeeper> Observes for Views<Z> {
+    fn next(&mut self) -> impl Future<Output = Result<GroupView, Error>> + Send {
+        Views::next(self)
+    }
+}
+
+/// One client's part.
+pub async fn client<C: Client, G: Gathering<C::Zk>>(
+    client: C,
+    setting: Setting,
+    numbers: Range<u32>,
+    done: Done,
+) {
+    let (client, pace) = (&client, setting.pace);
+    let mut present = None::<(SessionId, G)>;
+    let round = |zk: C::Zk, number| {
+        // One object a session, since one session joins a group through one object.
+        if present.as_ref().is_none_or(|(session, _)| *session != zk.session()) {
+            present = Some((zk.session(), G::on(&zk).expect("a good path")));
+        }
+        let (_, group) = present.clone().expect("it was made above");
+        let is_last = number + 1 == setting.rounds;
+        async move {
+            match client.choose(8) {
+                choice @ (4 | 5 | 7) => {
+                    let time = if choice == 7 && is_last { LONG } else { 8 };
+                    follow(client, &group, pace.think * time * (1 + client.choose(4))).await
+                }
+                _ => take_part(client, &group, pace).await,
+            }
+        }
+    };
+    rounds(client, pace, numbers, done, round).await;
+}
+
+/// In which time every fault is over and the last change must have come.
+const LONG: u32 = 2000;
+
+/// What comes after an operation that did not end as asked.
+fn over<T>(ended: &Ended<T>) -> Round {
+    if ended.is_session_over() { Round::Again } else { Round::Over }
+}
+
+/// Is a member for a while.
+async fn take_part<C: Client, G: Gathering<Z>, Z: ZooKeeper>(client: &C, group: &G, pace: Pace) -> Round {
+    let (op, member) = match join(client, group, pace).await {
+        Ok(joined) => joined,
+        Err(round) => return round,
+    };
+    let time = pace.work * (1 + client.choose(if client.choose(2) == 1 { 800 } else { 4 }));
+    stay(client, op, &member, time).await;
+    leave(client, member).await;
+    Round::Over
+}
+
+/// Joins, under one of two ids or without one. `Err`: it came to nothing.
+pub async fn join<C: Client, G: Gathering<Z>, Z: ZooKeeper>(
+    client: &C,
+    group: &G,
+    pace: Pace,
+) -> Result<(OpId, G::Member), Round> {
+    let id = [Some("one"), Some("two"), None][client.choose(3) as usize];
+    // Under a name that others may have it waits, but not for ever.
+    let call = Call::new(GROUP, Verb::Join).within(pace.limit * 20);
+    let joining = || async {
+        match select(pin!(group.join(id, b"here")), pin!(client.sleep(call.limit))).await {
+            Either::Left((result, _)) => result,
+            Either::Right(_) => Err(Error::TimedOut),
+        }
+    };
+    let given = |journal: &mut zk_harness::journal::Journal, at, op| {
+        journal.given(at, client.number(), op, id.unwrap_or_default(), 0);
+    };
+    let (op, ended) = operation(client, call, given, joining).await;
+    sometimes!(client, "a name in the group is waited for in vain", ended.is_timed_out());
+    match ended {
+        Ended::Done(member) => Ok((op, member)),
+        ended => Err(over(&ended)),
+    }
+}
+
+/// Is a member until it is enough, or until it learns that it is out: then it says so.
+pub async fn stay<C: Client, M: Member>(client: &C, op: OpId, member: &M, time: Duration) {
+    if let Either::Left(_) = select(pin!(member.out()), pin!(client.sleep(time))).await {
+        sometimes!(client, "a member learns that it is out", true);
+        is_out(client, op);
+    }
+}
+
+/// Leaves, or drops the membership.
+pub async fn leave<C: Client, M: Member>(client: &C, member: M) {
+    let dropped = client.choose(8) == 7;
+    let _ = operation(client, Call::new(GROUP, Verb::Release), nothing, || async {
+        if dropped {
+            // Its duty leaves.
+            drop(member);
+            return Ok(());
+        }
+        member.leave().await
+    })
+    .await;
+}
+
+/// A member says that it is out.
+fn is_out<C: Client>(client: &C, op: OpId) {
+    client.journal(|j, at| j.observed(at, client.number(), op, GROUP, Seen::Missing, "", 0));
+}
+
+/// Follows who is a member for a while.
+pub async fn follow<C: Client, G: Gathering<Z>, Z: ZooKeeper>(
+    client: &C,
+    group: &G,
+    time: Duration,
+) -> Round {
+    let data = if client.choose(2) == 1 { WithData::Yes } else { WithData::No };
+    let views = &mut group.views(data);
+    let op = &std::sync::OnceLock::new();
+    let following = move || async move {
+        let following = async {
+            loop {
+                let view = views.next().await?;
+                let ids: Vec<_> = view.members.iter().map(|member| member.id.as_str()).collect();
+                let (op, ids) = (*op.get().expect("it has been called"), ids.join(","));
+                let zxid = view.zxid as u64;
+                client.journal(|j, at| j.observed(at, client.number(), op, GROUP, Seen::View, &ids, zxid));
+            }
+        };
+        match select(pin!(following), pin!(client.sleep(time))).await {
+            Either::Left((Err::<(), Error>(error), _)) => Err(error),
+            _ => Ok(()),
+        }
+    };
+    let called = |_: &mut zk_harness::journal::Journal, _, id| op.set(id).expect("it is called once");
+    let (_, ended) = operation(client, Call::new(GROUP, Verb::Watch), called, following).await;
+    over(&ended)
+}

@@ -1,0 +1,175 @@
+//! A workload, stories and mutants for each recipe of the library.
+//!
+//! # How to add a recipe
+//!
+//! One folder, and one line in [`RECIPES`]: that makes it known to sweeps, to the mutation score, to lists, to exploring and to
+//! the tests. The folder holds
+//!
+//! 1. `workload.rs`: n clients, r rounds. `pub static TARGET` is the description: `plan` is
+//!    [`Plan::drawn`](zk_harness::plan::Plan::drawn), or that with other figures; `required` names the rules that a sweep must
+//!    not leave untested; `stated` is what its runs owe beside that: within what time they finish, and what must come about
+//!    now and then. `REAL` is the same on real servers. `objects` is what is declared to the checker;
+//!    [`ObjectId`](zk_checker::history::ObjectId)s count in that order. `client` is one client's part, generic over
+//!    [`Client`](zk_harness::client::Client), and over the recipe if it has mutants. It is made of
+//!    - [`rounds`](zk_harness::rounds::rounds): one round after the other, in a session that is opened again when it is over. A
+//!      process that dies begins again as a new one, with the round that it did not end; so nothing may depend on a client
+//!      that goes through all rounds in one life, and on a real server each round is a call of its own.
+//!    - [`operation`](zk_harness::operation::operation): journal the call, run it unless it is to be dropped, journal how it
+//!      ended. Its `work` must call the recipe *inside* the closure, since requests leave with the call.
+//!    - [`Belief`](zk_harness::holding::Belief): from the grant of something [`Held`](zk_harness::holding::Held) to the moment
+//!      at which its holder stops.
+//!
+//!    Everything that is drawn is drawn by `client.choose(n)`, where 0 is the plain way. Of a run that is recorded the order
+//!    of its draws is a part: a workload with recorded runs in `regressions/` keeps it.
+//! 2. `words.rs`: what its stories say, as methods on [`Actor`](stage::Actor).
+//! 3. `stories/`: a script a file, told on a calm network. It opens with what happens, in a sentence, and holds `STORY` and its
+//!    `script`: steps that read aloud. `point` says what must have happened, or the story has missed it, and `verdicts`
+//!    what the rules must say; no rule may fail in any case. A test tells every story and keeps its trace as a snapshot, of less
+//!    than 80 lines: `INSTA_UPDATE=always cargo test -p zk-scenarios stories` writes it, and then it is read, as code is.
+//! 4. `mutants/`: the recipe with one wrong step, a file each. The file opens with the wrong step, the harm that it does,
+//!    where that was seen in the field, and what catches it; `TARGET` says the same to the program. It runs the workload of
+//!    the right recipe, with the mutant in its place. `faults` and `plan` draw only what triggers it, so that nothing else hides
+//!    it. `caught_by` says how it must be caught ([`Caught`](zk_harness::caught::Caught)): by which rule as the first finding,
+//!    within how many seeds, with what harm, while the right recipe is silent on the same seeds. `cargo sim zoo NAME` shows
+//!    whether it is, and `cargo sim zoo --write-readme` writes the table anew.
+
+pub mod barrier;
+mod claims;
+pub mod config;
+pub mod double_barrier;
+pub mod election;
+mod former;
+pub mod group;
+pub mod lock;
+pub mod long_holds;
+pub mod many_holds;
+pub mod names;
+pub mod priority_lock;
+pub mod priority_queue;
+pub mod published;
+pub mod queue;
+pub mod raw;
+pub mod revocable_lock;
+mod session;
+pub mod shared_lock;
+pub mod stage;
+pub mod two_phase_commit;
+pub mod wrong_worlds;
+
+use zk_harness::stage::Story;
+use zk_harness::target::Target;
+use zk_real::RealTarget;
+
+/// A recipe, and everything that runs it.
+pub struct Recipe {
+    /// It under load.
+    pub workload: &'static Target,
+    /// The same on real servers.
+    pub real: Option<&'static RealTarget>,
+    /// Its stories.
+    pub stories: &'static [&'static Story],
+    /// It with one wrong step, in many ways.
+    pub mutants: &'static [&'static Target],
+    /// The mutants that show on real servers too.
+    pub real_mutants: &'static [&'static RealTarget],
+}
+
+/// Every recipe, and what runs without one.
+pub static RECIPES: &[&Recipe] = &[
+    &names::RECIPE,
+    &config::RECIPE,
+    &group::RECIPE,
+    &barrier::RECIPE,
+    &double_barrier::RECIPE,
+    &queue::RECIPE,
+    &priority_queue::RECIPE,
+    &lock::RECIPE,
+    &shared_lock::RECIPE,
+    &revocable_lock::RECIPE,
+    &priority_lock::RECIPE,
+    &two_phase_commit::RECIPE,
+    &election::RECIPE,
+    &long_holds::RECIPE,
+    &many_holds::RECIPE,
+    &raw::RECIPE,
+];
+
+fn recipes() -> impl Iterator<Item = &'static Recipe> {
+    RECIPES.iter().copied()
+}
+
+/// The workloads of right recipes.
+pub fn workloads() -> impl Iterator<Item = &'static Target> {
+    recipes().map(|recipe| recipe.workload)
+}
+
+/// The recipes with one wrong step, and right ones in wrong worlds.
+pub fn mutants() -> impl Iterator<Item = &'static Target> {
+    recipes().flat_map(|recipe| recipe.mutants.iter().copied()).chain(wrong_worlds::caught())
+}
+
+/// Workloads in worlds that are kinder than ZooKeeper.
+pub fn too_kind() -> impl Iterator<Item = &'static Target> {
+    wrong_worlds::too_kind()
+}
+
+/// Everything that can be run by name: workloads first.
+pub fn targets() -> impl Iterator<Item = &'static Target> {
+    workloads().chain(mutants()).chain(too_kind())
+}
+
+/// The target of that name.
+pub fn find(name: &str) -> Option<&'static Target> {
+    targets().find(|target| target.name == name)
+}
+
+/// What runs on real servers: workloads, then mutants.
+pub fn real_targets() -> impl Iterator<Item = &'static RealTarget> {
+    let mutants = recipes().flat_map(|recipe| recipe.real_mutants.iter().copied());
+    recipes().filter_map(|recipe| recipe.real).chain(mutants)
+}
+
+/// How a target runs on real servers, if it does.
+pub fn on_real_servers(target: &Target) -> Option<&'static RealTarget> {
+    real_targets().find(|real| real.target == target)
+}
+
+/// Every story.
+pub fn stories() -> impl Iterator<Item = &'static Story> {
+    recipes().flat_map(|recipe| recipe.stories.iter().copied())
+}
+
+/// The story of that name.
+pub fn story(name: &str) -> Option<&'static Story> {
+    stories().find(|story| story.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_name_is_given_once() {
+        let names = || targets().map(|target| target.name).chain(stories().map(|story| story.name));
+        assert_eq!(names().collect::<BTreeSet<_>>().len(), names().count());
+    }
+
+    #[test]
+    fn what_is_broken_stands_among_the_broken_and_nothing_else_does() {
+        assert!(workloads().all(|target| !target.is_broken()));
+        assert!(mutants().all(Target::is_broken));
+    }
+
+    #[test]
+    fn a_target_draws_no_other_faults_than_it_names_and_its_plans_make_sense() {
+        for target in targets() {
+            for seed in 0..50 {
+                let plan = target.plan(seed);
+                assert_eq!(plan.check(), Ok(()), "{target:?} seed {seed}");
+                let named = |name: &String| target.faults.iter().any(|fault| fault.name() == name);
+                assert!(plan.rates.keys().all(named), "{target:?} seed {seed}: {plan}");
+            }
+        }
+    }
+}

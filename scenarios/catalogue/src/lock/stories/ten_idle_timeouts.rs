@@ -1,0 +1,47 @@
+//! A lock is held for ten session timeouts, and nobody asks for anything meanwhile.
+
+use crate::lock::words as lock;
+use crate::stage::Stage;
+use zk_checker::history::{What, Why};
+use zk_checker::{RuleId, Verdict};
+use zk_harness::stage::{Script, Story, TIMEOUT};
+
+pub(super) const STORY: Story = Story {
+    name: "ten-idle-timeouts",
+    title: "a lock is kept, and waited for, for ten session timeouts on pings alone",
+    about: "Nothing goes wrong. The holder asks whether its znode is there when it begins to listen, and then for nothing; the \
+            waiter has its watch. Pings keep both sessions alive, and what they were answered keeps the holder sure.",
+    objects: lock::objects,
+    servers: 1,
+    script: |stage| script(stage.into()),
+    point: |told| {
+        let released = |what: &What| matches!(what, What::Unbelieve { why: Why::Released });
+        vec![
+            ("nobody was told to stop", told.count(|what| matches!(what, What::Unbelieve { .. })) == 2),
+            ("both gave it back themselves", told.count(released) == 2),
+            // Each has made its znode, listed the line, watched its znode, and deleted it; the waiter has watched the holder's
+            // and listed the line again, and the first comer made the directories, which took four more.
+            ("fourteen requests were enough", told.count(|what| matches!(what, What::Send { .. })) == 14),
+        ]
+    },
+    verdicts: &[(RuleId::Mx3, Verdict::Pass), (RuleId::Mx16, Verdict::Pass)],
+};
+
+fn script(w: Stage) -> Script {
+    Box::pin(async move {
+        let (a, b) = (w.client("a").await, w.client("b").await);
+
+        w.step("a takes the lock, and b stands in line behind it");
+        let mut held = a.acquires().await;
+        let waiting = b.asks();
+
+        w.step("a holds for ten session timeouts");
+        a.acts_for(&mut held, 10 * TIMEOUT).await;
+
+        w.step("a releases: b holds for ten more");
+        a.releases(held).await;
+        let mut held = waiting.await.expect("b's turn comes");
+        b.acts_for(&mut held, 10 * TIMEOUT).await;
+        b.releases(held).await;
+    })
+}

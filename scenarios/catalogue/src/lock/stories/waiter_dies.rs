@@ -1,0 +1,46 @@
+//! A waiter in the middle of the line dies.
+
+use crate::lock::words as lock;
+use crate::stage::Stage;
+use zk_checker::history::{FaultKind, What};
+use zk_checker::{RuleId, Verdict};
+use zk_harness::stage::{Script, Story};
+
+pub(super) const STORY: Story = Story {
+    name: "waiter-dies",
+    title: "when a waiter in the middle dies, the one behind looks again and waits on",
+    about: "Three stand in line and the second dies. Its znode goes with its session, the third is told, sees that the \
+            first still holds, and watches it instead: an event alone grants nothing.",
+    objects: lock::objects,
+    servers: 1,
+    script: |stage| script(stage.into()),
+    point: |told| {
+        vec![
+            ("a waiter died", told.struck(FaultKind::ClientCrash)),
+            ("two clients held", told.count(|what| matches!(what, What::Believe { .. })) == 2),
+        ]
+    },
+    verdicts: &[(RuleId::Mx2, Verdict::Pass), (RuleId::Mx13, Verdict::Pass)],
+};
+
+fn script(w: Stage) -> Script {
+    Box::pin(async move {
+        let (a, b, c) = (w.client("a").await, w.client("b").await, w.client("c").await);
+
+        w.step("a holds; b and c stand in line");
+        let held = a.acquires().await;
+        let _b_waits = b.asks();
+        w.settle().await;
+        let waiting = c.asks();
+        w.settle().await;
+
+        w.step("b dies; its session ends, and c takes a for the one just ahead");
+        b.dies();
+        w.settle().await;
+
+        w.step("a releases, and c holds");
+        a.releases(held).await;
+        let held = waiting.await.expect("c's turn comes");
+        c.releases(held).await;
+    })
+}

@@ -1,0 +1,36 @@
+//! The words of the lock.
+
+use super::workload::{self as lock, DIRECTORY, LOCK};
+use crate::stage::Actor;
+use sim_zk::SimClient;
+use std::future::Future;
+use zk_checker::history::{Names, Object};
+use zk_harness::pace::Pace;
+use zk_harness::stage::TIMEOUT;
+use zk_harness::stage::hold::Holding;
+use zk_harness::target::Setting;
+use zk_recipes::{Lock, LockGuard, LockOptions};
+
+/// One lock.
+pub fn objects(names: &mut Names) -> Vec<Object> {
+    lock::objects(names, &Setting { clients: 0, rounds: 0, timeout: TIMEOUT, pace: Pace::SIMULATED })
+}
+
+impl Actor {
+    /// Begins to wait for the lock, in the client's own process.
+    pub fn asks(&self) -> impl Future<Output = Option<Holding<LockGuard<SimClient>>>> + Send + use<> {
+        self.begins_to_acquire(LOCK, |zk| async move {
+            let lock = Lock::new(&zk, DIRECTORY, LockOptions::default())?;
+            lock.acquire().await
+        })
+    }
+
+    /// Waits for the lock.
+    ///
+    /// # Panics
+    ///
+    /// If it is not granted.
+    pub async fn acquires(&self) -> Holding<LockGuard<SimClient>> {
+        self.asks().await.expect("the lock is granted")
+    }
+}

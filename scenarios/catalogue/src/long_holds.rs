@@ -1,0 +1,167 @@
+//! Clients that hold for many session timeouts, and others that wait for as long.
+//!
+//! Each round: take a lock and keep it for up to ten session timeouts, and ask for nothing meanwhile, or now and then for
+//! something; or be a member of a group for as long; or follow who is one. All of a client's rounds are made through one
+//! session as long as that lives. So a session lives on pings alone for most of the time, and so does whatever is held
+//! through it: whoever is told to stop where no fault has struck was told so for nothing.
+
+use crate::Recipe;
+use crate::group::workload::{self as group, Gathering, follow};
+use crate::lock::workload::{self as lock, Exclusive};
+use crate::many_holds;
+use futures_util::FutureExt;
+use sim_zk::fault::Fault;
+use std::ops::Range;
+use std::time::Duration;
+use zk_checker::RuleId;
+use zk_checker::history::{Kind, Names, Object, ObjectId, Verb, Why};
+use zk_harness::client::Client;
+use zk_harness::holding::{Belief, give_back};
+use zk_harness::operation::{Call, Ended, nothing, operation};
+use zk_harness::pace::Pace;
+use zk_harness::plan::Plan;
+use zk_harness::rounds::{Round, SESSIONS, rounds};
+use zk_harness::sometimes;
+use zk_harness::target::{Done, Setting, Stated, Target};
+use zk_real::RealTarget;
+use zk_recipes::Lock;
+use zk_recipes::group::Group;
+use zk_recipes::zk::{SessionId, ZooKeeper};
+
+/// Long holds.
+pub static TARGET: Target = Target {
+    name: "long-holds",
+    about: "clients hold a lock, and are members of a group, for many session timeouts",
+    caught_by: None,
+    faults: &Fault::ALL,
+    plan: Plan::drawn,
+    objects,
+    sim: |c, setting, rounds, done| client::<_, Lock<_>>(c, setting, rounds, done).boxed(),
+    required: &[RuleId::Mx2, RuleId::Mx4, RuleId::Mx8, RuleId::Mx14, RuleId::Mx16, RuleId::Gm4],
+    stated: &STATED,
+    quirk: None,
+    must_reach: &[],
+};
+
+/// The same on real servers.
+pub static REAL: RealTarget = RealTarget {
+    target: &TARGET,
+    part: |c, setting, rounds, done| many_holds::client(c, setting, rounds, done).boxed(),
+    required: &[RuleId::Mx16, RuleId::Le10, RuleId::Gm8],
+    is_long: true,
+};
+
+/// Long holds, as the catalogue lists them.
+pub static RECIPE: Recipe =
+    Recipe { workload: &TARGET, real: Some(&REAL), stories: &[], mutants: &[], real_mutants: &[] };
+
+/// What its runs owe.
+pub static STATED: Stated = Stated {
+    // A holder, a waiter behind it, and what is left of a follower's time.
+    finishes_within: Duration::from_secs(300),
+    rules: None,
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a member learns that it is out",
+        "a name in the group is waited for in vain",
+        "a lock is held for ten session timeouts without a request",
+        "a lock is waited for longer than a session timeout",
+    ],
+};
+
+/// The lock, among the objects of its run. The group is the first.
+const LOCK: ObjectId = ObjectId(1);
+
+/// The group and the lock, as they are declared to the checker.
+pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
+    if setting.pace.is_real() {
+        return many_holds::objects(names, setting);
+    }
+    let lock = setting.held(Kind::Lock, names.intern(lock::DIRECTORY));
+    group::objects(names, setting).into_iter().chain([lock]).collect()
+}
+
+/// One client's part.
+pub async fn client<C: Client, L: Exclusive<C::Zk>>(
+    client: C,
+    setting: Setting,
+    numbers: Range<u32>,
+    done: Done,
+) {
+    let (client, pace, timeout) = (&client, setting.pace, setting.timeout);
+    let mut present = None::<(SessionId, Group<C::Zk>)>;
+    let round = |zk: C::Zk, _| {
+        // One object a session, since one session joins a group through one object.
+        if present.as_ref().is_none_or(|(session, _)| *session != zk.session()) {
+            present = Some((zk.session(), Gathering::on(&zk).expect("a good path")));
+        }
+        let (_, group) = present.clone().expect("it was made above");
+        async move {
+            let part = client.choose(4);
+            let timeouts = [1, 3, 10][client.choose(3) as usize];
+            match part {
+                2 => take_part(client, &group, pace, timeout * timeouts).await,
+                3 => follow(client, &group, timeout * timeouts).await,
+                _ => {
+                    let lock = L::on(&zk, lock::DIRECTORY).expect("a good path");
+                    take_turn(client, &zk, &lock, timeout, timeouts).await
+                }
+            }
+        }
+    };
+    rounds(client, pace, numbers, done, round).await;
+}
+
+/// Takes the lock, keeps it for so many session timeouts, and gives it back.
+async fn take_turn<C: Client, L: Exclusive<C::Zk>>(
+    client: &C,
+    zk: &C::Zk,
+    lock: &L,
+    timeout: Duration,
+    timeouts: u32,
+) -> Round {
+    let asked = zk.now();
+    let (op, guard) =
+        match operation(client, Call::new(LOCK, Verb::Acquire), nothing, || lock.acquire()).await {
+            (op, Ended::Done(guard)) => (op, guard),
+            (_, ended) if ended.is_session_over() => return Round::Again,
+            _ => return Round::Over,
+        };
+    sometimes!(client, "a lock is waited for longer than a session timeout", zk.now().since(asked) > timeout);
+    let asks = client.choose(2) == 1;
+    let belief = Belief::begin(client, zk.session(), &guard, LOCK, op);
+    let mut lost = None;
+    for _ in 0..timeouts {
+        lost = belief.unless_lost(client.sleep(timeout)).await;
+        if lost.is_some() {
+            break;
+        }
+        if asks {
+            belief.use_resource();
+            // Nobody waits for the answer: what counts is that there is one.
+            drop(zk.exists(lock::DIRECTORY));
+        }
+    }
+    let idle = lost.is_none() && !asks && timeouts == 10;
+    sometimes!(client, "a lock is held for ten session timeouts without a request", idle);
+    belief.end(lost.unwrap_or(Why::Released));
+    give_back(client, LOCK, guard).await;
+    Round::Over
+}
+
+/// Is a member of the group for so long.
+async fn take_part<C: Client, G: Gathering<Z>, Z: ZooKeeper>(
+    client: &C,
+    group: &G,
+    pace: Pace,
+    time: Duration,
+) -> Round {
+    let (op, member) = match group::join(client, group, pace).await {
+        Ok(joined) => joined,
+        Err(round) => return round,
+    };
+    group::stay(client, op, &member, time).await;
+    group::leave(client, member).await;
+    Round::Over
+}

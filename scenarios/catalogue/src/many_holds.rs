@@ -1,0 +1,562 @@
+//! Clients that hold many things at once for many session timeouts, all of them through one session.
+//!
+//! Each round: take locks and offices of one's own, read holds that all clients share, memberships and names; keep all of them
+//! for up to ten session timeouts, or until they are lost; give them back, one after the other. Meanwhile a client does
+//! nothing, or calls now and then, or waits for what another one holds, or follows who is a member or who leads. So for most
+//! of the time a session lives on pings alone, with all that is held through it.
+//!
+//! A hold is begun and given back by one operation at a time, since a request is recorded as one of the operation in hand; it is
+//! kept beside them, in the name of none. A client has one hold of an object at a time.
+
+use crate::Recipe;
+use crate::election::workload as election;
+use crate::group::workload::{self as group, Member};
+use crate::lock::workload::Exclusive;
+use crate::priority_lock::workload::{self as priority_lock, Urgent};
+use crate::revocable_lock::workload as revocable_lock;
+use crate::shared_lock::workload::Shared;
+use futures_util::FutureExt;
+use futures_util::future::{Abortable, BoxFuture, Either, Pending, abortable, pending, ready, select};
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use sim_zk::fault::Fault;
+use std::future::{Future, poll_fn};
+use std::ops::Range;
+use std::pin::pin;
+use std::sync::OnceLock;
+use std::task::Poll;
+use std::time::Duration;
+use zk_checker::RuleId;
+use zk_checker::history::{Kind, Names as Texts, Object, ObjectId, OpId, Seen, Verb, Why};
+use zk_harness::client::Client;
+use zk_harness::holding::{Belief, Held, give_back};
+use zk_harness::journal::Journal;
+use zk_harness::operation::{
+    Call, Ended, in_no_operation, nothing, observed_operation, operation, operation_until,
+};
+use zk_harness::plan::Plan;
+use zk_harness::rounds::{Round, SESSIONS, rounds};
+use zk_harness::sometimes;
+use zk_harness::target::{Done, Setting, Stated, Target};
+use zk_recipes::group::{Group, GroupOptions, WithData};
+use zk_recipes::names::{Names, NamesOptions, Registration};
+use zk_recipes::zk::{Error, ZooKeeper};
+use zk_recipes::{
+    Election, ElectionOptions, Lock, Preempt, Priority, PriorityLock, RevocableLock, SharedLock,
+};
+
+/// Many holds of a session.
+pub static TARGET: Target = Target {
+    name: "many-holds",
+    about: "clients hold many things at once for many session timeouts, through one session each",
+    caught_by: None,
+    faults: &Fault::ALL,
+    plan,
+    objects,
+    sim: |c, setting, rounds, done| client(c, setting, rounds, done).boxed(),
+    required: &[RuleId::Mx14, RuleId::Mx16, RuleId::Le10, RuleId::Gm8],
+    stated: &STATED,
+    quirk: None,
+    must_reach: &[],
+};
+
+/// Taking so many things offers so many occasions for faults that the usual number of them would be spent before anybody holds.
+fn plan(seed: u64) -> Plan {
+    let drawn = Plan::drawn(seed);
+    Plan { faults: 4 * drawn.faults, ..drawn }
+}
+
+/// Many holds, as the catalogue lists them.
+pub static RECIPE: Recipe =
+    Recipe { workload: &TARGET, real: None, stories: &[], mutants: &[], real_mutants: &[] };
+
+/// What its runs owe.
+pub static STATED: Stated = Stated {
+    // All that is held, a waiter behind it, and what is left of a follower's time.
+    finishes_within: Duration::from_secs(300),
+    rules: None,
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "one of many holds is lost",
+        "all of many holds are kept for ten session timeouts without a request",
+        "what another client holds is waited for in vain",
+        "what another client holds is waited for longer than a session timeout, and got",
+    ],
+};
+
+/// For how many session timeouts the rounds last, by turns. All clients agree on it, so that none is far ahead of the others.
+const TIMEOUTS: [u32; 3] = [1, 10, 3];
+
+/// How long somebody waits for what is held for that time: for longer, but not beyond the end of a run whose sessions have a
+/// long timeout.
+fn patience(held: Duration) -> Duration {
+    held + held.min(Duration::from_secs(60))
+}
+
+/// Something that is held, or waited for.
+#[derive(Clone, Debug)]
+struct Thing {
+    sort: Sort,
+    path: String,
+    /// The only client that takes it in its turn; the others wait for it, if anybody does.
+    owner: Option<u16>,
+}
+
+/// What is done with a thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sort {
+    /// Joined by all clients.
+    Group,
+    /// One client is in office, and others stand for it for long.
+    Office,
+    /// Read by all clients.
+    Shared,
+    /// Read by all clients, none of which is asked to go.
+    Revocable,
+    /// Held by its owner.
+    Lock,
+    /// Held by its owner.
+    Priority,
+    /// Won by its owner.
+    Election,
+    /// A directory of names, in which its owner registers one.
+    Name,
+}
+
+/// That name.
+const NAME: &str = "mine";
+
+/// The election in which the office is won that others stand for.
+const OFFICE: ObjectId = ObjectId(1);
+
+/// How many things there are of a sort: few in a simulation, and on a real server hundreds on each session.
+struct Counts {
+    groups: u16,
+    /// Of each client.
+    names: u16,
+    locks: u16,
+    elections: u16,
+    priorities: u16,
+}
+
+impl Counts {
+    fn of(setting: &Setting) -> Counts {
+        if setting.pace.is_real() {
+            Counts { groups: 8, names: 8, locks: 120, elections: 24, priorities: 8 }
+        } else {
+            Counts { groups: 2, names: 1, locks: 2, elections: 1, priorities: 1 }
+        }
+    }
+}
+
+/// All of them. The group that is followed and the office that is stood for come first.
+fn things(setting: &Setting) -> Vec<Thing> {
+    let counts = Counts::of(setting);
+    let common = |sort, path: String| Thing { sort, path, owner: None };
+    let mut things = vec![
+        common(Sort::Group, group::DIRECTORY.to_owned()),
+        common(Sort::Office, election::DIRECTORY.to_owned()),
+        common(Sort::Shared, "/held/shared".to_owned()),
+        common(Sort::Revocable, "/held/revocable".to_owned()),
+    ];
+    things.extend((1..counts.groups).map(|n| common(Sort::Group, format!("/held/group-{n}"))));
+    for client in 0..u16::from(setting.clients) {
+        for (sort, word, count) in [
+            (Sort::Lock, "lock", counts.locks),
+            (Sort::Election, "election", counts.elections),
+            (Sort::Priority, "priority", counts.priorities),
+            (Sort::Name, "name", counts.names),
+        ] {
+            let path = |n| format!("/held/{client}/{word}-{n}");
+            things.extend((0..count).map(|n| Thing { sort, path: path(n), owner: Some(client) }));
+        }
+    }
+    things
+}
+
+/// What is held, as it is declared to the checker.
+pub fn objects(names: &mut Texts, setting: &Setting) -> Vec<Object> {
+    let things = things(setting);
+    let declare = |thing: &Thing| {
+        let path = names.intern(&thing.path);
+        match thing.sort {
+            Sort::Group => group::object(path, setting),
+            Sort::Office | Sort::Election => election::object(path, setting),
+            Sort::Shared => setting.held(Kind::SharedLock, path),
+            Sort::Revocable => revocable_lock::object(path, setting),
+            Sort::Lock => setting.held(Kind::Lock, path),
+            Sort::Priority => priority_lock::object(path, setting),
+            Sort::Name => Object { margin: setting.margin_us(), ..Object::plain(Kind::Names, path) },
+        }
+    };
+    things.iter().map(declare).collect()
+}
+
+/// What is left to be done for something that is held no more.
+struct GiveBack<'a> {
+    /// It was lost, and has said so. Something else, such as a membership, is believed in until it is given back.
+    was_lost: bool,
+    work: BoxFuture<'a, ()>,
+}
+
+/// Keeps one thing, until it is lost or enough.
+type Kept<'a> = BoxFuture<'a, GiveBack<'a>>;
+
+/// All that is kept.
+type Keeping<'a> = FuturesUnordered<Kept<'a>>;
+
+/// Resolves when a thing is to be given back.
+type Enough = Abortable<Pending<()>>;
+
+/// One client's part.
+pub async fn client<C: Client>(client: C, setting: Setting, numbers: Range<u32>, done: Done) {
+    let (client, things) = (&client, &things(&setting));
+    let round = |zk: C::Zk, number| async move {
+        let holder = Holder { client, zk: &zk, setting, things };
+        holder.round(TIMEOUTS[number as usize % TIMEOUTS.len()]).await
+    };
+    rounds(client, setting.pace, numbers, done, round).await;
+}
+
+/// One client in one round.
+struct Holder<'a, C: Client> {
+    client: &'a C,
+    zk: &'a C::Zk,
+    setting: Setting,
+    things: &'a [Thing],
+}
+
+/// What came of asking for something.
+enum Taken<'a> {
+    Kept(Kept<'a>),
+    Nothing,
+    SessionOver,
+}
+
+impl Taken<'_> {
+    /// What comes after an operation that did not end as asked.
+    fn not<T>(ended: &Ended<T>) -> Self {
+        if ended.is_session_over() { Taken::SessionOver } else { Taken::Nothing }
+    }
+}
+
+impl<C: Client> Holder<'_, C> {
+    /// 1. Take one thing after the other. 2. Keep them for the time, and do something else meanwhile. 3. Give them back.
+    async fn round(&self, timeouts: u32) -> Round {
+        let (mut keeping, mut over, mut stops) = (Keeping::new(), Vec::new(), Vec::new());
+        let mut is_over = false;
+        // The group that is followed comes last, so that clients that are late are seen to join it.
+        for (at, thing) in self.things.iter().enumerate().rev() {
+            let object = ObjectId(at as u16);
+            if is_over || thing.owner.is_some_and(|owner| owner != self.client.number()) {
+                continue;
+            }
+            let (enough, stop) = abortable(pending());
+            match beside(&mut keeping, &mut over, self.take(object, thing, enough)).await {
+                Taken::Kept(kept) => keeping.push(kept),
+                Taken::Nothing => continue,
+                Taken::SessionOver => is_over = true,
+            }
+            stops.push(stop);
+            // What it asks for at first is no part of the operation that comes next.
+            over.extend(look(&mut keeping).await);
+        }
+        if !is_over {
+            let time = self.setting.timeout * timeouts;
+            let idle = beside(&mut keeping, &mut over, self.meanwhile(time)).await;
+            let kept = idle && timeouts == 10 && over.is_empty();
+            sometimes!(
+                self.client,
+                "all of many holds are kept for ten session timeouts without a request",
+                kept
+            );
+        }
+        sometimes!(self.client, "one of many holds is lost", !over.is_empty());
+        // Whatever is not given back yet is kept.
+        for stop in stops {
+            stop.abort();
+            while let Some(give_back) = look(&mut keeping).await {
+                over.push(give_back);
+            }
+            // What is believed in does not wait for what was lost at the same time: giving that back can take long.
+            over.sort_by_key(|give_back| !give_back.was_lost);
+            while let Some(GiveBack { work, .. }) = over.pop() {
+                beside(&mut keeping, &mut over, work).await;
+            }
+        }
+        while let Some(GiveBack { work, .. }) = keeping.next().await {
+            work.await;
+        }
+        if is_over { Round::Again } else { Round::Over }
+    }
+
+    /// Step 1, for one of them.
+    async fn take(&self, object: ObjectId, thing: &Thing, enough: Enough) -> Taken<'_> {
+        let (zk, path) = (self.zk, thing.path.as_str());
+        let good = "a good path";
+        match thing.sort {
+            Sort::Office => Taken::Nothing,
+            Sort::Lock => {
+                let lock = <Lock<_> as Exclusive<_>>::on(zk, path).expect(good);
+                self.hold(object, Verb::Acquire, enough, || lock.acquire()).await
+            }
+            Sort::Shared => {
+                let lock = <SharedLock<_> as Shared<_>>::on(zk, path).expect(good);
+                self.hold(object, Verb::Read, enough, || lock.read()).await
+            }
+            Sort::Revocable => {
+                let lock = <RevocableLock<_> as Shared<_>>::on(zk, path).expect(good);
+                self.hold(object, Verb::Read, enough, || lock.read()).await
+            }
+            Sort::Priority => {
+                let lock = <PriorityLock<_> as Urgent<_>>::on(zk, path, Preempt::Never).expect(good);
+                let priority = Priority(0);
+                self.hold(object, Verb::Write, enough, || lock.acquire(Verb::Write, priority, Duration::ZERO))
+                    .await
+            }
+            Sort::Election => {
+                let election = Election::new(zk, path, ElectionOptions::default()).expect(good);
+                self.hold(object, Verb::Stand, enough, || election.stand()).await
+            }
+            Sort::Group => self.join(object, path, enough).await,
+            Sort::Name => self.register(object, path, enough).await,
+        }
+    }
+
+    /// Takes what is held like a lock.
+    async fn hold<H: Held, F: Future<Output = Result<H, Error>> + Send>(
+        &self,
+        object: ObjectId,
+        verb: Verb,
+        enough: Enough,
+        acquire: impl FnOnce() -> F + Send,
+    ) -> Taken<'_> {
+        let (client, session) = (self.client, self.zk.session());
+        let (op, held) = match operation(client, Call::new(object, verb), nothing, acquire).await {
+            (op, Ended::Done(held)) => (op, held),
+            (_, ended) => return Taken::not(&ended),
+        };
+        let keep = async move {
+            let belief = Belief::begin(client, session, &held, object, op);
+            belief.use_resource();
+            let lost = belief.unless_lost(enough.map(drop)).await;
+            if lost.is_none() {
+                belief.use_resource();
+            }
+            belief.end(lost.unwrap_or(Why::Released));
+            match lost {
+                None => GiveBack { was_lost: false, work: give_back(client, object, held).boxed() },
+                // Its session may live on, and others wait: it must not stay until the round is over.
+                Some(_) => {
+                    drop(held);
+                    GiveBack { was_lost: true, work: ready(()).boxed() }
+                }
+            }
+        };
+        Taken::Kept(in_no_operation(client, keep).boxed())
+    }
+
+    /// Becomes a member of a group, under a name that nobody else has.
+    async fn join(&self, object: ObjectId, path: &str, enough: Enough) -> Taken<'_> {
+        let client = self.client;
+        let group = Group::new(self.zk, path, GroupOptions::default()).expect("a good path");
+        let call = Call::new(object, Verb::Join);
+        let (op, member) = match operation(client, call, nothing, || group.join(None, b"here")).await {
+            (op, Ended::Done(member)) => (op, member),
+            (_, ended) => return Taken::not(&ended),
+        };
+        let keep = async move {
+            let was_lost = matches!(select(pin!(Member::out(&member)), enough).await, Either::Left(_));
+            if was_lost {
+                client.journal(|journal, at| {
+                    journal.observed(at, client.number(), op, object, Seen::Missing, "", 0);
+                });
+            }
+            let call = Call::new(object, Verb::Release);
+            let leaving = async move { operation(client, call, nothing, || Member::leave(member)).await };
+            GiveBack { was_lost, work: leaving.map(drop).boxed() }
+        };
+        Taken::Kept(in_no_operation(client, keep).boxed())
+    }
+
+    /// Registers a name of its own.
+    async fn register(&self, object: ObjectId, path: &str, enough: Enough) -> Taken<'_> {
+        let client = self.client;
+        let names = Names::new(self.zk, path, NamesOptions::default()).expect("a good path");
+        let given = move |journal: &mut Journal, at, op| {
+            journal.given(at, client.number(), op, NAME, 0);
+        };
+        let observed = |journal: &mut Journal, at, op, registered: &Registration<C::Zk>| {
+            let czxid = registered.czxid() as u64;
+            journal.observed(at, client.number(), op, object, Seen::Name, NAME, czxid);
+        };
+        let call = Call::new(object, Verb::Register);
+        let registering = || names.register(NAME, b"here");
+        let (_, ended) = observed_operation(client, call, given, registering, observed).await;
+        let registered = match ended {
+            Ended::Done(registered) => registered,
+            ended => return Taken::not(&ended),
+        };
+        let keep = async move {
+            let was_lost = matches!(select(pin!(registered.lost()), enough).await, Either::Left(_));
+            let call = Call::new(object, Verb::Unregister);
+            let releasing = async move { operation(client, call, given, || registered.release()).await };
+            GiveBack { was_lost, work: releasing.map(drop).boxed() }
+        };
+        Taken::Kept(in_no_operation(client, keep).boxed())
+    }
+
+    /// Step 2: something else, for so long or until the run comes to its end. Whether it was nothing at all.
+    async fn meanwhile(&self, time: Duration) -> bool {
+        let client = self.client;
+        match client.choose(8) {
+            1 => self.call_now_and_then(time).await,
+            2 | 3 => self.wait_for_a_lock(time).await,
+            4 => self.follow_group(time).await,
+            5 => self.follow_leader(time).await,
+            6 | 7 => self.stand_for_office(time).await,
+            _ => {
+                let _ = self.unless_ending(client.sleep(time)).await;
+                return true;
+            }
+        }
+        false
+    }
+
+    async fn call_now_and_then(&self, time: Duration) {
+        let mut left = time;
+        while !left.is_zero() {
+            let next = left.min(self.setting.timeout);
+            if self.unless_ending(self.client.sleep(next)).await.is_none() {
+                return;
+            }
+            left -= next;
+            // Nobody waits for the answer: what counts is that there is one.
+            drop(self.zk.exists("/"));
+        }
+    }
+
+    /// Waits for a lock that the next client holds, and keeps it for a session timeout.
+    async fn wait_for_a_lock(&self, time: Duration) {
+        let next = (self.client.number() + 1) % u16::from(self.setting.clients);
+        let is_it = |thing: &&Thing| thing.sort == Sort::Lock && thing.owner == Some(next);
+        let Some(at) = self.things.iter().position(|thing| is_it(&thing)) else { return };
+        let lock = <Lock<_> as Exclusive<_>>::on(self.zk, &self.things[at].path).expect("a good path");
+        let limit = patience(time);
+        let acquiring = || lock.acquire_within(limit);
+        self.wait_for(ObjectId(at as u16), Verb::Acquire, limit, acquiring).await;
+    }
+
+    /// Waits for the office, and leads for a session timeout.
+    async fn stand_for_office(&self, time: Duration) {
+        let election = Election::new(self.zk, election::DIRECTORY, ElectionOptions::default());
+        let election = election.expect("a good path");
+        let limit = patience(time);
+        self.wait_for(OFFICE, Verb::Stand, limit, || election.stand_within(limit)).await;
+    }
+
+    /// Waits for something that others hold, and has it for a session timeout, or for longer if nobody was before it.
+    async fn wait_for<H: Held, F: Future<Output = Result<H, Error>> + Send>(
+        &self,
+        object: ObjectId,
+        verb: Verb,
+        limit: Duration,
+        acquire: impl FnOnce() -> F + Send,
+    ) {
+        let (client, asked) = (self.client, self.zk.now());
+        let call = Call::new(object, verb).within(limit);
+        let (op, ended) = operation_until(client, call, client.ending(), acquire).await;
+        sometimes!(client, "what another client holds is waited for in vain", ended.is_timed_out());
+        let Some(held) = ended.done() else { return };
+        let waited = self.zk.now().since(asked) > self.setting.timeout;
+        sometimes!(
+            client,
+            "what another client holds is waited for longer than a session timeout, and got",
+            waited
+        );
+        let belief = Belief::begin(client, self.zk.session(), &held, object, op);
+        let time = if waited { self.setting.timeout } else { limit / 2 };
+        let lost = belief.unless_lost(self.unless_ending(client.sleep(time)).map(drop)).await;
+        belief.end(lost.unwrap_or(Why::Released));
+        give_back(client, object, held).await;
+    }
+
+    /// Follows who is a member.
+    async fn follow_group(&self, time: Duration) {
+        let group = Group::new(self.zk, group::DIRECTORY, GroupOptions::default()).expect("a good path");
+        let (client, views) = (self.client, &mut group.views(WithData::No));
+        self.follow(group::GROUP, Verb::Watch, time, |op| async move {
+            loop {
+                let view = views.next().await?;
+                let ids: Vec<_> = view.members.iter().map(|member| member.id.as_str()).collect();
+                let (me, ids, zxid) = (client.number(), ids.join(","), view.zxid as u64);
+                client.journal(|j, at| j.observed(at, me, op, group::GROUP, Seen::View, &ids, zxid));
+            }
+        })
+        .await;
+    }
+
+    /// Follows who leads.
+    async fn follow_leader(&self, time: Duration) {
+        let election = Election::new(self.zk, election::DIRECTORY, ElectionOptions::default());
+        let (client, follower) = (self.client, &mut election.expect("a good path").observe());
+        self.follow(OFFICE, Verb::Observe, time, |op| async move {
+            loop {
+                election::tell_of(client, OFFICE, op, &follower.next().await?);
+            }
+        })
+        .await;
+    }
+
+    /// Follows something until the time is over, or its session.
+    async fn follow<F: Future<Output = Result<(), Error>> + Send>(
+        &self,
+        object: ObjectId,
+        verb: Verb,
+        time: Duration,
+        news: impl FnOnce(OpId) -> F + Send,
+    ) {
+        let (client, own) = (self.client, &OnceLock::new());
+        let known = |_: &mut Journal, _, op: OpId| own.set(op).expect("it is called once");
+        let following = || async move {
+            let news = news(*own.get().expect("it has been called"));
+            match select(pin!(news), pin!(self.unless_ending(client.sleep(time)))).await {
+                Either::Left((over, _)) => over,
+                Either::Right(_) => Ok(()),
+            }
+        };
+        drop(operation(client, Call::new(object, verb), known, following).await);
+    }
+
+    /// The work, or `None` if the run comes to its end first.
+    async fn unless_ending<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        match select(pin!(work), pin!(self.client.ending())).await {
+            Either::Left((done, _)) => Some(done),
+            Either::Right(_) => None,
+        }
+    }
+}
+
+/// Lets what is kept go on as far as it can at once; what came of it, if one is over.
+async fn look<'a>(keeping: &mut Keeping<'a>) -> Option<GiveBack<'a>> {
+    match poll_fn(|context| Poll::Ready(keeping.poll_next_unpin(context))).await {
+        Poll::Ready(over) => over,
+        Poll::Pending => None,
+    }
+}
+
+/// Does something while things are kept; what is lost meanwhile comes to what is over.
+async fn beside<'a, T>(
+    keeping: &mut Keeping<'a>,
+    over: &mut Vec<GiveBack<'a>>,
+    work: impl Future<Output = T>,
+) -> T {
+    let mut work = pin!(work);
+    while !keeping.is_empty() {
+        match select(work.as_mut(), keeping.next()).await {
+            Either::Left((done, _)) => return done,
+            Either::Right((lost, _)) => over.extend(lost),
+        }
+    }
+    work.await
+}

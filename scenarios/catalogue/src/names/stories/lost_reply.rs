@@ -1,0 +1,42 @@
+//! a lost reply is neither yes nor no: the znode is looked for, and its owner asked
+
+use crate::names::words as names;
+use crate::stage::Stage;
+use zk_checker::history::{FaultKind, Seen, What};
+use zk_checker::{RuleId, Verdict};
+use zk_harness::stage::{Script, Story};
+use zk_recipes::zk::{CreateMode, ZooKeeper};
+
+pub(super) const STORY: Story = Story {
+    name: "names-lost-reply",
+    title: "a lost reply is neither yes nor no: the znode is looked for, and its owner asked",
+    about: "The connection breaks after the server has applied the create. The client settles what is under way by a write, finds the znode, and its own session as the owner.",
+    objects: names::objects,
+    servers: 1,
+    script: |stage| script(stage.into()),
+    point: |told| {
+        let created = |what: &What| matches!(what, What::Created { owner, .. } if owner.0 != 0);
+        let of =
+            |wanted: Seen| told.count(|what| matches!(what, What::Observed { seen, .. } if *seen == wanted));
+        vec![
+            ("a reply was lost", told.struck(FaultKind::ReplyLost)),
+            ("one znode bears the name", told.count(created) == 1),
+            ("a has it", of(Seen::Name) == 1),
+        ]
+    },
+    verdicts: &[(RuleId::Ns3, Verdict::Pass)],
+};
+
+fn script(w: Stage) -> Script {
+    Box::pin(async move {
+        let a = w.client("a").await;
+        a.zk().create("/names", &[], CreateMode::Persistent).await.expect("made");
+
+        w.step("a registers a name, and the reply is lost");
+        a.loses_its_next_reply();
+        let first = a.registers("db").await;
+
+        w.step("it is its own, and a gives it back");
+        a.unregisters("db", first).await;
+    })
+}

@@ -1,0 +1,38 @@
+//! a name has one owner, and the next when it is given back
+
+use crate::names::words as names;
+use crate::stage::Stage;
+use zk_checker::history::{Seen, What};
+use zk_checker::{RuleId, Verdict};
+use zk_harness::stage::{Script, Story};
+
+pub(super) const STORY: Story = Story {
+    name: "names-handed-over",
+    title: "a name has one owner, and the next when it is given back",
+    about: "b asks for a name that a has, and waits. It is told when a gives it back.",
+    objects: names::objects,
+    servers: 1,
+    script: |stage| script(stage.into()),
+    point: |told| {
+        let of =
+            |wanted: Seen| told.count(|what| matches!(what, What::Observed { seen, .. } if *seen == wanted));
+        vec![("both had it", of(Seen::Name) == 2)]
+    },
+    verdicts: &[(RuleId::Ns1, Verdict::Pass), (RuleId::Ns4, Verdict::Pass)],
+};
+
+fn script(w: Stage) -> Script {
+    Box::pin(async move {
+        let (a, b) = (w.client("a").await, w.client("b").await);
+
+        w.step("a registers a name, and b waits for it");
+        let first = a.registers("db").await;
+        let waits = b.asks_for_the_name("db");
+        w.settle().await;
+
+        w.step("a gives it back");
+        a.unregisters("db", first).await;
+        let second = waits.await.done().expect("b has it");
+        b.unregisters("db", second).await;
+    })
+}

@@ -1,0 +1,338 @@
+//! Clients that register names for a while, look names up, and make unique ones.
+//!
+//! Each round: register one of two names (with a limit and waiting, or giving up if it is taken), have it until it is
+//! enough or it is lost, and give it back, or drop it; or look a name up, as fresh as is drawn; or make a unique name; or
+//! register a name for good and take it back. A client whose session ends opens another, and gives back there what it had
+//! before.
+
+use futures_util::FutureExt;
+use futures_util::future::{Either, select};
+use sim_zk::fault::Fault;
+use std::future::Future;
+use std::ops::Range;
+use std::pin::pin;
+use std::time::Duration;
+use zk_checker::RuleId;
+use zk_checker::history::{Kind, Names as Texts, Object, ObjectId, Seen, Verb};
+use zk_harness::client::Client;
+use zk_harness::operation::{Call, Ended, observed_operation, operation};
+use zk_harness::pace::Pace;
+use zk_harness::plan::Plan;
+use zk_harness::rounds::{Round, SESSIONS, rounds};
+use zk_harness::sometimes;
+use zk_harness::target::{Done, Setting, Stated, Target};
+use zk_real::RealTarget;
+use zk_recipes::names::{Freshness, IfTaken, Names, NamesOptions, Registration};
+use zk_recipes::zk::{Error, SessionId, ZooKeeper};
+
+/// Names under load.
+pub static TARGET: Target = Target {
+    name: "names",
+    about: "clients register names for a while, look names up and make unique ones",
+    caught_by: None,
+    faults: &Fault::ALL,
+    plan: |seed| Plan { rounds: 4, ..Plan::drawn(seed) },
+    objects,
+    sim: |c, setting, rounds, done| client::<_, Names<_>>(c, setting, rounds, done).boxed(),
+    required: &[RuleId::Ns1, RuleId::Ns2, RuleId::Ns3, RuleId::Ns4, RuleId::Ns5],
+    stated: &STATED,
+    quirk: None,
+    must_reach: &[],
+};
+
+/// The same on real servers.
+pub static REAL: RealTarget = RealTarget {
+    target: &TARGET,
+    part: |c, setting, rounds, done| client::<_, Names<_>>(c, setting, rounds, done).boxed(),
+    required: &[RuleId::Ns1, RuleId::Ns2],
+    is_long: false,
+};
+
+/// What its runs owe.
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(90),
+    rules: None,
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a name is taken already",
+        "a name is waited for in vain",
+        "a registration is lost before it is given back",
+        "a name is given back in a later session",
+    ],
+};
+
+/// The directory of the names.
+pub const DIRECTORY: &str = "/names";
+
+/// The names, among the objects of their run.
+pub const NAMES: ObjectId = ObjectId(0);
+
+/// The names, as they are declared to the checker.
+pub fn objects(names: &mut Texts, setting: &Setting) -> Vec<Object> {
+    vec![Object { margin: setting.margin_us(), ..Object::plain(Kind::Names, names.intern(DIRECTORY)) }]
+}
+
+/// Something that is used like a name service: names, or a service that is broken on purpose.
+pub trait NameService<Z: ZooKeeper>: Clone + Send + Sync + 'static {
+    /// What a registration gives.
+    type Registered: Registered<Z>;
+
+    /// The names of a session; whether a name that is taken is waited for.
+    fn on(zk: &Z, waits: bool) -> Result<Self, Error>;
+
+    /// Registers a name for the session.
+    fn register(
+        &self,
+        name: &str,
+        data: &[u8],
+    ) -> impl Future<Output = Result<Self::Registered, Error>> + Send;
+}
+
+/// A name that was registered.
+pub trait Registered<Z: ZooKeeper>: Send + Sync + 'static {
+    /// The transaction that registered it.
+    fn czxid(&self) -> i64;
+
+    /// Resolves when it may be lost.
+    fn lost(&self) -> impl Future<Output = ()> + Send;
+
+    /// Gives it back; `zk` is a session that lives, as far as one knows.
+    fn release(self, zk: Z) -> impl Future<Output = Result<(), Error>> + Send;
+}
+
+impl<Z: ZooKeeper> NameService<Z> for Names<Z> {
+    type Registered = Registration<Z>;
+
+    fn on(zk: &Z, waits: bool) -> Result<Self, Error> {
+        let if_taken = if waits { IfTaken::Wait } else { IfTaken::Fail };
+        Names::new(zk, DIRECTORY, NamesOptions { if_taken, ..NamesOptions::default() })
+    }
+
+    fn register(
+        &self,
+        name: &str,
+        data: &[u8],
+    ) -> impl Future<Output = Result<Registration<Z>, Error>> + Send {
+        Names::register(self, name, data)
+    }
+}
+
+impl<Z: ZooKeeper> Registered<Z> for Registration<Z> {
+    fn czxid(&self) -> i64 {
+        Registration::czxid(self)
+    }
+
+    async fn lost(&self) {
+        Registration::lost(self).await;
+    }
+
+    async fn release(self, _: Z) -> Result<(), Error> {
+        Registration::release(self).await.map(drop)
+    }
+}
+
+/// One client's part.
+pub async fn client<C: Client, S: NameService<C::Zk>>(
+    client: C,
+    setting: Setting,
+    numbers: Range<u32>,
+    done: Done,
+) {
+    let (client, pace) = (&client, setting.pace);
+    let (mut value, mut present) = (0, None::<(SessionId, S, bool)>);
+    let round = |zk: C::Zk, _| {
+        value += 1;
+        let value = format!("{}-{value}", client.number());
+        // One object a session, since one session registers a name through one object.
+        if present.as_ref().is_none_or(|(session, ..)| *session != zk.session()) {
+            let waits = client.choose(2) == 1;
+            let names = S::on(&zk, waits).expect("the directory is a good path");
+            present = Some((zk.session(), names, waits));
+        }
+        let (_, names, waits) = present.clone().expect("it was made above");
+        async move {
+            match client.choose(8) {
+                4 | 5 => look_up(client, &zk, pace).await,
+                6 => unique(client, &zk).await,
+                7 => for_good(client, &zk, &value, pace).await,
+                _ => for_a_while(client, zk, (names, waits), &value, pace).await,
+            }
+        }
+    };
+    rounds(client, pace, numbers, done, round).await;
+}
+
+fn a_name<C: Client>(client: &C) -> &'static str {
+    ["db", "web"][client.choose(2) as usize]
+}
+
+/// What comes after an operation that did not end as asked.
+fn over<T>(ended: &Ended<T>) -> Round {
+    if ended.is_session_over() { Round::Again } else { Round::Over }
+}
+
+/// Registers a name, has it for a while, and gives it back.
+async fn for_a_while<C: Client, S: NameService<C::Zk>>(
+    client: &C,
+    zk: C::Zk,
+    (names, waits): (S, bool),
+    value: &str,
+    pace: Pace,
+) -> Round {
+    let name = a_name(client);
+    let call = Call::new(NAMES, Verb::Register);
+    let call = if waits { call.within(pace.limit) } else { call };
+    let register = || async {
+        let registering = names.register(name, value.as_bytes());
+        if call.limit.is_zero() {
+            return registering.await;
+        }
+        within(client, call.limit, registering).await
+    };
+    let (_, ended) = observed_operation(
+        client,
+        call,
+        |journal, at, op| journal.given(at, client.number(), op, name, 0),
+        register,
+        |journal, at, op, registered| {
+            let czxid = registered.czxid() as u64;
+            journal.observed(at, client.number(), op, NAMES, Seen::Name, name, czxid);
+        },
+    )
+    .await;
+    let registered = match ended {
+        Ended::Done(registered) => registered,
+        ended => {
+            sometimes!(client, "a name is taken already", matches!(ended, Ended::Failed(Error::Taken(_))));
+            sometimes!(client, "a name is waited for in vain", ended.is_timed_out());
+            return over(&ended);
+        }
+    };
+    let (is_lost, for_long) = {
+        let lost = pin!(registered.lost());
+        let for_long = client.choose(2) == 1;
+        let time = pace.work * (1 + client.choose(if for_long { 800 } else { 4 }));
+        (matches!(select(lost, pin!(client.sleep(time))).await, Either::Left(_)), for_long)
+    };
+    sometimes!(client, "a registration is lost before it is given back", is_lost);
+    // Who is in no hurry waits to see what becomes of the session.
+    let mut status = zk.status();
+    while is_lost && for_long && !status.is_connected() && status.over().is_none() {
+        status = zk.changed(status).await;
+    }
+    let zk = match zk.status().over() {
+        None => zk,
+        // What it had it gives back in its next session, as far as that can be.
+        Some(_) => {
+            sometimes!(client, "a name is given back in a later session", true);
+            client.open().await.unwrap_or(zk)
+        }
+    };
+    let given = |journal: &mut zk_harness::journal::Journal, at, op| {
+        journal.given(at, client.number(), op, name, 0);
+    };
+    let call = Call::new(NAMES, Verb::Unregister);
+    let dropped = client.choose(8) == 7;
+    let _ = operation(client, call, given, || async {
+        if dropped {
+            // Its duty gives it back.
+            drop(registered);
+            return Ok(());
+        }
+        registered.release(zk).await
+    })
+    .await;
+    Round::Over
+}
+
+/// The work, or `TimedOut`: by the client's own clock.
+async fn within<C: Client, T>(
+    client: &C,
+    limit: Duration,
+    work: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    match select(pin!(work), pin!(client.sleep(limit))).await {
+        Either::Left((result, _)) => result,
+        Either::Right(_) => Err(Error::TimedOut),
+    }
+}
+
+/// Looks a name up.
+async fn look_up<C: Client>(client: &C, zk: &C::Zk, pace: Pace) -> Round {
+    client.sleep(pace.work * client.choose(4)).await;
+    let names = Names::new(zk, DIRECTORY, NamesOptions::default()).expect("the directory is a good path");
+    let name = a_name(client);
+    let (freshness, number) =
+        [(Freshness::Local, 0), (Freshness::Synced, 1), (Freshness::Latest, 2)][client.choose(3) as usize];
+    let (_, ended) = observed_operation(
+        client,
+        Call::new(NAMES, Verb::Resolve),
+        |journal, at, op| journal.given(at, client.number(), op, name, number),
+        || names.resolve(name, freshness),
+        |journal, at, op, found| match found {
+            Some(found) => {
+                let text = String::from_utf8_lossy(&found.data);
+                journal.observed(at, client.number(), op, NAMES, Seen::Value, &text, found.mzxid as u64);
+            }
+            None => journal.observed(at, client.number(), op, NAMES, Seen::Missing, name, 0),
+        },
+    )
+    .await;
+    over(&ended)
+}
+
+/// Makes a unique name.
+async fn unique<C: Client>(client: &C, zk: &C::Zk) -> Round {
+    let names = Names::new(zk, DIRECTORY, NamesOptions::default()).expect("the directory is a good path");
+    let (_, ended) = observed_operation(
+        client,
+        Call::new(NAMES, Verb::Unique),
+        |journal, at, op| journal.given(at, client.number(), op, "job", 0),
+        || names.unique("job"),
+        |journal, at, op, unique| {
+            journal.observed(at, client.number(), op, NAMES, Seen::Name, &unique.name, unique.czxid as u64);
+        },
+    )
+    .await;
+    over(&ended)
+}
+
+/// Registers a name for good, and takes it back after a while.
+async fn for_good<C: Client>(client: &C, zk: &C::Zk, value: &str, pace: Pace) -> Round {
+    let names = Names::new(zk, DIRECTORY, NamesOptions::default()).expect("the directory is a good path");
+    let name = a_name(client);
+    let register = || async {
+        let registered = names.register_permanent(name, value.as_bytes()).await?;
+        // By the guid in front: it may have been taken away, and another's stand there.
+        let own = registered.guid().to_string();
+        let czxid = loop {
+            match zk.get(registered.path()).await {
+                Ok(found) if found.data.starts_with(own.as_bytes()) => break found.stat.czxid,
+                Ok(_) | Err(Error::NoNode) => break 0,
+                Err(e) if e.is_outcome_unknown() => return Err(e),
+                // It has the name: a server that refuses this look says nothing about that.
+                Err(_) => client.sleep(pace.work).await,
+            }
+        };
+        Ok((registered, czxid))
+    };
+    let given = |journal: &mut zk_harness::journal::Journal, at, op| {
+        journal.given(at, client.number(), op, name, 0);
+    };
+    let (_, ended) = observed_operation(
+        client,
+        Call::new(NAMES, Verb::Register),
+        given,
+        register,
+        |journal, at, op, (_, czxid)| {
+            journal.observed(at, client.number(), op, NAMES, Seen::Name, name, *czxid as u64);
+        },
+    )
+    .await;
+    let Ended::Done((registered, _)) = ended else { return over(&ended) };
+    client.sleep(pace.work * (1 + client.choose(4))).await;
+    let call = Call::new(NAMES, Verb::Unregister);
+    let _ = operation(client, call, given, || registered.unregister()).await;
+    Round::Over
+}

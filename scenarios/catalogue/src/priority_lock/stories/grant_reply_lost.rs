@@ -1,0 +1,44 @@
+//! The reply to a grant is lost on its way back, although it was applied.
+
+use crate::priority_lock::words as priority_lock;
+use crate::stage::Stage;
+use std::time::Duration;
+use zk_checker::history::{FaultKind, What};
+use zk_checker::{RuleId, Verdict};
+use zk_harness::stage::{Script, Story};
+
+pub(super) const STORY: Story = Story {
+    name: "grant-reply-lost",
+    title: "a grant whose reply was lost is found out by the names",
+    about: "The transaction takes the client out of the line and among the holders. When it is back it settles what is \
+            under way by a write, finds itself among the holders, and holds.",
+    objects: priority_lock::objects,
+    servers: 1,
+    script: |stage| script(stage.into()),
+    point: |told| {
+        let ephemeral = |what: &What| matches!(what, What::Created { owner, .. } if owner.0 != 0);
+        vec![
+            ("a reply was lost", told.struck(FaultKind::ReplyLost)),
+            ("each acquire made one place and one hold", told.count(ephemeral) == 4),
+        ]
+    },
+    verdicts: &[(RuleId::Mx5, Verdict::Pass)],
+};
+
+fn script(w: Stage) -> Script {
+    Box::pin(async move {
+        let a = w.client("a").await;
+
+        w.step("somebody has used the lock before, so its directories are there");
+        let held = a.asks_to_read_at(3).await.expect("it is free");
+        a.releases(held).await;
+        w.settle().await;
+
+        w.step("a asks to write, stands in line, and the reply to its grant is lost");
+        let asking = a.asks_to_write_at(3);
+        a.waits(Duration::from_millis(9)).await;
+        a.loses_its_next_reply();
+        let held = asking.await.expect("it is free");
+        a.releases(held).await;
+    })
+}

@@ -1,0 +1,67 @@
+//! The words of the priority lock.
+
+use super::workload::{self as priority_lock, DIRECTORY, Guard, LOCK, Urgent};
+use crate::stage::Actor;
+use sim_zk::SimClient;
+use std::future::Future;
+use std::time::Duration;
+use zk_checker::history::{Names, Object, OpId, Seen, Verb};
+use zk_harness::journal::Journal;
+use zk_harness::operation::Call;
+use zk_harness::pace::Pace;
+use zk_harness::stage::TIMEOUT;
+use zk_harness::stage::hold::Holding;
+use zk_harness::target::Setting;
+use zk_recipes::{Preempt, Priority, PriorityLock};
+
+/// What a holder of a story holds.
+pub type Urgently = Holding<Guard<SimClient>>;
+
+/// One priority lock.
+pub fn objects(names: &mut Names) -> Vec<Object> {
+    priority_lock::objects(names, &Setting { clients: 0, rounds: 0, timeout: TIMEOUT, pace: Pace::SIMULATED })
+}
+
+impl Actor {
+    /// Begins to wait for the priority lock, in the client's own process: as a reader or a writer, and as urgent as that.
+    pub fn asks_urgently(
+        &self,
+        verb: Verb,
+        priority: u16,
+        preempt: Preempt,
+    ) -> impl Future<Output = Option<Urgently>> + Send + use<> {
+        let me = self.number();
+        let given = move |journal: &mut Journal, at, op: OpId| {
+            journal.given(at, me, op, "", u64::from(priority));
+        };
+        let acquire = move |zk| async move {
+            let lock: PriorityLock<SimClient> = Urgent::on(&zk, DIRECTORY, preempt)?;
+            Urgent::acquire(&lock, verb, Priority(priority), Duration::ZERO).await
+        };
+        let asking = self.does_and_then(Call::new(LOCK, verb), given, acquire, |actor, op, guard| {
+            actor.believes(LOCK, op, guard)
+        });
+        async move { asking.await.done() }
+    }
+
+    /// Begins to wait for a writer's hold of that urgency; holders are waited for.
+    pub fn asks_to_write_at(&self, priority: u16) -> impl Future<Output = Option<Urgently>> + Send + use<> {
+        self.asks_urgently(Verb::Write, priority, Preempt::Never)
+    }
+
+    /// Begins to wait for a reader's hold of that urgency; holders are waited for.
+    pub fn asks_to_read_at(&self, priority: u16) -> impl Future<Output = Option<Urgently>> + Send + use<> {
+        self.asks_urgently(Verb::Read, priority, Preempt::Never)
+    }
+
+    /// Is told that somebody asks it to go.
+    ///
+    /// # Panics
+    ///
+    /// If it loses the lock before.
+    pub async fn is_asked_to_go(&self, held: &Urgently) {
+        use crate::priority_lock::workload::Asked;
+        held.guard.revoked().await.expect("it is held still");
+        self.journal(|j, at| j.observed(at, self.number(), held.op, LOCK, Seen::Word, "", 0));
+    }
+}

@@ -1,0 +1,260 @@
+//! Clients of different urgency that take a lock of readers and writers, and ask each other to go.
+//!
+//! Each round: read or write with a priority (now and then with a time limit), waiting for less urgent holders, asking
+//! them to go, or making them; hold for a while and write to the resource in between; release. Who is asked to go finishes
+//! what it does; some hold on for so long that they are made to. Whoever is told to stop stops; a client whose session ends
+//! opens another.
+
+use futures_util::FutureExt;
+use futures_util::future::{Either, select};
+use sim_zk::fault::Fault;
+use std::future::Future;
+use std::ops::Range;
+use std::pin::pin;
+use std::time::Duration;
+use zk_checker::RuleId;
+use zk_checker::history::{Budget, Kind, Manner, Names, Object, ObjectId, OpId, Seen, Sym, Verb};
+use zk_harness::client::Client;
+use zk_harness::holding::{Belief, Held, give_back};
+use zk_harness::journal::Journal;
+use zk_harness::operation::{Call, Ended, operation};
+use zk_harness::pace::Pace;
+use zk_harness::plan::Plan;
+use zk_harness::rounds::{Round, SESSIONS, rounds};
+use zk_harness::sometimes;
+use zk_harness::target::{Done, Setting, Stated, Target};
+use zk_real::RealTarget;
+use zk_recipes::zk::{Error, ZooKeeper};
+use zk_recipes::{
+    LostReason, Preempt, Priority, PriorityLock, PriorityLockOptions, PriorityRead, PriorityWrite, Released,
+    Stop,
+};
+
+/// The priority lock under load.
+pub static TARGET: Target = Target {
+    name: "priority-lock",
+    about: "readers and writers of different urgency take a lock and ask each other to go",
+    caught_by: None,
+    faults: &Fault::ALL,
+    plan: Plan::drawn,
+    objects,
+    sim: |c, setting, rounds, done| client::<_, PriorityLock<_>>(c, setting, rounds, done).boxed(),
+    required: &[
+        RuleId::Mx1,
+        RuleId::Mx2,
+        RuleId::Mx3,
+        RuleId::Mx4,
+        RuleId::Mx5,
+        RuleId::Mx7,
+        RuleId::Mx8,
+        RuleId::Mx9,
+        RuleId::Mx10,
+        RuleId::Mx11,
+        RuleId::Mx12,
+        RuleId::Mx13,
+        RuleId::Mx14,
+        RuleId::Mx15,
+        RuleId::Rv1,
+        RuleId::Rv2,
+    ],
+    stated: &STATED,
+    quirk: None,
+    must_reach: &[],
+};
+
+/// The same on real servers.
+pub static REAL: RealTarget = RealTarget {
+    target: &TARGET,
+    part: |c, setting, rounds, done| client::<_, PriorityLock<_>>(c, setting, rounds, done).boxed(),
+    required: &[RuleId::Mx1],
+    is_long: false,
+};
+
+/// What its runs owe.
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(60),
+    rules: None,
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a write arrives when its holder has stopped",
+        "a resource refuses a former holder's write",
+        "a holder is asked to go",
+        "the time limit of an acquire is over",
+    ],
+};
+
+/// The lock's directory.
+pub const DIRECTORY: &str = "/locks/p";
+
+/// The lock, among the objects of its run.
+pub const LOCK: ObjectId = ObjectId(0);
+
+/// How long who is made to go is left alone first.
+pub const GRACE: Duration = Duration::from_millis(200);
+
+/// Six requests in two round trips; a waiter reads three times after each wake-up, and watches, or is granted it.
+const BUDGET: Budget = Budget { free_acquire: 6, free_round_trips: 2, release: 1, per_wake_up: 5 };
+
+/// The lock, as it is declared to the checker.
+pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
+    vec![object(names.intern(DIRECTORY), setting)]
+}
+
+/// A lock on that directory, as it is declared to the checker.
+pub fn object(directory: Sym, setting: &Setting) -> Object {
+    Object {
+        budget: BUDGET,
+        manner: Manner { forced: true, grace: GRACE.as_micros() as u64, ..Manner::default() },
+        ..setting.held(Kind::PriorityLock, directory)
+    }
+}
+
+/// Something that is used like a priority lock: the lock itself, or one that is broken on purpose.
+pub trait Urgent<Z: ZooKeeper>: Clone + Send + Sync + 'static {
+    /// What a grant gives.
+    type Guard: Asked;
+
+    /// The lock on a directory.
+    fn on(zk: &Z, directory: &str, preempt: Preempt) -> Result<Self, Error>;
+
+    /// Waits for a reader's or a writer's hold; zero is no limit.
+    fn acquire(
+        &self,
+        verb: Verb,
+        priority: Priority,
+        limit: Duration,
+    ) -> impl Future<Output = Result<Self::Guard, Error>> + Send;
+}
+
+/// A hold whose holder can be asked to go.
+pub trait Asked: Held {
+    /// Resolves when the holder was asked to go.
+    fn revoked(&self) -> impl Future<Output = Result<(), LostReason>> + Send;
+}
+
+/// A hold of either kind.
+#[allow(missing_docs, reason = "the words are those of the recipe")]
+pub enum Guard<Z: ZooKeeper> {
+    Read(PriorityRead<Z>),
+    Write(PriorityWrite<Z>),
+}
+
+impl<Z: ZooKeeper> Held for Guard<Z> {
+    fn token(&self) -> i64 {
+        match self {
+            Guard::Read(held) => held.token(),
+            Guard::Write(held) => held.token(),
+        }
+    }
+
+    async fn lost(&self) -> Stop {
+        match self {
+            Guard::Read(held) => held.lost().await,
+            Guard::Write(held) => held.lost().await,
+        }
+    }
+
+    async fn release(self) -> Result<Released, Error> {
+        match self {
+            Guard::Read(held) => held.release().await,
+            Guard::Write(held) => held.release().await,
+        }
+    }
+}
+
+impl<Z: ZooKeeper> Asked for Guard<Z> {
+    async fn revoked(&self) -> Result<(), LostReason> {
+        match self {
+            Guard::Read(held) => held.revoked().await,
+            Guard::Write(held) => held.revoked().await,
+        }
+    }
+}
+
+impl<Z: ZooKeeper> Urgent<Z> for PriorityLock<Z> {
+    type Guard = Guard<Z>;
+
+    fn on(zk: &Z, directory: &str, preempt: Preempt) -> Result<Self, Error> {
+        PriorityLock::new(zk, directory, PriorityLockOptions { preempt, ..PriorityLockOptions::default() })
+    }
+
+    async fn acquire(&self, verb: Verb, priority: Priority, limit: Duration) -> Result<Guard<Z>, Error> {
+        match (verb, limit.is_zero()) {
+            (Verb::Read, true) => self.read(priority).await.map(Guard::Read),
+            (Verb::Read, false) => self.read_within(priority, limit).await.map(Guard::Read),
+            (_, true) => self.write(priority).await.map(Guard::Write),
+            (_, false) => self.write_within(priority, limit).await.map(Guard::Write),
+        }
+    }
+}
+
+/// One client's part.
+pub async fn client<C: Client, L: Urgent<C::Zk>>(
+    client: C,
+    setting: Setting,
+    numbers: Range<u32>,
+    done: Done,
+) {
+    let (client, pace) = (&client, setting.pace);
+    let round = |zk: C::Zk, _| async move {
+        let preempt = match client.choose(4) {
+            2 => Preempt::Ask,
+            3 => Preempt::Force { grace: GRACE },
+            _ => Preempt::Never,
+        };
+        let lock = L::on(&zk, DIRECTORY, preempt).expect("the directory is a good path");
+        take_turn(client, &zk, &lock, pace).await
+    };
+    rounds(client, pace, numbers, done, round).await;
+}
+
+/// One acquire with what follows.
+async fn take_turn<C: Client, L: Urgent<C::Zk>>(client: &C, zk: &C::Zk, lock: &L, pace: Pace) -> Round {
+    let verb = if client.choose(2) == 0 { Verb::Write } else { Verb::Read };
+    let priority = Priority(client.choose(3) as u16);
+    let call = Call::new(LOCK, verb);
+    let call = if client.choose(8) == 7 { call.within(pace.limit) } else { call };
+    let given = |journal: &mut Journal, at, op| {
+        journal.given(at, client.number(), op, "", u64::from(priority.0));
+    };
+    let (op, guard) = match operation(client, call, given, || lock.acquire(verb, priority, call.limit)).await
+    {
+        (op, Ended::Done(guard)) => (op, guard),
+        (_, ended) if ended.is_session_over() => return Round::Again,
+        (_, ended) => {
+            sometimes!(client, "the time limit of an acquire is over", ended.is_timed_out());
+            return Round::Over;
+        }
+    };
+    let belief = Belief::begin(client, zk.session(), &guard, LOCK, op);
+    hold(client, belief, &guard, op, pace).await;
+    give_back(client, LOCK, guard).await;
+    Round::Over
+}
+
+/// Holds for a while, writes to the resource, and hears whether it is asked to go.
+async fn hold<C: Client, H: Asked>(client: &C, belief: Belief<'_, C, H>, guard: &H, op: OpId, pace: Pace) {
+    let is_stubborn = client.choose(8) == 7;
+    let holding = async {
+        if is_stubborn && let Some(why) = belief.unless_lost(client.sleep(pace.work * 20)).await {
+            return belief.end(why);
+        }
+        belief.write_for_a_while(pace).await;
+    };
+    let hears = async {
+        if guard.revoked().await.is_ok() {
+            sometimes!(client, "a holder is asked to go", true);
+            client.journal(|journal, at| {
+                journal.observed(at, client.number(), op, LOCK, Seen::Word, "", 0);
+            });
+        } else {
+            // It is told by the loss itself.
+            std::future::pending::<()>().await;
+        }
+    };
+    let holding = pin!(holding);
+    if let Either::Left(((), holding)) = select(pin!(hears), holding).await {
+        holding.await;
+    }
+}

@@ -1,0 +1,114 @@
+//! Clients that put items of many priorities into queues and take the most urgent out.
+//!
+//! As the [workload of queues](super::queue): one queue where items are taken for good by a fresh list, one where nothing
+//! more urgent may be there, and one where they are claimed.
+
+use crate::queue::workload::{Puts, Recipe, Way, client, declared};
+use futures_util::FutureExt;
+use sim_zk::fault::Fault;
+use std::time::Duration;
+use zk_checker::RuleId;
+use zk_checker::history::{Names, Object};
+use zk_harness::plan::Plan;
+use zk_harness::rounds::SESSIONS;
+use zk_harness::target::{Setting, Stated, Target};
+use zk_real::RealTarget;
+use zk_recipes::zk::{Error, ZooKeeper};
+use zk_recipes::{
+    Consumer, Delivery, Idle, Order, Parents, Priority, PriorityProducer, PriorityQueue, PriorityQueueOptions,
+};
+
+/// Priority queues under load.
+pub static TARGET: Target = Target {
+    name: "priority-queue",
+    about: "clients put items of many priorities into queues and take the most urgent",
+    caught_by: None,
+    faults: &Fault::ALL,
+    plan: |seed| Plan { clients: 4, rounds: 6, ..Plan::drawn(seed) },
+    objects,
+    sim: |c, setting, rounds, done| client::<_, Right>(c, setting, rounds, done, &QUEUES).boxed(),
+    required: &[
+        RuleId::Qu1,
+        RuleId::Qu2,
+        RuleId::Qu3,
+        RuleId::Qu5,
+        RuleId::Qu6,
+        RuleId::Qu7,
+        RuleId::Qu8,
+        RuleId::Qu9,
+        RuleId::Qu10,
+    ],
+    stated: &STATED,
+    quirk: None,
+    must_reach: &[],
+};
+
+/// The same on real servers.
+pub static REAL: RealTarget = RealTarget {
+    target: &TARGET,
+    part: |c, setting, rounds, done| client::<_, Right>(c, setting, rounds, done, &QUEUES).boxed(),
+    required: &[RuleId::Qu1, RuleId::Qu2],
+    is_long: false,
+};
+
+/// What its runs owe.
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(60),
+    rules: None,
+    sometimes: &[SESSIONS[0], SESSIONS[1], "what was taken outlives its session", "a taker gives up"],
+};
+
+/// The queues of the workload.
+pub static QUEUES: [Way; 3] = [
+    Way {
+        path: "/jobs/fresh",
+        delivery: Delivery::AtMostOnce,
+        idle: Idle::HerdFree,
+        order: Some(Order::Fresh),
+    },
+    Way {
+        path: "/jobs/strict",
+        delivery: Delivery::AtMostOnce,
+        idle: Idle::Textbook,
+        order: Some(Order::Strict),
+    },
+    Way {
+        path: "/jobs/claims",
+        delivery: Delivery::AtLeastOnce,
+        idle: Idle::HerdFree,
+        order: Some(Order::Fresh),
+    },
+];
+
+/// The queues, as they are declared to the checker.
+pub fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
+    declared(&QUEUES, names)
+}
+
+/// The library's priority queue.
+struct Right;
+
+impl<Z: ZooKeeper> Recipe<Z> for Right {
+    type Puts = PriorityProducer<Z>;
+    type Gets = Consumer<Z>;
+
+    fn open(zk: &Z, way: &Way, _: usize) -> (PriorityProducer<Z>, Consumer<Z>) {
+        let options = PriorityQueueOptions {
+            order: way.order.unwrap_or(Order::Fresh),
+            delivery: way.delivery,
+            idle: way.idle,
+            parents: Parents::Container,
+        };
+        let queue = PriorityQueue::new(zk, way.path, options).expect("the directory is a good path");
+        (queue.producer(), queue.consumer())
+    }
+}
+
+impl<Z: ZooKeeper> Puts for PriorityProducer<Z> {
+    async fn put(&mut self, priority: u16, items: &[Vec<u8>]) -> Result<(), Error> {
+        match items {
+            [item] => PriorityProducer::put(self, Priority(priority), item).await,
+            items => self.put_all(Priority(priority), items).await,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The reply to a put is lost on its way back, although the item is in the queue.
+
+use crate::queue::words as queue;
+use crate::stage::Stage;
+use zk_checker::history::{FaultKind, What};
+use zk_checker::{RuleId, Verdict};
+use zk_harness::stage::{Script, Story};
+
+pub(super) const STORY: Story = Story {
+    name: "queue-lost-put-reply",
+    title: "a put whose reply was lost is sent again, and its receipt refuses it",
+    about: "The connection breaks after the server has put the item. The producer sends the same transaction again; its \
+            receipt has moved on, so that it is refused, and the producer knows that the item is there.",
+    objects: queue::objects,
+    servers: 1,
+    script: |stage| script(stage.into()),
+    point: |told| {
+        let items = told.count(|what| matches!(what, What::Observed { .. }));
+        vec![("a reply was lost", told.struck(FaultKind::ReplyLost)), ("two items came out", items == 2)]
+    },
+    verdicts: &[(RuleId::Qu3, Verdict::Pass), (RuleId::Qu2, Verdict::Pass)],
+};
+
+fn script(w: Stage) -> Script {
+    Box::pin(async move {
+        let (a, b) = (w.client("a").await, w.client("b").await);
+        let (puts, gets) = (a.producer(queue::ONCE), b.consumer(queue::ONCE));
+        puts.puts("one").await;
+        w.settle().await;
+
+        w.step("the reply to the next put is lost");
+        a.loses_its_next_reply();
+        puts.puts("two").await;
+
+        w.step("both items are there once");
+        assert_eq!(gets.takes().await, "one");
+        assert_eq!(gets.takes().await, "two");
+    })
+}

@@ -1,0 +1,194 @@
+//! The words of queues.
+
+use super::workload as queue;
+use super::workload::{Puts, QUEUES, Way};
+use crate::priority_queue::workload as priority_queue;
+use crate::stage::Actor;
+use futures_util::lock::Mutex;
+use sim_zk::SimClient;
+use std::future::Future;
+use std::sync::Arc;
+use zk_checker::history::{Names, Object, ObjectId, OpId, Seen, Verb};
+use zk_harness::journal::Journal;
+use zk_harness::operation::{Call, Ended, nothing};
+use zk_harness::pace::Pace;
+use zk_harness::stage;
+use zk_harness::stage::TIMEOUT;
+use zk_harness::target::Setting;
+use zk_recipes::zk::Error;
+use zk_recipes::{
+    Claimed, Consumer, Item, Order, Parents, Prefetch, PriorityProducer, PriorityQueue, PriorityQueueOptions,
+    Producer, Queue, QueueOptions,
+};
+
+/// The queue whose items are taken for good.
+pub const ONCE: ObjectId = ObjectId(0);
+
+/// The queue whose items are claimed.
+pub const CLAIMS: ObjectId = ObjectId(1);
+
+/// The priority queue whose items are taken for good.
+pub const FRESH: ObjectId = ObjectId(0);
+
+const SETTING: Setting = Setting { clients: 0, rounds: 0, timeout: TIMEOUT, pace: Pace::SIMULATED };
+
+/// The queues.
+pub fn objects(names: &mut Names) -> Vec<Object> {
+    queue::objects(names, &SETTING)
+}
+
+/// The priority queues.
+pub fn urgent(names: &mut Names) -> Vec<Object> {
+    priority_queue::objects(names, &SETTING)
+}
+
+fn open(zk: &SimClient, way: &Way) -> Queue<SimClient> {
+    let options = QueueOptions { delivery: way.delivery, idle: way.idle, parents: Parents::Container };
+    Queue::new(zk, way.path, options).expect("the directory is a good path")
+}
+
+fn open_urgent(zk: &SimClient, way: &Way) -> PriorityQueue<SimClient> {
+    let (order, delivery, idle) = (way.order.unwrap_or(Order::Fresh), way.delivery, way.idle);
+    let options = PriorityQueueOptions { order, delivery, idle, parents: Parents::Container };
+    PriorityQueue::new(zk, way.path, options).expect("the directory is a good path")
+}
+
+fn way(object: ObjectId) -> &'static Way {
+    &QUEUES[usize::from(object.0)]
+}
+
+impl Actor {
+    /// One who puts into a queue.
+    pub fn producer(&self, object: ObjectId) -> Putting<Producer<SimClient>> {
+        let puts = open(self.zk(), way(object)).producer();
+        Putting { actor: self.clone(), object, puts: Arc::new(Mutex::new(puts)) }
+    }
+
+    /// One who puts into a priority queue.
+    pub fn urgent_producer(&self, object: ObjectId) -> Putting<PriorityProducer<SimClient>> {
+        let puts = open_urgent(self.zk(), &priority_queue::QUEUES[usize::from(object.0)]).producer();
+        Putting { actor: self.clone(), object, puts: Arc::new(Mutex::new(puts)) }
+    }
+
+    /// One who takes from a queue, one item at a time.
+    pub fn consumer(&self, object: ObjectId) -> Getting {
+        let gets = open(self.zk(), way(object)).consumer(Prefetch(1)).expect("it takes something");
+        Getting { actor: self.clone(), object, gets: Arc::new(Mutex::new(gets)) }
+    }
+
+    /// One who takes from a priority queue.
+    pub fn urgent_consumer(&self, object: ObjectId) -> Getting {
+        let gets = open_urgent(self.zk(), &priority_queue::QUEUES[usize::from(object.0)]).consumer();
+        Getting { actor: self.clone(), object, gets: Arc::new(Mutex::new(gets)) }
+    }
+}
+
+/// A client that puts.
+pub struct Putting<P> {
+    actor: Actor,
+    object: ObjectId,
+    puts: Arc<Mutex<P>>,
+}
+
+impl<P: Puts + 'static> Putting<P> {
+    /// Puts an item.
+    pub async fn puts(&self, item: &'static str) {
+        self.puts_at(0, item).await;
+    }
+
+    /// Puts an item of that priority.
+    ///
+    /// # Panics
+    ///
+    /// If it is not put.
+    pub async fn puts_at(&self, priority: u16, item: &'static str) {
+        let (me, puts) = (self.actor.number(), self.puts.clone());
+        let given = move |journal: &mut Journal, at, op| {
+            journal.given(at, me, op, item, u64::from(priority));
+        };
+        let put = move |_| async move { puts.lock().await.put(priority, &[item.into()]).await };
+        let call = Call::new(self.object, Verb::Put);
+        let put = self.actor.does_and_then(call, given, put, |_, _, ()| ()).await;
+        put.done().expect("it is put");
+    }
+}
+
+/// A client that takes, or claims.
+pub struct Getting {
+    actor: Actor,
+    object: ObjectId,
+    gets: Arc<Mutex<Consumer<SimClient>>>,
+}
+
+impl Getting {
+    /// Begins to wait for an item.
+    pub fn waits(&self) -> impl Future<Output = Option<String>> + Send + use<> {
+        let (object, gets) = (self.object, self.gets.clone());
+        let take = move |_| async move { gets.lock().await.take().await };
+        let taking = self.actor.does_and_then(
+            Call::new(object, Verb::Take),
+            nothing,
+            take,
+            move |actor, op, item: Item| observes(actor, op, object, &item),
+        );
+        async move { taking.await.done() }
+    }
+
+    /// Takes an item.
+    ///
+    /// # Panics
+    ///
+    /// If it gets none.
+    pub async fn takes(&self) -> String {
+        self.waits().await.expect("there is an item")
+    }
+
+    /// Begins to wait for an item to claim.
+    pub fn asks(&self) -> impl Future<Output = Option<Claimed<SimClient>>> + Send + use<> {
+        let (object, gets) = (self.object, self.gets.clone());
+        let claim = move |_| async move { gets.lock().await.claim().await };
+        let claiming = self.actor.does_and_then(
+            Call::new(object, Verb::Claim),
+            nothing,
+            claim,
+            move |actor, op, claim: Claimed<SimClient>| {
+                observes(actor, op, object, claim.item());
+                claim
+            },
+        );
+        async move { claiming.await.done() }
+    }
+
+    /// Claims an item.
+    ///
+    /// # Panics
+    ///
+    /// If it gets none.
+    pub async fn claims(&self) -> Claimed<SimClient> {
+        self.asks().await.expect("there is an item")
+    }
+
+    /// Is done with an item.
+    ///
+    /// # Errors
+    ///
+    /// What the recipe says.
+    pub async fn confirms(&self, claim: Claimed<SimClient>) -> Result<(), Error> {
+        let (me, object) = (self.actor.number(), self.object);
+        let text = String::from_utf8_lossy(&claim.item().data).into_owned();
+        let given = move |journal: &mut Journal, at, op| journal.given(at, me, op, &text, 0);
+        let call = Call::new(object, Verb::Confirm);
+        match self.actor.does_and_then(call, given, move |_| claim.done(), |_, _, ()| ()).await {
+            Ended::Done(()) => Ok(()),
+            Ended::Failed(e) => Err(e),
+            Ended::Cancelled => Err(Error::TimedOut),
+        }
+    }
+}
+
+fn observes(actor: &stage::Actor, op: OpId, object: ObjectId, item: &Item) -> String {
+    let text = String::from_utf8_lossy(&item.data).into_owned();
+    let czxid = item.czxid.cast_unsigned();
+    actor.journal(|journal, at| journal.observed(at, actor.number(), op, object, Seen::Item, &text, czxid));
+    text
+}

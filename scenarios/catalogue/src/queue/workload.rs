@@ -1,0 +1,393 @@
+//! Clients that put items into queues and take them out.
+//!
+//! Each round all are at the same queue: one where items are taken for good, one where they are claimed, and one where
+//! idle consumers all watch. Some put, one item or several; the others take or claim, one by one or together, at once or
+//! after a wait; who waits for too long goes. What was claimed is done with, given back, or just dropped. A client whose
+//! session ends hands out what it has in hand, and opens another session.
+
+use futures_util::FutureExt;
+use sim_zk::fault::Fault;
+use std::future::Future;
+use std::ops::Range;
+use std::time::Duration;
+use zk_checker::RuleId;
+use zk_checker::history::{Kind, Manner, Names, Object, ObjectId, OpId, Outcome, Seen, Verb};
+use zk_harness::client::Client;
+use zk_harness::journal::Journal;
+use zk_harness::operation::{Call, Ended, observed_operation, operation, patient_operation};
+use zk_harness::pace::Pace;
+use zk_harness::plan::Plan;
+use zk_harness::rounds::{SESSIONS, Sessions};
+use zk_harness::sometimes;
+use zk_harness::target::{Done, Setting, Stated, Target};
+use zk_real::RealTarget;
+use zk_recipes::zk::{Error, SessionId, ZooKeeper};
+use zk_recipes::{
+    Claimed, Consumer, Delivery, Idle, Item, Order, Parents, Prefetch, Producer, Queue, QueueOptions,
+};
+
+/// Queues under load.
+pub static TARGET: Target = Target {
+    name: "queue",
+    about: "clients put items into queues, take them for good, or claim them and say when they are done",
+    caught_by: None,
+    faults: &Fault::ALL,
+    plan: |seed| Plan { clients: 4, rounds: 6, ..Plan::drawn(seed) },
+    objects,
+    sim: |c, setting, rounds, done| client::<_, Right>(c, setting, rounds, done, &QUEUES).boxed(),
+    required: &[
+        RuleId::Qu1,
+        RuleId::Qu2,
+        RuleId::Qu3,
+        RuleId::Qu4,
+        RuleId::Qu6,
+        RuleId::Qu7,
+        RuleId::Qu8,
+        RuleId::Qu9,
+        RuleId::Qu10,
+    ],
+    stated: &STATED,
+    quirk: None,
+    must_reach: &[],
+};
+
+/// The same on real servers.
+pub static REAL: RealTarget = RealTarget {
+    target: &TARGET,
+    part: |c, setting, rounds, done| client::<_, Right>(c, setting, rounds, done, &QUEUES).boxed(),
+    required: &[RuleId::Qu1, RuleId::Qu2],
+    is_long: false,
+};
+
+/// What its runs owe.
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(60),
+    rules: None,
+    sometimes: &[SESSIONS[0], SESSIONS[1], "what was taken outlives its session", "a taker gives up"],
+};
+
+/// How a queue is used.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    /// Its directory.
+    pub path: &'static str,
+    /// Who loses when a consumer dies.
+    pub delivery: Delivery,
+    /// How consumers wait.
+    pub idle: Idle,
+    /// `None`: first in, first out.
+    pub order: Option<Order>,
+}
+
+/// The queues of the workload.
+pub static QUEUES: [Way; 3] = [
+    Way { path: "/queues/once", delivery: Delivery::AtMostOnce, idle: Idle::HerdFree, order: None },
+    Way { path: "/queues/claims", delivery: Delivery::AtLeastOnce, idle: Idle::HerdFree, order: None },
+    Way { path: "/queues/textbook", delivery: Delivery::AtMostOnce, idle: Idle::Textbook, order: None },
+];
+
+/// The queues, as they are declared to the checker.
+pub fn objects(names: &mut Names, _: &Setting) -> Vec<Object> {
+    declared(&QUEUES, names)
+}
+
+/// Queues, as they are declared to the checker.
+pub fn declared(ways: &[Way], names: &mut Names) -> Vec<Object> {
+    let declare = |way: &Way| {
+        let kind = if way.order.is_some() { Kind::PriorityQueue } else { Kind::Queue };
+        let manner = Manner {
+            at_least_once: way.delivery == Delivery::AtLeastOnce,
+            strict: way.order == Some(Order::Strict),
+            textbook: way.idle == Idle::Textbook,
+            ..Manner::default()
+        };
+        Object { manner, ..Object::plain(kind, names.intern(way.path)) }
+    };
+    ways.iter().map(declare).collect()
+}
+
+/// A recipe of queues: the library's, or one that is broken on purpose.
+pub trait Recipe<Z: ZooKeeper>: Send + Sync + 'static {
+    /// One who puts.
+    type Puts: Puts;
+    /// One who takes or claims.
+    type Gets: Gets;
+
+    /// One who puts, and one who takes so many at a time.
+    fn open(zk: &Z, way: &Way, prefetch: usize) -> (Self::Puts, Self::Gets);
+}
+
+/// One who puts.
+pub trait Puts: Send {
+    /// Puts items, all or none.
+    fn put(&mut self, priority: u16, items: &[Vec<u8>]) -> impl Future<Output = Result<(), Error>> + Send;
+}
+
+/// One who takes or claims.
+pub trait Gets: Send {
+    /// An item in one's hands.
+    type Claim: Claims;
+
+    /// Learns what it has taken, and says how much of that it has not handed out.
+    fn settle(&mut self) -> impl Future<Output = usize> + Send {
+        async { 0 }
+    }
+
+    /// Waits for items and takes them, at most so many.
+    fn take(&mut self, count: usize) -> impl Future<Output = Result<Vec<Item>, Error>> + Send;
+
+    /// Takes an item if there is one.
+    fn try_take(&mut self) -> impl Future<Output = Result<Vec<Item>, Error>> + Send;
+
+    /// Waits for an item and claims it.
+    fn claim(&mut self) -> impl Future<Output = Result<Self::Claim, Error>> + Send;
+}
+
+/// An item in one's hands.
+pub trait Claims: Send {
+    /// The item.
+    fn item(&self) -> &Item;
+
+    /// It is done with.
+    fn done(self) -> impl Future<Output = Result<(), Error>> + Send;
+
+    /// It is given back.
+    fn give_back(self) -> impl Future<Output = Result<(), Error>> + Send;
+}
+
+/// The library's queue.
+pub struct Right;
+
+impl<Z: ZooKeeper> Recipe<Z> for Right {
+    type Puts = Producer<Z>;
+    type Gets = Consumer<Z>;
+
+    fn open(zk: &Z, way: &Way, prefetch: usize) -> (Producer<Z>, Consumer<Z>) {
+        let options = QueueOptions { delivery: way.delivery, idle: way.idle, parents: Parents::Container };
+        let queue = Queue::new(zk, way.path, options).expect("the directory is a good path");
+        (queue.producer(), queue.consumer(Prefetch(prefetch)).expect("it takes something"))
+    }
+}
+
+impl<Z: ZooKeeper> Puts for Producer<Z> {
+    async fn put(&mut self, _: u16, items: &[Vec<u8>]) -> Result<(), Error> {
+        match items {
+            [item] => Producer::put(self, item).await,
+            items => self.put_all(items).await,
+        }
+    }
+}
+
+impl<Z: ZooKeeper> Gets for Consumer<Z> {
+    type Claim = Claimed<Z>;
+
+    async fn settle(&mut self) -> usize {
+        // Of a session that is over nothing more is learned.
+        let _ = Consumer::settle(self).await;
+        self.in_hand()
+    }
+
+    async fn take(&mut self, count: usize) -> Result<Vec<Item>, Error> {
+        match count {
+            1 => Ok(vec![Consumer::take(self).await?]),
+            count => self.take_up_to(count).await,
+        }
+    }
+
+    async fn try_take(&mut self) -> Result<Vec<Item>, Error> {
+        Ok(Consumer::try_take(self).await?.into_iter().collect())
+    }
+
+    fn claim(&mut self) -> impl Future<Output = Result<Claimed<Z>, Error>> + Send {
+        Consumer::claim(self)
+    }
+}
+
+impl<Z: ZooKeeper> Claims for Claimed<Z> {
+    fn item(&self) -> &Item {
+        Claimed::item(self)
+    }
+
+    fn done(self) -> impl Future<Output = Result<(), Error>> + Send {
+        Claimed::done(self)
+    }
+
+    fn give_back(self) -> impl Future<Output = Result<(), Error>> + Send {
+        Claimed::give_back(self)
+    }
+}
+
+/// What a client does its part with, in one session.
+struct Hands<P, G> {
+    session: SessionId,
+    queues: Vec<(P, G)>,
+}
+
+/// One client's part.
+pub async fn client<C: Client, R: Recipe<C::Zk>>(
+    client: C,
+    setting: Setting,
+    numbers: Range<u32>,
+    done: Done,
+    ways: &'static [Way],
+) {
+    let mut part = Part { client, ways, pace: setting.pace, serial: 0, round: 0 };
+    let mut sessions = Sessions::default();
+    let mut hands: Option<Hands<R::Puts, R::Gets>> = None;
+    for round in numbers {
+        part.client.sleep(part.pace.think * part.client.choose(8)).await;
+        part.round = round;
+        loop {
+            let zk = sessions.live(&part.client).await;
+            if hands.as_ref().is_none_or(|hands| hands.session != zk.session()) {
+                if let Some(old) = hands.take() {
+                    part.empties(old).await;
+                }
+                let prefetch = 1 + part.client.choose(3) as usize;
+                let queues = ways.iter().map(|way| R::open(&zk, way, prefetch)).collect();
+                hands = Some(Hands { session: zk.session(), queues });
+            }
+            let Some(hands) = &mut hands else { continue };
+            part.takes_turn(hands).await;
+            if zk.status().over().is_none() {
+                break;
+            }
+        }
+        done(round + 1);
+    }
+    if let Some(hands) = hands {
+        part.empties(hands).await;
+    }
+}
+
+/// A client, and what makes its items differ.
+struct Part<C> {
+    client: C,
+    ways: &'static [Way],
+    pace: Pace,
+    round: u32,
+    serial: u32,
+}
+
+impl<C: Client> Part<C> {
+    /// One put, or one take with what follows. By default the first client puts, and the others take.
+    async fn takes_turn<P: Puts, G: Gets>(&mut self, hands: &mut Hands<P, G>) {
+        let number = self.round as usize % self.ways.len();
+        let object = ObjectId(number as u16);
+        let (puts, gets) = &mut hands.queues[number];
+        let is_put = match self.client.choose(4) {
+            0 => self.client.number() == 0,
+            draw => draw % 2 == 1,
+        };
+        if is_put {
+            self.puts(object, puts).await;
+        } else if self.ways[number].delivery == Delivery::AtMostOnce {
+            self.takes(object, gets).await;
+        } else {
+            self.claims(object, gets).await;
+        }
+    }
+
+    async fn puts(&mut self, object: ObjectId, puts: &mut impl Puts) {
+        let me = self.client.number();
+        let items: Vec<String> = (0..=self.client.choose(3))
+            .map(|_| {
+                self.serial += 1;
+                format!("c{me}-{}-{}", self.round, self.serial)
+            })
+            .collect();
+        let is_urgent = self.ways[usize::from(object.0)].order.is_some();
+        let priority = if is_urgent { self.client.choose(12) as u16 } else { 0 };
+        let bytes: Vec<Vec<u8>> = items.iter().map(|item| item.clone().into_bytes()).collect();
+        let given = |journal: &mut Journal, at, op| {
+            for item in &items {
+                journal.given(at, me, op, item, u64::from(priority));
+            }
+        };
+        let _ =
+            operation(&self.client, Call::new(object, Verb::Put), given, || puts.put(priority, &bytes)).await;
+    }
+
+    async fn takes(&self, object: ObjectId, gets: &mut impl Gets) {
+        let (call, me) = (Call::new(object, Verb::Take), self.client.number());
+        let observed = |journal: &mut Journal, at, op, items: &Vec<Item>| {
+            for item in items {
+                observe(journal, at, me, op, object, item);
+            }
+        };
+        if self.client.choose(6) == 5 {
+            let _ = observed_operation(&self.client, call, |_, _, _| {}, || gets.try_take(), observed).await;
+            return;
+        }
+        let count = if self.client.choose(3) == 2 { 3 } else { 1 };
+        let (_, ended) =
+            patient_operation(&self.client, call, self.patience(), || gets.take(count), observed).await;
+        sometimes!(&self.client, "a taker gives up", matches!(ended, Ended::Cancelled));
+    }
+
+    /// How long it waits for an item.
+    fn patience(&self) -> Duration {
+        self.pace.limit * (1 + self.client.choose(8))
+    }
+
+    async fn claims(&self, object: ObjectId, gets: &mut impl Gets) {
+        let (call, me) = (Call::new(object, Verb::Claim), self.client.number());
+        let observed = |journal: &mut Journal, at, op, claim: &_| {
+            observe(journal, at, me, op, object, Claims::item(claim));
+        };
+        let claimed = patient_operation(&self.client, call, self.patience(), || gets.claim(), observed).await;
+        let (_, Ended::Done(claim)) = claimed else { return };
+        self.client.sleep(self.pace.work * self.client.choose(4)).await;
+        let text = String::from_utf8_lossy(&claim.item().data).into_owned();
+        let given = |journal: &mut Journal, at, op| journal.given(at, me, op, &text, 0);
+        match self.client.choose(6) {
+            4 => {
+                let call = Call::new(object, Verb::GiveBack);
+                let _ = operation(&self.client, call, given, || claim.give_back()).await;
+            }
+            5 => {
+                // Simply dropped: its duty gives the item back.
+                self.client.journal(|journal, at| {
+                    let op = journal.call(at, me, object, Verb::GiveBack, 0);
+                    given(journal, at, op);
+                    journal.returned(at, me, op, Outcome::Cancelled);
+                });
+                drop(claim);
+            }
+            _ => {
+                let call = Call::new(object, Verb::Confirm);
+                let _ = operation(&self.client, call, given, || claim.done()).await;
+            }
+        }
+    }
+
+    /// What was taken and not handed out is handed out now, whatever has become of the session.
+    async fn empties<P: Puts, G: Gets>(&self, mut hands: Hands<P, G>) {
+        for (number, (_, gets)) in hands.queues.iter_mut().enumerate() {
+            let object = ObjectId(number as u16);
+            let me = self.client.number();
+            let in_hand = gets.settle().await;
+            sometimes!(&self.client, "what was taken outlives its session", in_hand > 0);
+            if in_hand == 0 {
+                continue;
+            }
+            let observed = |journal: &mut Journal, at, op, items: &Vec<Item>| {
+                for item in items {
+                    observe(journal, at, me, op, object, item);
+                }
+            };
+            // They are there: nothing is sent.
+            let items = gets.take(in_hand).await.unwrap_or_default();
+            self.client.journal(|journal, at| {
+                let op = journal.call(at, me, object, Verb::Take, 0);
+                observed(journal, at, op, &items);
+                journal.returned(at, me, op, Outcome::Done);
+            });
+        }
+    }
+}
+
+fn observe(journal: &mut Journal, at: u64, me: u16, op: OpId, object: ObjectId, item: &Item) {
+    let text = String::from_utf8_lossy(&item.data);
+    journal.observed(at, me, op, object, Seen::Item, &text, item.czxid.cast_unsigned());
+}

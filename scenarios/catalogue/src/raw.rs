@@ -1,0 +1,159 @@
+//! Clients that do whatever comes to their mind to a handful of znodes, without a recipe: for what ZooKeeper itself
+//! promises.
+//!
+//! Each round: one to three requests in one flight, some of them reads that leave a watch; now and then a watch for good,
+//! a sync and a read behind it, a wait for one of the watches, or a session that is given up while it lives. All values
+//! differ.
+
+use crate::Recipe;
+use futures_util::FutureExt;
+use futures_util::future::{Either, join_all, select};
+use sim_zk::fault::Fault;
+use std::ops::Range;
+use std::pin::pin;
+use std::time::Duration;
+use zk_checker::{Probe, RuleId};
+use zk_harness::client::Client;
+use zk_harness::plan::Plan;
+use zk_harness::target::{Done, Setting, Stated, Target};
+use zk_recipes::zk::{CreateMode, Op, ZooKeeper};
+
+/// ZooKeeper itself under load.
+pub static TARGET: Target = Target {
+    name: "raw",
+    about: "clients do whatever comes to their mind to a few znodes: what ZooKeeper itself promises",
+    caught_by: None,
+    faults: &Fault::ALL,
+    plan: |seed| Plan { rounds: 20, ..Plan::drawn(seed) },
+    // Without a recipe there is no object to judge.
+    objects: |_, _| Vec::new(),
+    sim: |c, setting, rounds, done| client(c, setting, rounds, done).boxed(),
+    required: &[
+        RuleId::Zk1,
+        RuleId::Zk2,
+        RuleId::Zk3,
+        RuleId::Zk4,
+        RuleId::Zk5,
+        RuleId::Zk6,
+        RuleId::Zk7,
+        RuleId::Zk8,
+        RuleId::Zk9,
+        RuleId::Zk10,
+        RuleId::Zk11,
+        RuleId::Zk12,
+        RuleId::Zk13,
+        RuleId::Zk14,
+    ],
+    stated: &STATED,
+    quirk: None,
+    must_reach: MUST_REACH,
+};
+
+/// Plain requests, as the catalogue lists them.
+pub static RECIPE: Recipe =
+    Recipe { workload: &TARGET, real: None, stories: &[], mutants: &[], real_mutants: &[] };
+
+/// What its runs owe.
+pub static STATED: Stated = Stated { finishes_within: Duration::from_secs(60), rules: None, sometimes: &[] };
+
+/// What ZooKeeper does not exclude, and a long sweep must show. Two more are reached once in some thousand seeds only: they
+/// are asked of several workloads together.
+pub static MUST_REACH: &[Probe] = &[
+    Probe::StaleRead,
+    Probe::CreatedAndDeletedUnseen,
+    Probe::RecreatedToldAsChanged,
+    Probe::AppliedWithoutReply,
+    Probe::OwnOldEphemeral,
+    Probe::WriteAfterReads,
+    Probe::ExpiredEarly,
+];
+
+/// What it is played on.
+const NAMES: [&str; 5] = ["/a", "/b", "/a/c", "/b/c", "/a/d"];
+
+/// How long a client waits for a watch, at the most.
+const WAIT: Duration = Duration::from_millis(500);
+
+/// One client's part.
+pub async fn client<C: Client>(client: C, _: Setting, rounds: Range<u32>, done: Done) {
+    let mut session: Option<C::Zk> = None;
+    let mut watches = Vec::new();
+    let mut tree = None;
+    for round in rounds {
+        client.sleep(Duration::from_millis(20) * client.choose(8)).await;
+        let zk = match &session {
+            Some(zk) if zk.status().over().is_none() => zk.clone(),
+            _ => match client.open().await {
+                Ok(zk) => session.insert(zk).clone(),
+                Err(_) => continue,
+            },
+        };
+        if !zk.status().is_connected() && client.choose(4) == 3 {
+            // Given up while it lives: it ends when it expires.
+            let _ = zk.close(Duration::ZERO).await;
+            session = None;
+            watches.clear();
+            tree = None;
+            continue;
+        }
+        let thought = think(&client, &zk, round, &mut watches, &mut tree);
+        let _ = select(pin!(client.cancelled()), pin!(thought)).await;
+        done(round + 1);
+    }
+    drop((watches, tree));
+    if let Some(zk) = session {
+        let _ = zk.close(Duration::from_secs(1)).await;
+    }
+}
+
+async fn think<C: Client>(
+    client: &C,
+    zk: &C::Zk,
+    round: u32,
+    watches: &mut Vec<<C::Zk as ZooKeeper>::Watch>,
+    tree: &mut Option<<C::Zk as ZooKeeper>::TreeWatch>,
+) {
+    let name = || NAMES[client.choose(NAMES.len() as u32) as usize];
+    let mut flight = Vec::new();
+    for number in 0..=client.choose(3) {
+        let value = format!("{}-{round}-{number}", client.number());
+        let value = value.as_bytes();
+        let path = name();
+        match client.choose(16) {
+            0 | 1 => flight.push(zk.create(path, value, CreateMode::Persistent).map(drop).boxed()),
+            2 => flight.push(zk.create(path, value, CreateMode::Ephemeral).map(drop).boxed()),
+            3 => flight.push(zk.create(path, value, CreateMode::EphemeralSequential).map(drop).boxed()),
+            4 => flight.push(zk.create(path, value, CreateMode::PersistentSequential).map(drop).boxed()),
+            5 | 6 => flight.push(zk.set(path, value, None).map(drop).boxed()),
+            7 => flight.push(zk.set(path, value, Some(client.choose(3) as i32)).map(drop).boxed()),
+            8 | 9 => flight.push(zk.delete(path, None).map(drop).boxed()),
+            10 => {
+                let ops = vec![
+                    Op::Create { path: path.into(), data: value.into(), mode: CreateMode::Ephemeral },
+                    Op::Set { path: "/a".into(), data: value.into(), version: None },
+                    Op::Check { path: name().into(), version: None },
+                ];
+                flight.push(zk.multi(ops).map(drop).boxed());
+            }
+            11 => flight.push(zk.get_many(&[path.to_owned(), name().to_owned()]).map(drop).boxed()),
+            12 => {
+                flight.push(zk.sync(path).map(drop).boxed());
+                flight.push(zk.children(path).map(drop).boxed());
+            }
+            13 => watches.extend(zk.get_watch(path).await.map(|(_, watch)| watch)),
+            14 if client.choose(2) == 1 => *tree = zk.watch_tree(path).await.ok(),
+            14 => watches.extend(zk.exists_watch(path).await.map(|(_, watch)| watch)),
+            _ => watches.extend(zk.children_watch(path).await.map(|(_, watch)| watch)),
+        }
+    }
+    join_all(flight).await;
+    if client.choose(4) == 3
+        && let Some(watch) = watches.pop()
+        && let Either::Left(_) = select(pin!(watch), pin!(client.sleep(WAIT))).await
+    {
+        let _ = zk.get(name()).await;
+    }
+    if watches.len() > 4 {
+        drop(watches.swap_remove(0));
+    }
+}

@@ -1,0 +1,57 @@
+//! Somebody in a hurry asks the holder to go, and one who waits.
+
+use crate::shared_lock::words as shared_lock;
+use crate::stage::Stage;
+use zk_checker::history::{Seen, What};
+use zk_checker::{RuleId, Verdict};
+use zk_harness::stage::{Script, Story};
+
+pub(super) const STORY: Story = Story {
+    name: "asked-to-go",
+    title: "a holder that is asked to go finishes and releases; a waiter leaves the line; nobody else is woken by that",
+    about: "Nothing goes wrong. The word is written into one znode, and its owner alone is told. The waiter behind watches \
+            for the deletion, and hears of nothing else.",
+    objects: shared_lock::revocable,
+    servers: 1,
+    script: |stage| script(stage.into()),
+    point: |told| {
+        let word = |what: &What| matches!(what, What::Observed { seen: Seen::Word, .. });
+        vec![
+            ("two heard the word", told.count(word) == 2),
+            ("two held", told.count(|what| matches!(what, What::Believe { .. })) == 2),
+        ]
+    },
+    verdicts: &[
+        (RuleId::Rv1, Verdict::Pass),
+        (RuleId::Rv2, Verdict::Pass),
+        (RuleId::Rv3, Verdict::Pass),
+        (RuleId::Rv4, Verdict::Pass),
+    ],
+};
+
+fn script(w: Stage) -> Script {
+    Box::pin(async move {
+        let (a, b, c) = (w.client("a").await, w.client("b").await, w.client("c").await);
+
+        w.step("a holds, and b waits");
+        let held = a.asks_revocably().await.expect("nobody is ahead");
+        let first = held.guard.path().to_owned();
+        let working = a.acts_until_asked_to_go(held);
+        let waiting = b.asks_revocably();
+        w.settle().await;
+
+        w.step("c asks b to go: it leaves the line");
+        let second = w.last_contender();
+        c.asks_to_go(&second).await;
+        assert!(waiting.await.is_none(), "it was asked to go");
+
+        w.step("b asks again, and c asks a to go: a is told, finishes, and releases; b holds");
+        let waiting = b.asks_revocably();
+        w.settle().await;
+        c.asks_to_go(&first).await;
+        let held = working.await;
+        a.releases(held).await;
+        let held = waiting.await.expect("its turn comes");
+        b.releases(held).await;
+    })
+}

@@ -1,0 +1,51 @@
+//! The word is written before its owner watches.
+
+use crate::shared_lock::words as shared_lock;
+use crate::stage::Stage;
+use std::time::Duration;
+use zk_checker::history::{Notify, Seen, What};
+use zk_checker::{RuleId, Verdict};
+use zk_harness::stage::{Script, Story};
+
+pub(super) const STORY: Story = Story {
+    name: "word-before-watch",
+    title: "a word that is written before its owner watches is heard by the read that arms the watch",
+    about: "The owner's znode exists, and the owner does not know its name yet. No notification will ever tell of a word \
+            that is written now; the answer of the read does, and counts like any other.",
+    objects: shared_lock::revocable,
+    servers: 1,
+    script: |stage| script(stage.into()),
+    point: |told| {
+        let told_of_it = |what: &What| matches!(what, What::Notice { kind: Notify::DataChanged, .. });
+        let word = |what: &What| matches!(what, What::Observed { seen: Seen::Word, .. });
+        vec![
+            ("no notification told of it", told.count(told_of_it) == 0),
+            ("the owner heard the word", told.count(word) == 1),
+        ]
+    },
+    verdicts: &[(RuleId::Rv1, Verdict::Pass)],
+};
+
+fn script(w: Stage) -> Script {
+    Box::pin(async move {
+        let (a, b) = (w.client("a").await, w.client("b").await);
+
+        w.step("somebody has used the lock before, so its directory is there");
+        let held = a.asks_revocably().await.expect("nobody is ahead");
+        a.releases(held).await;
+        w.settle().await;
+
+        w.step("a's znode is made, and while the answer is on its way b asks its owner to go");
+        let asking = a.asks_revocably();
+        b.waits(Duration::from_millis(6)).await;
+        let path = w.last_contender();
+        let asked = b.asks_to_go(&path);
+        let held = asking.await.expect("nobody is ahead");
+        let working = a.acts_until_asked_to_go(held);
+        asked.await;
+
+        w.step("a has heard it, and goes");
+        let held = working.await;
+        a.releases(held).await;
+    })
+}

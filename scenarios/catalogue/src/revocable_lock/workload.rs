@@ -1,0 +1,304 @@
+//! Clients that take a revocable lock as readers and writers, and ask each other to go.
+//!
+//! Each round: now and then ask somebody who stands in line to go, or make him go; then ask to read or to write, hold for
+//! a while and use the resource in between, release. Whoever hears that he is asked to go says so; of three holders two
+//! then go. A waiter that is asked gives up, as its recipe does.
+
+use crate::shared_lock::workload::{Downgraded, Granted, LOCK, Shared, acquire, downgrade, drawn, shared};
+use futures_util::FutureExt;
+use futures_util::future::select;
+use sim_zk::fault::Fault;
+use std::future::Future;
+use std::ops::Range;
+use std::pin::pin;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use zk_checker::RuleId;
+use zk_checker::history::{Kind, Manner, Names, Object, OpId, Seen, Sym, Verb, Why};
+use zk_harness::client::Client;
+use zk_harness::holding::{Belief, Held, give_back};
+use zk_harness::journal::Journal;
+use zk_harness::operation::{Call, Ended, attempt, operation};
+use zk_harness::pace::Pace;
+use zk_harness::plan::Plan;
+use zk_harness::rounds::{Round, SESSIONS, rounds};
+use zk_harness::sometimes;
+use zk_harness::target::{Done, Setting, Stated, Target};
+use zk_real::RealTarget;
+use zk_recipes::zk::{Error, ZooKeeper};
+use zk_recipes::{
+    Contender, Fate, NotDowngraded, RevocableLock, RevocableLockOptions, RevocableRead, RevocableWrite,
+};
+
+/// The revocable lock under load.
+pub static TARGET: Target = Target {
+    name: "revocable-lock",
+    about: "clients read and write under a shared lock, and ask, or make, each other go",
+    caught_by: None,
+    faults: &Fault::ALL,
+    plan: |seed| Plan { clients: 4, ..Plan::drawn(seed) },
+    objects,
+    sim: |c, setting, rounds, done| client::<_, RevocableLock<_>>(c, setting, rounds, done).boxed(),
+    required: &[
+        RuleId::Mx1,
+        RuleId::Mx5,
+        RuleId::Mx6,
+        RuleId::Mx7,
+        RuleId::Mx8,
+        RuleId::Mx9,
+        RuleId::Mx10,
+        RuleId::Mx11,
+        RuleId::Mx12,
+        RuleId::Mx13,
+        RuleId::Mx14,
+        RuleId::Rw1,
+        RuleId::Rw2,
+        RuleId::Rw3,
+        RuleId::Rw4,
+        RuleId::Rw5,
+        RuleId::Rv1,
+        RuleId::Rv2,
+        RuleId::Rv3,
+        RuleId::Rv4,
+    ],
+    stated: &STATED,
+    quirk: None,
+    must_reach: &[],
+};
+
+/// The same on real servers.
+pub static REAL: RealTarget = RealTarget {
+    target: &TARGET,
+    part: |c, setting, rounds, done| client::<_, RevocableLock<_>>(c, setting, rounds, done).boxed(),
+    required: &[RuleId::Mx1, RuleId::Mx13, RuleId::Rv1],
+    is_long: false,
+};
+
+/// What its runs owe.
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(60),
+    rules: None,
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a writer goes on as a reader",
+        "a writer that would read goes on as a writer",
+        "a holder that is asked to go goes",
+        "a holder that is asked to go stays",
+        "a waiter is made to go",
+    ],
+};
+
+/// The lock's directory.
+pub const DIRECTORY: &str = "/locks/r";
+
+/// How long who is made to go is left alone first.
+pub fn grace(pace: Pace) -> Duration {
+    pace.work * 4
+}
+
+/// The lock, as it is declared to the checker.
+pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
+    vec![object(names.intern(DIRECTORY), setting)]
+}
+
+/// A lock on that directory, as it is declared to the checker.
+pub fn object(directory: Sym, setting: &Setting) -> Object {
+    let grace = grace(setting.pace).as_micros() as u64;
+    let mut object = Object {
+        manner: Manner { forced: true, grace, ..Manner::default() },
+        ..setting.held(Kind::RevocableLock, directory)
+    };
+    // The own znode is read, and nobody waits for that.
+    object.budget.free_acquire += 1;
+    object
+}
+
+/// Something whose holder can be asked to go.
+pub trait HeldUntilAsked: Held {
+    /// Resolves when it was asked to go, or when it is lost: says which.
+    fn is_asked(&self) -> impl Future<Output = bool> + Send;
+}
+
+/// Something that is used like a revocable lock: that itself, or one that is broken on purpose.
+pub trait Revocable<Z: ZooKeeper>: Shared<Z, Read: HeldUntilAsked, Write: HeldUntilAsked> {
+    /// Who stands in line.
+    fn contenders(&self) -> impl Future<Output = Result<Vec<Contender>, Error>> + Send;
+
+    /// Asks one of them to go.
+    fn ask(&self, contender: &Contender) -> impl Future<Output = Result<Fate, Error>> + Send;
+
+    /// Makes one of them go.
+    fn force(
+        &self,
+        contender: &Contender,
+        grace: Duration,
+    ) -> impl Future<Output = Result<Fate, Error>> + Send;
+}
+
+shared!(RevocableLock, RevocableLockOptions, RevocableRead, RevocableWrite);
+
+impl<Z: ZooKeeper> HeldUntilAsked for RevocableRead<Z> {
+    async fn is_asked(&self) -> bool {
+        self.revoked().await.is_ok()
+    }
+}
+
+impl<Z: ZooKeeper> HeldUntilAsked for RevocableWrite<Z> {
+    async fn is_asked(&self) -> bool {
+        self.revoked().await.is_ok()
+    }
+}
+
+impl<Z: ZooKeeper> Revocable<Z> for RevocableLock<Z> {
+    fn contenders(&self) -> impl Future<Output = Result<Vec<Contender>, Error>> + Send {
+        RevocableLock::contenders(self)
+    }
+
+    fn ask(&self, contender: &Contender) -> impl Future<Output = Result<Fate, Error>> + Send {
+        RevocableLock::ask(self, contender)
+    }
+
+    fn force(
+        &self,
+        contender: &Contender,
+        grace: Duration,
+    ) -> impl Future<Output = Result<Fate, Error>> + Send {
+        RevocableLock::force(self, contender, grace)
+    }
+}
+
+/// One client's part.
+pub async fn client<C: Client, L: Revocable<C::Zk>>(
+    client: C,
+    setting: Setting,
+    numbers: Range<u32>,
+    done: Done,
+) {
+    let (client, pace) = (&client, setting.pace);
+    let round = |zk: C::Zk, _| async move {
+        let lock = L::on(&zk, DIRECTORY).expect("the directory is a good path");
+        let asked = match client.choose(3) {
+            1 => ask(client, &lock, Verb::Ask, pace).await,
+            2 => ask(client, &lock, Verb::Force, pace).await,
+            _ => Round::Over,
+        };
+        if asked == Round::Again {
+            return Round::Again;
+        }
+        take_turn(client, &zk, &lock, pace).await
+    };
+    rounds(client, pace, numbers, done, round).await;
+}
+
+/// Asks somebody to go, or makes him go.
+async fn ask<C: Client, L: Revocable<C::Zk>>(client: &C, lock: &L, verb: Verb, pace: Pace) -> Round {
+    let contenders = match lock.contenders().await {
+        Ok(contenders) if !contenders.is_empty() => contenders,
+        Err(error) if error.is_session_over() => return Round::Again,
+        _ => return Round::Over,
+    };
+    let whom = &contenders[client.choose(contenders.len() as u32) as usize];
+    let number = AtomicU32::new(0);
+    let asking = || async {
+        let fate = match verb {
+            Verb::Ask => lock.ask(whom).await?,
+            _ => lock.force(whom, grace(pace)).await?,
+        };
+        let op = OpId(number.load(Ordering::Relaxed));
+        client.journal(|j, at| j.observed(at, client.number(), op, LOCK, Seen::Fate, name(fate), 0));
+        Ok(())
+    };
+    let given = |journal: &mut Journal, at, op: OpId| {
+        number.store(op.0, Ordering::Relaxed);
+        journal.given(at, client.number(), op, &whom.path, 0);
+    };
+    match operation(client, Call::new(LOCK, verb), given, asking).await {
+        (_, ended) if ended.is_session_over() => Round::Again,
+        _ => Round::Over,
+    }
+}
+
+/// A fate, as the journal has it.
+pub fn name(fate: Fate) -> &'static str {
+    match fate {
+        Fate::Asked => "asked",
+        Fate::Yielded => "yielded",
+        Fate::Forced => "forced",
+        Fate::Gone => "gone",
+    }
+}
+
+/// The caller was told that it was asked to go.
+fn heard<C: Client>(client: &C, op: OpId) {
+    client.journal(|j, at| j.observed(at, client.number(), op, LOCK, Seen::Word, "unlock", 0));
+}
+
+/// One acquire with what follows.
+async fn take_turn<C: Client, L: Revocable<C::Zk>>(client: &C, zk: &C::Zk, lock: &L, pace: Pace) -> Round {
+    let call = drawn(client, pace);
+    let number = AtomicU32::new(0);
+    let asking = || async {
+        let granted = acquire(lock, call).await;
+        if granted.as_ref().is_err_and(Error::is_revoked) {
+            sometimes!(client, "a waiter is made to go", true);
+            heard(client, OpId(number.load(Ordering::Relaxed)));
+        }
+        granted
+    };
+    let given = |_: &mut Journal, _, op: OpId| number.store(op.0, Ordering::Relaxed);
+    let (op, granted) = match attempt(client, call, given, asking).await {
+        (op, Ended::Done(Some(granted))) => (op, granted),
+        (_, ended) if ended.is_session_over() => return Round::Again,
+        _ => return Round::Over,
+    };
+    match granted {
+        Granted::Read(guard) => hold(client, zk, guard, op, pace).await,
+        Granted::Write(guard) if client.choose(3) == 2 => {
+            let belief = Belief::begin(client, zk.session(), &guard, LOCK, op);
+            if let Some(why) = belief.unless_lost(client.sleep(pace.work)).await {
+                belief.end(why);
+                give_back(client, LOCK, guard).await;
+                return Round::Over;
+            }
+            match downgrade::<C, L>(client, op, guard).await {
+                Downgraded::Reader(op, guard) => hold(client, zk, guard, op, pace).await,
+                Downgraded::Writer(guard) => give_back(client, LOCK, guard).await,
+                Downgraded::Gone => {}
+            }
+        }
+        Granted::Write(guard) => hold(client, zk, guard, op, pace).await,
+    }
+    Round::Over
+}
+
+/// Holds for a while and uses the resource in between, until the time is over, or the holder must stop, or it was asked to
+/// go and does.
+async fn hold<C: Client, H: HeldUntilAsked>(client: &C, zk: &C::Zk, guard: H, op: OpId, pace: Pace) {
+    let belief = Belief::begin(client, zk.session(), &guard, LOCK, op);
+    let goes = client.choose(3) < 2;
+    let asked = async {
+        if !guard.is_asked().await {
+            // That it is lost is told otherwise.
+            return std::future::pending().await;
+        }
+        heard(client, op);
+        sometimes!(client, "a holder that is asked to go goes", goes);
+        sometimes!(client, "a holder that is asked to go stays", !goes);
+        if !goes {
+            std::future::pending().await
+        }
+    };
+    let work = async {
+        for _ in 0..1 + client.choose(3) {
+            client.sleep(pace.work * (1 + client.choose(4))).await;
+            belief.use_resource();
+        }
+    };
+    let until = async {
+        select(pin!(asked), pin!(work)).await;
+    };
+    let why = belief.unless_lost(until).await;
+    belief.end(why.unwrap_or(Why::Released));
+    give_back(client, LOCK, guard).await;
+}

@@ -1,0 +1,301 @@
+//! Clients that read and write under a shared lock, again and again.
+//!
+//! Each round: ask to read or to write (now and then with a time limit, or only if it is free), hold for a while and use the
+//! resource in between; now and then a writer goes on as a reader; release. A client whose session ends opens another.
+
+use futures_util::FutureExt;
+use sim_zk::fault::Fault;
+use std::future::Future;
+use std::ops::Range;
+use std::time::Duration;
+use zk_checker::RuleId;
+use zk_checker::history::{Kind, Names, Object, ObjectId, OpId, Verb, Why};
+use zk_harness::client::Client;
+use zk_harness::holding::{Belief, Held, give_back};
+use zk_harness::journal::Journal;
+use zk_harness::operation::{Call, Ended, attempt, nothing, operation};
+use zk_harness::pace::Pace;
+use zk_harness::plan::Plan;
+use zk_harness::rounds::{Round, SESSIONS, rounds};
+use zk_harness::sometimes;
+use zk_harness::target::{Done, Setting, Stated, Target};
+use zk_real::RealTarget;
+use zk_recipes::zk::{Error, ZooKeeper};
+use zk_recipes::{NotDowngraded, ReadGuard, SharedLock, SharedLockOptions, WriteGuard};
+
+/// The shared lock under load.
+pub static TARGET: Target = Target {
+    name: "shared-lock",
+    about: "clients read and write under a shared lock, and some writers go on as readers",
+    caught_by: None,
+    faults: &Fault::ALL,
+    plan: |seed| Plan { clients: 4, ..Plan::drawn(seed) },
+    objects,
+    sim: |c, setting, rounds, done| client::<_, SharedLock<_>>(c, setting, rounds, done).boxed(),
+    required: &[
+        RuleId::Mx1,
+        RuleId::Mx5,
+        RuleId::Mx6,
+        RuleId::Mx7,
+        RuleId::Mx8,
+        RuleId::Mx9,
+        RuleId::Mx10,
+        RuleId::Mx11,
+        RuleId::Mx12,
+        RuleId::Mx13,
+        RuleId::Mx14,
+        RuleId::Rw1,
+        RuleId::Rw2,
+        RuleId::Rw3,
+        RuleId::Rw4,
+        RuleId::Rw5,
+    ],
+    stated: &STATED,
+    quirk: None,
+    must_reach: &[],
+};
+
+/// The same on real servers.
+pub static REAL: RealTarget = RealTarget {
+    target: &TARGET,
+    part: |c, setting, rounds, done| client::<_, SharedLock<_>>(c, setting, rounds, done).boxed(),
+    required: &[RuleId::Mx1, RuleId::Mx13],
+    is_long: false,
+};
+
+/// What its runs owe.
+pub static STATED: Stated = Stated {
+    finishes_within: Duration::from_secs(60),
+    rules: None,
+    sometimes: &[
+        SESSIONS[0],
+        SESSIONS[1],
+        "a write arrives when its holder has stopped",
+        "a resource refuses a former holder's write",
+        "a writer goes on as a reader",
+        "a writer that would read goes on as a writer",
+    ],
+};
+
+/// The lock's directory.
+pub const DIRECTORY: &str = "/locks/s";
+
+/// The lock, among the objects of its run.
+pub const LOCK: ObjectId = ObjectId(0);
+
+/// The lock, as it is declared to the checker.
+pub fn objects(names: &mut Names, setting: &Setting) -> Vec<Object> {
+    vec![setting.held(Kind::SharedLock, names.intern(DIRECTORY))]
+}
+
+/// Something that is used like a shared lock: that itself, or one that is broken on purpose.
+pub trait Shared<Z: ZooKeeper>: Clone + Send + Sync + 'static {
+    /// What a reader is granted.
+    type Read: Held;
+    /// What a writer is granted.
+    type Write: Held;
+
+    /// The lock on a directory.
+    fn on(zk: &Z, directory: &str) -> Result<Self, Error>;
+
+    /// Waits until no writer is ahead.
+    fn read(&self) -> impl Future<Output = Result<Self::Read, Error>> + Send;
+
+    /// Waits until nobody is ahead.
+    fn write(&self) -> impl Future<Output = Result<Self::Write, Error>> + Send;
+
+    /// The same for a limited time.
+    fn read_within(&self, limit: Duration) -> impl Future<Output = Result<Self::Read, Error>> + Send;
+
+    /// The same for a limited time.
+    fn write_within(&self, limit: Duration) -> impl Future<Output = Result<Self::Write, Error>> + Send;
+
+    /// Takes it if no writer is ahead.
+    fn try_read(&self) -> impl Future<Output = Result<Option<Self::Read>, Error>> + Send;
+
+    /// Takes it if nobody is ahead.
+    fn try_write(&self) -> impl Future<Output = Result<Option<Self::Write>, Error>> + Send;
+
+    /// Goes on as a reader, or not.
+    fn downgrade(
+        write: Self::Write,
+    ) -> impl Future<Output = Result<Self::Read, NotDowngraded<Self::Write>>> + Send;
+}
+
+/// Implements [`Shared`] by the methods of the same names.
+macro_rules! shared {
+    ($lock:ident, $options:ident, $read:ident, $write:ident) => {
+        impl<Z: ZooKeeper> Shared<Z> for $lock<Z> {
+            type Read = $read<Z>;
+            type Write = $write<Z>;
+
+            fn on(zk: &Z, directory: &str) -> Result<Self, Error> {
+                $lock::new(zk, directory, $options::default())
+            }
+
+            fn read(&self) -> impl Future<Output = Result<$read<Z>, Error>> + Send {
+                $lock::read(self)
+            }
+
+            fn write(&self) -> impl Future<Output = Result<$write<Z>, Error>> + Send {
+                $lock::write(self)
+            }
+
+            fn read_within(&self, limit: Duration) -> impl Future<Output = Result<$read<Z>, Error>> + Send {
+                $lock::read_within(self, limit)
+            }
+
+            fn write_within(&self, limit: Duration) -> impl Future<Output = Result<$write<Z>, Error>> + Send {
+                $lock::write_within(self, limit)
+            }
+
+            fn try_read(&self) -> impl Future<Output = Result<Option<$read<Z>>, Error>> + Send {
+                $lock::try_read(self)
+            }
+
+            fn try_write(&self) -> impl Future<Output = Result<Option<$write<Z>>, Error>> + Send {
+                $lock::try_write(self)
+            }
+
+            fn downgrade(
+                write: $write<Z>,
+            ) -> impl Future<Output = Result<$read<Z>, NotDowngraded<$write<Z>>>> + Send {
+                write.downgrade()
+            }
+        }
+    };
+}
+
+pub(crate) use shared;
+
+shared!(SharedLock, SharedLockOptions, ReadGuard, WriteGuard);
+
+/// What an acquire gives.
+pub enum Granted<R, W> {
+    /// Held together with other readers.
+    Read(R),
+    /// Held alone.
+    Write(W),
+}
+
+/// What is asked for in a round.
+pub fn drawn<C: Client>(client: &C, pace: Pace) -> Call {
+    match client.choose(10) {
+        0..=2 => Call::new(LOCK, Verb::Write),
+        3..=5 => Call::new(LOCK, Verb::Read),
+        6 => Call::new(LOCK, Verb::Write).within(pace.limit),
+        7 => Call::new(LOCK, Verb::Read).within(pace.limit),
+        8 => Call::new(LOCK, Verb::TryWrite),
+        _ => Call::new(LOCK, Verb::TryRead),
+    }
+}
+
+/// Asks for it.
+pub async fn acquire<Z: ZooKeeper, L: Shared<Z>>(
+    lock: &L,
+    call: Call,
+) -> Result<Option<Granted<L::Read, L::Write>>, Error> {
+    let (verb, limit) = (call.verb, call.limit);
+    Ok(match verb {
+        Verb::Read if limit.is_zero() => Some(Granted::Read(lock.read().await?)),
+        Verb::Read => Some(Granted::Read(lock.read_within(limit).await?)),
+        Verb::TryRead => lock.try_read().await?.map(Granted::Read),
+        Verb::TryWrite => lock.try_write().await?.map(Granted::Write),
+        _ if limit.is_zero() => Some(Granted::Write(lock.write().await?)),
+        _ => Some(Granted::Write(lock.write_within(limit).await?)),
+    })
+}
+
+/// One client's part.
+pub async fn client<C: Client, L: Shared<C::Zk>>(
+    client: C,
+    setting: Setting,
+    numbers: Range<u32>,
+    done: Done,
+) {
+    let (client, pace) = (&client, setting.pace);
+    let round = |zk: C::Zk, _| async move {
+        let lock = L::on(&zk, DIRECTORY).expect("the directory is a good path");
+        take_turn(client, &zk, &lock, pace).await
+    };
+    rounds(client, pace, numbers, done, round).await;
+}
+
+/// One acquire with what follows.
+async fn take_turn<C: Client, L: Shared<C::Zk>>(client: &C, zk: &C::Zk, lock: &L, pace: Pace) -> Round {
+    let call = drawn(client, pace);
+    let (op, granted) = match attempt(client, call, nothing, || acquire(lock, call)).await {
+        (op, Ended::Done(Some(granted))) => (op, granted),
+        (_, ended) if ended.is_session_over() => return Round::Again,
+        _ => return Round::Over,
+    };
+    match granted {
+        Granted::Read(guard) => {
+            Belief::begin(client, zk.session(), &guard, LOCK, op).write_for_a_while(pace).await;
+            give_back(client, LOCK, guard).await;
+        }
+        Granted::Write(guard) if client.choose(3) == 2 => {
+            let belief = Belief::begin(client, zk.session(), &guard, LOCK, op);
+            if let Some(why) = belief.unless_lost(client.sleep(pace.work)).await {
+                belief.end(why);
+                give_back(client, LOCK, guard).await;
+                return Round::Over;
+            }
+            match downgrade::<C, L>(client, op, guard).await {
+                Downgraded::Reader(op, guard) => {
+                    Belief::begin(client, zk.session(), &guard, LOCK, op).write_for_a_while(pace).await;
+                    give_back(client, LOCK, guard).await;
+                }
+                Downgraded::Writer(guard) => give_back(client, LOCK, guard).await,
+                Downgraded::Gone => {}
+            }
+        }
+        Granted::Write(guard) => {
+            Belief::begin(client, zk.session(), &guard, LOCK, op).write_for_a_while(pace).await;
+            give_back(client, LOCK, guard).await;
+        }
+    }
+    Round::Over
+}
+
+/// What has become of a writer that was to go on as a reader.
+pub enum Downgraded<R, W> {
+    /// It did, by that operation.
+    Reader(OpId, R),
+    /// It stands as it stood, and no longer acts as a writer.
+    Writer(W),
+    /// The operation was dropped, and the guard with it.
+    Gone,
+}
+
+/// Makes a writer that believes, by operation `writing`, go on as a reader.
+pub async fn downgrade<C: Client, L: Shared<C::Zk>>(
+    client: &C,
+    writing: OpId,
+    guard: L::Write,
+) -> Downgraded<L::Read, L::Write> {
+    let mut refused = None;
+    // From the call on it does not act as a writer, and as a reader not before the answer has come.
+    let stops = |journal: &mut Journal, at, _| {
+        journal.unbelieve(at, client.number(), writing, Why::Released);
+    };
+    let work = || async {
+        L::downgrade(guard).await.map_err(|not| {
+            let error = not.error.clone();
+            refused = Some(not.guard);
+            error
+        })
+    };
+    let (op, ended) = operation(client, Call::new(LOCK, Verb::Downgrade), stops, work).await;
+    match (ended, refused) {
+        (Ended::Done(read), _) => {
+            sometimes!(client, "a writer goes on as a reader", true);
+            Downgraded::Reader(op, read)
+        }
+        (_, Some(guard)) => {
+            sometimes!(client, "a writer that would read goes on as a writer", true);
+            Downgraded::Writer(guard)
+        }
+        (_, None) => Downgraded::Gone,
+    }
+}

@@ -1,0 +1,101 @@
+//! Right recipes and plain requests in wrong worlds: a simulated client or server that breaks one of ZooKeeper's promises,
+//! the workload that shows it, and the rule that must be the first to say so.
+//!
+//! # How to add one
+//!
+//! A [`Quirk`], asked for in one place of the simulator, and one entry here. It is named after the workload whose promise
+//! it breaks, or `raw-…`. As for every broken recipe, `plan` draws only what triggers it, and the workload itself is
+//! silent on the same seeds: `tests/all/quirks.rs` sees to both.
+
+mod clients;
+mod kind;
+mod servers;
+mod sessions;
+mod writes;
+
+use sim_zk::fault::Fault;
+use sim_zk::quirk::Quirk;
+use zk_checker::RuleId;
+use zk_harness::caught::Caught;
+use zk_harness::plan::Plan;
+use zk_harness::target::Target;
+
+/// Every wrong world that a rule must catch.
+static ALL: &[&[Target]] = &[clients::ALL, servers::ALL, sessions::ALL, writes::ALL];
+
+/// Right recipes in wrong worlds, which a rule must catch.
+pub fn caught() -> impl Iterator<Item = &'static Target> {
+    ALL.iter().copied().flatten()
+}
+
+/// Worlds that break no promise, and are kinder than ZooKeeper: nothing is found in them, and a sweep of them is not green.
+pub fn too_kind() -> impl Iterator<Item = &'static Target> {
+    kind::ALL.iter()
+}
+
+/// What a trigger is made of.
+struct Trigger {
+    faults: &'static [Fault],
+    plan: fn(u64) -> Plan,
+}
+
+/// The workload `base` in a wrong world.
+const fn wrong(
+    name: &'static str,
+    quirk: Quirk,
+    base: &'static Target,
+    caught_by: Option<RuleId>,
+    trigger: Trigger,
+) -> Target {
+    Target {
+        name,
+        about: quirk.about(),
+        caught_by: match caught_by {
+            Some(rule) => Some(Caught::by(rule)),
+            None => None,
+        },
+        faults: trigger.faults,
+        plan: trigger.plan,
+        quirk: Some(quirk),
+        // A world that is too kind shows by what it never reaches.
+        must_reach: if caught_by.is_none() { base.must_reach } else { &[] },
+        ..Target::mutant_of(base)
+    }
+}
+
+/// Three servers, and nothing goes wrong.
+const CALM: Trigger = Trigger { faults: &[], plan: |_| world() };
+
+/// Connections break, and clients go elsewhere.
+const LOSSES: Trigger =
+    Trigger { faults: LOSE, plan: |_| Plan { faults: 12, rounds: 40, ..world().with(LOSE, 0.06) } };
+const LOSE: &[Fault] = &[Fault::RequestLost, Fault::ReplyLost, Fault::Disconnect, Fault::ServerCrash];
+
+/// The same, and servers are behind.
+const MOVES: Trigger =
+    Trigger { faults: MOVE, plan: |_| Plan { faults: 16, rounds: 40, ..world().with(MOVE, 0.06) } };
+const MOVE: &[Fault] = &[Fault::RequestLost, Fault::Disconnect, Fault::LinkHeld, Fault::ApplyStall];
+
+/// Clients fall silent, and others take their sessions' end.
+const ENDS: Trigger =
+    Trigger { faults: END, plan: |_| Plan { faults: 6, rounds: 40, ..world().with(END, 0.03) } };
+const END: &[Fault] = &[Fault::ClientCrash, Fault::SessionExpiry];
+
+/// Leaders go, or are cut off.
+const ELECTIONS: Trigger = Trigger { faults: ELECT, plan: |_| world().with(ELECT, 0.02) };
+const ELECT: &[Fault] = &[Fault::LeaderCrash, Fault::ServerCrash, Fault::ServerPartition];
+
+/// Servers are cut off for longer than they may serve.
+const PARTITIONS: Trigger =
+    Trigger { faults: PART, plan: |_| Plan { rounds: 60, faults: 6, ..world().with(PART, 0.01) } };
+const PART: &[Fault] = &[Fault::ServerPartition];
+
+/// Three servers, three clients, twenty rounds each.
+fn world() -> Plan {
+    Plan { servers: 3, rounds: 20, ..Plan::calm() }
+}
+
+/// As in a trigger, with so many rounds: twenty are many for a recipe.
+const fn fewer(trigger: Trigger, plan: fn(u64) -> Plan) -> Trigger {
+    Trigger { plan, ..trigger }
+}

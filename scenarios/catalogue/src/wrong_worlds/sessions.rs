@@ -1,0 +1,32 @@
+//! Servers that mistake who lives, who leads, and who is behind.
+//!
+//! An ephemeral that stays blocks a lock for ever (MX-8): ZOOKEEPER-1367, -2355, -3144. A session that moves to a server
+//! behind it reads what it had seen change: ClickHouse Keeper.
+
+use super::{ENDS, MOVES, PARTITIONS, fewer, wrong};
+use crate::lock::workload as lock;
+use crate::raw;
+use sim_zk::quirk::Quirk;
+use zk_checker::RuleId::{Zk4, Zk7, Zk13};
+use zk_harness::plan::Plan;
+use zk_harness::target::Target;
+
+pub(super) static ALL: &[Target] = &[
+    wrong(
+        "lock-keeps-ephemeral",
+        Quirk::KeepsEphemeral,
+        &lock::TARGET,
+        Some(Zk7),
+        fewer(ENDS, |seed| Plan { rounds: 2, ..(ENDS.plan)(seed) }),
+    ),
+    wrong("raw-expires-early", Quirk::ExpiresEarly, &raw::TARGET, Some(Zk7), ENDS),
+    wrong(
+        "lock-never-expires",
+        Quirk::NeverExpires,
+        &lock::TARGET,
+        Some(Zk7),
+        fewer(ENDS, |seed| Plan { rounds: 2, ..(ENDS.plan)(seed) }),
+    ),
+    wrong("raw-accepts-anyone", Quirk::AcceptsAnyone, &raw::TARGET, Some(Zk4), MOVES),
+    wrong("raw-serves-on", Quirk::ServesOn, &raw::TARGET, Some(Zk13), PARTITIONS),
+];

@@ -1,0 +1,159 @@
+//! A server behind a socket.
+
+use super::reply;
+use super::target::{Greeting, Received, Target, Trouble};
+use super::wire::{self, Hello};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::time::{Duration, Instant};
+use zk_real::Server;
+
+/// How long a server may take to accept a connection and to answer to a hello.
+const HELLO_LIMIT: Duration = Duration::from_secs(10);
+
+/// A server behind a socket: our own, or one that runs already.
+#[derive(Debug)]
+pub struct Tcp {
+    address: String,
+    server: Option<Server>,
+    begun: Instant,
+}
+
+impl Tcp {
+    /// A server that runs already.
+    pub fn of_others(address: &str) -> Self {
+        Tcp { address: address.to_owned(), server: None, begun: now() }
+    }
+
+    /// A server of our own. It stops when this value is dropped.
+    pub fn of_our_own(server: Server) -> Self {
+        Tcp { address: server.address(), server: Some(server), begun: now() }
+    }
+
+    fn open(&self) -> Result<TcpStream, std::io::Error> {
+        let mut last = std::io::Error::new(ErrorKind::AddrNotAvailable, "the name stands for no address");
+        for address in self.address.to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, HELLO_LIMIT) {
+                Ok(stream) => {
+                    stream.set_nodelay(true)?;
+                    stream.set_write_timeout(Some(HELLO_LIMIT))?;
+                    return Ok(stream);
+                }
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+}
+
+/// A connection, and what has come of the next frame.
+#[derive(Debug)]
+pub struct TcpLink {
+    stream: TcpStream,
+    came: Vec<u8>,
+}
+
+impl TcpLink {
+    fn take_frame(&mut self) -> Option<Vec<u8>> {
+        let length = u32::from_be_bytes(*self.came.first_chunk()?) as usize;
+        let end = length.checked_add(4)?;
+        let frame = self.came.get(4..end)?.to_vec();
+        self.came.drain(..end);
+        Some(frame)
+    }
+
+    fn send(&mut self, frames: &[Vec<u8>]) -> std::io::Result<()> {
+        let length = |frame: &Vec<u8>| (frame.len() as u32).to_be_bytes();
+        let bytes: Vec<u8> =
+            frames.iter().flat_map(|f| length(f).into_iter().chain(f.iter().copied())).collect();
+        self.stream.write_all(&bytes)
+    }
+
+    fn receive(&mut self, within: Duration) -> Received {
+        let end = now() + within;
+        let mut part = [0; 1 << 14];
+        loop {
+            if let Some(frame) = self.take_frame() {
+                return Received::Frame(frame);
+            }
+            // A time limit of nothing would be none.
+            let left = end.saturating_duration_since(now()).max(Duration::from_micros(100));
+            if self.stream.set_read_timeout(Some(left)).is_err() {
+                return Received::Closed;
+            }
+            match self.stream.read(&mut part) {
+                Ok(0) => return Received::Closed,
+                Ok(n) => self.came.extend(&part[..n]),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                    if now() >= end {
+                        return Received::Silence;
+                    }
+                }
+                Err(_) => return Received::Closed,
+            }
+        }
+    }
+}
+
+impl Target for Tcp {
+    type Link = TcpLink;
+
+    fn connect(&mut self, hello: &Hello) -> Result<Greeting<TcpLink>, Trouble> {
+        let stream =
+            self.open().map_err(|why| Trouble::Unreachable { address: self.address.clone(), why })?;
+        let mut link = TcpLink { stream, came: Vec::new() };
+        // If it fails, then because the server has hung up.
+        let _ = link.send(&[wire::hello(hello)]);
+        match link.receive(HELLO_LIMIT) {
+            Received::Frame(frame) => Ok(Greeting::Welcome(link, reply::welcome(&frame)?)),
+            Received::Closed => Ok(Greeting::Refused),
+            Received::Silence => {
+                let why = "it accepts a connection and then says nothing";
+                Err(Trouble::NoSession { address: self.address.clone(), why })
+            }
+        }
+    }
+
+    fn send(&mut self, link: &mut TcpLink, frames: &[Vec<u8>]) {
+        // A frame that the server does not want is answered by hanging up in the middle of it.
+        let _ = link.send(frames);
+    }
+
+    fn receive(&mut self, link: &mut TcpLink, within: Duration) -> Received {
+        link.receive(within)
+    }
+
+    fn cut(&mut self, link: TcpLink, reset: bool) {
+        if reset {
+            // If this is not to be had, an ordinary end has to do.
+            let _ = socket2::SockRef::from(&link.stream).set_linger(Some(Duration::ZERO));
+        }
+        drop(link);
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a server behind a socket lives in real time")]
+    fn wait(&mut self, by: Duration) {
+        std::thread::sleep(by);
+    }
+
+    fn now(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    fn can_restart(&self) -> bool {
+        self.server.is_some()
+    }
+
+    fn restart(&mut self) -> Result<(), Trouble> {
+        match &mut self.server {
+            Some(server) => Ok(server.start_again()?),
+            None => Ok(()),
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a server behind a socket lives in real time")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,190 @@
+//! A run as something to keep: a file with everything drawn and decided, or the same in one word.
+
+use crate::plan::{Order, Plan, Strangers};
+use crate::regression::Regression;
+use crate::run::Run;
+use crate::target::{Lookup, Target};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+
+/// A recorded run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recorded {
+    /// Version of this form: 1.
+    pub format: u32,
+    /// If it is kept: what it was, and what must come of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regression: Option<Regression>,
+    /// What was run.
+    pub target: String,
+    /// With which plan.
+    pub plan: Plan,
+    /// What was decided.
+    pub choices: Vec<u16>,
+    /// What the run's hash was, in hex; empty if that is not known.
+    #[serde(default)]
+    pub hash: String,
+}
+
+/// What is wrong with a code or a file.
+#[derive(Debug, thiserror::Error)]
+pub enum CodeError {
+    /// It is neither.
+    #[error("{0:?} is neither a file nor the code of a run")]
+    Neither(String),
+    /// The file cannot be read.
+    #[error("cannot read {0}: {1}")]
+    Unreadable(String, std::io::Error),
+    /// The file is something else.
+    #[error("{0} is not a recorded run: {1}")]
+    NotARun(String, serde_json::Error),
+    /// It was recorded by another version.
+    #[error("the run has form {0}; this program knows form 1")]
+    Form(u32),
+    /// Its target does not exist here.
+    #[error("the run is of {0:?}, which does not exist here")]
+    Target(String),
+    /// Its plan makes no sense.
+    #[error("the run's plan: {0}")]
+    Plan(#[from] crate::plan::PlanError),
+}
+
+impl Recorded {
+    /// Records a run.
+    pub fn of(target: &Target, plan: &Plan, run: &Run) -> Recorded {
+        // What follows the last choice that is not the calm one is calm anyway.
+        let used = run.choices.iter().rposition(|choice| *choice != 0).map_or(0, |last| last + 1);
+        Recorded {
+            format: 1,
+            regression: None,
+            target: target.name.to_owned(),
+            plan: plan.clone(),
+            choices: run.choices[..used].to_vec(),
+            hash: format!("{:032x}", run.hash),
+        }
+    }
+
+    /// The run in one word.
+    pub fn code(&self) -> String {
+        let Recorded { format, regression: _, target, plan, choices, hash } = self;
+        let Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, strangers, order } = plan;
+        let drawn = (servers, clients, rounds, timeout_ms, hostile_ms, faults, rates);
+        let plain = "a recorded run is plain data";
+        let mut bytes = postcard::to_allocvec(&(format, target, drawn, choices, hash)).expect(plain);
+        if !strangers.is_nobody() || !order.is_timed() {
+            bytes.extend(postcard::to_allocvec(strangers).expect(plain));
+        }
+        if !order.is_timed() {
+            bytes.extend(postcard::to_allocvec(order).expect(plain));
+        }
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    /// The run as the text of a file: JSON, with the choices in lines.
+    pub fn text(&self) -> String {
+        let plain = Recorded { choices: Vec::new(), ..self.clone() };
+        let text = serde_json::to_string_pretty(&plain).expect("a recorded run is plain data");
+        let mut rows: Vec<String> = Vec::new();
+        for choice in self.choices.iter().map(u16::to_string) {
+            match rows.last_mut() {
+                Some(row) if row.len() + choice.len() < 100 => *row += &format!(", {choice}"),
+                _ => rows.push(choice),
+            }
+        }
+        let rows =
+            if rows.is_empty() { String::new() } else { format!("\n    {}\n  ", rows.join(",\n    ")) };
+        // Quotes within a text are escaped, so that this stands nowhere else.
+        text.replacen("\"choices\": []", &format!("\"choices\": [{rows}]"), 1) + "\n"
+    }
+
+    /// Reads what [`Recorded::code`] has made. Words of times when nobody meddled, or everything
+    /// was timed, end earlier.
+    fn decode(bytes: &[u8]) -> Option<Recorded> {
+        let (run, rest) = postcard::take_from_bytes(bytes).ok()?;
+        let (format, target, drawn, choices, hash) = run;
+        let (servers, clients, rounds, timeout_ms, hostile_ms, faults, rates) = drawn;
+        let (strangers, rest) = match rest.is_empty() {
+            true => (Strangers::default(), rest),
+            false => postcard::take_from_bytes(rest).ok()?,
+        };
+        let order = if rest.is_empty() { Order::Timed } else { postcard::from_bytes(rest).ok()? };
+        let plan = Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, strangers, order };
+        Some(Recorded { format, regression: None, target, plan, choices, hash })
+    }
+
+    /// Reads a file, or else a code, and says what is to be run.
+    ///
+    /// # Errors
+    ///
+    /// One sentence.
+    pub fn read(code_or_file: &str, lookup: Lookup) -> Result<(Recorded, &'static Target), CodeError> {
+        let path = std::path::Path::new(code_or_file);
+        let recorded = if path.exists() {
+            let text = std::fs::read_to_string(path)
+                .map_err(|e| CodeError::Unreadable(code_or_file.to_owned(), e))?;
+            serde_json::from_str(&text).map_err(|e| CodeError::NotARun(code_or_file.to_owned(), e))?
+        } else {
+            let neither = || CodeError::Neither(shorten(code_or_file));
+            let bytes = URL_SAFE_NO_PAD.decode(code_or_file.trim()).map_err(|_| neither())?;
+            Recorded::decode(&bytes).ok_or_else(neither)?
+        };
+        if recorded.format != 1 {
+            return Err(CodeError::Form(recorded.format));
+        }
+        recorded.plan.check()?;
+        let target = lookup(&recorded.target);
+        match target {
+            Some(target) => Ok((recorded, target)),
+            None => Err(CodeError::Target(recorded.target)),
+        }
+    }
+}
+
+fn shorten(text: &str) -> String {
+    if text.chars().count() <= 40 {
+        return text.to_owned();
+    }
+    text.chars().take(37).chain("...".chars()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{SAMPLE, find};
+
+    #[test]
+    fn a_code_reads_back_as_the_run_it_was_made_of() {
+        let recorded = Recorded {
+            format: 1,
+            regression: None,
+            target: "sample".into(),
+            plan: Plan::drawn(3),
+            choices: vec![0, 3, 255, 0, 7],
+            hash: String::new(),
+        };
+        let meddled = recorded.plan.clone().with_strangers(&[crate::strangers::Act::Write], 0.1, 2);
+        let untimed = Plan { order: Order::Any { late_answers: false, overtaking: true }, ..Plan::calm() };
+        for plan in [meddled, untimed, recorded.plan.clone()] {
+            let recorded = Recorded { plan, ..recorded.clone() };
+            let (back, target) = Recorded::read(&recorded.code(), find).expect("its own code");
+            assert_eq!((&back, target), (&recorded, &SAMPLE));
+            assert_eq!(serde_json::from_str::<Recorded>(&recorded.text()).expect("its own text"), recorded);
+        }
+    }
+
+    #[test]
+    fn a_code_of_times_when_nobody_meddled_reads_back() {
+        let code = "AQRsb2NrAQMC8C6w6gEAAAMAA_8BAA";
+        let as_lock = |name: &str| (name == "lock").then_some(&SAMPLE);
+        let (recorded, _) = Recorded::read(code, as_lock).expect("it was written then");
+        assert_eq!((recorded.plan, recorded.choices), (Plan::calm(), vec![0, 3, 255]));
+    }
+
+    #[test]
+    fn nonsense_gets_one_sentence() {
+        let error = Recorded::read("no-such-thing", find).expect_err("nonsense").to_string();
+        assert_eq!(error, r#""no-such-thing" is neither a file nor the code of a run"#);
+    }
+}

@@ -1,0 +1,156 @@
+//! A search as a file, to go on with later: what was visited, what waits, what was found.
+//!
+//! The digests of states mean something only to the program that made them. So the file holds the digest of the calm run,
+//! and is refused where that has become another one.
+
+use super::chooser::Exhaustive;
+use super::scope::Scope;
+use super::search::{Branch, Breach, Found, Search};
+use super::visited::Visited;
+use crate::run;
+use crate::target::Lookup;
+use serde::{Deserialize, Serialize};
+use sim_zk::fault::Fault;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What is wrong with a checkpoint.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointError {
+    /// It cannot be read or written.
+    #[error("cannot {0} the checkpoint {1}: {2}")]
+    Io(&'static str, PathBuf, std::io::Error),
+    /// It is something else.
+    #[error("{0} is not a checkpoint of this program")]
+    NotOne(PathBuf),
+    /// The program has changed.
+    #[error("the program has changed since {0} was written: its states are others now")]
+    Changed(PathBuf),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    format: u32,
+    scope: StoredScope,
+    calm: u128,
+    counts: (u64, u64, u64, u32),
+    first: Option<(String, Vec<u16>)>,
+    breaches: Vec<(String, Vec<u16>, u64)>,
+    states: Vec<u128>,
+    queue: Vec<Planned>,
+}
+
+/// What a run had planned, and its branches: at which of its choices each leaves it, and for which alternatives, a bit each.
+type Planned = (Vec<u16>, Vec<(u32, u64)>);
+
+#[derive(Serialize, Deserialize)]
+struct StoredScope {
+    target: String,
+    clients: u8,
+    rounds: u32,
+    faults: u32,
+    kinds: Vec<String>,
+    late_answers: bool,
+    overtaking: bool,
+    cutting: bool,
+}
+
+/// The first word of the file.
+const FORMAT: u32 = 0x7a6b_0001;
+
+/// The digest of the calm run.
+fn calm(scope: &Scope) -> u128 {
+    let chooser = Exhaustive::new(Vec::new(), scope, Arc::default());
+    let played = run::play(scope.target, &scope.plan(), chooser);
+    played.chooser.states.iter().fold(0, |sum, (state, _)| sum.wrapping_add(*state))
+}
+
+impl Search {
+    /// Writes it down. What was there under that name is replaced at once, or not at all.
+    ///
+    /// # Errors
+    ///
+    /// One sentence.
+    pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
+        let bytes = postcard::to_allocvec(&self.stored()).expect("a checkpoint is plain data");
+        let failed = |e| CheckpointError::Io("write", path.to_owned(), e);
+        let beside = path.with_extension("unfinished");
+        std::fs::write(&beside, bytes).map_err(failed)?;
+        std::fs::rename(&beside, path).map_err(failed)
+    }
+
+    /// Reads a search that was written down.
+    ///
+    /// # Errors
+    ///
+    /// One sentence.
+    pub fn load(path: &Path, lookup: Lookup) -> Result<Search, CheckpointError> {
+        let bytes = std::fs::read(path).map_err(|e| CheckpointError::Io("read", path.to_owned(), e))?;
+        let not_one = || CheckpointError::NotOne(path.to_owned());
+        let stored: Stored = postcard::from_bytes(&bytes).map_err(|_| not_one())?;
+        let calm_then = stored.calm;
+        let search = Search::from_stored(stored, lookup).ok_or_else(not_one)?;
+        if calm(search.scope()) != calm_then {
+            return Err(CheckpointError::Changed(path.to_owned()));
+        }
+        Ok(search)
+    }
+
+    fn stored(&self) -> Stored {
+        let Scope { target, clients, rounds, faults, kinds, late_answers, overtaking, cutting } = &self.scope;
+        let scope = StoredScope {
+            target: target.name.to_owned(),
+            clients: *clients,
+            rounds: *rounds,
+            faults: *faults,
+            kinds: kinds.iter().map(|kind| kind.name().to_owned()).collect(),
+            late_answers: *late_answers,
+            overtaking: *overtaking,
+            cutting: *cutting,
+        };
+        let mut queue: Vec<Planned> = Vec::new();
+        for Branch { planned, at, left } in &self.queue {
+            match queue.last_mut() {
+                Some((last, branches)) if **last == **planned => branches.push((*at, *left)),
+                _ => queue.push((planned.to_vec(), vec![(*at, *left)])),
+            }
+        }
+        let found = &self.found;
+        Stored {
+            format: FORMAT,
+            scope,
+            calm: calm(&self.scope),
+            counts: (found.runs, found.cut, found.choices, found.depth),
+            first: found.first.clone().map(|breach| (breach.what, breach.choices)),
+            breaches: found
+                .breaches
+                .values()
+                .map(|(breach, count)| (breach.what.clone(), breach.choices.clone(), *count))
+                .collect(),
+            states: self.visited.sorted(),
+            queue,
+        }
+    }
+
+    fn from_stored(stored: Stored, lookup: Lookup) -> Option<Search> {
+        let Stored { format, scope, counts, first, breaches, states, queue, .. } = stored;
+        let kinds: Option<Vec<Fault>> = scope.kinds.iter().map(|name| Fault::from_name(name)).collect();
+        let StoredScope { target, clients, rounds, faults, late_answers, overtaking, cutting, .. } = scope;
+        let target = lookup(&target).filter(|_| format == FORMAT)?;
+        let kinds = kinds?;
+        let scope = Scope { target, clients, rounds, faults, kinds, late_answers, overtaking, cutting };
+        let (runs, cut, choices, depth) = counts;
+        let breach = |(what, choices)| Breach { what, choices };
+        let breaches = breaches
+            .into_iter()
+            .map(|(what, choices, count)| (what.clone(), (Breach { what, choices }, count)));
+        let found =
+            Found { runs, cut, choices, depth, first: first.map(breach), breaches: breaches.collect() };
+        let branches = queue.into_iter().flat_map(|(planned, branches)| {
+            let planned: Arc<[u16]> = planned.into();
+            branches.into_iter().map(move |(at, left)| Branch { planned: planned.clone(), at, left })
+        });
+        let visited: Visited = states.into_iter().collect();
+        Some(Search { scope, visited: Arc::new(visited), queue: branches.collect(), found })
+    }
+}

@@ -1,0 +1,122 @@
+//! Who decides in a run of the search: follows a list, then takes the calm alternative everywhere, and writes down what
+//! else there would have been.
+
+use super::scope::Scope;
+use super::visited::Visited;
+use sim_zk::choose::{Chooser, Point};
+use sim_zk::fault::Fault;
+use std::sync::Arc;
+
+/// More states than any run of a small scope has: whoever goes on for so long goes round in circles.
+const RUNAWAY: usize = 100_000;
+
+/// Which kinds of fault may strike, a bit each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kinds(u32);
+
+impl Kinds {
+    /// These.
+    pub fn of(kinds: &[Fault]) -> Kinds {
+        Kinds(kinds.iter().fold(0, |bits, kind| bits | 1 << *kind as u32))
+    }
+
+    fn has(self, kind: Fault) -> bool {
+        self.0 & 1 << kind as u32 != 0
+    }
+}
+
+/// Decides in one run.
+pub(super) struct Exhaustive {
+    /// What to choose first; afterwards 0.
+    planned: Vec<u16>,
+    kinds: Kinds,
+    visited: Arc<Visited>,
+    /// Whether it is cut short in a state that was visited.
+    cutting: bool,
+    /// How many choices there were so far.
+    pub made: usize,
+    /// Behind the planned ones: which choice, and which alternatives were left, a bit each.
+    pub left: Vec<(u32, u64)>,
+    /// Behind the planned ones: the states that no earlier run has been in, and how many choices lie before each.
+    pub states: Vec<(u128, u32)>,
+    /// It went round in circles.
+    pub ran_away: bool,
+}
+
+impl Exhaustive {
+    /// Begins with what is planned.
+    pub(super) fn new(planned: Vec<u16>, scope: &Scope, visited: Arc<Visited>) -> Self {
+        let (kinds, cutting) = (Kinds::of(&scope.kinds), scope.cutting);
+        let (left, states) = (Vec::new(), Vec::new());
+        Exhaustive { planned, kinds, visited, cutting, made: 0, left, states, ran_away: false }
+    }
+
+    /// The alternatives at a point, a bit each; the calm one is always among them.
+    ///
+    /// * What happens next: all.
+    /// * Faults: all kinds that may strike and fit.
+    /// * How long, or how far: the least and the most.
+    /// * Which of two comes first: both. Of more than two orders: the first and the last.
+    /// * Latencies, lags, the order of servers, how users go on: the calm one.
+    fn alternatives(&self, point: Point, n: u32) -> u64 {
+        match point {
+            Point::Next => u64::MAX >> (64 - n.min(64)),
+            Point::Fault(place) => (1..)
+                .zip(place.faults())
+                .filter(|(_, kind)| self.kinds.has(**kind))
+                .fold(1, |bits, (index, _)| bits | 1 << index),
+            Point::Duration | Point::Race => 1 | 1 << (n - 1).min(63),
+            Point::Latency | Point::Lag | Point::Server | Point::User => 1,
+        }
+    }
+}
+
+impl Chooser for Exhaustive {
+    fn choose(&mut self, point: Point, n: u32) -> u32 {
+        let at = self.made;
+        self.made += 1;
+        if let Some(planned) = self.planned.get(at) {
+            return u32::from(*planned);
+        }
+        let left = self.alternatives(point, n) & !1;
+        if left != 0 {
+            self.left.push((at as u32, left));
+        }
+        0
+    }
+
+    fn goes_on(&mut self, state: &mut dyn FnMut() -> u128) -> bool {
+        if self.made < self.planned.len() {
+            return true;
+        }
+        let state = state();
+        if self.cutting && self.visited.contains(state) {
+            return false;
+        }
+        self.states.push((state, self.made as u32));
+        self.ran_away = self.states.len() > RUNAWAY;
+        !self.ran_away
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_zk::fault::Place;
+
+    #[test]
+    fn each_point_has_its_alternatives() {
+        let scope = Scope::of(&crate::sample::SAMPLE, 1);
+        let all = Exhaustive::new(Vec::new(), &scope, Arc::default());
+        let scope = Scope { kinds: vec![Fault::ReplyLate], ..scope };
+        let one = Exhaustive::new(Vec::new(), &scope, Arc::default());
+        assert_eq!(all.alternatives(Point::Next, 3), 0b111);
+        assert_eq!(all.alternatives(Point::Fault(Place::Reply), 3), 0b111);
+        assert_eq!(one.alternatives(Point::Fault(Place::Reply), 3), 0b101);
+        assert_eq!(one.alternatives(Point::Fault(Place::Request), 6), 1);
+        assert_eq!(all.alternatives(Point::Duration, 8), 0b1000_0001);
+        assert_eq!(all.alternatives(Point::Duration, 1), 1);
+        assert_eq!(all.alternatives(Point::Race, 2), 0b11);
+        assert_eq!(all.alternatives(Point::User, 8), 1);
+    }
+}

@@ -1,0 +1,130 @@
+//! Acting as holder, from the grant to the moment at which one stops.
+
+mod guards;
+
+use crate::client::Client;
+use crate::operation::{Call, Ended, nothing, operation};
+use crate::pace::Pace;
+use crate::rounds::Round;
+use crate::sometimes;
+use futures_util::future::{Either, select};
+use std::future::Future;
+use std::pin::pin;
+use zk_checker::history::{ObjectId, OpId, Verb, Why};
+use zk_recipes::zk::{Error, SessionId};
+use zk_recipes::{Released, Stop};
+
+/// Something that is held until it is given back or lost.
+pub trait Held: Send + Sync + 'static {
+    /// The fencing token.
+    fn token(&self) -> i64;
+
+    /// What a write to the resource carries, so that those of an earlier hold are refused.
+    fn fence(&self) -> i64 {
+        self.token()
+    }
+
+    /// Resolves when the holder must stop.
+    fn lost(&self) -> impl Future<Output = Stop> + Send;
+
+    /// Gives it back.
+    fn release(self) -> impl Future<Output = Result<Released, Error>> + Send;
+}
+
+/// A client's belief that it holds something: from [`begin`](Belief::begin) to [`end`](Belief::end).
+#[must_use = "a belief that began has to end"]
+pub struct Belief<'a, C, H> {
+    client: &'a C,
+    held: &'a H,
+    object: ObjectId,
+    op: OpId,
+}
+
+impl<'a, C: Client, H: Held> Belief<'a, C, H> {
+    /// From here on the client acts as holder of what operation `op` was granted in that session.
+    pub fn begin(client: &'a C, session: SessionId, held: &'a H, object: ObjectId, op: OpId) -> Self {
+        let token = held.token();
+        client.journal(|j, at| j.believe(at, client.number(), op, object, session, token));
+        Belief { client, held, object, op }
+    }
+
+    /// It no longer does.
+    pub fn end(self, why: Why) {
+        self.client.journal(|j, at| j.unbelieve(at, self.client.number(), self.op, why));
+    }
+
+    /// Waits for `work`, or until the holder must stop: then says why.
+    pub async fn unless_lost(&self, work: impl Future<Output = ()>) -> Option<Why> {
+        match select(pin!(self.held.lost()), pin!(work)).await {
+            Either::Left((stop, _)) => Some(why(stop)),
+            Either::Right(_) => None,
+        }
+    }
+
+    /// Asks the resource behind the object to do something; says whether it did.
+    pub fn use_resource(&self) -> bool {
+        use_resource(self.client, self.object, self.op, self.held.fence())
+    }
+
+    /// Holds for a while and writes to the resource in between, until the time is over or the holder must stop.
+    pub async fn write_for_a_while(self, pace: Pace) {
+        let client = self.client;
+        for _ in 0..1 + client.choose(3) {
+            if let Some(why) = self.unless_lost(client.sleep(pace.work * (1 + client.choose(4)))).await {
+                return self.end(why);
+            }
+            // On its way to the resource a write can no longer be called back, whatever its sender believes by then.
+            let mut arriving = pin!(client.sleep(pace.write));
+            if let Some(why) = self.unless_lost(arriving.as_mut()).await {
+                let (object, op, fence) = (self.object, self.op, self.held.fence());
+                self.end(why);
+                arriving.await;
+                let accepted = use_resource(client, object, op, fence);
+                sometimes!(client, "a write arrives when its holder has stopped", true);
+                sometimes!(client, "a resource refuses a former holder's write", !accepted);
+                return;
+            }
+            self.use_resource();
+        }
+        self.end(Why::Released);
+    }
+}
+
+/// Gives a hold back: now and then by simply dropping what was granted, whose duty does the rest.
+pub async fn give_back<C: Client, H: Held>(client: &C, object: ObjectId, held: H) {
+    if client.choose(8) == 7 {
+        return drop(held);
+    }
+    let _ = operation(client, Call::new(object, Verb::Release), nothing, || held.release()).await;
+}
+
+/// One turn of a holder: it asks, holds and writes to the resource behind the object for a while, and gives back.
+pub async fn take_turn<C: Client, H: Held, F: Future<Output = Result<H, Error>> + Send>(
+    client: &C,
+    session: SessionId,
+    object: ObjectId,
+    pace: Pace,
+    acquire: impl FnOnce() -> F + Send,
+) -> Round {
+    let (op, held) = match operation(client, Call::new(object, Verb::Acquire), nothing, acquire).await {
+        (op, Ended::Done(held)) => (op, held),
+        (_, ended) if ended.is_session_over() => return Round::Again,
+        _ => return Round::Over,
+    };
+    Belief::begin(client, session, &held, object, op).write_for_a_while(pace).await;
+    give_back(client, object, held).await;
+    Round::Over
+}
+
+/// Why a holder that was told to stop no longer believes.
+pub fn why(stop: Stop) -> Why {
+    match stop {
+        Stop::Suspect { .. } => Why::Suspect,
+        Stop::Lost(_) => Why::Lost,
+    }
+}
+
+/// Asks the resource behind an object to do something in the name of a hold, whatever has become of that.
+pub fn use_resource<C: Client>(client: &C, object: ObjectId, op: OpId, token: i64) -> bool {
+    client.journal(|j, at| j.resource(at, client.number(), op, object, token))
+}

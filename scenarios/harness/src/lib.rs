@@ -1,0 +1,47 @@
+//! What a run is: coordination code under load on a simulated ZooKeeper ensemble, faults beside it, a history, a verdict.
+//!
+//! Code of your own is tested through [`testing`]; everything else is what that is made of.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`testing`] | what a test of another crate calls |
+//! | [`target`] | a workload as a plain description; [`caught`], how a mutant must be caught |
+//! | [`client`] | a client process, as a workload sees it |
+//! | [`rounds`], [`operation`], [`holding`], [`pace`] | what workloads are made of |
+//! | [`journal`] | writes the history |
+//! | [`plan`], [`plans`] | the configuration of a run; strategies of proptest for it |
+//! | [`strangers`] | foreign clients that interfere |
+//! | [`run`] | one run |
+//! | [`strategy`], [`sweep`], [`shard`], [`coverage`] | many runs |
+//! | [`shape`] | failure fingerprints; [`shrink`], the smallest run with the same one |
+//! | [`explore`] | every run of a small scope |
+//! | [`code`], [`regression`] | runs as files and words; runs that are kept |
+//! | [`stage`] | scripts: stories that read aloud |
+//!
+//! It names no recipe, and nobody's list of workloads.
+
+pub mod caught;
+pub mod client;
+pub mod code;
+pub mod coverage;
+pub mod explore;
+pub mod holding;
+pub mod journal;
+pub mod operation;
+pub mod pace;
+pub mod plan;
+pub mod plans;
+pub mod regression;
+pub mod rounds;
+pub mod run;
+#[cfg(test)]
+mod sample;
+pub mod shape;
+pub mod shard;
+pub mod shrink;
+pub mod stage;
+pub mod strangers;
+pub mod strategy;
+pub mod sweep;
+pub mod target;
+pub mod testing;

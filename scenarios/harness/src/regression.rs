@@ -1,0 +1,136 @@
+//! The corpus: runs that are kept, each with what must come of it.
+//!
+//! A run of a broken recipe is a canary: it must fail by its rule, or the checks see less than they did. A run of anything
+//! else once failed, and must not fail again.
+
+use crate::code::Recorded;
+use crate::run::Run;
+use crate::sweep;
+use crate::target::Target;
+use serde::{Deserialize, Serialize};
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use zk_checker::Verdict;
+
+/// Where they are kept, seen from the root of the repository.
+pub const FOLDER: &str = "scenarios/regressions";
+
+/// What is known of a run that is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Regression {
+    /// What it was.
+    pub about: String,
+    /// What must come of it.
+    pub verdict: Expected,
+    /// The rule that must be the first to be broken, or in what other way it must fail; empty if it must not.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub rule: String,
+}
+
+/// A verdict that must come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expected {
+    /// Nothing is broken, save for what no program can avoid.
+    Pass,
+    /// Evidence is missing: the run does not end.
+    Unknown,
+    /// A promise is broken.
+    Fail,
+}
+
+/// Why a run was not kept.
+#[derive(Debug, thiserror::Error)]
+pub enum KeepError {
+    /// The name does not do for a file.
+    #[error("{0:?} is no name for a regression: use lower case letters, digits and hyphens")]
+    Name(String),
+    /// There is one of that name.
+    #[error("{0} is there already, and is not overwritten: choose another name")]
+    Taken(String),
+    /// There is no corpus here.
+    #[error("there is no folder {0} here: keep regressions at the root of the repository")]
+    NoFolder(String),
+    /// It cannot be written.
+    #[error("cannot write {0}: {1}")]
+    Unwritable(String, std::io::Error),
+}
+
+impl Regression {
+    /// Of a run that fails: on purpose, and then it must go on to; or else it must not, once the reason is gone.
+    pub fn of(target: &Target, recorded: &Recorded, run: &Run, about: Option<String>) -> Regression {
+        let what = sweep::what_failed(run);
+        let title = run.report.first().map_or("it does not come to its end", |finding| finding.rule.title());
+        let is_broken = target.is_broken();
+        let verdict = match run.verdict() {
+            _ if !is_broken => Expected::Pass,
+            Verdict::Fail => Expected::Fail,
+            _ => Expected::Unknown,
+        };
+        let rule = if is_broken { what.clone() } else { String::new() };
+        let about = about.unwrap_or_else(|| format!("{}: {what}, {title}", recorded.target));
+        Regression { about, verdict, rule }
+    }
+
+    /// What must come of it, in words.
+    pub fn expected(&self) -> String {
+        match self.verdict {
+            Expected::Pass => "not fail".to_owned(),
+            Expected::Unknown | Expected::Fail => format!("fail by {}", self.rule),
+        }
+    }
+
+    /// Whether it has come.
+    ///
+    /// # Errors
+    ///
+    /// What has come instead.
+    pub fn check(&self, run: &Run) -> Result<(), String> {
+        let came = match run.verdict() {
+            Verdict::Vacuous | Verdict::Pass | Verdict::Inherent => Expected::Pass,
+            Verdict::Unknown => Expected::Unknown,
+            Verdict::Fail => Expected::Fail,
+        };
+        let rule = if came == Expected::Pass { String::new() } else { sweep::what_failed(run) };
+        match came == self.verdict && rule == self.rule {
+            true => Ok(()),
+            false if came == Expected::Pass => Err("it does not fail".to_owned()),
+            false => Err(format!("it fails by {rule}")),
+        }
+    }
+}
+
+/// Adds a run to the corpus.
+///
+/// # Errors
+///
+/// One sentence; nothing is overwritten.
+pub fn keep(folder: &Path, name: &str, recorded: &Recorded) -> Result<PathBuf, KeepError> {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if name.is_empty() || !name.chars().all(fits) {
+        return Err(KeepError::Name(name.to_owned()));
+    }
+    if !folder.is_dir() {
+        return Err(KeepError::NoFolder(folder.display().to_string()));
+    }
+    let path = folder.join(format!("{name}.json"));
+    write_new(&path, &recorded.text())?;
+    Ok(path)
+}
+
+/// Writes a file that is not there yet.
+///
+/// # Errors
+///
+/// If it is, or cannot be written.
+pub fn write_new(path: &Path, text: &str) -> Result<(), KeepError> {
+    let name = || path.display().to_string();
+    let failed = |error: std::io::Error| match error.kind() {
+        ErrorKind::AlreadyExists => KeepError::Taken(name()),
+        _ => KeepError::Unwritable(name(), error),
+    };
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)
+}

@@ -1,0 +1,90 @@
+//! Round after round, in a session that is opened again when it is over.
+
+use crate::client::Client;
+use crate::pace::Pace;
+use crate::sometimes;
+use std::future::Future;
+use std::ops::Range;
+use std::time::Duration;
+use zk_recipes::zk::ZooKeeper;
+
+/// What comes about in some runs of every workload whose clients make [`rounds`].
+pub const SESSIONS: [&str; 2] =
+    ["a client has lost its session", "a suspended session is given up for another"];
+
+/// How a round went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Round {
+    /// It came to its end, whatever that was.
+    Over,
+    /// It could not be made, because its session ended: it is made again in another one.
+    Again,
+}
+
+/// Makes the rounds of those numbers: thinks for a while, sees to it that there is a session, and makes the round, until it
+/// comes to its end; then `done` hears how many are done.
+pub async fn rounds<C: Client, F: Future<Output = Round> + Send>(
+    client: &C,
+    pace: Pace,
+    rounds: Range<u32>,
+    done: impl Fn(u32) + Send,
+    mut make: impl FnMut(C::Zk, u32) -> F + Send,
+) {
+    let mut sessions = Sessions::default();
+    for round in rounds {
+        client.sleep(pace.think * client.choose(8)).await;
+        loop {
+            let zk = sessions.live(client).await;
+            if make(zk, round).await == Round::Over {
+                break;
+            }
+            sessions.is_over().await;
+        }
+        done(round + 1);
+    }
+}
+
+/// The session of one client, one after the other.
+pub struct Sessions<Z> {
+    present: Option<Z>,
+}
+
+impl<Z> Default for Sessions<Z> {
+    fn default() -> Self {
+        Sessions { present: None }
+    }
+}
+
+impl<Z: ZooKeeper> Sessions<Z> {
+    /// An answer said that it is over, which may come before the state says so: it is of no more use.
+    async fn is_over(&mut self) {
+        if let Some(zk) = self.present.take_if(|zk| zk.status().over().is_none()) {
+            let _ = zk.close(Duration::ZERO).await;
+        }
+    }
+
+    /// A session that is not over, as far as one knows. Now and then one that is suspended is given up for another.
+    pub async fn live<C: Client<Zk = Z>>(&mut self, client: &C) -> Z {
+        loop {
+            let away = self.present.as_ref().is_some_and(|zk| !zk.status().is_connected());
+            if away
+                && client.choose(4) == 3
+                && let Some(zk) = self.present.take()
+            {
+                sometimes!(client, "a suspended session is given up for another", true);
+                // Given up while it lives: it ends when it expires.
+                let _ = zk.close(Duration::ZERO).await;
+            }
+            match &self.present {
+                Some(zk) if zk.status().over().is_none() => return zk.clone(),
+                _ => {
+                    sometimes!(client, "a client has lost its session", self.present.is_some());
+                    // If none can be had nothing was held and nothing was asked for: try again.
+                    if let Ok(zk) = client.open().await {
+                        return self.present.insert(zk).clone();
+                    }
+                }
+            }
+        }
+    }
+}

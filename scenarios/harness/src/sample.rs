@@ -1,0 +1,41 @@
+//! Coordination code for the tests of this crate: clients that take turns with an ephemeral znode, without waiting.
+
+use crate::client::{Client, SimProcess};
+use crate::plan::Plan;
+use crate::rounds::{Round, rounds};
+use crate::target::{Done, Setting, Stated, Target};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use sim_zk::SimClient;
+use std::ops::Range;
+use std::time::Duration;
+use zk_recipes::zk::{CreateMode, ZooKeeper};
+
+static STATED: Stated = Stated { finishes_within: Duration::from_secs(60), rules: None, sometimes: &[] };
+
+/// Under all kinds of fault.
+pub static SAMPLE: Target =
+    Target { plan: Plan::drawn, ..Target::own("sample", |_, _| Vec::new(), client, &STATED) };
+
+/// The same under another name.
+pub static OTHER: Target = Target { name: "other", ..Target::own("", |_, _| Vec::new(), client, &STATED) };
+
+/// Finds the two.
+pub fn find(name: &str) -> Option<&'static Target> {
+    [&SAMPLE, &OTHER].into_iter().find(|target| target.name == name)
+}
+
+fn client(client: SimProcess, setting: Setting, numbers: Range<u32>, done: Done) -> BoxFuture<'static, ()> {
+    async move {
+        let client = &client;
+        let round = |zk: SimClient, _| async move {
+            if zk.create("/turn", b"", CreateMode::Ephemeral).await.is_ok() {
+                client.sleep(setting.pace.work).await;
+                drop(zk.delete("/turn", None).await);
+            }
+            if zk.status().over().is_some() { Round::Again } else { Round::Over }
+        };
+        rounds(client, setting.pace, numbers, done, round).await;
+    }
+    .boxed()
+}

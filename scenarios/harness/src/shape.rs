@@ -1,0 +1,130 @@
+//! Which failures are the same: those of the same shape.
+//!
+//! The shape of a failure is what is left of its first finding without names, numbers and times: the kinds of events that
+//! prove it, each with the operation that it belongs to, and the kinds of fault that struck those parties, or servers,
+//! until then. Two failures of the same rule and shape are most likely one mistake seen twice.
+
+use crate::journal::fault_kind;
+use crate::run::Run;
+use serde::{Deserialize, Serialize};
+use sim_zk::fault::Fault;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use zk_checker::history::{Event, FaultKind, OpId, Verb, Victim, What, Who};
+
+/// The shape of a failure.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shape {
+    /// The kinds of events that prove it, in the order in which they came, each once.
+    pub events: Vec<String>,
+    /// The kinds of fault that struck.
+    pub faults: BTreeSet<String>,
+}
+
+impl Shape {
+    /// Of a run that failed.
+    pub fn of(run: &Run) -> Shape {
+        let events = &run.history.events;
+        if let Some(panicked) = &run.panic {
+            return Shape { events: vec![panicked.words()], faults: faults(events, |_| true) };
+        }
+        let Some(first) = run.report.first() else {
+            // Nobody is to blame, so everybody is.
+            return Shape { events: Vec::new(), faults: faults(events, |_| true) };
+        };
+        let cited = || first.witnesses.iter().filter_map(|index| events.get(*index));
+        let verbs = verbs(events);
+        let mut kinds: Vec<String> = Vec::new();
+        for kind in cited().map(|event| told(event, &verbs)) {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        let parties: BTreeSet<u16> = cited().filter_map(client).collect();
+        let until = events.len().min(first.position + 1);
+        let concerns = |victim: Victim| match victim {
+            Victim::Process { client } => parties.is_empty() || parties.contains(&client),
+            Victim::Server { .. } | Victim::Link { .. } => true,
+        };
+        // A stranger is no party, and what it does concerns everybody.
+        let faults = faults(&events[..until], concerns).into_iter().chain(foreign(&events[..until]));
+        Shape { events: kinds, faults: faults.collect() }
+    }
+}
+
+fn client(event: &Event) -> Option<u16> {
+    match event.who {
+        Who::Client(client) => Some(client),
+        Who::Server(_) | Who::World => None,
+    }
+}
+
+fn verbs(events: &[Event]) -> BTreeMap<OpId, Verb> {
+    let call = |event: &Event| match event.what {
+        What::Call { verb, .. } => Some((event.op, verb)),
+        _ => None,
+    };
+    events.iter().filter_map(call).collect()
+}
+
+/// `believe in acquire`
+fn told(event: &Event, verbs: &BTreeMap<OpId, Verb>) -> String {
+    let kind = match event.what {
+        What::Call { verb, .. } => return format!("call of {}", word(verb)),
+        What::Fault { kind, .. } | What::Mended { kind, .. } => return fault(kind),
+        What::Send { kind, .. } => format!("send {}", word(kind)),
+        what => serde_json::to_value(what)
+            .ok()
+            .and_then(|told| Some(told.get("what")?.as_str()?.replace('_', "-")))
+            .unwrap_or_default(),
+    };
+    match verbs.get(&event.op) {
+        Some(verb) => format!("{kind} in {}", word(*verb)),
+        None => kind,
+    }
+}
+
+/// What a word of the history is called.
+fn word(word: impl Serialize) -> String {
+    serde_json::to_value(word)
+        .ok()
+        .and_then(|told| Some(told.as_str()?.replace('_', "-")))
+        .unwrap_or_default()
+}
+
+fn fault(kind: FaultKind) -> String {
+    let ours = Fault::ALL.into_iter().find(|fault| fault_kind(*fault) == kind);
+    ours.map_or_else(|| word(kind), |fault| fault.name().to_owned())
+}
+
+fn faults(events: &[Event], concerns: impl Fn(Victim) -> bool) -> BTreeSet<String> {
+    let struck = |event: &Event| match event.what {
+        What::Fault { kind, victim, .. } if concerns(victim) => Some(fault(kind)),
+        _ => None,
+    };
+    events.iter().filter_map(struck).collect()
+}
+
+fn foreign(events: &[Event]) -> impl Iterator<Item = String> {
+    let acted = |event: &Event| match event.what {
+        What::Fault { kind, .. } if crate::shrink::is_foreign(kind) => Some(fault(kind)),
+        _ => None,
+    };
+    events.iter().filter_map(acted)
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let faults: Vec<&str> = self.faults.iter().map(String::as_str).collect();
+        let after = if faults.is_empty() {
+            "on a calm network".to_owned()
+        } else {
+            format!("after {}", faults.join(", "))
+        };
+        match self.events.as_slice() {
+            [] => f.write_str(&after),
+            events => write!(f, "{}; {after}", events.join(", ")),
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! What one shard of a sweep came to, as a line of JSON, and the shards of a sweep added up again.
+//!
+//! A sweep over many machines is one in which each makes every n-th run. Nothing but these lines has to come back: a tally
+//! does not depend on who made which run, nor in what order.
+
+use crate::plan::Plan;
+use crate::run;
+use crate::shape::Shape;
+use crate::strategy::{Besides, Search, Strategy};
+use crate::sweep::{Failures, Order, Tally};
+use crate::target::Lookup;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use zk_checker::history::FaultKind;
+use zk_checker::{Probe, RuleId, Verdict};
+
+/// One workload's part of one shard: what was asked for, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sheet {
+    kind: Kind,
+    /// Of what.
+    pub workload: String,
+    /// What was to be run.
+    pub asked: Asked,
+    /// Which shard, from 0, and of how many.
+    pub shard: (u64, u64),
+    tally: Written,
+}
+
+/// The line's kind, among those of other lines.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Part,
+}
+
+/// What was to be run: the same for all shards of a sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asked {
+    /// The program's version.
+    pub version: String,
+    /// The hash of the first seed's run without a fault: another one means other code.
+    pub code: String,
+    /// The strategy.
+    pub strategy: String,
+    /// What else each run drew.
+    pub besides: Besides,
+    /// The plan of all runs, if there was one.
+    pub plan: Option<Plan>,
+    /// The first seed.
+    pub from: u64,
+    /// How many there are, in all shards together.
+    pub seeds: u64,
+    /// Whether everything had to be reached.
+    pub require_probes: bool,
+}
+
+/// A tally, with names for everything.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    runs: u64,
+    verdicts: BTreeMap<String, u64>,
+    rules: BTreeMap<String, (u64, String)>,
+    faults: BTreeMap<FaultKind, u64>,
+    probes: BTreeMap<String, u64>,
+    sometimes: BTreeMap<String, u64>,
+    failures: Failures,
+    shapes: Vec<Shaped>,
+    events: u64,
+    steps: u64,
+    sim_us: u64,
+    longest_lull_us: u64,
+}
+
+/// The failures of one rule and shape: the smallest seed, and how many.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shaped {
+    rule: String,
+    shape: Shape,
+    seed: u64,
+    count: u64,
+}
+
+/// Why shards do not add up.
+#[derive(Debug, thiserror::Error, PartialEq)]
+pub enum ShardError {
+    /// It says something that does not exist here.
+    #[error("{0} has {1} {2:?}, which does not exist here")]
+    Foreign(String, &'static str, String),
+    /// Two were asked for something different.
+    #[error("{0} and {1} are not of one sweep: they differ in {2}")]
+    Mismatch(String, String, &'static str),
+    /// The same shard twice.
+    #[error("{0} and {1} are both shard {2}/{3}")]
+    Duplicate(String, String, u64, u64),
+    /// One is not there.
+    #[error("shard {0}/{1} is missing")]
+    Missing(u64, u64),
+    /// One stopped before its end.
+    #[error("{file} was stopped: of {workload} it has {runs} of {of} runs")]
+    Stopped {
+        /// Which file.
+        file: String,
+        /// Of which workload.
+        workload: String,
+        /// How many runs it made.
+        runs: u64,
+        /// How many it was to make.
+        of: u64,
+    },
+}
+
+/// The shards of a sweep, each with the name of its file and a sheet for each workload.
+pub type Shards = Vec<(String, Vec<Sheet>)>;
+
+impl Sheet {
+    /// Writes down what a shard came to.
+    pub fn of(order: &Order, tally: &Tally) -> Sheet {
+        let search = &order.search;
+        // What all shards of a sweep can make alike, whichever runs they make.
+        let plan = search.plan.clone().unwrap_or_else(|| search.target.plan(order.seeds.start));
+        let plan = Plan { faults: 0, ..plan };
+        let first = run::seed_caught(search.target, &plan, order.seeds.start);
+        Sheet {
+            kind: Kind::Part,
+            workload: search.target.name.to_owned(),
+            asked: Asked {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                code: first.map_or_else(|_| "panic".to_owned(), |run| format!("{:032x}", run.hash)),
+                strategy: search.strategy.name().to_owned(),
+                besides: search.besides,
+                plan: search.plan.clone(),
+                from: order.seeds.start,
+                seeds: order.seeds.end - order.seeds.start,
+                require_probes: order.require_probes,
+            },
+            shard: order.shard,
+            tally: Written::of(tally),
+        }
+    }
+
+    /// What was asked for and what came of it, as this program has it.
+    ///
+    /// # Errors
+    ///
+    /// If it names what does not exist here.
+    pub fn read(&self, file: &str, lookup: Lookup) -> Result<(Order, Tally), ShardError> {
+        let foreign = |what, name: &str| ShardError::Foreign(file.to_owned(), what, name.to_owned());
+        let target = lookup(&self.workload).ok_or_else(|| foreign("a workload", &self.workload))?;
+        let Asked { strategy, besides, plan, from, seeds, require_probes, .. } = &self.asked;
+        let known = Strategy::from_name(strategy).ok_or_else(|| foreign("a strategy", strategy))?;
+        let search = Search::new(target, known, plan.clone()).drawing(*besides);
+        let order = Order {
+            search,
+            seeds: *from..from.saturating_add(*seeds),
+            shard: self.shard,
+            jobs: 1,
+            require_probes: *require_probes,
+            count_transitions: false,
+        };
+        let tally = self.tally.read().map_err(|(what, name)| foreign(what, &name))?;
+        Ok((order, tally))
+    }
+}
+
+impl Asked {
+    /// In what two orders differ, if they do.
+    fn differs(&self, other: &Asked) -> Option<&'static str> {
+        let Asked { version, code, strategy, besides, plan, from, seeds, require_probes } = other;
+        let same = [
+            (self.plan == *plan, "the plan"),
+            (self.strategy == *strategy && self.besides == *besides, "the strategy"),
+            (self.from == *from && self.seeds == *seeds, "the seeds"),
+            (self.require_probes == *require_probes, "what they require"),
+            (self.version == *version && self.code == *code, "the program that made them"),
+        ];
+        same.into_iter().find(|(same, _)| !same).map(|(_, what)| what)
+    }
+}
+
+/// Adds shards up: for each workload what the sweep would have come to without them.
+///
+/// # Errors
+///
+/// If they are not all the shards of one sweep, each once and to its end.
+pub fn merge(shards: &Shards, lookup: Lookup) -> Result<Vec<(Order, Tally)>, ShardError> {
+    let Some((first_file, first)) = shards.first() else { return Ok(Vec::new()) };
+    let names = |sheets: &[Sheet]| sheets.iter().map(|sheet| sheet.workload.clone()).collect::<Vec<_>>();
+    for (file, sheets) in shards {
+        let mismatch = |what| Err(ShardError::Mismatch(first_file.clone(), file.clone(), what));
+        if names(sheets) != names(first) {
+            return mismatch("their workloads");
+        }
+        for (sheet, with) in sheets.iter().zip(first) {
+            if let Some(what) = sheet.asked.differs(&with.asked) {
+                return mismatch(what);
+            }
+            if sheet.shard.1 != with.shard.1 {
+                return mismatch("the number of shards");
+            }
+        }
+    }
+    complete(shards)?;
+    let mut merged: Vec<(Order, Tally)> = Vec::new();
+    for (file, sheets) in shards {
+        for (at, sheet) in sheets.iter().enumerate() {
+            let (order, tally) = sheet.read(file, lookup)?;
+            // Of an enumeration that ends before the seeds do, less can be made.
+            let to_make = order.runs();
+            if tally.runs < to_make && order.search.counted(u64::MAX, 1).is_none() {
+                let (file, workload) = (file.clone(), sheet.workload.clone());
+                return Err(ShardError::Stopped { file, workload, runs: tally.runs, of: to_make });
+            }
+            match merged.get_mut(at) {
+                Some((_, sum)) => sum.merge(tally),
+                None => merged.push((Order { shard: (0, 1), ..order }, tally)),
+            }
+        }
+    }
+    Ok(merged)
+}
+
+/// Every shard is there, and once.
+fn complete(shards: &Shards) -> Result<(), ShardError> {
+    let mut seen: BTreeMap<u64, &str> = BTreeMap::new();
+    let mut of = 1;
+    for (file, sheets) in shards {
+        let Some(sheet) = sheets.first() else { continue };
+        let (shard, n) = sheet.shard;
+        of = n;
+        if let Some(before) = seen.insert(shard, file) {
+            return Err(ShardError::Duplicate(before.to_owned(), file.clone(), shard, n));
+        }
+    }
+    match (0..of).find(|shard| !seen.contains_key(shard)) {
+        Some(missing) => Err(ShardError::Missing(missing, of)),
+        None => Ok(()),
+    }
+}
+
+/// Every verdict.
+const VERDICTS: [Verdict; 5] =
+    [Verdict::Vacuous, Verdict::Pass, Verdict::Inherent, Verdict::Unknown, Verdict::Fail];
+
+fn verdict(name: &str) -> Option<Verdict> {
+    VERDICTS.into_iter().find(|verdict| verdict.to_string() == name)
+}
+
+impl Written {
+    fn of(tally: &Tally) -> Written {
+        // What is covered is no part of it: a search that stops by that is not cut into shards.
+        let Tally { runs, events, steps, sim_us, longest_lull_us, .. } = *tally;
+        Written {
+            runs,
+            verdicts: tally.verdicts.iter().map(|(verdict, count)| (verdict.to_string(), *count)).collect(),
+            rules: (tally.rules.iter())
+                .map(|(rule, (premises, verdict))| (rule.name().to_owned(), (*premises, verdict.to_string())))
+                .collect(),
+            faults: tally.faults.clone(),
+            probes: tally.probes.iter().map(|(probe, count)| (probe.name().to_owned(), *count)).collect(),
+            sometimes: tally.sometimes.clone(),
+            failures: tally.failures.clone(),
+            shapes: (tally.shapes.iter())
+                .map(|((rule, shape), (seed, count))| Shaped {
+                    rule: rule.clone(),
+                    shape: shape.clone(),
+                    seed: *seed,
+                    count: *count,
+                })
+                .collect(),
+            events,
+            steps,
+            sim_us,
+            longest_lull_us,
+        }
+    }
+
+    /// As a tally; or what there is that does not exist here, and its name.
+    fn read(&self) -> Result<Tally, (&'static str, String)> {
+        let Written { runs, events, steps, sim_us, longest_lull_us, .. } = *self;
+        let mut tally = Tally { runs, events, steps, sim_us, longest_lull_us, ..Tally::default() };
+        for (name, count) in &self.verdicts {
+            let verdict = verdict(name).ok_or_else(|| ("a verdict", name.clone()))?;
+            tally.verdicts.insert(verdict, *count);
+        }
+        for (name, (premises, word)) in &self.rules {
+            let rule = RuleId::of(name).ok_or_else(|| ("a rule", name.clone()))?;
+            let verdict = verdict(word).ok_or_else(|| ("a verdict", word.clone()))?;
+            tally.rules.insert(rule, (*premises, verdict));
+        }
+        for (name, count) in &self.probes {
+            let probe = Probe::of(name).ok_or_else(|| ("a probe", name.clone()))?;
+            tally.probes.insert(probe, *count);
+        }
+        tally.faults = self.faults.clone();
+        tally.sometimes = self.sometimes.clone();
+        tally.failures = self.failures.clone();
+        for Shaped { rule, shape, seed, count } in &self.shapes {
+            tally.shapes.insert((rule.clone(), shape.clone()), (*seed, *count));
+        }
+        Ok(tally)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{OTHER, SAMPLE, find};
+    use crate::sweep::sweep;
+    use crate::target::Target;
+    use std::sync::atomic::AtomicBool;
+
+    fn shard(target: &'static Target, seeds: u64, shard: (u64, u64)) -> Sheet {
+        let search = Search::new(target, Strategy::Swarm, None);
+        let order = Order {
+            search,
+            seeds: 0..seeds,
+            shard,
+            jobs: 1,
+            require_probes: false,
+            count_transitions: false,
+        };
+        let tally = sweep(&order, &AtomicBool::new(false), &|_, _| {});
+        Sheet::of(&order, &tally)
+    }
+
+    fn named(sheets: &[Sheet]) -> Shards {
+        sheets.iter().zip('a'..).map(|(sheet, file)| (file.to_string(), vec![sheet.clone()])).collect()
+    }
+
+    fn refused(sheets: &[Sheet]) -> String {
+        merge(&named(sheets), find).err().map_or("they add up".to_owned(), |error| error.to_string())
+    }
+
+    #[test]
+    fn shards_in_any_order_add_up_to_the_sweep() {
+        let whole = shard(&SAMPLE, 31, (0, 1));
+        let mut shards: Vec<Sheet> = (0..4).map(|i| shard(&SAMPLE, 31, (i, 4))).collect();
+        shards.reverse();
+        let merged = merge(&named(&shards), find).expect("they are of one sweep");
+        let [(order, tally)] = &merged[..] else { panic!("one workload") };
+        assert_eq!(Sheet::of(order, tally), whole);
+        let text = serde_json::to_string(&whole).expect("it is plain data");
+        assert_eq!(serde_json::from_str::<Sheet>(&text).expect("its own text"), whole);
+    }
+
+    #[test]
+    fn shards_that_are_not_of_one_sweep_do_not_add_up() {
+        let [a, b] = [0, 1].map(|i| shard(&SAMPLE, 10, (i, 2)));
+        assert_eq!(refused(&[a.clone(), b.clone()]), "they add up");
+        assert_eq!(refused(std::slice::from_ref(&b)), "shard 0/2 is missing");
+        assert_eq!(refused(&[a.clone(), b.clone(), a.clone()]), "a and c are both shard 0/2");
+        let differ = |other: Sheet| refused(&[a.clone(), other]);
+        let not_one = |what: &str| format!("a and b are not of one sweep: they differ in {what}");
+        assert_eq!(differ(shard(&OTHER, 10, (1, 2))), not_one("their workloads"));
+        assert_eq!(differ(shard(&SAMPLE, 11, (1, 2))), not_one("the seeds"));
+        assert_eq!(differ(shard(&SAMPLE, 10, (1, 3))), not_one("the number of shards"));
+        let asked = |change: fn(&mut Asked)| {
+            let mut other = b.clone();
+            change(&mut other.asked);
+            differ(other)
+        };
+        assert_eq!(asked(|asked| asked.version = "9".into()), not_one("the program that made them"));
+        assert_eq!(asked(|asked| asked.code = "0".into()), not_one("the program that made them"));
+        assert_eq!(asked(|asked| asked.plan = Some(Plan::calm())), not_one("the plan"));
+        assert_eq!(asked(|asked| asked.strategy = "uniform".into()), not_one("the strategy"));
+        let mut stopped = b.clone();
+        stopped.tally.runs = 3;
+        assert_eq!(differ(stopped), "b was stopped: of sample it has 3 of 5 runs");
+        let mut foreign = b.clone();
+        foreign.tally.rules.insert("XX-1".into(), (1, "pass".into()));
+        assert_eq!(differ(foreign), r#"b has a rule "XX-1", which does not exist here"#);
+    }
+}

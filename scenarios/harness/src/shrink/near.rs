@@ -1,0 +1,88 @@
+//! The run nearest to the smallest failure that does not fail, and where the two part.
+
+use super::Failure;
+use super::deviation::{Deviation, Sparse};
+use super::search::Search;
+use crate::plan::Plan;
+use std::fmt;
+use zk_checker::Verdict;
+use zk_checker::history::History;
+use zk_report::trace;
+
+/// A run that does not fail, next to one that does.
+#[derive(Debug)]
+pub struct Near {
+    /// What was drawn, decided, and came.
+    pub passing: Failure,
+    /// What it lacks: one choice of the failing run, which is calm here; or nothing, if its plan is smaller.
+    pub without: Option<Deviation>,
+}
+
+impl Search {
+    /// Looks for it: one choice less, a fault before anything else; or else a plan a step smaller. It costs a run for each
+    /// choice, whatever is left of those that the search was given.
+    pub(super) fn near(&self) -> Option<Near> {
+        let best = &self.best;
+        let (faults, others): (Vec<&Deviation>, Vec<&Deviation>) =
+            best.deviations.iter().rev().partition(|one| one.is_fault());
+        for without in faults.into_iter().chain(others) {
+            let left: Vec<Deviation> =
+                best.deviations.iter().filter(|one| *one != without).copied().collect();
+            if let Some(passing) = self.passing(&best.plan, &left) {
+                return Some(Near { passing, without: Some(*without) });
+            }
+        }
+        let Plan { clients, rounds, .. } = best.plan;
+        let smaller = [(clients - 1, rounds), (clients, rounds - 1)];
+        let mut plans = smaller.into_iter().filter(|(clients, rounds)| *clients > 0 && *rounds > 0);
+        plans.find_map(|(clients, rounds)| {
+            let plan = Plan { clients, rounds, ..best.plan.clone() };
+            self.passing(&plan, &best.deviations).map(|passing| Near { passing, without: None })
+        })
+    }
+
+    fn passing(&self, plan: &Plan, deviations: &[Deviation]) -> Option<Failure> {
+        let run = Failure::of(self.target, plan, Sparse::new(deviations)).ok()?;
+        (run.run.verdict() < Verdict::Unknown).then_some(run)
+    }
+}
+
+/// Where two runs part, as lines of their traces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parting {
+    /// What both have, just before.
+    pub before: Vec<String>,
+    /// How the failing one goes on.
+    pub failing: Vec<String>,
+    /// How the passing one goes on.
+    pub passing: Vec<String>,
+}
+
+/// How many lines are shown before the parting, and after it of each side.
+const BEFORE: usize = 3;
+const AFTER: usize = 6;
+
+impl Parting {
+    /// Of two histories.
+    pub fn of(failing: &History, passing: &History) -> Parting {
+        let (failing, passing) = (trace::print(failing, &[]), trace::print(passing, &[]));
+        let alike = failing.lines().zip(passing.lines()).take_while(|(one, other)| one == other).count();
+        let lines = |text: &str, from: usize, count: usize| {
+            text.lines().skip(from).take(count).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let before = alike.saturating_sub(BEFORE);
+        Parting {
+            before: lines(&failing, before, alike - before),
+            failing: lines(&failing, alike, AFTER),
+            passing: lines(&passing, alike, AFTER),
+        }
+    }
+}
+
+impl fmt::Display for Parting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.before.iter().try_for_each(|line| writeln!(f, "    {line}"))?;
+        self.failing.iter().try_for_each(|line| writeln!(f, "  ✗ {line}"))?;
+        self.passing.iter().try_for_each(|line| writeln!(f, "  ✓ {line}"))
+    }
+}

@@ -1,0 +1,251 @@
+//! Where a story is played: named clients on a calm network, and faults by the word.
+//!
+//! A story is a script that reads aloud. Its clients do one thing at a time, each in a process of its own; what happens
+//! between two steps of the script is settled before the next begins.
+//!
+//! What any client does is [`Actor::does`]: an operation of a recipe, in the client's own process and in the journal. What it
+//! holds is a [`Holding`](hold::Holding). A recipe's own words are up to whoever writes its stories. Faults are in
+//! [`faults`]: what strikes a client is a method on it, what strikes servers or znodes is one on the [`Stage`].
+
+pub mod faults;
+pub mod hold;
+
+use crate::client::{Client, SimProcess};
+use crate::journal::Journal;
+use crate::operation::{self, Call, Ended, nothing};
+use crate::run::header;
+use sim_zk::{Config, End, Finished, Sim, SimClient, choose::Calm};
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+use zk_checker::history::{FaultKind, History, Names, Object, OpId, What};
+use zk_checker::{Report, RuleId, RuleSet, Verdict};
+use zk_recipes::zk::Error;
+
+/// A story that can be told by name.
+pub struct Story {
+    /// What to call it.
+    pub name: &'static str,
+    /// Its title: what is the case when it has been told.
+    pub title: &'static str,
+    /// Two sentences.
+    pub about: &'static str,
+    /// What is played on, as it is declared to the checker.
+    pub objects: fn(&mut Names) -> Vec<Object>,
+    /// How many servers there are. The first client begins at the first, the second at the second, and so on.
+    pub servers: u8,
+    /// The script.
+    pub script: fn(Stage) -> Script,
+    /// What must have happened, or the story has missed its point.
+    pub point: fn(&Told) -> Vec<(&'static str, bool)>,
+    /// Rules that must come out as given; every other must not fail.
+    pub verdicts: &'static [(RuleId, Verdict)],
+}
+
+impl Story {
+    /// A story of one's own code, on one server. Its `point` and `verdicts` are given by `Story { point, verdicts,
+    /// ..Story::own(…) }`.
+    pub const fn own(
+        name: &'static str,
+        objects: fn(&mut Names) -> Vec<Object>,
+        script: fn(Stage) -> Script,
+    ) -> Story {
+        Story {
+            name,
+            title: "",
+            about: "",
+            objects,
+            servers: 1,
+            script,
+            point: |_| Vec::new(),
+            verdicts: &[],
+        }
+    }
+}
+
+/// A script that is being played.
+pub type Script = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A story that has been told.
+pub struct Told {
+    /// What happened.
+    pub history: History,
+    /// What the script said, and before which event.
+    pub steps: Vec<(usize, String)>,
+    /// What was judged.
+    pub report: Report,
+    /// The hash over all of it.
+    pub hash: u128,
+    /// Whether the script came to its end.
+    pub end: End,
+}
+
+impl Told {
+    /// How many events are like that.
+    pub fn count(&self, like: impl Fn(&What) -> bool) -> usize {
+        self.history.events.iter().filter(|event| like(&event.what)).count()
+    }
+
+    /// Whether a fault of that kind struck.
+    pub fn struck(&self, wanted: FaultKind) -> bool {
+        self.count(|what| matches!(what, What::Fault { kind, .. } if *kind == wanted)) > 0
+    }
+}
+
+/// The session timeout of a story's clients.
+pub const TIMEOUT: Duration = Duration::from_secs(6);
+
+/// Tells a story, and says in which ways it failed.
+pub fn tell(story: &Story) -> (Told, Vec<String>) {
+    tell_by(story, &RuleSet::all())
+}
+
+/// As [`tell`], judged by these rules alone: for a story of code that is none of the library's recipes.
+pub fn tell_by(story: &Story, rules: &RuleSet) -> (Told, Vec<String>) {
+    let config = Config::default().with_servers(story.servers);
+    let mut names = Names::default();
+    let objects = (story.objects)(&mut names);
+    let journal = Journal::new(header(&config, TIMEOUT), names, objects);
+    let script = story.script;
+    let run = Sim::run(config, Duration::from_secs(600), Calm, journal, move |sim| async move {
+        script(Stage { sim: sim.clone() }).await;
+        sim.quiet().await;
+        sim.witness::<Journal, _>(|journal, at| journal.quiesce(at));
+    });
+    let Finished { end, witness, .. } = run;
+    let steps = witness.steps().to_vec();
+    let (history, hash) = witness.finish();
+    let report = zk_checker::judge(&history, rules);
+    let told = Told { history, steps, report, hash, end };
+    let mut wrong = Vec::new();
+    if told.end != End::Done {
+        wrong.push(format!("the script did not come to its end: {:?}", told.end));
+    }
+    for (what, happened) in (story.point)(&told) {
+        if !happened {
+            wrong.push(format!("the story misses its point: {what}"));
+        }
+    }
+    for (rule, verdict) in story.verdicts {
+        let found = told.report.of(*rule);
+        if found != *verdict {
+            wrong.push(format!("{} came out as {found:?}, not as {verdict:?}", rule.name()));
+        }
+    }
+    if told.report.verdict() >= Verdict::Unknown {
+        wrong.push(told.report.to_string());
+    }
+    (told, wrong)
+}
+
+/// Where a story is played.
+#[derive(Clone)]
+pub struct Stage {
+    sim: Sim,
+}
+
+impl Stage {
+    /// The simulation.
+    pub fn sim(&self) -> &Sim {
+        &self.sim
+    }
+
+    /// Says what comes next.
+    pub fn step(&self, text: &str) {
+        self.sim.witness::<Journal, _>(|journal, _| journal.step(text));
+    }
+
+    /// A client with a session.
+    pub async fn client(&self, name: &str) -> Actor {
+        let process = self.sim.process(name);
+        self.sim.witness::<Journal, _>(|journal, _| journal.name_client(process.id().into(), name));
+        let process = SimProcess { sim: self.sim.clone(), process, timeout: TIMEOUT };
+        let zk = process.open().await.expect("a calm network opens a session");
+        Actor { process, zk }
+    }
+
+    /// Lets everything under way come to rest, and every fault that lasts run out.
+    pub async fn settle(&self) {
+        self.sim.quiet().await;
+    }
+
+    /// Lets everybody send what was just begun, before any of it arrives.
+    pub async fn is_sent(&self) {
+        self.sim.stalled().await;
+    }
+}
+
+/// A client of a story.
+#[derive(Clone)]
+pub struct Actor {
+    process: SimProcess,
+    zk: SimClient,
+}
+
+impl Actor {
+    /// Its session, for what is no operation: looking around, say.
+    pub fn zk(&self) -> &SimClient {
+        &self.zk
+    }
+
+    /// Its process, as a workload sees it.
+    pub fn process(&self) -> &SimProcess {
+        &self.process
+    }
+
+    /// Begins an operation in the client's own process, which `work` makes in its session. What comes of it is the future's:
+    /// one whose process dies is cancelled.
+    pub fn does<T, F, W>(&self, call: Call, work: W) -> impl Future<Output = Ended<T>> + Send + use<T, F, W>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+        W: FnOnce(SimClient) -> F + Send + 'static,
+    {
+        self.does_and_then(call, nothing, work, |_, _, value| value)
+    }
+
+    /// As [`does`](Self::does): `given` writes into the journal what the caller gives, right behind the call, and `then`
+    /// is what the client does with what the recipe gave, at the same instant and before anybody else does anything.
+    pub fn does_and_then<T, R, F, W, G, N>(
+        &self,
+        call: Call,
+        given: G,
+        work: W,
+        then: N,
+    ) -> impl Future<Output = Ended<R>> + Send + use<T, R, F, W, G, N>
+    where
+        T: Send + 'static,
+        R: Send + 'static,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+        W: FnOnce(SimClient) -> F + Send + 'static,
+        G: FnOnce(&mut Journal, u64, OpId) + Send + 'static,
+        N: FnOnce(&Actor, OpId, T) -> R + Send + 'static,
+    {
+        let actor = self.clone();
+        let doing = self.process.process.spawn(async move {
+            let zk = actor.zk.clone();
+            let (op, ended) = operation::operation(&actor.process, call, given, || work(zk)).await;
+            match ended {
+                Ended::Done(value) => Ended::Done(then(&actor, op, value)),
+                Ended::Failed(error) => Ended::Failed(error),
+                Ended::Cancelled => Ended::Cancelled,
+            }
+        });
+        async move { doing.await.unwrap_or(Ended::Cancelled) }
+    }
+
+    /// Writes into the journal.
+    pub fn journal<R>(&self, write: impl FnOnce(&mut Journal, u64) -> R) -> R {
+        self.process.journal(write)
+    }
+
+    /// Its number in the journal.
+    pub fn number(&self) -> u16 {
+        self.process.number()
+    }
+
+    /// Lets time pass, by the client's own clock.
+    pub async fn waits(&self, time: Duration) {
+        self.process.sleep(time).await;
+    }
+}

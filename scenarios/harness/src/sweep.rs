@@ -1,0 +1,266 @@
+//! Many seeds of a workload, on as many threads as there are cores: each run alone in its world, the results counted.
+
+use crate::coverage::{self, Transition};
+use crate::journal::fault_kind;
+use crate::run::{self, Run};
+use crate::shape::Shape;
+use crate::strategy::Search;
+use sim_zk::fault::Fault;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use zk_checker::history::FaultKind;
+use zk_checker::{Probe, RuleId, Verdict};
+
+/// What to sweep.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// What to run, and in which way.
+    pub search: Search,
+    /// Which seeds.
+    pub seeds: Range<u64>,
+    /// Which of them: every `shard.1`-th, beginning with the `shard.0`-th.
+    pub shard: (u64, u64),
+    /// How many threads.
+    pub jobs: usize,
+    /// Whether everything must be seen that the workload must be able to reach, however few seeds there are.
+    pub require_probes: bool,
+    /// Whether the [transitions](coverage) are counted that runs have met.
+    pub count_transitions: bool,
+}
+
+/// From so many runs on a workload must have reached whatever it must be able to reach.
+const REACHED_WITHIN: u64 = 10_000;
+
+impl Order {
+    /// How many runs there are to make.
+    pub fn runs(&self) -> u64 {
+        let seeds = self.seeds.end.saturating_sub(self.seeds.start);
+        seeds.saturating_sub(self.shard.0).div_ceil(self.shard.1)
+    }
+}
+
+/// For each rule that was broken: the smallest seed and how many.
+pub type Failures = BTreeMap<String, (u64, u64)>;
+
+/// How a run that panicked is counted.
+pub const PANIC: &str = "panic";
+
+/// What a sweep came to.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Runs made.
+    pub runs: u64,
+    /// Runs with each verdict.
+    pub verdicts: BTreeMap<Verdict, u64>,
+    /// How often each rule was put to the test, and its worst verdict.
+    pub rules: BTreeMap<RuleId, (u64, Verdict)>,
+    /// How often each kind of fault struck.
+    pub faults: BTreeMap<FaultKind, u64>,
+    /// How often each of the things was seen that ZooKeeper does not exclude.
+    pub probes: BTreeMap<Probe, u64>,
+    /// How often each of those things came about that the workload says come about in some runs.
+    pub sometimes: BTreeMap<String, u64>,
+    /// What failed.
+    pub failures: Failures,
+    /// The same for each rule and [`Shape`]; runs that panicked have none.
+    pub shapes: BTreeMap<(String, Shape), (u64, u64)>,
+    /// Events recorded.
+    pub events: u64,
+    /// Steps made.
+    pub steps: u64,
+    /// Simulated microseconds.
+    pub sim_us: u64,
+    /// The longest time in any run in which no round ended although no fault struck, in simulated microseconds.
+    pub longest_lull_us: u64,
+    /// The transitions that runs have met, if they are counted.
+    pub transitions: BTreeSet<Transition>,
+}
+
+impl Tally {
+    fn add(&mut self, seed: u64, run: &Run) {
+        self.runs += 1;
+        let verdict = run.verdict();
+        *self.verdicts.entry(verdict).or_default() += 1;
+        for row in &run.report.rows {
+            let entry = self.rules.entry(row.rule).or_insert((0, Verdict::Vacuous));
+            entry.0 += u64::from(row.premises);
+            entry.1 = entry.1.join(row.verdict);
+        }
+        for kind in run.faults() {
+            *self.faults.entry(kind).or_default() += 1;
+        }
+        for probe in Probe::ALL {
+            *self.probes.entry(*probe).or_default() += u64::from(run.report.metrics.reached(*probe));
+        }
+        for what in &run.sometimes {
+            *self.sometimes.entry((*what).to_owned()).or_default() += 1;
+        }
+        self.longest_lull_us = self.longest_lull_us.max(run.longest_lull_us);
+        if verdict >= Verdict::Unknown {
+            let what = what_failed(run);
+            count(&mut self.shapes, (what.clone(), Shape::of(run)), (seed, 1));
+            self.failed(what, seed);
+        }
+        self.events += run.history.events.len() as u64;
+        self.steps += run.steps;
+        self.sim_us += run.sim_us;
+    }
+
+    fn add_panic(&mut self, seed: u64) {
+        self.runs += 1;
+        *self.verdicts.entry(Verdict::Fail).or_default() += 1;
+        self.failed(PANIC.to_owned(), seed);
+    }
+
+    fn failed(&mut self, what: String, seed: u64) {
+        count(&mut self.failures, what, (seed, 1));
+    }
+
+    /// Adds another one.
+    pub fn merge(&mut self, other: Tally) {
+        self.runs += other.runs;
+        for (verdict, count) in other.verdicts {
+            *self.verdicts.entry(verdict).or_default() += count;
+        }
+        for (rule, (premises, verdict)) in other.rules {
+            let entry = self.rules.entry(rule).or_insert((0, Verdict::Vacuous));
+            *entry = (entry.0 + premises, entry.1.join(verdict));
+        }
+        for (kind, count) in other.faults {
+            *self.faults.entry(kind).or_default() += count;
+        }
+        for (probe, count) in other.probes {
+            *self.probes.entry(probe).or_default() += count;
+        }
+        for (what, count) in other.sometimes {
+            *self.sometimes.entry(what).or_default() += count;
+        }
+        self.longest_lull_us = self.longest_lull_us.max(other.longest_lull_us);
+        self.transitions.extend(other.transitions);
+        for (what, failures) in other.failures {
+            count(&mut self.failures, what, failures);
+        }
+        for (shape, failures) in other.shapes {
+            count(&mut self.shapes, shape, failures);
+        }
+        self.events += other.events;
+        self.steps += other.steps;
+        self.sim_us += other.sim_us;
+    }
+
+    /// Kinds of fault that were to strike and never did.
+    pub fn never_struck(&self, order: &Order) -> Vec<Fault> {
+        let struck = |fault: &Fault| self.faults.contains_key(&fault_kind(*fault));
+        order.search.kinds().into_iter().filter(|fault| !struck(fault)).collect()
+    }
+
+    /// Rules that the workload is there to test, and that never had anything to say.
+    pub fn not_put_to_the_test(&self, order: &Order) -> Vec<RuleId> {
+        let tested = |rule: &RuleId| self.rules.get(rule).is_some_and(|(premises, _)| *premises > 0);
+        order.search.target.required.iter().copied().filter(|rule| !tested(rule)).collect()
+    }
+
+    /// What the workload must be able to reach and never did. Few seeds need not reach everything: that is only asked of
+    /// sweeps of 10,000 and more, or by [`Order::require_probes`].
+    pub fn unreached(&self, order: &Order) -> Vec<Probe> {
+        if !order.require_probes && self.runs < REACHED_WITHIN {
+            return Vec::new();
+        }
+        let reached = |probe: &Probe| self.probes.get(probe).is_some_and(|count| *count > 0);
+        order.search.target.must_reach.iter().copied().filter(|probe| !reached(probe)).collect()
+    }
+
+    /// What the workload says comes about in some runs and never did: asked for as in [`Tally::unreached`].
+    pub fn never_came_about(&self, order: &Order) -> Vec<&'static str> {
+        // A broken recipe draws only the faults that trigger it.
+        if order.search.target.is_broken() || (!order.require_probes && self.runs < REACHED_WITHIN) {
+            return Vec::new();
+        }
+        let declared = order.search.target.stated.sometimes.iter().copied();
+        declared.filter(|what| !self.sometimes.contains_key(*what)).collect()
+    }
+
+    /// Rules that never had anything to say.
+    pub fn never_tested(&self) -> Vec<RuleId> {
+        self.rules.iter().filter(|(_, (premises, _))| *premises == 0).map(|(rule, _)| *rule).collect()
+    }
+
+    /// The verdict of the whole sweep. One in which a kind of fault never struck, a required rule never had anything to
+    /// say, or something was never reached that must be, proves nothing.
+    pub fn verdict(&self, order: &Order) -> Verdict {
+        let worst = self.verdicts.keys().max().copied().unwrap_or(Verdict::Vacuous);
+        let unproved = !self.never_struck(order).is_empty()
+            || !self.not_put_to_the_test(order).is_empty()
+            || !self.unreached(order).is_empty()
+            || !self.never_came_about(order).is_empty();
+        if worst < Verdict::Unknown && unproved { Verdict::Vacuous } else { worst }
+    }
+}
+
+/// Counts failures of a kind: the smallest seed, and how many.
+fn count<K: Ord>(failures: &mut BTreeMap<K, (u64, u64)>, kind: K, (seed, more): (u64, u64)) {
+    let entry = failures.entry(kind).or_insert((seed, 0));
+    *entry = (entry.0.min(seed), entry.1 + more);
+}
+
+/// The rule that a run broke, or in what other way it failed.
+pub fn what_failed(run: &Run) -> String {
+    match run.report.first() {
+        _ if run.panic.is_some() => PANIC.to_owned(),
+        Some(finding) => finding.rule.name().to_owned(),
+        None => run.hang().map_or("unknown", run::Hang::name).to_owned(),
+    }
+}
+
+/// Sees the run of a seed, or what it said when it panicked.
+pub type Each<'a> = dyn Fn(u64, Result<&Run, &str>) + Sync + 'a;
+
+/// Runs the seeds. `each` sees every run (on the thread that made it); `stop` ends the sweep early.
+///
+/// The tally does not depend on how many threads there are.
+pub fn sweep(order: &Order, stop: &AtomicBool, each: &Each<'_>) -> Tally {
+    let total = Mutex::new(Tally::default());
+    let search = &order.search;
+    let seeds = order.seeds.start.saturating_add(order.shard.0)..order.seeds.end;
+    on_threads(seeds, order.shard.1, order.jobs, &|seed| {
+        let mut tally = Tally::default();
+        // Where there is nothing more to enumerate, there is no run of that number.
+        let Some(attempt) = search.attempt(seed) else { return false };
+        match attempt.run_caught(search.target) {
+            Ok(run) => {
+                tally.add(seed, &run);
+                if order.count_transitions {
+                    tally.transitions = coverage::transitions(&run.history);
+                }
+                each(seed, Ok(&run));
+            }
+            Err(panic) => {
+                tally.add_panic(seed);
+                each(seed, Err(&panic));
+            }
+        }
+        total.lock().expect("a thread that panicked ends the sweep").merge(tally);
+        !stop.load(Ordering::Relaxed)
+    });
+    total.into_inner().expect("all threads are done")
+}
+
+/// Does the work of every `step`-th seed, in their order, on as many threads; no more once one of them says that it is
+/// enough.
+pub fn on_threads(seeds: Range<u64>, step: u64, jobs: usize, work: &(dyn Fn(u64) -> bool + Sync)) {
+    let next = AtomicU64::new(seeds.start);
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(step, Ordering::Relaxed);
+                    if seed >= seeds.end || !work(seed) {
+                        break;
+                    }
+                }
+            });
+        }
+    });
+}

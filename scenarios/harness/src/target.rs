@@ -1,0 +1,163 @@
+//! Something that can be run by name: a workload, or a recipe that is broken on purpose, as a plain description. It lists
+//! nobody: who has names to look up brings a [`Lookup`].
+
+use crate::caught::Caught;
+use crate::client::SimProcess;
+use crate::pace::Pace;
+use crate::plan::Plan;
+use futures_util::future::BoxFuture;
+use sim_zk::fault::Fault;
+use sim_zk::quirk::Quirk;
+use std::fmt;
+use std::ops::Range;
+use std::time::Duration;
+use zk_checker::history::{Kind, Names, Object, Sym};
+use zk_checker::{Probe, RuleId, RuleSet};
+
+/// A workload of a recipe, right or wrong. Two of the same name are the same.
+pub struct Target {
+    /// What to call it.
+    pub name: &'static str,
+    /// One line.
+    pub about: &'static str,
+    /// For a broken recipe, how it must be caught.
+    pub caught_by: Option<Caught>,
+    /// The kinds of fault that its plans draw from. For a broken recipe only those that trigger it, so that nothing else
+    /// hides its own; for a workload all.
+    pub faults: &'static [Fault],
+    /// The plan that a seed draws for it.
+    pub plan: fn(u64) -> Plan,
+    /// What it works on, as it is declared to the checker; [`ObjectId`](zk_checker::history::ObjectId)s count from 0 in
+    /// this order.
+    pub objects: fn(&mut Names, &Setting) -> Vec<Object>,
+    /// One client's part in the simulation.
+    pub sim: Part<SimProcess>,
+    /// Rules that a sweep must put to the test, or it has proved nothing.
+    pub required: &'static [RuleId],
+    /// What a long sweep of it must see at least once, or the simulation is too kind.
+    pub must_reach: &'static [Probe],
+    /// What is wrong with the world that it runs in, if anything.
+    pub quirk: Option<Quirk>,
+    /// What its runs owe beside what the rules say.
+    pub stated: &'static Stated,
+}
+
+/// Finds a target by its name.
+pub type Lookup = fn(&str) -> Option<&'static Target>;
+
+/// What a workload states of its runs, beside what the rules say of them.
+#[derive(Debug)]
+pub struct Stated {
+    /// Once no fault strikes any more, some client comes to the end of a round within so much simulated time, or all are
+    /// done: a run in which that takes longer hangs, and has failed.
+    pub finishes_within: Duration,
+    /// The rules that judge its runs, if not all do: code that is none of the library's recipes has promises of its own.
+    pub rules: Option<&'static [RuleId]>,
+    /// What must come about in some of its runs: see [`sometimes!`](crate::sometimes).
+    pub sometimes: &'static [&'static str],
+}
+
+/// What one client does: the rounds of those numbers, and after each it says how many are done.
+pub type Part<C> = fn(C, Setting, Range<u32>, Done) -> BoxFuture<'static, ()>;
+
+/// Is told how many rounds are done.
+pub type Done = Box<dyn Fn(u32) + Send>;
+
+/// What a workload knows of its run.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// How many clients there are.
+    pub clients: u8,
+    /// How many rounds each of them makes. On a real server nobody knows that before the time is over; all make as many.
+    pub rounds: u32,
+    /// The session timeout that they ask for.
+    pub timeout: Duration,
+    /// How long things take.
+    pub pace: Pace,
+}
+
+impl Setting {
+    /// Of a simulated run.
+    pub fn simulated(plan: &Plan) -> Setting {
+        Setting {
+            clients: plan.clients,
+            rounds: plan.rounds,
+            timeout: Duration::from_millis(plan.timeout_ms),
+            pace: Pace::SIMULATED,
+        }
+    }
+
+    /// Something that is held and guards a resource, which refuses older tokens: as it is declared to the checker.
+    pub fn held(&self, kind: Kind, path: Sym) -> Object {
+        Object { margin: self.margin_us(), fenced: true, ..Object::plain(kind, path) }
+    }
+
+    /// A holder's margin before the end of its session, in microseconds.
+    pub fn margin_us(&self) -> u64 {
+        self.timeout.as_micros() as u64 / 10
+    }
+}
+
+impl Target {
+    /// Code of one's own: judged by what `stated` names, under all kinds of fault, and run in the simulation alone. Other
+    /// fields can be given by `Target { plan, ..Target::own(…) }`.
+    pub const fn own(
+        name: &'static str,
+        objects: fn(&mut Names, &Setting) -> Vec<Object>,
+        sim: Part<SimProcess>,
+        stated: &'static Stated,
+    ) -> Target {
+        let required = match stated.rules {
+            Some(rules) => rules,
+            None => &[],
+        };
+        Target {
+            name,
+            about: "",
+            caught_by: None,
+            faults: &Fault::ALL,
+            plan: Plan::drawn,
+            objects,
+            sim,
+            required,
+            must_reach: &[],
+            quirk: None,
+            stated,
+        }
+    }
+
+    /// What a mutant of that workload has in common with it; `name`, `about`, `caught_by`, `faults`, `plan` and `sim` are its
+    /// own, and given by `Target { name, …, ..Target::mutant_of(…) }`.
+    pub const fn mutant_of(right: &'static Target) -> Target {
+        Target { required: &[], must_reach: &[], ..*right }
+    }
+
+    /// The rules that judge its runs.
+    pub fn rules(&self) -> RuleSet {
+        self.stated.rules.map_or_else(RuleSet::all, RuleSet::only)
+    }
+
+    /// The plan that a seed draws for it.
+    pub fn plan(&self, seed: u64) -> Plan {
+        (self.plan)(seed)
+    }
+
+    /// Whether it is broken on purpose.
+    pub fn is_broken(&self) -> bool {
+        self.caught_by.is_some()
+    }
+}
+
+impl PartialEq for Target {
+    fn eq(&self, other: &Target) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Target {}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Target({})", self.name)
+    }
+}

@@ -1,0 +1,291 @@
+//! Your own coordination code under seeds: what a test of another crate calls.
+//!
+//! Such a test describes its code as a [`Target`], with [`Target::own`], and lets [`holds`] sweep it. A failure comes as a
+//! panic that tells the broken promise, the run made small, and its trace. [`tells`] plays a [`Story`] of it.
+//!
+//! [`prelude`] has the names that such a test needs.
+
+use crate::client::Client;
+use crate::holding::{Held, take_turn};
+use crate::rounds::rounds;
+use crate::run;
+use crate::shrink::{self, Shrunk};
+use crate::stage::{self, Story};
+use crate::strategy::{Search, Strategy};
+use crate::sweep::{self, Order, PANIC};
+use crate::target::{Done, Setting, Target};
+use std::fmt;
+use std::future::Future;
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+use zk_checker::history::ObjectId;
+use zk_checker::{RuleId, RuleSet, Verdict};
+use zk_recipes::zk::{Error, ZooKeeper};
+use zk_report::trace;
+
+/// What the test of one's own code names.
+pub mod prelude {
+    pub use crate::client::{Client, SimProcess};
+    pub use crate::holding::{Belief, Held};
+    pub use crate::operation::{Call, nothing, operation};
+    pub use crate::plan::Plan;
+    pub use crate::rounds::{Round, rounds};
+    pub use crate::stage::{Script, Stage, Story};
+    pub use crate::target::{Done, Setting, Stated, Target};
+    pub use futures_util::FutureExt;
+    pub use futures_util::future::BoxFuture;
+    pub use sim_zk::fault::Fault;
+    pub use zk_checker::history::{Kind, Names, Object, ObjectId, Verb, What};
+    pub use zk_checker::{RuleId, RuleSet, Verdict};
+}
+
+/// How many runs making a failure small may take.
+const SHRINKING_RUNS: u32 = 500;
+
+/// A failure of one's own code, made small.
+pub struct Failure {
+    target: &'static Target,
+    /// The first seed that fails.
+    pub seed: u64,
+    /// The rule that it breaks, or in what other way it fails.
+    pub what: String,
+    /// The first finding, in words.
+    pub finding: String,
+    /// The smallest run found that fails in the same way; none if the code panics before its clients begin.
+    pub shrunk: Option<Shrunk>,
+}
+
+impl Failure {
+    fn of(target: &'static Target, seed: u64) -> Failure {
+        let plan = target.plan(seed);
+        let run = match run::seed_caught(target, &plan, seed) {
+            Ok(run) => run,
+            Err(finding) => return Failure { target, seed, what: PANIC.to_owned(), finding, shrunk: None },
+        };
+        let first = run.report.findings.first().map(ToString::to_string);
+        let hang = || run.hang().map(|hang| hang.about().to_owned());
+        let panicked = run.panic.as_ref().map(ToString::to_string);
+        Failure {
+            target,
+            seed,
+            what: sweep::what_failed(&run),
+            finding: panicked.or(first).or_else(hang).unwrap_or_default(),
+            shrunk: shrink::shrink(target, &plan, run.choices, SHRINKING_RUNS).ok(),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}, seed {}: {}\n{}", self.target.name, self.seed, self.what, self.finding.trim_end())?;
+        writeln!(f, "again: ZKSIM_SEEDS={} cargo test", self.seed)?;
+        let Some(shrunk) = &self.shrunk else { return Ok(()) };
+        let size = shrunk.after();
+        let (clients, faults, choices) = (size.clients, size.faults, size.choices);
+        writeln!(f, "made small: clients {clients}, faults {faults}, choices {choices}")?;
+        f.write_str(&trace::print(&shrunk.failure.run.history, &[]))
+    }
+}
+
+/// The seeds that the variable `ZKSIM_SEEDS` names, as `17` or `0..100000`; without it the usual ones.
+///
+/// # Panics
+///
+/// If it says something else.
+pub fn seeds(usual: Range<u64>) -> Range<u64> {
+    std::env::var("ZKSIM_SEEDS").map_or(usual, |text| {
+        read(&text)
+            .unwrap_or_else(|| panic!("ZKSIM_SEEDS is {text:?}: it must be a seed or a range, as in 0..1000"))
+    })
+}
+
+fn read(text: &str) -> Option<Range<u64>> {
+    match text.split_once("..") {
+        Some((from, to)) => Some(from.parse().ok()?..to.parse().ok()?).filter(|range| !range.is_empty()),
+        None => text.parse().ok().and_then(|seed: u64| Some(seed..seed.checked_add(1)?)),
+    }
+}
+
+/// Runs the seeds, on all cores. The failure of the smallest seed, made small.
+///
+/// # Panics
+///
+/// If nothing failed and nothing was proved: a rule that the target requires was never put to the test.
+pub fn first_failure(target: &'static Target, seeds: Range<u64>) -> Option<Failure> {
+    let order = Order {
+        search: Search::new(target, Strategy::Swarm, None),
+        seeds,
+        shard: (0, 1),
+        jobs: std::thread::available_parallelism().map_or(1, usize::from),
+        require_probes: false,
+        count_transitions: false,
+    };
+    let tally = sweep::sweep(&order, &AtomicBool::new(false), &|_, _| {});
+    let first = tally.failures.values().map(|(seed, _)| *seed).min();
+    let untested = tally.not_put_to_the_test(&order);
+    assert!(
+        first.is_some() || untested.is_empty(),
+        "nothing was proved: no run puts {untested:?} to the test"
+    );
+    first.map(|seed| Failure::of(target, seed))
+}
+
+/// All runs of the seeds hold.
+///
+/// # Panics
+///
+/// If one does not: with the [`Failure`], in words.
+pub fn holds(target: &'static Target, seeds: Range<u64>) {
+    if let Some(failure) = first_failure(target, seeds) {
+        panic!("{failure}");
+    }
+}
+
+/// One client's part where something is held: round after round it asks, by `acquire`, for the first object that was
+/// declared, holds it and writes to the resource behind it for a while, and gives it back or simply drops it.
+pub async fn turns<C: Client, H: Held, F: Future<Output = Result<H, Error>> + Send>(
+    client: C,
+    setting: Setting,
+    numbers: Range<u32>,
+    done: Done,
+    acquire: impl Fn(C::Zk) -> F + Send + Sync,
+) {
+    let (client, pace, acquire) = (&client, setting.pace, &acquire);
+    let round = |zk: C::Zk, _| async move {
+        take_turn(client, zk.session(), ObjectId(0), pace, || acquire(zk.clone())).await
+    };
+    rounds(client, pace, numbers, done, round).await;
+}
+
+/// A story of one's own comes to its point, judged by the rules that its `verdicts` name.
+///
+/// # Panics
+///
+/// If it does not: with what is wrong, and its trace.
+pub fn tells(story: &Story) {
+    let rules: Vec<RuleId> = story.verdicts.iter().map(|&(rule, _)| rule).collect();
+    let (told, wrong) = stage::tell_by(story, &RuleSet::only(&rules));
+    assert!(
+        wrong.is_empty(),
+        "{}: {}\n{}{}",
+        story.name,
+        wrong.join("\n"),
+        trace::print(&told.history, &told.steps),
+        told.report
+    );
+}
+
+/// The run of a seed, a line a happening, and what the judge says of it.
+pub fn shown(target: &'static Target, seed: u64) -> (String, Verdict) {
+    let run = run::seed(target, &target.plan(seed), seed);
+    (format!("{}{}", trace::print(&run.history, &[]), run.report), run.verdict())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::SimProcess;
+    use crate::plan::Plan;
+    use crate::target::Stated;
+    use futures_util::FutureExt;
+    use futures_util::future::BoxFuture;
+    use sim_zk::SimClient;
+    use sim_zk::fault::Fault;
+    use std::time::Duration;
+    use zk_recipes::zk::Time;
+
+    #[test]
+    fn seeds_are_read_as_they_are_written() {
+        assert_eq!(read("17"), Some(17..18));
+        assert_eq!(read("3..9"), Some(3..9));
+        for wrong in ["", "x", "9..3", "3..", "-1"] {
+            assert_eq!(read(wrong), None, "{wrong:?}");
+        }
+    }
+
+    /// A client that asks in each round, and does `then` with its session, the round's number, and whether it was answered.
+    fn asking(
+        client: SimProcess,
+        setting: Setting,
+        numbers: Range<u32>,
+        done: Done,
+        then: fn(&SimClient, u32, bool),
+    ) -> BoxFuture<'static, ()> {
+        async move {
+            let client = &client;
+            let round = |zk: SimClient, number| async move {
+                let is_answered = zk.exists("/").await.is_ok();
+                then(&zk, number, is_answered);
+                crate::rounds::Round::Over
+            };
+            rounds(client, setting.pace, numbers, done, round).await;
+        }
+        .boxed()
+    }
+
+    /// Cannot stand that an answer is lost.
+    fn brittle(
+        client: SimProcess,
+        setting: Setting,
+        numbers: Range<u32>,
+        done: Done,
+    ) -> BoxFuture<'static, ()> {
+        asking(client, setting, numbers, done, |_, number, is_answered| {
+            assert!(is_answered, "no answer in round {number}");
+        })
+    }
+
+    static BRITTLE: Target = Target {
+        faults: &[Fault::ReplyLost, Fault::LinkHeld],
+        plan: |_| Plan::calm().with(&[Fault::ReplyLost, Fault::LinkHeld], 0.02),
+        ..Target::own("brittle", |_, _| Vec::new(), brittle, &CALM)
+    };
+    static CALM: Stated =
+        Stated { finishes_within: Duration::from_secs(60), rules: Some(&[]), sometimes: &[] };
+
+    #[test]
+    fn a_panic_is_a_failure_like_any_other() {
+        let failure = first_failure(&BRITTLE, 0..200).expect("an answer is lost");
+        assert_eq!(failure.what, PANIC);
+        assert!(failure.finding.contains("panicked: no answer in round"), "{}", failure.finding);
+        let shrunk = failure.shrunk.as_ref().expect("its choices are known");
+        let size = shrunk.after();
+        assert_eq!((size.clients, size.faults), (1, 1), "{failure}");
+        let again = crate::run::replay(&BRITTLE, &shrunk.failure.plan, shrunk.failure.run.choices.clone());
+        assert_eq!((again.hash, again.verdict()), (shrunk.failure.run.hash, Verdict::Fail));
+        assert_eq!(again.panic.expect("it panics again").client, "a");
+    }
+
+    /// Looks at its clock for ever when an answer is lost.
+    fn restless(
+        client: SimProcess,
+        setting: Setting,
+        numbers: Range<u32>,
+        done: Done,
+    ) -> BoxFuture<'static, ()> {
+        asking(
+            client,
+            setting,
+            numbers,
+            done,
+            |zk, _, is_answered| {
+                while !is_answered && zk.now() < Time::NEVER {}
+            },
+        )
+    }
+
+    static RESTLESS: Target = Target {
+        faults: BRITTLE.faults,
+        plan: BRITTLE.plan,
+        ..Target::own("restless", |_, _| Vec::new(), restless, &CALM)
+    };
+
+    #[test]
+    fn code_that_never_waits_again_is_a_failure_with_a_name_and_a_seed() {
+        let failure = first_failure(&RESTLESS, 0..200).expect("an answer is lost");
+        assert_eq!(failure.what, PANIC);
+        assert!(failure.finding.contains("without waiting for anything"), "{}", failure.finding);
+        let size = failure.shrunk.as_ref().expect("its choices are known").after();
+        assert_eq!((size.clients, size.faults), (1, 1), "{failure}");
+    }
+}

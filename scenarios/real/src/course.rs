@@ -1,0 +1,177 @@
+//! Several runs, one after the other, on the same servers: all workloads for their share of the time, or one for long.
+//!
+//! A run is judged when it is over, from its history, which lies in memory until then. So what takes long is a course of legs,
+//! each of which is a run of its own: healed, looked at, judged and forgotten.
+
+use crate::figures::Figures;
+use crate::run::Outcome;
+use crate::target::RealTarget;
+use crate::vitals::{Left, Memory, resident_kib};
+use std::time::Duration;
+use zk_checker::Verdict;
+
+/// No run is longer.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// The same of one in which little happens.
+const LONGEST_OF_LONG: Duration = Duration::from_secs(600);
+
+/// Such a one shows nothing in less.
+const LEAST_OF_LONG: Duration = Duration::from_secs(60);
+
+/// Those that show something within their share of the time.
+pub fn worth_it(targets: &[&'static RealTarget], length: Duration) -> Vec<&'static RealTarget> {
+    let share = length / u32::try_from(targets.len().max(1)).unwrap_or(u32::MAX);
+    targets.iter().copied().filter(|target| !target.is_long || share >= LEAST_OF_LONG).collect()
+}
+
+/// One run of a course.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leg {
+    /// The workload.
+    pub target: &'static RealTarget,
+    /// How long it goes on.
+    pub length: Duration,
+    /// What its clients draw from, and those who hurt them. The seeds of legs follow each other.
+    pub seed: u64,
+}
+
+/// The legs of a course: every workload in turn, until each has had its share of the time.
+pub fn legs(targets: &[&'static RealTarget], length: Duration, seed: u64) -> Vec<Leg> {
+    let share = length / u32::try_from(targets.len().max(1)).unwrap_or(u32::MAX);
+    let turns_of = |target: &RealTarget| {
+        let longest = if target.is_long { LONGEST_OF_LONG } else { LONGEST };
+        u32::try_from(share.as_millis().div_ceil(longest.as_millis()).max(1)).unwrap_or(u32::MAX)
+    };
+    let turns = targets.iter().map(|target| turns_of(target)).max().unwrap_or(0);
+    let turn = |turn| targets.iter().copied().filter(move |target| turn < turns_of(target));
+    let leg =
+        |(number, target)| Leg { target, length: share / turns_of(target), seed: seed.wrapping_add(number) };
+    (0..).zip((0..turns).flat_map(turn)).map(leg).collect()
+}
+
+/// What the legs of a course came to, together.
+#[derive(Debug)]
+pub struct Total {
+    /// The worst verdict.
+    pub verdict: Verdict,
+    /// How many legs were made.
+    pub runs: u32,
+    /// How many broke a promise.
+    pub failed: u32,
+    /// How many proved nothing.
+    pub vacuous: u32,
+    /// How often a client went through a recipe.
+    pub rounds: u64,
+    /// How long the clients worked.
+    pub worked: Duration,
+    /// What they did, and what was done to them.
+    pub figures: Figures,
+    /// The most that was left of any leg.
+    pub left: Left,
+    /// How much memory was in use.
+    pub memory: Memory,
+    /// How many znodes there are on all servers that were not there at the begin.
+    pub znodes: Option<u64>,
+}
+
+impl Default for Total {
+    fn default() -> Total {
+        Total {
+            verdict: Verdict::Vacuous,
+            runs: 0,
+            failed: 0,
+            vacuous: 0,
+            rounds: 0,
+            worked: Duration::ZERO,
+            figures: Figures::default(),
+            left: Left::default(),
+            memory: Memory::default(),
+            znodes: None,
+        }
+    }
+}
+
+impl Total {
+    /// Looks at the end whether anything has grown.
+    pub fn see(&mut self, tenth_kib: Option<u64>, znodes: Option<u64>, znodes_at_first: Option<u64>) {
+        self.memory.tenth_kib = tenth_kib;
+        self.memory.end_kib = resident_kib();
+        self.znodes = znodes.zip(znodes_at_first).map(|(now, then)| now.saturating_sub(then));
+    }
+
+    /// What the course itself has left on the servers, if it did.
+    pub fn leak(&self) -> Option<String> {
+        let znodes = self.znodes.filter(|&znodes| znodes > 0)?;
+        Some(format!("{znodes} znodes, on all servers together, were left when everything was taken away"))
+    }
+
+    /// Adds a leg with its verdict.
+    pub fn add(&mut self, outcome: &Outcome, verdict: Verdict) {
+        self.verdict = self.verdict.join(verdict);
+        self.runs += 1;
+        self.failed += u32::from(verdict == Verdict::Fail);
+        let proves_nothing = verdict == Verdict::Unknown || !outcome.report.unproved.is_empty();
+        self.vacuous += u32::from(proves_nothing && verdict != Verdict::Fail);
+        self.rounds += outcome.rounds;
+        self.worked += outcome.worked;
+        self.figures = self.figures.plus(&Figures::of(&outcome.history));
+        self.left = self.left.or_more(outcome.left);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+    use std::future::ready;
+    use zk_harness::target::{Stated, Target};
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    static STATED: Stated = Stated { finishes_within: SECOND, rules: None, sometimes: &[] };
+
+    const fn target(name: &'static str) -> Target {
+        Target::own(name, |_, _| Vec::new(), |_, _, _, _| ready(()).boxed(), &STATED)
+    }
+
+    const fn real(target: &'static Target, is_long: bool) -> RealTarget {
+        RealTarget { target, part: |_, _, _, _| ready(()).boxed(), required: &[], is_long }
+    }
+
+    static TARGETS: [Target; 3] = [target("lock"), target("queue"), target("long-holds")];
+    static REAL: [RealTarget; 3] =
+        [real(&TARGETS[0], false), real(&TARGETS[1], false), real(&TARGETS[2], true)];
+
+    fn of(names: &[&str], seconds: u32, seed: u64) -> Vec<(&'static str, u64, Duration)> {
+        let named = |name: &&str| REAL.iter().find(|real| real.name() == *name).expect("it is one of them");
+        let targets: Vec<_> = names.iter().map(named).collect();
+        let legs = legs(&targets, SECOND * seconds, seed);
+        legs.into_iter().map(|leg| (leg.target.name(), leg.seed, leg.length)).collect()
+    }
+
+    #[test]
+    fn what_is_short_is_one_run_and_what_is_long_is_several() {
+        assert_eq!(of(&["lock"], 60, 7), [("lock", 7, SECOND * 60)]);
+        assert_eq!(of(&["lock"], 90, 7), [("lock", 7, SECOND * 45), ("lock", 8, SECOND * 45)]);
+    }
+
+    #[test]
+    fn long_holds_have_longer_runs_and_are_left_out_where_they_would_show_nothing() {
+        let both = of(&["lock", "long-holds"], 20 * 60, 1);
+        assert_eq!(both[..2], [("lock", 1, SECOND * 60), ("long-holds", 2, SECOND * 600)]);
+        assert_eq!((both.len(), both[10]), (11, ("lock", 11, SECOND * 60)));
+        let all: Vec<_> = REAL.iter().collect();
+        let has = |length| worth_it(&all, length).contains(&&REAL[2]);
+        assert_eq!([has(SECOND * 20), has(SECOND * 3600)], [false, true]);
+    }
+
+    #[test]
+    fn every_workload_has_its_share_in_turn() {
+        assert_eq!(of(&["lock", "queue"], 20, 1), [("lock", 1, SECOND * 10), ("queue", 2, SECOND * 10)]);
+        let soak = of(&["lock", "queue"], 30 * 60, 1);
+        assert_eq!(soak.len(), 30);
+        assert_eq!(soak[2], ("lock", 3, SECOND * 60));
+        assert_eq!(soak.iter().map(|(.., length)| *length).sum::<Duration>(), SECOND * 30 * 60);
+    }
+}

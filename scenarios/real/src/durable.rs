@@ -1,0 +1,124 @@
+//! Whether servers that are hurt keep what they have acknowledged: a znode of ours is written again and again meanwhile.
+//!
+//! That an acknowledged write survives is ZooKeeper's own promise, and every recipe stands on it. Where it is broken no recipe
+//! is to blame for what its clients saw, and nothing was proved about it. Releases have broken it when members died in bad
+//! moments: ZOOKEEPER-4643, ZOOKEEPER-4646, ZOOKEEPER-4712.
+
+use crate::client::sleep;
+use crate::hurt::Bell;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use zk_recipes::client::{Client, Options};
+use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
+
+/// How long between two writes.
+const EVERY: Duration = Duration::from_millis(20);
+
+/// How long the last write may take, when all is healed.
+const LAST_WITHIN: Duration = Duration::from_secs(20);
+
+/// What was acknowledged so far.
+#[derive(Default)]
+struct Acknowledged {
+    version: i32,
+}
+
+impl Acknowledged {
+    /// Takes the version down that the next write made. Every write makes a larger one than all before it, as long as none
+    /// of those is lost; if one is, says so.
+    fn next(&mut self, version: i32) -> Result<(), String> {
+        if version <= self.version {
+            return Err(format!(
+                "the ensemble itself lost writes that it had acknowledged: of a znode at version {} the next write made \
+                 version {version}",
+                self.version
+            ));
+        }
+        self.version = version;
+        Ok(())
+    }
+}
+
+/// Writes until it is told that the time is over, and once more.
+pub(super) struct Witness {
+    task: JoinHandle<Result<(), String>>,
+    over: Arc<Bell>,
+}
+
+impl Witness {
+    /// Begins with a znode of its own at that path.
+    pub(super) async fn begin(address: &str, options: &Options, path: &str) -> Result<Witness, Error> {
+        let zk = Client::open(address, options.clone()).await?;
+        zk.create(path, b"", CreateMode::Persistent).await?;
+        let over = Arc::<Bell>::default();
+        let writer =
+            Writer { zk, address: address.to_owned(), options: options.clone(), path: path.to_owned() };
+        let bell = over.clone();
+        Ok(Witness { task: tokio::spawn(async move { writer.write(&bell).await }), over })
+    }
+
+    /// All is healed: says what was lost, if anything was.
+    pub(super) async fn end(self) -> Result<(), String> {
+        self.over.ring();
+        let stopper = self.task.abort_handle();
+        let ended = timeout(LAST_WITHIN, self.task).await;
+        stopper.abort();
+        match ended {
+            Ok(written) => written.map_err(|panic| panic.to_string())?,
+            Err(_) => Err("the ensemble takes no writes although it is healed".to_owned()),
+        }
+    }
+}
+
+struct Writer {
+    zk: Client,
+    address: String,
+    options: Options,
+    path: String,
+}
+
+impl Writer {
+    async fn write(mut self, over: &Bell) -> Result<(), String> {
+        let mut acknowledged = Acknowledged::default();
+        loop {
+            let is_last = !over.lets_pass(EVERY).await;
+            match self.zk.set(&self.path, b"", None).await {
+                Ok(stat) => {
+                    acknowledged.next(stat.version)?;
+                    if is_last {
+                        return Ok(());
+                    }
+                }
+                Err(Error::NoNode) => {
+                    return Err(
+                        "the ensemble itself lost a znode whose create it had acknowledged".to_owned()
+                    );
+                }
+                // What became of it is not known: it may have made a version or none.
+                Err(_) if self.zk.status().over().is_none() => sleep(EVERY).await,
+                Err(_) => {
+                    if let Ok(zk) = Client::open(&self.address, self.options.clone()).await {
+                        self.zk = zk;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_that_does_not_grow_shows_that_an_acknowledged_write_is_gone() {
+        let mut acknowledged = Acknowledged::default();
+        // One in between was not answered, and done all the same.
+        assert_eq!([1, 2, 4].map(|version| acknowledged.next(version)), [Ok(()), Ok(()), Ok(())]);
+        let lost = acknowledged.next(4).unwrap_err();
+        assert!(lost.ends_with("at version 4 the next write made version 4"), "{lost}");
+        assert_eq!(acknowledged.next(5), Ok(()));
+    }
+}

@@ -1,0 +1,326 @@
+//! Does what was decided: carries a [`Plan`] out on servers, and another on clients, until the time is over.
+//!
+//! 1. Wait as long as was decided, or until the time is over.
+//! 2. Write the fault down, then do it.
+//! 3. Wait as long as it is to last, or until the time is over.
+//! 4. Undo it, then write that down. A server that was killed is waited for.
+//! 5. When the time is over, nothing is left undone, and all servers serve.
+
+use crate::client::sleep;
+use crate::ensemble::Ensemble;
+use crate::faults::{Decision, Hurt, Plan, Scope, Whom};
+use crate::process::Process;
+use crate::proxy::{Loss, Way};
+use crate::tape::Tape;
+use crate::ways::Ways;
+use futures_util::future::{Either, select};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::Duration;
+use tokio::sync::{Notify, oneshot};
+use tokio::task::{JoinHandle, spawn_blocking};
+use zk_checker::history::{FaultKind, OpId, Victim, What, Who};
+
+/// How long a client gets to send the write of which something is to be lost.
+const WRITES_WITHIN: Duration = Duration::from_secs(1);
+
+/// How long a member stays away that is restarted in its turn, beside what starting takes.
+const RESTARTS_WITHIN: Duration = Duration::from_millis(50);
+
+/// An ensemble of our own.
+pub type Owned = Arc<Mutex<Ensemble>>;
+
+/// What is done in a run, and to whom it can be done.
+#[derive(Clone, Debug)]
+pub struct Harm {
+    /// The kinds of fault.
+    pub kinds: Vec<Hurt>,
+    /// The clients' ways to their servers, if they lead over links of ours.
+    pub ways: Option<Arc<Ways>>,
+}
+
+/// Says that the time is over.
+#[derive(Debug, Default)]
+pub struct Bell {
+    rung: AtomicBool,
+    ring: Notify,
+}
+
+impl Bell {
+    pub(super) fn ring(&self) {
+        self.rung.store(true, SeqCst);
+        self.ring.notify_waiters();
+    }
+
+    pub(super) fn has_rung(&self) -> bool {
+        self.rung.load(SeqCst)
+    }
+
+    pub(super) async fn rings(&self) {
+        let mut ring = pin!(self.ring.notified());
+        ring.as_mut().enable();
+        if !self.rung.load(SeqCst) {
+            ring.await;
+        }
+    }
+
+    /// Waits so long, or until it rings. False if it has rung.
+    pub(super) async fn lets_pass(&self, time: Duration) -> bool {
+        let _ = select(pin!(self.rings()), pin!(sleep(time))).await;
+        !self.rung.load(SeqCst)
+    }
+}
+
+/// What goes on beside the clients of a run.
+pub(super) struct Hurting {
+    tasks: Vec<JoinHandle<Result<(), String>>>,
+    over: Arc<Bell>,
+}
+
+impl Hurting {
+    /// Begins.
+    pub(super) fn begin(
+        harm: Option<&Harm>,
+        servers: Option<&Owned>,
+        (seed, scope): (u64, &Scope),
+        processes: &Arc<[Process]>,
+        tape: &Arc<Tape>,
+    ) -> Hurting {
+        let (over, mut tasks) = (Arc::<Bell>::default(), Vec::new());
+        if let (Some(plan), Some(servers)) = (Plan::for_servers(seed, scope), servers) {
+            tasks.push(tokio::spawn(hurt_servers(plan, servers.clone(), tape.clone(), over.clone())));
+        }
+        if let (Some(plan), Some(harm)) = (Plan::for_clients(seed, scope), harm) {
+            let clients = Clients {
+                processes: processes.clone(),
+                ways: harm.ways.clone(),
+                tape: tape.clone(),
+                over: over.clone(),
+            };
+            tasks.push(tokio::spawn(async move { clients.hurt(plan).await }));
+        }
+        Hurting { tasks, over }
+    }
+
+    /// The time is over: ends, with everything undone. Says what could not be.
+    pub(super) async fn end(self) -> Result<(), String> {
+        self.over.ring();
+        for task in self.tasks {
+            task.await.map_err(|panic| panic.to_string())??;
+        }
+        Ok(())
+    }
+}
+
+fn begins(tape: &Tape, kind: FaultKind, victim: Victim, lasts: Duration) {
+    let lasts = lasts.as_micros() as u64;
+    tape.write(|journal, at| journal.note(at, Who::World, OpId(0), What::Fault { kind, victim, lasts }));
+}
+
+fn ends(tape: &Tape, kind: FaultKind, victim: Victim) {
+    tape.write(|journal, at| journal.note(at, Who::World, OpId(0), What::Mended { kind, victim }));
+}
+
+async fn hurt_servers(plan: Plan, servers: Owned, tape: Arc<Tape>, over: Arc<Bell>) -> Result<(), String> {
+    let servers = Servers { servers, tape, over };
+    for Decision { after, hurt, whom, lasts } in plan {
+        if !servers.over.lets_pass(after).await {
+            break;
+        }
+        match (hurt, whom) {
+            (Hurt::RollingRestart, Whom::Leader(first) | Whom::Server(first)) => {
+                servers.restart_all(first, lasts).await?;
+            }
+            _ => servers.hurt(hurt, whom, lasts).await?,
+        }
+    }
+    on(&servers.servers, |ensemble| ensemble.wait_until_all_serve().map_err(|e| e.to_string())).await
+}
+
+/// Servers that are to be hurt.
+struct Servers {
+    servers: Owned,
+    tape: Arc<Tape>,
+    over: Arc<Bell>,
+}
+
+impl Servers {
+    /// Steps 2 to 4.
+    async fn hurt(&self, hurt: Hurt, whom: Whom, lasts: Duration) -> Result<(), String> {
+        let writes = self.tape.clone();
+        let (kind, victim) = on(&self.servers, move |ensemble| {
+            let (kind, victim) = aim(ensemble, hurt, whom);
+            begins(&writes, kind, victim, lasts);
+            strike(ensemble, hurt, victim).map(|()| (kind, victim))
+        })
+        .await?;
+        self.over.lets_pass(lasts).await;
+        on(&self.servers, move |ensemble| undo(ensemble, hurt, victim)).await?;
+        ends(&self.tape, kind, victim);
+        Ok(())
+    }
+
+    /// Restarts one member after the other, with a pause behind each, as long as there is time.
+    async fn restart_all(&self, first: u8, pause: Duration) -> Result<(), String> {
+        let members = on(&self.servers, |ensemble| Ok(ensemble.servers().len() as u8)).await?;
+        for number in 0..members {
+            let member = Whom::Server((first + number) % members);
+            // It is started as soon as it has stopped.
+            self.hurt(Hurt::Restart, member, RESTARTS_WITHIN).await?;
+            if !self.over.lets_pass(pause).await {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whom a fault strikes, now that it is seen who leads, and what the history calls it.
+fn aim(ensemble: &Ensemble, hurt: Hurt, whom: Whom) -> (FaultKind, Victim) {
+    let (server, leads) = match whom {
+        Whom::Leader(otherwise) => {
+            let leader = ensemble.leader();
+            (leader.map_or(otherwise, |leader| leader as u8), leader.is_some())
+        }
+        Whom::Server(server) => (server, ensemble.leader() == Some(usize::from(server))),
+        Whom::Link(from, to) => return (FaultKind::LinkHeld, Victim::Link { from, to }),
+        Whom::Client(_) => unreachable!("a plan for servers strikes no client"),
+    };
+    let kind = match hurt {
+        Hurt::Pause => FaultKind::ServerPause,
+        Hurt::Partition => FaultKind::ServerPartition,
+        _ if leads => FaultKind::LeaderCrash,
+        _ => FaultKind::ServerCrash,
+    };
+    (kind, Victim::Server { server })
+}
+
+/// Step 2.
+fn strike(ensemble: &mut Ensemble, hurt: Hurt, victim: Victim) -> Result<(), String> {
+    match (victim, ensemble.between()) {
+        (Victim::Link { from, to }, Some(between)) => between.hold(from.into(), to.into()),
+        (Victim::Server { server }, Some(between)) if hurt == Hurt::Partition => {
+            between.isolate(server.into());
+        }
+        (Victim::Server { server }, _) => {
+            let server = &mut ensemble.servers_mut()[usize::from(server)];
+            match hurt {
+                Hurt::Kill => server.kill().map_err(|e| format!("a server cannot be killed: {e}"))?,
+                Hurt::Pause => server.pause().map_err(|e| format!("a server cannot be stopped: {e}"))?,
+                _ => server.shut_down(),
+            }
+        }
+        _ => return Err(format!("there is nothing to do {} to", hurt.name())),
+    }
+    Ok(())
+}
+
+/// Step 4.
+fn undo(ensemble: &mut Ensemble, hurt: Hurt, victim: Victim) -> Result<(), String> {
+    match (victim, hurt) {
+        (_, Hurt::Partition | Hurt::LinkHeld) => {
+            ensemble.between().into_iter().for_each(|between| between.heal());
+            Ok(())
+        }
+        (Victim::Server { server }, Hurt::Pause) => {
+            let server = &ensemble.servers()[usize::from(server)];
+            server.resume().map_err(|e| format!("a server does not go on: {e}"))
+        }
+        (Victim::Server { server }, _) => {
+            let again = ensemble.servers_mut()[usize::from(server)].start_again();
+            again.map_err(|e| format!("a server does not come back: {e}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Does something to an ensemble that takes its time.
+pub(super) async fn on<T: Send + 'static>(
+    servers: &Owned,
+    work: impl FnOnce(&mut Ensemble) -> Result<T, String> + Send + 'static,
+) -> Result<T, String> {
+    let servers = servers.clone();
+    let done = spawn_blocking(move || work(&mut servers.lock().unwrap_or_else(PoisonError::into_inner)));
+    done.await.map_err(|panic| panic.to_string())?
+}
+
+/// Clients that are to be hurt.
+struct Clients {
+    processes: Arc<[Process]>,
+    ways: Option<Arc<Ways>>,
+    tape: Arc<Tape>,
+    over: Arc<Bell>,
+}
+
+impl Clients {
+    async fn hurt(self, plan: Plan) -> Result<(), String> {
+        for Decision { after, hurt, whom, lasts } in plan {
+            if !self.over.lets_pass(after).await {
+                break;
+            }
+            let Whom::Client(client) = whom else { unreachable!("a plan for clients strikes no server") };
+            self.strike(hurt, client, lasts).await?;
+        }
+        Ok(())
+    }
+
+    /// Steps 2 to 4.
+    async fn strike(&self, hurt: Hurt, client: u8, lasts: Duration) -> Result<(), String> {
+        let victim = Victim::Process { client: client.into() };
+        let line = self.ways.as_ref().map(|ways| ways.line(client.into()));
+        match (hurt, line) {
+            (Hurt::ClientPause, _) => self.pause(client, victim, lasts).await,
+            (Hurt::ClientPartition | Hurt::SessionExpiry, Some(line)) => {
+                let expires = hurt == Hurt::SessionExpiry;
+                let kind = if expires { FaultKind::SessionExpiry } else { FaultKind::ClientPartition };
+                begins(&self.tape, kind, victim, lasts);
+                Way::BOTH.into_iter().for_each(|way| line.hold(way));
+                self.over.lets_pass(lasts).await;
+                line.heal();
+                ends(&self.tape, kind, victim);
+                Ok(())
+            }
+            (Hurt::Disconnect, Some(line)) => {
+                begins(&self.tape, FaultKind::Disconnect, victim, Duration::ZERO);
+                line.hang_up();
+                Ok(())
+            }
+            (Hurt::RequestLost | Hurt::ReplyLost, Some(line)) => {
+                let (loss, kind) = match hurt {
+                    Hurt::RequestLost => (Loss::Request, FaultKind::RequestLost),
+                    _ => (Loss::Reply, FaultKind::ReplyLost),
+                };
+                let (tell, told) = oneshot::channel();
+                let tape = self.tape.clone();
+                line.lose_next(loss, move || {
+                    begins(&tape, kind, victim, Duration::ZERO);
+                    // Nobody waits any more if it took too long.
+                    let _ = tell.send(());
+                });
+                let _ = select(told, pin!(self.over.lets_pass(WRITES_WITHIN))).await;
+                line.lose_nothing();
+                Ok(())
+            }
+            _ => Err(format!("there is nothing to do {} to", hurt.name())),
+        }
+    }
+
+    async fn pause(&self, client: u8, victim: Victim, lasts: Duration) -> Result<(), String> {
+        const KIND: FaultKind = FaultKind::ClientPause;
+        let (go_on, held) = mpsc::channel();
+        let (first, second) = (self.tape.clone(), self.tape.clone());
+        let stands = self.processes[usize::from(client)].stand_still(
+            lasts,
+            held,
+            move || begins(&first, KIND, victim, lasts),
+            move || ends(&second, KIND, victim),
+        );
+        let stands = match select(stands, pin!(self.over.rings())).await {
+            Either::Left((stood, _)) => return stood.map_err(|panic| panic.to_string()),
+            Either::Right((_, stands)) => stands,
+        };
+        drop(go_on);
+        stands.await.map_err(|panic| panic.to_string())
+    }
+}

@@ -1,0 +1,53 @@
+//! Workloads on real Apache ZooKeeper servers, and such servers on this machine for as long as a value lives.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`target`] | a workload as it runs on real servers |
+//! | [`server`] | starts one server, hurts it, stops it and removes its folder |
+//! | [`ensemble`] | starts several, which agree |
+//! | [`faults`] | what can go wrong, and the plan of what does |
+//! | [`hurt`] | carries such a plan out, and undoes it |
+//! | [`proxy`] | links between clients and servers, and between servers, that can be cut, held up and healed |
+//! | [`between`] | those of an ensemble's members |
+//! | [`ways`] | those of clients |
+//! | [`process`] | a thread and a runtime that stand for a client's process |
+//! | [`run`] | one run: clients in this process, a last look at what is left, the verdict |
+//! | [`course`] | several runs, one after the other, on the same servers |
+//! | [`client`] | one client of a run |
+//! | [`figures`] | what a run did, counted |
+//! | [`vitals`] | whether anything grows: memory, tasks, watches, znodes |
+//! | [`tape`] | where a run in real time is written down |
+//! | `stalls` | stalls of this process and of servers, which no fault was injected for |
+//! | `durable` | whether the servers themselves keep what they acknowledged |
+//! | `folder` | a server's folder, which goes with it |
+//! | `tree` | what there is below a znode |
+//! | `install` | finds the installed ZooKeeper and Java |
+//! | [`recorded`] | a session that writes down what it is asked and answered |
+//! | `reaper` | sees to it that no server outlives this process, however that ends |
+
+pub mod between;
+pub mod client;
+pub mod course;
+mod durable;
+pub mod ensemble;
+pub mod faults;
+pub mod figures;
+mod folder;
+pub mod hurt;
+mod install;
+pub mod process;
+pub mod proxy;
+mod reaper;
+pub mod recorded;
+pub mod run;
+pub mod server;
+mod stalls;
+pub mod tape;
+pub mod target;
+mod tree;
+pub mod vitals;
+pub mod ways;
+
+pub use self::ensemble::{Ensemble, EnsembleOptions};
+pub use self::server::{Server, ServerOptions, Settings, StartError};
+pub use self::target::RealTarget;

@@ -1,0 +1,217 @@
+//! A network of our own between programs on this machine: links that hand every byte on, and lines that can be held up,
+//! cut and healed.
+//!
+//! 1. A link listens at an address of its own.
+//! 2. Whoever connects there is connected with somebody else, and all that is said passes the link's [`Line`].
+//! 3. What a line holds up waits; what it cuts is gone. Links of one line suffer together.
+//!
+//! A link knows as much of what passes as its [`Speech`] says, and no more. It does not know who decides what happens to its
+//! line, nor why.
+
+mod frames;
+mod line;
+
+pub use line::{Line, Loss, Way};
+
+use crate::client::sleep;
+use crate::process::Process;
+use frames::Writes;
+pub(super) use frames::message;
+use futures_util::future::select;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+
+/// How much is handed on at once.
+const PIECE_BYTES: usize = 16 << 10;
+
+/// How often, and how soon, a member that does not listen is tried again: for three seconds, less than the others wait for it.
+const TRIES: u32 = 150;
+const AGAIN: Duration = Duration::from_millis(20);
+
+/// What is spoken over a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speech {
+    /// Nothing that is understood here.
+    Bytes,
+    /// A client's requests and a server's replies: writes can be lost.
+    Client,
+    /// Votes. Whoever connects is called back at this address.
+    Votes(SocketAddr),
+}
+
+/// The network: where links live. They go with it.
+pub struct Network {
+    process: Process,
+}
+
+/// The place of a link that is yet to be made.
+#[derive(Debug)]
+pub struct Place {
+    listener: std::net::TcpListener,
+    address: SocketAddr,
+}
+
+impl Place {
+    /// Where the link will listen.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Network {
+    /// A network without any link.
+    ///
+    /// # Errors
+    ///
+    /// What the operating system says if there is no thread to be had.
+    pub fn start() -> io::Result<Network> {
+        Ok(Network { process: Process::start("network")? })
+    }
+
+    /// A free port for a link.
+    ///
+    /// # Errors
+    ///
+    /// What the operating system says if there is none.
+    pub fn place(&self) -> io::Result<Place> {
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        listener.set_nonblocking(true)?;
+        Ok(Place { address: listener.local_addr()?, listener })
+    }
+
+    /// From here on whoever connects at that place is connected with `host:port`, over that line.
+    ///
+    /// # Errors
+    ///
+    /// What the operating system says if it cannot be.
+    pub fn link(&self, place: Place, to: &str, line: &Line, speech: Speech) -> io::Result<()> {
+        let entered = self.process.runtime().enter();
+        let listener = TcpListener::from_std(place.listener)?;
+        drop(entered);
+        let link = Link { to: to.to_owned(), line: line.clone(), speech };
+        self.process.spawn(link.serve(listener));
+        Ok(())
+    }
+
+    /// How many tasks there are: one for each link, and one for each connection.
+    pub fn tasks(&self) -> usize {
+        self.process.tasks()
+    }
+}
+
+/// One link.
+#[derive(Clone)]
+struct Link {
+    to: String,
+    line: Line,
+    speech: Speech,
+}
+
+impl Link {
+    async fn serve(self, listener: TcpListener) {
+        let mut connections = JoinSet::new();
+        // A connection that is gone before it is taken is nothing to end for.
+        loop {
+            if let Ok((client, _)) = listener.accept().await {
+                connections.spawn(self.clone().carry(client));
+            }
+            while connections.try_join_next().is_some() {}
+        }
+    }
+
+    /// Step 2, for one connection, from its begin to its end.
+    async fn carry(self, client: TcpStream) {
+        let ended = self.line.ended();
+        if self.line.is_cut() {
+            return;
+        }
+        if self.line.is_held() {
+            // As if nothing had got through: nobody answers, and in the end it has to be tried again.
+            self.line.is_open().await;
+            return;
+        }
+        let over = pin!(self.line.ends(ended));
+        // Neither side can be told more than that the connection is gone.
+        let _ = select(over, pin!(self.connect(client))).await;
+    }
+
+    async fn connect(&self, client: TcpStream) -> io::Result<()> {
+        let server = self.reach().await?;
+        client.set_nodelay(true)?;
+        server.set_nodelay(true)?;
+        let (from_client, to_client) = client.into_split();
+        let (from_server, to_server) = server.into_split();
+        let writes = Arc::<Writes>::default();
+        let there = self.hand_on(from_client, to_server, Way::There, &writes);
+        let back = self.hand_on(from_server, to_client, Way::Back, &writes);
+        select(pin!(there), pin!(back)).await.factor_first().0
+    }
+
+    /// Connects with whoever is at the other end. A member that begins to lead listens a little later than its followers
+    /// come: refused, they would try again, and that they cannot be here any more; so this tries in their place. A client goes
+    /// elsewhere at once.
+    async fn reach(&self) -> io::Result<TcpStream> {
+        let mut tried = 0;
+        loop {
+            match TcpStream::connect(&self.to).await {
+                Err(_) if self.speech != Speech::Client && tried < TRIES => tried += 1,
+                reached => return reached,
+            }
+            sleep(AGAIN).await;
+        }
+    }
+
+    /// Hands on what goes one way. That somebody has hung up is held up like all else.
+    async fn hand_on(
+        &self,
+        mut from: OwnedReadHalf,
+        mut to: OwnedWriteHalf,
+        way: Way,
+        writes: &Writes,
+    ) -> io::Result<()> {
+        if let (Speech::Votes(call_back), Way::There) = (self.speech, way) {
+            frames::introduce(&mut from, &mut to, call_back).await?;
+        }
+        let mut piece = Vec::new();
+        let mut connects = true;
+        loop {
+            let more = self.next(&mut from, &mut piece).await;
+            self.line.passes(way).await;
+            // The messages of the connect have no xid: their zxid would be taken for an operation.
+            if !more? || !connects && self.is_lost(&piece, way, writes) {
+                return Ok(());
+            }
+            connects = false;
+            to.write_all(&piece).await?;
+        }
+    }
+
+    /// What is handed on at once. False if there is no more.
+    async fn next(&self, from: &mut OwnedReadHalf, piece: &mut Vec<u8>) -> io::Result<bool> {
+        if self.speech == Speech::Client {
+            return frames::message(from, piece).await;
+        }
+        piece.resize(PIECE_BYTES, 0);
+        let length = from.read(piece).await?;
+        piece.truncate(length);
+        Ok(length > 0)
+    }
+
+    fn is_lost(&self, piece: &[u8], way: Way, writes: &Writes) -> bool {
+        match (self.speech, way) {
+            (Speech::Client, Way::There) => writes.asked(piece) && self.line.loses(Loss::Request),
+            (Speech::Client, Way::Back) => writes.answered(piece) && self.line.loses(Loss::Reply),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,361 @@
+//! A session that writes down what it is asked and what it is told: [`Recorded`], around any other [`ZooKeeper`].
+//!
+//! 1. A request leaves: `Send`, at the call.
+//! 2. Its answer comes: `Reply` or `Lost`, when the future resolves. Whoever drops the future hears nothing.
+//! 3. A watch resolves with an event, or a tree watch tells one: `Notice`.
+//! 4. The session changes its state: `State`, before anybody who asks through the wrapper hears of it. So whoever is told
+//!    that a hold may be lost has the disconnect in front of that.
+//!
+//! Duties are discharged through the wrapper too, as requests of clean-up: a record in which deletions are missing
+//! would show waiters that wake up for nothing.
+
+use crate::tape::{Answer, Scribe, heard};
+use futures_util::Stream;
+use futures_util::future::select;
+use std::fmt;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
+use zk_checker::history::{Conn, OpId, Request, SessionState, What};
+use zk_harness::journal::notify;
+use zk_recipes::zk::duty::discharge;
+use zk_recipes::zk::{
+    Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Event, Guid, Listing, Op, OpResult,
+    SessionId, Stat, State, Status, Time, TreeEvent, ZooKeeper,
+};
+
+/// Follows the states of a session for as long as this value lives.
+struct Follower(AbortHandle);
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// The state of a session as far as it is written down.
+struct Seen {
+    scribe: Scribe,
+    session: SessionId,
+    status: Mutex<Status>,
+}
+
+impl Seen {
+    /// Step 4.
+    fn write_down(&self, now: Status) {
+        let mut seen = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another task may have been quicker with what came later.
+        if now.changes > seen.changes {
+            self.scribe.news(self.session, *seen, now);
+            *seen = now;
+        }
+    }
+}
+
+/// A session that is written down. Clones speak for the same session.
+#[derive(Clone)]
+pub struct Recorded<Z: ZooKeeper> {
+    zk: Z,
+    scribe: Scribe,
+    seen: Arc<Seen>,
+    _follower: Arc<Follower>,
+}
+
+impl<Z: ZooKeeper> Recorded<Z> {
+    /// Writes down what that session does from here on.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime: there its states are followed, and its duties discharged.
+    pub fn new(zk: Z, scribe: Scribe) -> Self {
+        let first = zk.status();
+        let session = zk.session();
+        scribe.state(session, SessionState::Connected);
+        if !first.is_connected() {
+            scribe.news(session, Status { state: State::Connected, ..first }, first);
+        }
+        let seen = Arc::new(Seen { scribe: scribe.clone(), session, status: Mutex::new(first) });
+        let (followed, writes) = (zk.clone(), seen.clone());
+        let follower = tokio::spawn(async move {
+            let mut status = first;
+            while status.over().is_none() {
+                status = followed.changed(status).await;
+                writes.write_down(status);
+            }
+        });
+        Recorded { zk, scribe, seen, _follower: Arc::new(Follower(follower.abort_handle())) }
+    }
+
+    /// Step 3, for a watch that is yet to come.
+    fn watching(&self) -> RecordedWatch<()> {
+        RecordedWatch { watch: (), scribe: self.scribe.clone(), session: self.zk.session() }
+    }
+
+    /// Step 3, for the watch that comes with an answer.
+    fn with_watch<T, F>(
+        &self,
+        answer: F,
+    ) -> impl Future<Output = Result<(T, RecordedWatch<Z::Watch>), Error>> + Send + use<Z, T, F>
+    where
+        T: Send,
+        F: Future<Output = Result<(T, Z::Watch), Error>> + Send,
+    {
+        let recorded = self.watching();
+        async move {
+            let (told, watch) = answer.await?;
+            Ok((told, recorded.of(watch)))
+        }
+    }
+}
+
+impl<Z: ZooKeeper> fmt::Debug for Recorded<Z> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorded").field("session", &self.zk.session()).finish_non_exhaustive()
+    }
+}
+
+/// The path under which a transaction is written down.
+fn foremost(ops: &[Op]) -> &str {
+    match ops.first() {
+        Some(
+            Op::Check { path, .. } | Op::Create { path, .. } | Op::Delete { path, .. } | Op::Set { path, .. },
+        ) => path,
+        None => "",
+    }
+}
+
+/// The watch of a [`Recorded`] session: of one notification, or of a tree.
+#[must_use = "dropping a watch removes it"]
+pub struct RecordedWatch<W> {
+    watch: W,
+    scribe: Scribe,
+    session: SessionId,
+}
+
+impl RecordedWatch<()> {
+    fn of<W>(self, watch: W) -> RecordedWatch<W> {
+        RecordedWatch { watch, scribe: self.scribe, session: self.session }
+    }
+}
+
+impl<W> RecordedWatch<W> {
+    fn write_down(&self, event: &Event) {
+        let session = self.session;
+        self.scribe.note(OpId(0), |journal| What::Notice {
+            session: journal.session(session),
+            kind: notify(event.kind),
+            path: journal.sym(&event.path),
+            conn: Conn(0),
+        });
+    }
+}
+
+impl<W> Future for RecordedWatch<W>
+where
+    W: Future<Output = Result<Event, Error>> + Unpin,
+{
+    type Output = Result<Event, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let event = ready!(Pin::new(&mut self.watch).poll(cx));
+        if let Ok(event) = &event {
+            self.write_down(event);
+        }
+        Poll::Ready(event)
+    }
+}
+
+impl<W> Stream for RecordedWatch<W>
+where
+    W: Stream<Item = Result<TreeEvent, Error>> + Unpin,
+{
+    type Item = Result<TreeEvent, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let told = ready!(Pin::new(&mut self.watch).poll_next(cx));
+        // That something was missed shows in the states of the session.
+        if let Some(Ok(TreeEvent::Changed(event))) = &told {
+            self.write_down(event);
+        }
+        Poll::Ready(told)
+    }
+}
+
+struct Discharger<Z: ZooKeeper> {
+    zk: Recorded<Z>,
+    runtime: Handle,
+}
+
+impl<Z: ZooKeeper> Discharge for Discharger<Z> {
+    fn start(&self, _: DutyId, duty: Duty) {
+        let begun = self.zk.scribe.duties().begin();
+        // The first request leaves here; the task only waits for answers.
+        let work = discharge(&self.zk, duty);
+        self.runtime.spawn(async move {
+            work.await;
+            drop(begun);
+        });
+    }
+
+    fn done(&self, _: DutyId) {}
+}
+
+impl<Z: ZooKeeper> ZooKeeper for Recorded<Z> {
+    type Watch = RecordedWatch<Z::Watch>;
+    type TreeWatch = RecordedWatch<Z::TreeWatch>;
+
+    fn create(
+        &self,
+        path: &str,
+        data: &[u8],
+        mode: CreateMode,
+    ) -> impl Future<Output = Result<Created, Error>> + Send + use<Z> {
+        let asked = self.scribe.sent(Request::Create, path, false);
+        heard(asked, self.zk.create(path, data, mode), Answer::made)
+    }
+
+    fn delete(
+        &self,
+        path: &str,
+        version: Option<i32>,
+    ) -> impl Future<Output = Result<(), Error>> + Send + use<Z> {
+        let asked = self.scribe.sent(Request::Delete, path, false);
+        heard(asked, self.zk.delete(path, version), |()| Answer::PLAIN)
+    }
+
+    fn set(
+        &self,
+        path: &str,
+        data: &[u8],
+        version: Option<i32>,
+    ) -> impl Future<Output = Result<Stat, Error>> + Send + use<Z> {
+        let asked = self.scribe.sent(Request::Set, path, false);
+        heard(asked, self.zk.set(path, data, version), Answer::stat)
+    }
+
+    fn exists(&self, path: &str) -> impl Future<Output = Result<Option<Stat>, Error>> + Send + use<Z> {
+        let asked = self.scribe.sent(Request::Exists, path, false);
+        heard(asked, self.zk.exists(path), Answer::maybe)
+    }
+
+    fn exists_watch(
+        &self,
+        path: &str,
+    ) -> impl Future<Output = Result<(Option<Stat>, Self::Watch), Error>> + Send + use<Z> {
+        let asked = self.scribe.sent(Request::Exists, path, true);
+        let answer = heard(asked, self.zk.exists_watch(path), |(stat, _)| Answer::maybe(stat));
+        self.with_watch(answer)
+    }
+
+    fn get(&self, path: &str) -> impl Future<Output = Result<Data, Error>> + Send + use<Z> {
+        let asked = self.scribe.sent(Request::Get, path, false);
+        heard(asked, self.zk.get(path), |data: &Data| Answer::stat(&data.stat))
+    }
+
+    fn get_watch(
+        &self,
+        path: &str,
+    ) -> impl Future<Output = Result<(Data, Self::Watch), Error>> + Send + use<Z> {
+        let asked = self.scribe.sent(Request::Get, path, true);
+        self.with_watch(heard(asked, self.zk.get_watch(path), |(data, _)| Answer::stat(&data.stat)))
+    }
+
+    fn children(&self, path: &str) -> impl Future<Output = Result<Listing, Error>> + Send + use<Z> {
+        let asked = self.scribe.sent(Request::Children, path, false);
+        heard(asked, self.zk.children(path), |list: &Listing| Answer::stat(&list.stat))
+    }
+
+    fn children_watch(
+        &self,
+        path: &str,
+    ) -> impl Future<Output = Result<(Listing, Self::Watch), Error>> + Send + use<Z> {
+        let asked = self.scribe.sent(Request::Children, path, true);
+        self.with_watch(heard(asked, self.zk.children_watch(path), |(list, _)| Answer::stat(&list.stat)))
+    }
+
+    fn get_many(
+        &self,
+        paths: &[String],
+    ) -> impl Future<Output = Result<Vec<Option<Data>>, Error>> + Send + use<Z> {
+        let asked = self.scribe.sent(Request::MultiRead, paths.first().map_or("", String::as_str), false);
+        heard(asked, self.zk.get_many(paths), |_| Answer::PLAIN)
+    }
+
+    fn multi(&self, ops: Vec<Op>) -> impl Future<Output = Result<Vec<OpResult>, Error>> + Send + use<Z> {
+        let asked = self.scribe.sent(Request::Multi, foremost(&ops), false);
+        heard(asked, self.zk.multi(ops), |_| Answer::PLAIN)
+    }
+
+    fn sync(&self, path: &str) -> impl Future<Output = Result<(), Error>> + Send + use<Z> {
+        let asked = self.scribe.sent(Request::Sync, path, false);
+        heard(asked, self.zk.sync(path), |()| Answer::PLAIN)
+    }
+
+    fn watch_tree(&self, path: &str) -> impl Future<Output = Result<Self::TreeWatch, Error>> + Send + use<Z> {
+        let asked = self.scribe.sent(Request::AddWatch, path, true);
+        let (answer, recorded) = (heard(asked, self.zk.watch_tree(path), |_| Answer::PLAIN), self.watching());
+        async move { Ok(recorded.of(answer.await?)) }
+    }
+
+    fn session(&self) -> SessionId {
+        self.zk.session()
+    }
+
+    fn status(&self) -> Status {
+        let status = self.zk.status();
+        self.seen.write_down(status);
+        status
+    }
+
+    fn changed(&self, seen: Status) -> impl Future<Output = Status> + Send + use<Z> {
+        let (changed, writes) = (self.zk.changed(seen), self.seen.clone());
+        async move {
+            let status = changed.await;
+            writes.write_down(status);
+            status
+        }
+    }
+
+    fn safe_until(&self) -> Time {
+        self.zk.safe_until()
+    }
+
+    fn timeout(&self) -> Duration {
+        self.zk.timeout()
+    }
+
+    fn now(&self) -> Time {
+        self.zk.now()
+    }
+
+    fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<Z> {
+        self.zk.sleep_until(until)
+    }
+
+    fn guid(&self) -> Guid {
+        self.zk.guid()
+    }
+
+    /// The duty is discharged through this wrapper, so that its requests are written down as those of clean-up.
+    fn arm(&self, duty: Duty) -> Armed {
+        let zk = Recorded { scribe: self.scribe.for_duty(), ..self.clone() };
+        Armed::new(0, duty, Arc::new(Discharger { zk, runtime: Handle::current() }))
+    }
+
+    fn close(&self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send + use<Z> {
+        let this = self.clone();
+        async move {
+            let begun = this.zk.now();
+            let idle = this.scribe.duties().idle();
+            // What is not done within the limit is left to the end of the session.
+            let _ = select(pin!(idle), pin!(this.zk.sleep_until(begun + limit))).await;
+            let rest = limit.saturating_sub(this.zk.now().since(begun));
+            let asked = this.scribe.sent(Request::CloseSession, "/", false);
+            heard(asked, this.zk.close(rest), |()| Answer::PLAIN).await
+        }
+    }
+}

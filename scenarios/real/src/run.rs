@@ -1,0 +1,429 @@
+//! One run of a workload on real servers: seeded clients in this process, a last look at what is left, the verdict.
+//!
+//! 1. Prepare: a directory of our own, and how long a round trip takes.
+//! 2. Work: every client, on a thread of its own, goes round after round, and now and then drops an operation, until the
+//!    time is over. Meanwhile servers, links and clients are hurt, if that is asked for.
+//! 3. Heal: all servers serve, nothing more is dropped; everybody finishes the round.
+//! 4. Wait until all duties are discharged.
+//! 5. Look, in a fresh session, what is left of the objects while the clients' sessions still live.
+//! 6. Close the sessions, tidy up, judge.
+
+use crate::client::{Common, RealClient, sleep};
+use crate::durable::Witness;
+use crate::faults::{Hurt, Scope};
+use crate::hurt::{Bell, Harm, Hurting, Owned};
+use crate::process::Process;
+use crate::stalls::Observer;
+use crate::tape::Tape;
+use crate::target::RealTarget;
+use crate::tree::tree;
+use crate::vitals::{Left, left};
+use futures_util::future::join_all;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::timeout;
+use zk_checker::history::{Header, History, Mode, Names, Object, ObjectId, OpId, What, Who};
+use zk_checker::{Report, RuleSet};
+use zk_harness::journal::Journal;
+use zk_harness::pace::Pace;
+use zk_harness::target::{Part, Setting};
+use zk_recipes::client::{Client, Options};
+use zk_recipes::zk::{CreateMode, Error, SessionId, ZooKeeper};
+
+/// How long the clients may take to finish beyond what their workload states, and their duties to be discharged. Where
+/// clients wait for each other, one that has lost its session may wait in vain for more than one of them.
+const FINISH_LIMIT: Duration = Duration::from_secs(60);
+
+/// How long a server may take to accept a session.
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+
+/// How long a session of ours may take to close.
+const CLOSE_LIMIT: Duration = Duration::from_secs(2);
+
+/// How long what a run has made may take to be taken away, and how soon that is tried again: servers that were hurt a moment
+/// ago may have to elect a leader first.
+const TIDY_LIMIT: Duration = Duration::from_secs(10);
+const TIDY_AGAIN: Duration = Duration::from_millis(100);
+
+/// How often whoever watches is told.
+const TELL: Duration = Duration::from_millis(100);
+
+/// How many rounds there are at the most for a recipe that wants objects of its own in each: all are declared before.
+const MOST_ROUNDS: u32 = 500;
+
+/// How many round trips are measured.
+const MEASURED: u32 = 20;
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// The workload.
+    pub target: &'static RealTarget,
+    /// How many clients.
+    pub clients: u8,
+    /// What they draw from.
+    pub seed: u64,
+    /// How long to go on.
+    pub length: Duration,
+    /// The servers' connect string, maybe with a path at its end.
+    pub address: String,
+    /// How many servers there are of our own, if they are.
+    pub servers: Option<u8>,
+    /// Those.
+    pub owned: Option<Owned>,
+    /// What is to be done to them, and to the clients.
+    pub harm: Option<Harm>,
+    /// The server's tick.
+    pub tick: Duration,
+    /// The session timeout to ask for.
+    pub timeout: Duration,
+    /// What produced the run, for its history.
+    pub source: String,
+    /// Set from outside when the time is over before it is.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// What a run came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What was judged.
+    pub report: Report,
+    /// What happened.
+    pub history: History,
+    /// How often a client went through the recipe.
+    pub rounds: u64,
+    /// How long the clients worked.
+    pub worked: Duration,
+    /// What did not come to its end, if anything: then the run proves nothing.
+    pub unfinished: Option<String>,
+    /// What the servers lost that they had acknowledged, if they did: then no recipe is to blame, and nothing is proved.
+    pub lost_by_servers: Option<String>,
+    /// What there still was when the clients were done, and their sessions open.
+    pub left: Left,
+}
+
+impl Outcome {
+    /// What the clients left on the servers though all was well and they were done, if they did: that would grow for ever.
+    /// Znodes are the rules' to judge.
+    pub fn leak(&self) -> Option<String> {
+        let well = self.unfinished.is_none() && self.lost_by_servers.is_none();
+        let watches = self.left.watches.filter(|&watches| well && watches > 0)?;
+        Some(format!("{watches} watches were left on the servers by clients that were done"))
+    }
+}
+
+/// Why there was no run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// Nobody is there, or it is no ZooKeeper server.
+    #[error("no ZooKeeper server answers at {0}")]
+    Unreachable(String),
+    /// There is one, and it refuses.
+    #[error("the server at {0} refuses: {1}")]
+    Refused(String, Error),
+    /// The workload panicked.
+    #[error("client {0} panicked; what it said stands above")]
+    Panicked(usize),
+    /// The operating system refused something.
+    #[error("cannot start a thread: {0}")]
+    Runtime(#[from] std::io::Error),
+}
+
+/// Runs. `tell` hears every now and then how many rounds have been made.
+///
+/// # Errors
+///
+/// One sentence each.
+pub fn run(order: &Order, tell: &dyn Fn(u64)) -> Result<Outcome, RunError> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(drive(order, order.target.part, tell))
+}
+
+async fn drive(order: &Order, part: Part<RealClient>, tell: &dyn Fn(u64)) -> Result<Outcome, RunError> {
+    let mut own = Own::prepare(order).await.map_err(|error| match error {
+        Error::Unreachable => RunError::Unreachable(order.address.clone()),
+        error => RunError::Refused(order.address.clone(), error),
+    })?;
+    let worked = work(order, part, &own, tell).await;
+    own.tidy(order).await;
+    worked
+}
+
+/// How far the clients are. All of them make the same rounds, since there are recipes that want everybody in each.
+#[derive(Default)]
+struct Rounds {
+    far: Mutex<Far>,
+}
+
+#[derive(Default)]
+struct Far {
+    begun: u32,
+    last: Option<u32>,
+}
+
+impl Rounds {
+    /// Whether a client still has to make that round.
+    fn begin(&self, round: u32) -> bool {
+        let mut far = self.far.lock().unwrap_or_else(PoisonError::into_inner);
+        far.begun = far.begun.max(round);
+        far.last.is_none_or(|last| round <= last)
+    }
+
+    /// The time is over: what one has begun the others make, too.
+    fn end(&self) {
+        let mut far = self.far.lock().unwrap_or_else(PoisonError::into_inner);
+        far.last = Some(far.begun);
+    }
+}
+
+/// Steps 2 to 6.
+async fn work(
+    order: &Order,
+    part: Part<RealClient>,
+    own: &Own,
+    tell: &dyn Fn(u64),
+) -> Result<Outcome, RunError> {
+    let tape = Tape::new(own.journal(order));
+    let over = Arc::<Bell>::default();
+    let processes: Arc<[Process]> =
+        (0..order.clients).map(|n| Process::start(&format!("client-{n}"))).collect::<Result<_, _>>()?;
+    let clients = own.clients(order, &tape, &over);
+    let rounds = Arc::new(AtomicU64::new(0));
+    let far = Arc::new(Rounds::default());
+    let setting = order.setting();
+    let parts = clients.iter().zip(&*processes).map(|(client, process)| {
+        let (client, far, rounds) = (client.clone(), far.clone(), rounds.clone());
+        process.spawn(async move {
+            for round in (0..setting.rounds).take_while(|round| far.begin(*round)) {
+                let rounds = rounds.clone();
+                let done = Box::new(move |_| _ = rounds.fetch_add(1, SeqCst));
+                part(client.clone(), setting, round..round + 1, done).await;
+            }
+        })
+    });
+    let parts: Vec<_> = parts.collect();
+    // Of servers that are not our own nobody can tell what was done to them, and only this process is observed.
+    let servers = order.owned.as_ref().map_or("", |_| &order.address);
+    let observer = Observer::begin(&tape, servers, order.timeout)?;
+    let decided = (order.seed, &order.scope());
+    let hurting = Hurting::begin(order.harm.as_ref(), order.owned.as_ref(), decided, &processes, &tape);
+    let witness = own.witness(order).await;
+    let begun = own.zk.now();
+    let is_over = || own.zk.now().since(begun) >= order.length || order.stop.load(SeqCst);
+    while !is_over() && !parts.iter().any(|part| part.is_finished()) {
+        sleep(TELL.min(order.length)).await;
+        tell(rounds.load(SeqCst));
+    }
+    let mut unfinished = hurting.end().await.err();
+    tape.write(|journal, at| journal.note(at, Who::World, OpId(0), What::Heal));
+    over.ring();
+    far.end();
+    let stoppers: Vec<_> = parts.iter().map(|part| part.abort_handle()).collect();
+    let limit = order.target.target.stated.finishes_within + FINISH_LIMIT;
+    let finished = timeout(limit, join_all(parts)).await;
+    let worked = own.zk.now().since(begun);
+    stoppers.iter().for_each(|part| part.abort());
+    let panicked = finished.iter().flatten().position(|part| part.is_err());
+    if finished.is_err() {
+        unfinished.get_or_insert("the clients did not finish their rounds".to_owned());
+    }
+    if unfinished.is_none() {
+        let discharged = join_all(clients.iter().map(RealClient::discharged));
+        if timeout(FINISH_LIMIT, discharged).await.is_err() {
+            unfinished = Some("the clients' duties were not discharged".to_owned());
+        } else if look(order, own, &tape, &clients).await.is_err() {
+            unfinished = Some("what is left could not be looked at".to_owned());
+        }
+    }
+    if unfinished.is_some() {
+        tape.write(|journal, at| journal.note(at, Who::World, OpId(0), What::Stopped));
+    }
+    let lost_by_servers = match witness {
+        Some(witness) => witness.end().await.err(),
+        None => None,
+    };
+    drop(observer);
+    let left = left(order.owned.as_ref(), &processes).await;
+    let (history, _) = tape.change(own.journal(order)).finish();
+    join_all(clients.iter().map(RealClient::close)).await;
+    if let Some(client) = panicked {
+        return Err(RunError::Panicked(client));
+    }
+    let required = order.target.required.iter();
+    let rules = required.fold(RuleSet::all(), |rules, rule| rules.requiring(*rule));
+    let report = zk_checker::judge(&history, &rules);
+    Ok(Outcome { report, history, rounds: rounds.load(SeqCst), worked, unfinished, lost_by_servers, left })
+}
+
+/// Step 5: whatever is below an object now has been left behind.
+async fn look(order: &Order, own: &Own, tape: &Tape, clients: &[RealClient]) -> Result<(), Error> {
+    let zk = Client::open(&own.address, own.options.clone()).await?;
+    let (names, objects) = order.objects();
+    let mut left = Vec::new();
+    for (number, object) in (0..).zip(&objects) {
+        let directory = names.text(object.path);
+        zk.sync(directory).await?;
+        left.extend(
+            tree(&zk, directory).await?.into_iter().map(|(path, stat)| (ObjectId(number), path, stat)),
+        );
+    }
+    tape.write(|journal, at| {
+        for (object, path, stat) in left {
+            let owner = stat.ephemeral_owner;
+            let known = clients.iter().any(|client| client.session() == Some(owner));
+            let owner = journal.session(if known { owner } else { SessionId(0) });
+            let what = What::Left { object, path: journal.sym(&path), owner };
+            journal.note(at, Who::World, OpId(0), what);
+        }
+        journal.quiesce(at);
+    });
+    zk.close(CLOSE_LIMIT).await
+}
+
+impl Order {
+    /// What there is to be hurt.
+    fn scope(&self) -> Scope {
+        Scope {
+            kinds: self.harm.as_ref().map(|harm| harm.kinds.clone()).unwrap_or_default(),
+            servers: self.servers.unwrap_or_default(),
+            clients: self.clients,
+            timeout: self.timeout,
+        }
+    }
+
+    fn setting(&self) -> Setting {
+        let setting =
+            |rounds| Setting { clients: self.clients, rounds, timeout: self.timeout, pace: Pace::REAL };
+        let declared = |rounds| (self.target.target.objects)(&mut Names::default(), &setting(rounds)).len();
+        setting(if declared(1) == declared(2) { u32::MAX } else { MOST_ROUNDS })
+    }
+
+    fn objects(&self) -> (Names, Vec<Object>) {
+        let mut names = Names::default();
+        let objects = (self.target.target.objects)(&mut names, &self.setting());
+        (names, objects)
+    }
+}
+
+/// What is ours on the server.
+struct Own {
+    zk: Client,
+    /// Made for this run, below which everything happens: what is left of it is nobody else's trouble.
+    folder: String,
+    /// The connect string that leads there.
+    address: String,
+    options: Options,
+    round_trip: Duration,
+}
+
+impl Own {
+    /// Step 1.
+    async fn prepare(order: &Order) -> Result<Own, Error> {
+        let probe = Options::new(CONNECT_LIMIT);
+        let zk = Client::open(&order.address, probe).await?;
+        let folder = format!("/zksim-{}", zk.guid());
+        let mut own = Own {
+            zk,
+            address: order.address.clone() + &folder,
+            folder,
+            options: Options::new(order.timeout),
+            round_trip: Duration::ZERO,
+        };
+        // Containers, so that the server removes them if we cannot.
+        own.zk.create(&own.folder, b"", CreateMode::Container).await?;
+        for level in own.levels(order) {
+            match own.zk.create(&level, b"", CreateMode::Container).await {
+                Ok(_) | Err(Error::NodeExists) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        for _ in 0..MEASURED {
+            let sent = own.zk.now();
+            own.zk.exists("/").await?;
+            own.round_trip = own.round_trip.max(own.zk.now().since(sent));
+        }
+        Ok(own)
+    }
+
+    /// Whether the servers keep what they acknowledge, where they are hurt.
+    async fn witness(&self, order: &Order) -> Option<Witness> {
+        let harm = order.harm.as_ref()?;
+        if !harm.kinds.iter().copied().any(Hurt::strikes_servers) {
+            return None;
+        }
+        let path = format!("{}/acknowledged", self.folder);
+        // Without one nothing is told of servers that lose writes; the clients' own troubles are told anyway.
+        Witness::begin(&order.address, &self.options, &path).await.ok()
+    }
+
+    /// The clients of a run, each with its way to the folder.
+    fn clients(&self, order: &Order, tape: &Arc<Tape>, over: &Arc<Bell>) -> Vec<RealClient> {
+        let common = Common { timeout: order.timeout, over: over.clone() };
+        let ways = order.harm.as_ref().and_then(|harm| harm.ways.as_ref());
+        let address = |client: u8| match ways {
+            Some(ways) => ways.address(client.into()).to_owned() + &self.folder,
+            None => self.address.clone(),
+        };
+        let client = |n: u8| RealClient::new(common.clone(), address(n), tape, n.into(), order.seed);
+        (0..order.clients).map(client).collect()
+    }
+
+    /// Everything above the objects, from the top. What an object's own znode means is its recipe's affair.
+    fn levels(&self, order: &Order) -> Vec<String> {
+        let folder = &self.folder;
+        let (names, objects) = order.objects();
+        let mut levels = Vec::new();
+        for object in &objects {
+            let path = names.text(object.path);
+            let ends = path.match_indices('/').map(|(at, _)| at).skip(1);
+            levels.extend(ends.map(|end| format!("{folder}{}", &path[..end])));
+        }
+        levels
+    }
+
+    fn journal(&self, order: &Order) -> Journal {
+        let micros = |time: Duration| time.as_micros() as u64;
+        let header = Header {
+            format: 1,
+            mode: Mode::Client,
+            clients: Vec::new(),
+            tick: micros(order.tick),
+            timeout: micros(order.timeout),
+            election: 0,
+            round_trip: micros(self.round_trip),
+            settle: 250_000,
+            sync_limit: zk_checker::history::SYNC_LIMIT,
+            // What somebody does to servers that are not our own nobody tells us.
+            faults_recorded: order.owned.is_some(),
+            source: order.source.clone(),
+        };
+        let (names, objects) = order.objects();
+        Journal::new(header, names, objects)
+    }
+
+    /// Takes everything away and closes. What cannot be taken away in that time the servers remove by themselves in a while.
+    async fn tidy(&mut self, order: &Order) {
+        let _ = timeout(TIDY_LIMIT, async {
+            while !self.take_away(order).await {
+                sleep(TIDY_AGAIN).await;
+            }
+        })
+        .await;
+        let _ = self.zk.close(CLOSE_LIMIT).await;
+    }
+
+    /// Whether nothing is there any more. Not if the connection was lost, or somebody's last write came in between.
+    async fn take_away(&mut self, order: &Order) -> bool {
+        if self.zk.status().over().is_some()
+            && let Ok(zk) = Client::open(&order.address, Options::new(CONNECT_LIMIT)).await
+        {
+            self.zk = zk;
+        }
+        let Ok(below) = tree(&self.zk, &self.folder).await else { return false };
+        let deepest_first = below.iter().rev().map(|(path, _)| path);
+        let deletes = deepest_first.chain([&self.folder]).map(|path| self.zk.delete(path, None));
+        matches!(join_all(deletes).await.last(), Some(Ok(()) | Err(Error::NoNode)))
+    }
+}

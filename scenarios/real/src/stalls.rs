@@ -1,0 +1,136 @@
+//! Stalls that no fault was injected for: this process gets no processor or is stopped, or a server does not answer.
+//!
+//! A client that loses what it holds needs a reason, and a busy machine is one. So a thread of its own observes a run:
+//!
+//! 1. It beats the tape, which notices a gap between two beats: see [`Tape::beat`].
+//! 2. It has a session with each server, and pings it. A ping takes the way of all requests, also past a log that is being
+//!    written to a slow disk. An answer that is overdue is a fault of the server until it comes.
+//!
+//! These sessions are spoken by hand: a client that is under test cannot bear witness for itself.
+
+use crate::client::sleep;
+use crate::process::Process;
+use crate::proxy::message;
+use crate::tape::Tape;
+use futures_util::future::{Either, select};
+use std::future::Future;
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use zk_checker::history::{FaultKind, OpId, Victim, What, Who};
+use zk_recipes::wire::jute::Out;
+use zk_recipes::wire::number;
+
+/// How often the tape is beaten.
+const BEAT: Duration = Duration::from_millis(50);
+
+/// How long between an answer and the next ping.
+const PING: Duration = Duration::from_millis(100);
+
+/// How long before a server that hangs up or does not listen is tried again.
+const AGAIN: Duration = Duration::from_millis(100);
+
+/// A client pings after a third of its timeout, and gives the connection up after the next third: what keeps a server from
+/// answering for half of that is on record before any client acts on it.
+const OVERDUE: u32 = 6;
+
+/// The observer of one run. It is gone when this is dropped.
+pub(super) struct Observer {
+    _process: Process,
+}
+
+impl Observer {
+    /// Begins to observe this process, and the servers at those addresses, for clients of that session timeout.
+    pub(super) fn begin(tape: &Arc<Tape>, servers: &str, timeout: Duration) -> io::Result<Observer> {
+        let process = Process::start("observer")?;
+        let beats = tape.clone();
+        beats.beat();
+        process.spawn(async move {
+            loop {
+                sleep(BEAT).await;
+                beats.beat();
+            }
+        });
+        for (server, address) in (0..).zip(servers.split(',').filter(|address| !address.is_empty())) {
+            let probe = Probe { tape: tape.clone(), server, address: address.to_owned(), timeout };
+            process.spawn(probe.observe());
+        }
+        Ok(Observer { _process: process })
+    }
+}
+
+/// One server, seen from outside.
+struct Probe {
+    tape: Arc<Tape>,
+    server: u8,
+    address: String,
+    timeout: Duration,
+}
+
+impl Probe {
+    /// Opens one connection after another, and pings over each until it breaks.
+    async fn observe(self) {
+        let mut connection = None;
+        loop {
+            // What goes wrong is tried again until it goes well: that is how long the server did not answer.
+            connection = Some(self.in_time(self.answered(connection.take())).await);
+            sleep(PING).await;
+        }
+    }
+
+    /// One answer, to a ping or to a connect.
+    async fn answered(&self, connection: Option<TcpStream>) -> TcpStream {
+        if let Some(mut stream) = connection
+            && ask(&mut stream, Out::default().int(number::PING_XID).int(number::PING).as_bytes())
+                .await
+                .is_ok()
+        {
+            return stream;
+        }
+        loop {
+            if let Ok(stream) = self.connect().await {
+                return stream;
+            }
+            sleep(AGAIN).await;
+        }
+    }
+
+    async fn connect(&self) -> io::Result<TcpStream> {
+        let mut stream = TcpStream::connect(&self.address).await?;
+        stream.set_nodelay(true)?;
+        let timeout = i32::try_from(self.timeout.as_millis()).unwrap_or(i32::MAX);
+        let mut hello = Out::default();
+        // Protocol version, last zxid, timeout, a new session, its password, and no server that only reads.
+        hello.int(0).long(0).int(timeout).long(0).buffer(Some(&[0; 16])).bool(false);
+        ask(&mut stream, hello.as_bytes()).await?;
+        Ok(stream)
+    }
+
+    /// Waits, and says so while it takes too long.
+    async fn in_time<T>(&self, answer: impl Future<Output = T>) -> T {
+        let (overdue, victim) = (self.timeout / OVERDUE, Victim::Server { server: self.server });
+        let mut answer = pin!(answer);
+        if let Either::Left((answer, _)) = select(answer.as_mut(), pin!(sleep(overdue))).await {
+            return answer;
+        }
+        let (kind, lasts) = (FaultKind::SlowServer, overdue.as_micros() as u64);
+        self.note(What::Fault { kind, victim, lasts });
+        let answer = answer.await;
+        self.note(What::Mended { kind, victim });
+        answer
+    }
+
+    fn note(&self, what: What) {
+        self.tape.write(|journal, at| journal.note(at, Who::World, OpId(0), what));
+    }
+}
+
+/// Sends one frame, and waits for one.
+async fn ask(stream: &mut TcpStream, frame: &[u8]) -> io::Result<()> {
+    let length = u32::try_from(frame.len()).expect("it is short").to_be_bytes();
+    stream.write_all(&[&length[..], frame].concat()).await?;
+    if message(stream, &mut Vec::new()).await? { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}

@@ -1,0 +1,302 @@
+//! Where a run in real time is written down: a [`Tape`] with a clock, and a [`Scribe`] for each client.
+//!
+//! A process that is stopped, or gets no processor, cannot say so while it lasts. So a run's observer (`stalls`) calls
+//! [`Tape::beat`] regularly: where no beat came for a quarter of a second, a pause of every client is written down in front of the
+//! next event, from the last event or beat on.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+use zk_checker::history::{Code, Conn, FaultKind, OpId, ReqId, Request, SessionState, Victim, What, Who};
+use zk_harness::journal::Journal;
+use zk_recipes::zk::{Created, Error, Over, SessionId, Stat, State, Status};
+
+/// A gap between two beats that is a pause of the process. Shorter ones keep nobody from anything.
+const STALL: Duration = Duration::from_millis(250);
+
+/// The journal of a run in real time, and its clock.
+pub struct Tape {
+    inner: Mutex<Inner>,
+    start: Instant,
+}
+
+struct Inner {
+    journal: Journal,
+    /// When the process was last seen to run, in microseconds; nobody looks before the first beat.
+    seen_alive: Option<u64>,
+}
+
+impl Inner {
+    /// Writes down that all clients stood still, if nothing has happened for too long.
+    fn look_for_stall(&mut self, now: u64) {
+        let Some(seen) = self.seen_alive else { return };
+        let last = self.journal.history().events.last().map_or(0, |event| event.at);
+        let begin = seen.max(last);
+        if u128::from(now.saturating_sub(begin)) < STALL.as_micros() {
+            return;
+        }
+        let clients = self.journal.history().header.clients.len() as u16;
+        let mut note = |at, what| self.journal.note(at, Who::World, OpId(0), what);
+        let victim = |client| Victim::Process { client };
+        for client in 0..clients {
+            let lasts = now - begin;
+            note(begin, What::Fault { kind: FaultKind::SlowProcess, victim: victim(client), lasts });
+        }
+        for client in 0..clients {
+            note(now, What::Mended { kind: FaultKind::SlowProcess, victim: victim(client) });
+        }
+    }
+}
+
+impl Tape {
+    /// A tape whose time begins now.
+    #[expect(clippy::disallowed_methods, reason = "a real run happens in real time")]
+    pub fn new(journal: Journal) -> Arc<Tape> {
+        Arc::new(Tape { inner: Mutex::new(Inner { journal, seen_alive: None }), start: Instant::now() })
+    }
+
+    /// Writes at the present time, in microseconds. Whoever writes later has a later time, or the same.
+    pub fn write<R>(&self, write: impl FnOnce(&mut Journal, u64) -> R) -> R {
+        let mut inner = self.lock();
+        let at = u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX);
+        inner.look_for_stall(at);
+        if inner.seen_alive.is_some() {
+            inner.seen_alive = Some(at);
+        }
+        write(&mut inner.journal, at)
+    }
+
+    /// The process runs. Where that is not said again for too long, it stood still.
+    pub fn beat(&self) {
+        let mut inner = self.lock();
+        let at = u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX);
+        inner.look_for_stall(at);
+        inner.seen_alive = Some(at);
+    }
+
+    /// What was written so far; what is written from here on goes to `next`.
+    pub fn change(&self, next: Journal) -> Journal {
+        std::mem::replace(&mut self.lock().journal, next)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // A journal is whole between any two events.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How many duties have begun and are not discharged.
+#[derive(Default)]
+pub struct Duties {
+    begun: AtomicUsize,
+    idle: Notify,
+}
+
+impl Duties {
+    /// Counts one, until what is returned is dropped.
+    pub fn begin(self: &Arc<Self>) -> Begun {
+        self.begun.fetch_add(1, SeqCst);
+        Begun(self.clone())
+    }
+
+    /// Resolves when none is left.
+    pub async fn idle(&self) {
+        loop {
+            let mut idle = pin!(self.idle.notified());
+            idle.as_mut().enable();
+            if self.begun.load(SeqCst) == 0 {
+                return;
+            }
+            idle.await;
+        }
+    }
+}
+
+/// A duty that is being discharged.
+#[must_use = "it counts for as long as it lives"]
+pub struct Begun(Arc<Duties>);
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        if self.0.begun.fetch_sub(1, SeqCst) == 1 {
+            self.0.idle.notify_waiters();
+        }
+    }
+}
+
+/// In whose name is written.
+#[derive(Clone)]
+pub struct Scribe {
+    tape: Arc<Tape>,
+    client: u16,
+    op: Arc<AtomicU32>,
+    cleanup: bool,
+    duties: Arc<Duties>,
+}
+
+impl Scribe {
+    /// Writes in the name of that client.
+    pub fn new(tape: &Arc<Tape>, client: u16) -> Self {
+        Scribe {
+            tape: tape.clone(),
+            client,
+            op: Arc::new(AtomicU32::new(0)),
+            cleanup: false,
+            duties: Arc::default(),
+        }
+    }
+
+    /// Where it writes.
+    pub fn tape(&self) -> &Tape {
+        &self.tape
+    }
+
+    /// From here on requests belong to that operation.
+    pub fn set_op(&self, op: u32) {
+        self.op.store(op, SeqCst);
+    }
+
+    /// The operation to which requests belong at present, or 0.
+    pub fn op(&self) -> u32 {
+        self.op.load(SeqCst)
+    }
+
+    /// The duties of this client's sessions.
+    pub fn duties(&self) -> &Arc<Duties> {
+        &self.duties
+    }
+
+    /// The number of the client.
+    pub fn client(&self) -> u16 {
+        self.client
+    }
+
+    /// Writes as a clean-up duty of the operation in hand.
+    pub(crate) fn for_duty(&self) -> Self {
+        let op = Arc::new(AtomicU32::new(self.op.load(SeqCst)));
+        Scribe { op, cleanup: true, ..self.clone() }
+    }
+
+    pub(crate) fn note(&self, op: OpId, what: impl FnOnce(&mut Journal) -> What) {
+        self.tape.write(|journal, at| {
+            let what = what(journal);
+            journal.note(at, Who::Client(self.client), op, what);
+        });
+    }
+
+    pub(crate) fn sent(&self, kind: Request, path: &str, watch: bool) -> Asked {
+        let op = OpId(self.op.load(SeqCst));
+        let mut req = ReqId(0);
+        self.note(op, |journal| {
+            req = journal.next_request();
+            What::Send { req, kind, watch, cleanup: self.cleanup, path: journal.sym(path) }
+        });
+        Asked { scribe: self.clone(), op, req }
+    }
+
+    pub(crate) fn state(&self, session: SessionId, state: SessionState) {
+        self.note(OpId(0), |journal| What::State {
+            session: journal.session(session),
+            state,
+            // Not seen from here.
+            conn: Conn(0),
+            server: 0,
+        });
+    }
+
+    /// Writes how a session got from one status to another.
+    pub(crate) fn news(&self, session: SessionId, seen: Status, now: Status) {
+        if seen.is_connected() && now.connection > seen.connection {
+            self.state(session, SessionState::Suspended);
+        }
+        let state = match now.state {
+            State::Connected => SessionState::Connected,
+            State::Suspended => SessionState::Suspended,
+            State::Over(Over::Closed) => SessionState::Closed,
+            State::Over(Over::Expired | Over::AuthFailed) => SessionState::Expired,
+        };
+        self.state(session, state);
+    }
+}
+
+/// A request that was written down.
+pub(crate) struct Asked {
+    scribe: Scribe,
+    op: OpId,
+    req: ReqId,
+}
+
+impl Asked {
+    /// Writes the answer down.
+    fn heard(&self, answer: Result<Answer, &Error>) {
+        let (code, answer) = match answer {
+            Ok(answer) => (answer.code, answer),
+            Err(Error::ConnectionLoss) => {
+                return self.scribe.note(self.op, |_| What::Lost { req: self.req });
+            }
+            Err(error) => (code(error), Answer::PLAIN),
+        };
+        self.scribe.tape.write(|journal, at| {
+            let who = Who::Client(self.scribe.client);
+            let what = What::Reply { req: self.req, code, zxid: answer.zxid, conn: Conn(0) };
+            journal.note(at, who, self.op, what);
+            if let Some((path, czxid)) = answer.made {
+                let what = What::Made { path: journal.sym(&path), czxid: czxid as u64 };
+                journal.note(at, who, self.op, what);
+            }
+        });
+    }
+}
+
+/// Step 2, around the future of a request that has left.
+pub(crate) async fn heard<T>(
+    asked: Asked,
+    answer: impl Future<Output = Result<T, Error>>,
+    tells: impl Fn(&T) -> Answer,
+) -> Result<T, Error> {
+    let answer = answer.await;
+    asked.heard(answer.as_ref().map(tells));
+    answer
+}
+
+/// What a good answer says about the world.
+pub(crate) struct Answer {
+    code: Code,
+    /// The largest in the stats that came with it.
+    zxid: u64,
+    /// The path and the czxid of a new znode.
+    made: Option<(String, i64)>,
+}
+
+impl Answer {
+    pub(crate) const PLAIN: Answer = Answer { code: Code::Ok, zxid: 0, made: None };
+
+    pub(crate) fn stat(stat: &Stat) -> Answer {
+        Answer { zxid: stat.czxid.max(stat.mzxid).max(stat.pzxid) as u64, ..Answer::PLAIN }
+    }
+
+    pub(crate) fn maybe(stat: &Option<Stat>) -> Answer {
+        stat.as_ref().map_or(Answer { code: Code::NoNode, ..Answer::PLAIN }, Answer::stat)
+    }
+
+    pub(crate) fn made(made: &Created) -> Answer {
+        Answer { made: Some((made.path.clone(), made.stat.czxid)), ..Answer::stat(&made.stat) }
+    }
+}
+
+fn code(error: &Error) -> Code {
+    match error {
+        Error::NoNode => Code::NoNode,
+        Error::NodeExists => Code::NodeExists,
+        Error::BadVersion => Code::BadVersion,
+        Error::NotEmpty => Code::NotEmpty,
+        Error::NoChildrenForEphemerals => Code::NoChildrenForEphemerals,
+        Error::SessionOver(_) => Code::SessionExpired,
+        Error::Multi { cause, .. } => code(cause),
+        Error::Refused(zk_recipes::zk::Code::ThrottledOp) => Code::Throttled,
+        _ => Code::Other,
+    }
+}

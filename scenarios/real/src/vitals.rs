@@ -1,0 +1,75 @@
+//! Whether anything grows that should not: the memory of this process, tasks, watches, znodes.
+
+use crate::client::sleep;
+use crate::hurt::{Owned, on};
+use crate::process::Process;
+use std::time::Duration;
+
+/// How long a library may take to tell the servers of watches that were dropped.
+const DROPPED_WITHIN: Duration = Duration::from_secs(10);
+
+/// How often they are asked meanwhile.
+const ASK: Duration = Duration::from_millis(50);
+
+/// What there still is when the clients of a run are done, and their sessions are open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Watches, on all servers; not known of servers that are not our own.
+    pub watches: Option<u64>,
+    /// Tasks of all clients: those of their sessions.
+    pub tasks: usize,
+}
+
+impl Left {
+    /// The larger of each.
+    pub fn or_more(self, other: Left) -> Left {
+        Left { watches: self.watches.max(other.watches), tasks: self.tasks.max(other.tasks) }
+    }
+}
+
+/// Looks what is left.
+pub(super) async fn left(servers: Option<&Owned>, processes: &[Process]) -> Left {
+    let mut watches = None;
+    for _ in 0..DROPPED_WITHIN.as_millis() / ASK.as_millis() {
+        let Some(servers) = servers else { break };
+        watches = on(servers, |ensemble| Ok(ensemble.figure("zk_watch_count"))).await.ok().flatten();
+        if watches == Some(0) {
+            break;
+        }
+        sleep(ASK).await;
+    }
+    Left { watches, tasks: processes.iter().map(Process::tasks).sum() }
+}
+
+/// The memory of this process that is in use, in KiB, where the system tells it.
+pub fn resident_kib() -> Option<u64> {
+    resident_in(&std::fs::read_to_string("/proc/self/status").ok()?)
+}
+
+fn resident_in(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok()
+}
+
+/// The memory in use at the begin of what takes long, after a tenth of it, and at its end: it should be as much at the end
+/// as after a tenth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// At the begin.
+    pub start_kib: Option<u64>,
+    /// After a tenth.
+    pub tenth_kib: Option<u64>,
+    /// At the end.
+    pub end_kib: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_in_use_is_read_from_what_the_system_tells() {
+        assert_eq!(resident_in("Name:\tx\nVmHWM:\t  99 kB\nVmRSS:\t    5120 kB\nThreads:\t1\n"), Some(5120));
+        assert_eq!(resident_in("Name:\tx\n"), None);
+    }
+}

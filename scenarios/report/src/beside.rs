@@ -1,0 +1,103 @@
+//! Two runs beside each other: where they part, and what happened in one of them only.
+//!
+//! Events are the same if the same party does the same in the same words, but for zxids; when does not matter. After the point where the
+//! runs part, each event of one is matched with one of the same words in the other, whatever their order.
+
+use crate::asked::Asked;
+use crate::words::{Sentences, visible};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use zk_checker::Verdict;
+use zk_checker::history::History;
+
+/// Another run, to be held beside the one that is shown.
+#[derive(Debug)]
+pub struct Other {
+    /// What to call it.
+    pub title: String,
+    /// What happened.
+    pub history: History,
+    /// How it stands with the promises.
+    pub verdict: Verdict,
+}
+
+/// How two runs differ.
+#[derive(Debug, Serialize)]
+pub(super) struct Beside {
+    title: String,
+    verdict: String,
+    /// How many events the other run has.
+    events: usize,
+    /// So many events are the same from the beginning on.
+    same: usize,
+    /// The events of this run that have no like in the other.
+    only_here: Vec<u32>,
+    /// And the other way round.
+    only_there: Vec<There>,
+}
+
+/// An event of the other run.
+#[derive(Debug, Serialize)]
+struct There {
+    index: u32,
+    at_us: u64,
+    who: String,
+    text: String,
+}
+
+type Line = (String, String);
+
+/// A sentence without zxids: they count what happened before, and differ after the first difference.
+fn numberless(text: &str) -> String {
+    let words = text.split(' ').map(|word| if word.starts_with("0x") { "0x…" } else { word });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn lines(history: &History, sentences: &Sentences<'_>) -> Vec<Line> {
+    let tell = |(index, event): (usize, &zk_checker::history::Event)| {
+        (sentences.who(event.who), numberless(&sentences.tell(index)))
+    };
+    history.events.iter().enumerate().map(tell).collect()
+}
+
+/// The positions, from `same` on, of lines for which there is no counterpart in the other list.
+fn unmatched(lines: &[Line], others: &[Line], same: usize) -> Vec<u32> {
+    let mut left: BTreeMap<&Line, u32> = BTreeMap::new();
+    for line in &others[same..] {
+        *left.entry(line).or_default() += 1;
+    }
+    let mut only = Vec::new();
+    for (index, line) in lines.iter().enumerate().skip(same) {
+        match left.get_mut(line) {
+            Some(count) if *count > 0 => *count -= 1,
+            _ => only.push(index as u32),
+        }
+    }
+    only
+}
+
+fn there_told(history: &History, sentences: &Sentences<'_>, index: u32) -> Line {
+    (sentences.who(history.events[index as usize].who), sentences.tell(index as usize))
+}
+
+impl Beside {
+    pub(super) fn of(history: &History, sentences: &Sentences<'_>, other: &Other) -> Beside {
+        let asked = Asked::of(&other.history);
+        let theirs = Sentences::new(&other.history, &asked);
+        let there = lines(&other.history, &theirs);
+        let here = lines(history, sentences);
+        let same = here.iter().zip(&there).take_while(|(here, there)| here == there).count();
+        let only_there = unmatched(&there, &here, same).into_iter().map(|index| {
+            let (who, text) = there_told(&other.history, &theirs, index);
+            There { index, at_us: other.history.events[index as usize].at, who, text }
+        });
+        Beside {
+            title: visible(&other.title),
+            verdict: other.verdict.to_string(),
+            events: there.len(),
+            same,
+            only_here: unmatched(&here, &there, same),
+            only_there: only_there.collect(),
+        }
+    }
+}

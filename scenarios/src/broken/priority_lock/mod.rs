@@ -1,9 +1,0 @@
-//! Priority locks that are wrong in one step.
-
-mod beside;
-mod no_gates;
-
-use crate::target::Target;
-
-/// All of them.
-pub(super) static ALL: &[&Target] = &[&beside::TARGET, &no_gates::TARGET];
