@@ -49,6 +49,7 @@ pub mod priority_queue;
 pub mod published;
 pub mod queue;
 pub mod raw;
+pub mod recipe;
 pub mod revocable_lock;
 mod session;
 pub mod shared_lock;
@@ -56,23 +57,10 @@ pub mod stage;
 pub mod two_phase_commit;
 pub mod wrong_worlds;
 
+use recipe::Recipe;
 use zk_harness::stage::Story;
 use zk_harness::target::Target;
 use zk_real::RealTarget;
-
-/// A recipe, and everything that runs it.
-pub struct Recipe {
-    /// It under load.
-    pub workload: &'static Target,
-    /// The same on real servers.
-    pub real: Option<&'static RealTarget>,
-    /// Its stories.
-    pub stories: &'static [&'static Story],
-    /// It with one wrong step, in many ways.
-    pub mutants: &'static [&'static Target],
-    /// The mutants that show on real servers too.
-    pub real_mutants: &'static [&'static RealTarget],
-}
 
 /// Every recipe, and what runs without one.
 pub static RECIPES: &[&Recipe] = &[

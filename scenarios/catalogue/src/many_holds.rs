@@ -8,11 +8,11 @@
 //! A hold is begun and given back by one operation at a time, since a request is recorded as one of the operation in hand; it is
 //! kept beside them, in the name of none. A client has one hold of an object at a time.
 
-use crate::Recipe;
 use crate::election::workload as election;
 use crate::group::workload::{self as group, Member};
 use crate::lock::workload::Exclusive;
 use crate::priority_lock::workload::{self as priority_lock, Urgent};
+use crate::recipe::Recipe;
 use crate::revocable_lock::workload as revocable_lock;
 use crate::shared_lock::workload::Shared;
 use futures_util::FutureExt;

@@ -5,7 +5,7 @@
 //! a sync and a read behind it, a wait for one of the watches, or a session that is given up while it lives. All values
 //! differ.
 
-use crate::Recipe;
+use crate::recipe::Recipe;
 use futures_util::FutureExt;
 use futures_util::future::{Either, join_all, select};
 use sim_zk::fault::Fault;

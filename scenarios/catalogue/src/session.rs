@@ -1,7 +1,6 @@
 //! A session like any other, but for what a [`Twist`] does to requests and answers: the right recipe over it does one thing
 //! wrong.
 
-use crate::lock::workload::Exclusive;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use std::future::Future;
@@ -11,7 +10,6 @@ use zk_recipes::zk::{
     Armed, CreateMode, Created, Data, Discharge, Duty, DutyId, Error, Event, Guid, Listing, Op, OpResult,
     SessionId, Stat, Status, Time, ZooKeeper,
 };
-use zk_recipes::{Lock, LockGuard, LockOptions};
 
 /// What is altered.
 pub trait Twist<Z: ZooKeeper>: Clone + Default + Send + Sync + 'static {
@@ -247,36 +245,5 @@ impl<Z: ZooKeeper, T: Twist<Z>> ZooKeeper for Twisted<Z, T> {
 
     fn close(&self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send + use<Z, T> {
         self.inner.close(limit)
-    }
-}
-
-/// The right lock over such a session.
-#[derive(Clone)]
-pub struct LockOver<Z: ZooKeeper, T: Twist<Z>>(Lock<Twisted<Z, T>>);
-
-impl<Z: ZooKeeper, T: Twist<Z>> LockOver<Z, T> {
-    /// With what is altered in hand.
-    pub fn with(zk: &Z, directory: &str, twist: T) -> Result<Self, Error> {
-        Lock::new(&Twisted::with(zk, twist), directory, LockOptions::default()).map(LockOver)
-    }
-}
-
-impl<Z: ZooKeeper, T: Twist<Z>> Exclusive<Z> for LockOver<Z, T> {
-    type Guard = LockGuard<Twisted<Z, T>>;
-
-    fn on(zk: &Z, directory: &str) -> Result<Self, Error> {
-        Self::with(zk, directory, T::default())
-    }
-
-    fn acquire(&self) -> impl Future<Output = Result<Self::Guard, Error>> + Send {
-        self.0.acquire()
-    }
-
-    fn acquire_within(&self, limit: Duration) -> impl Future<Output = Result<Self::Guard, Error>> + Send {
-        self.0.acquire_within(limit)
-    }
-
-    fn try_acquire(&self) -> impl Future<Output = Result<Option<Self::Guard>, Error>> + Send {
-        self.0.try_acquire()
     }
 }

@@ -1,7 +1,6 @@
 //! A run as something to keep: a file with everything drawn and decided, or the same in one word.
 
 use crate::plan::{Order, Plan, Strangers};
-use crate::regression::Regression;
 use crate::run::Run;
 use crate::target::{Lookup, Target};
 use base64::Engine;
@@ -26,6 +25,31 @@ pub struct Recorded {
     /// What the run's hash was, in hex; empty if that is not known.
     #[serde(default)]
     pub hash: String,
+}
+
+/// What is known of a run that is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Regression {
+    /// What it was.
+    pub about: String,
+    /// What must come of it.
+    pub verdict: Expected,
+    /// The rule that must be the first to be broken, or in what other way it must fail; empty if it must not.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub rule: String,
+}
+
+/// A verdict that must come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expected {
+    /// Nothing is broken, save for what no program can avoid.
+    Pass,
+    /// Evidence is missing: the run does not end.
+    Unknown,
+    /// A promise is broken.
+    Fail,
 }
 
 /// What is wrong with a code or a file.
@@ -164,7 +188,7 @@ mod tests {
             choices: vec![0, 3, 255, 0, 7],
             hash: String::new(),
         };
-        let meddled = recorded.plan.clone().with_strangers(&[crate::strangers::Act::Write], 0.1, 2);
+        let meddled = recorded.plan.clone().with_strangers(&[crate::plan::Act::Write], 0.1, 2);
         let untimed = Plan { order: Order::Any { late_answers: false, overtaking: true }, ..Plan::calm() };
         for plan in [meddled, untimed, recorded.plan.clone()] {
             let recorded = Recorded { plan, ..recorded.clone() };

@@ -12,7 +12,7 @@
 //! | [`plan`], [`plans`] | the configuration of a run; strategies of proptest for it |
 //! | [`strangers`] | foreign clients that interfere |
 //! | [`run`] | one run |
-//! | [`strategy`], [`sweep`], [`shard`], [`coverage`] | many runs |
+//! | [`strategy`], [`sweep`], [`shard`], [`coverage`], [`threads`] | many runs |
 //! | [`shape`] | failure fingerprints; [`shrink`], the smallest run with the same one |
 //! | [`explore`] | every run of a small scope |
 //! | [`code`], [`regression`] | runs as files and words; runs that are kept |
@@ -45,3 +45,4 @@ pub mod strategy;
 pub mod sweep;
 pub mod target;
 pub mod testing;
+pub mod threads;

@@ -1,7 +1,6 @@
 //! What is drawn before a run: how many clients and rounds, which faults and how hot. Printed with every failure, and
 //! readable from a file.
 
-use crate::strangers::Act;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
@@ -272,5 +271,38 @@ impl fmt::Display for Listed<'_> {
             write!(f, "{} {name} {rate}", if index == 0 { "" } else { "," })?;
         }
         Ok(())
+    }
+}
+
+/// The kinds of act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// A znode below an object is deleted.
+    Delete,
+    /// Data are written into a znode of an object.
+    Write,
+    /// A znode appears in a directory of an object, under a name that no recipe gives.
+    Child,
+    /// A directory of an object, or the object itself, is deleted with all that is in it, at once.
+    Parent,
+}
+
+impl Act {
+    /// Every kind.
+    pub const ALL: [Act; 4] = [Act::Delete, Act::Write, Act::Child, Act::Parent];
+
+    /// The kind's name, as plan files have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Act::Delete => "foreign-delete",
+            Act::Write => "foreign-write",
+            Act::Child => "foreign-child",
+            Act::Parent => "parent-deleted",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn from_name(name: &str) -> Option<Act> {
+        Act::ALL.into_iter().find(|act| act.name() == name)
     }
 }

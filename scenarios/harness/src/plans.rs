@@ -17,8 +17,8 @@
 //! # the_lock_keeps_its_promises();
 //! ```
 
+use crate::plan::Act;
 use crate::plan::{Order, Plan, Strangers};
-use crate::strangers::Act;
 use proptest::prelude::*;
 use sim_zk::fault::Fault;
 

@@ -3,11 +3,9 @@
 //! A run of a broken recipe is a canary: it must fail by its rule, or the checks see less than they did. A run of anything
 //! else once failed, and must not fail again.
 
-use crate::code::Recorded;
+use crate::code::{Expected, Recorded, Regression};
 use crate::run::Run;
-use crate::sweep;
 use crate::target::Target;
-use serde::{Deserialize, Serialize};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -15,31 +13,6 @@ use zk_checker::Verdict;
 
 /// Where they are kept, seen from the root of the repository.
 pub const FOLDER: &str = "scenarios/regressions";
-
-/// What is known of a run that is kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Regression {
-    /// What it was.
-    pub about: String,
-    /// What must come of it.
-    pub verdict: Expected,
-    /// The rule that must be the first to be broken, or in what other way it must fail; empty if it must not.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub rule: String,
-}
-
-/// A verdict that must come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Expected {
-    /// Nothing is broken, save for what no program can avoid.
-    Pass,
-    /// Evidence is missing: the run does not end.
-    Unknown,
-    /// A promise is broken.
-    Fail,
-}
 
 /// Why a run was not kept.
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +34,7 @@ pub enum KeepError {
 impl Regression {
     /// Of a run that fails: on purpose, and then it must go on to; or else it must not, once the reason is gone.
     pub fn of(target: &Target, recorded: &Recorded, run: &Run, about: Option<String>) -> Regression {
-        let what = sweep::what_failed(run);
+        let what = run.what_failed();
         let title = run.report.first().map_or("it does not come to its end", |finding| finding.rule.title());
         let is_broken = target.is_broken();
         let verdict = match run.verdict() {
@@ -93,7 +66,7 @@ impl Regression {
             Verdict::Unknown => Expected::Unknown,
             Verdict::Fail => Expected::Fail,
         };
-        let rule = if came == Expected::Pass { String::new() } else { sweep::what_failed(run) };
+        let rule = if came == Expected::Pass { String::new() } else { run.what_failed() };
         match came == self.verdict && rule == self.rule {
             true => Ok(()),
             false if came == Expected::Pass => Err("it does not fail".to_owned()),

@@ -49,6 +49,9 @@ pub struct Run {
     pub panic: Option<Panicked>,
 }
 
+/// How a run that panicked is counted.
+pub const PANIC: &str = "panic";
+
 /// A client whose code panicked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panicked {
@@ -122,6 +125,15 @@ impl Run {
         let asks = |what: &What| matches!(what, What::Call { .. } | What::Send { .. });
         let last = self.history.events.iter().rev().find(|event| asks(&event.what));
         Some(if last.is_some_and(|last| last.at > late) { Hang::Livelock } else { Hang::Stuck })
+    }
+
+    /// The rule that it broke, or in what other way it failed.
+    pub fn what_failed(&self) -> String {
+        match self.report.first() {
+            _ if self.panic.is_some() => PANIC.to_owned(),
+            Some(finding) => finding.rule.name().to_owned(),
+            None => self.hang().map_or("unknown", Hang::name).to_owned(),
+        }
     }
 
     /// Which kinds of fault struck, and how often.

@@ -108,7 +108,7 @@ fn faults(events: &[Event], concerns: impl Fn(Victim) -> bool) -> BTreeSet<Strin
 
 fn foreign(events: &[Event]) -> impl Iterator<Item = String> {
     let acted = |event: &Event| match event.what {
-        What::Fault { kind, .. } if crate::shrink::is_foreign(kind) => Some(fault(kind)),
+        What::Fault { kind, .. } if crate::strangers::is_foreign(kind) => Some(fault(kind)),
         _ => None,
     };
     events.iter().filter_map(acted)

@@ -5,46 +5,13 @@
 //! recipe; how a recipe takes it is. It acts while faults may strike, and not afterwards.
 
 use crate::journal::Journal;
-use crate::plan::Strangers;
+use crate::plan::{Act, Strangers};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use sim_zk::{Process, Sim, SimClient};
 use std::time::Duration;
 use zk_checker::history::{FaultKind, OpId, Victim, What, Who};
 use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper};
-
-/// The kinds of act.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Act {
-    /// A znode below an object is deleted.
-    Delete,
-    /// Data are written into a znode of an object.
-    Write,
-    /// A znode appears in a directory of an object, under a name that no recipe gives.
-    Child,
-    /// A directory of an object, or the object itself, is deleted with all that is in it, at once.
-    Parent,
-}
-
-impl Act {
-    /// Every kind.
-    pub const ALL: [Act; 4] = [Act::Delete, Act::Write, Act::Child, Act::Parent];
-
-    /// The kind's name, as plan files have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Act::Delete => "foreign-delete",
-            Act::Write => "foreign-write",
-            Act::Child => "foreign-child",
-            Act::Parent => "parent-deleted",
-        }
-    }
-
-    /// The kind of that name.
-    pub fn from_name(name: &str) -> Option<Act> {
-        Act::ALL.into_iter().find(|act| act.name() == name)
-    }
-}
 
 /// Between two looks, at the least.
 const PAUSE: Duration = Duration::from_millis(15);
@@ -66,6 +33,11 @@ const NAMES: [&str; 8] = [
     "n_0000000000",
     "state",
 ];
+
+/// Whether it is what a stranger did.
+pub fn is_foreign(kind: FaultKind) -> bool {
+    matches!(kind, FaultKind::ForeignDelete | FaultKind::ForeignWrite | FaultKind::ForeignCreate)
+}
 
 /// Where to meddle: an object of the run.
 #[derive(Clone, Debug)]

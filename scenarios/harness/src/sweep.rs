@@ -5,11 +5,12 @@ use crate::journal::fault_kind;
 use crate::run::{self, Run};
 use crate::shape::Shape;
 use crate::strategy::Search;
+use crate::threads::on_threads;
 use sim_zk::fault::Fault;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use zk_checker::history::FaultKind;
 use zk_checker::{Probe, RuleId, Verdict};
 
@@ -43,9 +44,6 @@ impl Order {
 
 /// For each rule that was broken: the smallest seed and how many.
 pub type Failures = BTreeMap<String, (u64, u64)>;
-
-/// How a run that panicked is counted.
-pub const PANIC: &str = "panic";
 
 /// What a sweep came to.
 #[derive(Clone, Debug, Default)]
@@ -99,7 +97,7 @@ impl Tally {
         }
         self.longest_lull_us = self.longest_lull_us.max(run.longest_lull_us);
         if verdict >= Verdict::Unknown {
-            let what = what_failed(run);
+            let what = run.what_failed();
             count(&mut self.shapes, (what.clone(), Shape::of(run)), (seed, 1));
             self.failed(what, seed);
         }
@@ -111,7 +109,7 @@ impl Tally {
     fn add_panic(&mut self, seed: u64) {
         self.runs += 1;
         *self.verdicts.entry(Verdict::Fail).or_default() += 1;
-        self.failed(PANIC.to_owned(), seed);
+        self.failed(run::PANIC.to_owned(), seed);
     }
 
     fn failed(&mut self, what: String, seed: u64) {
@@ -205,15 +203,6 @@ fn count<K: Ord>(failures: &mut BTreeMap<K, (u64, u64)>, kind: K, (seed, more): 
     *entry = (entry.0.min(seed), entry.1 + more);
 }
 
-/// The rule that a run broke, or in what other way it failed.
-pub fn what_failed(run: &Run) -> String {
-    match run.report.first() {
-        _ if run.panic.is_some() => PANIC.to_owned(),
-        Some(finding) => finding.rule.name().to_owned(),
-        None => run.hang().map_or("unknown", run::Hang::name).to_owned(),
-    }
-}
-
 /// Sees the run of a seed, or what it said when it panicked.
 pub type Each<'a> = dyn Fn(u64, Result<&Run, &str>) + Sync + 'a;
 
@@ -245,22 +234,4 @@ pub fn sweep(order: &Order, stop: &AtomicBool, each: &Each<'_>) -> Tally {
         !stop.load(Ordering::Relaxed)
     });
     total.into_inner().expect("all threads are done")
-}
-
-/// Does the work of every `step`-th seed, in their order, on as many threads; no more once one of them says that it is
-/// enough.
-pub fn on_threads(seeds: Range<u64>, step: u64, jobs: usize, work: &(dyn Fn(u64) -> bool + Sync)) {
-    let next = AtomicU64::new(seeds.start);
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.max(1) {
-            scope.spawn(|| {
-                loop {
-                    let seed = next.fetch_add(step, Ordering::Relaxed);
-                    if seed >= seeds.end || !work(seed) {
-                        break;
-                    }
-                }
-            });
-        }
-    });
 }

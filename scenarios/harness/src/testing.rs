@@ -8,11 +8,11 @@
 use crate::client::Client;
 use crate::holding::{Held, take_turn};
 use crate::rounds::rounds;
-use crate::run;
+use crate::run::{self, PANIC};
 use crate::shrink::{self, Shrunk};
 use crate::stage::{self, Story};
 use crate::strategy::{Search, Strategy};
-use crate::sweep::{self, Order, PANIC};
+use crate::sweep::{self, Order};
 use crate::target::{Done, Setting, Target};
 use std::fmt;
 use std::future::Future;
@@ -68,7 +68,7 @@ impl Failure {
         Failure {
             target,
             seed,
-            what: sweep::what_failed(&run),
+            what: run.what_failed(),
             finding: panicked.or(first).or_else(hang).unwrap_or_default(),
             shrunk: shrink::shrink(target, &plan, run.choices, SHRINKING_RUNS).ok(),
         }

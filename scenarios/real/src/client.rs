@@ -1,8 +1,9 @@
 //! One client of a real run: its own sessions, its own seeded choices, its part of the common tape.
 
-use crate::hurt::Bell;
+use crate::bell::Bell;
 use crate::recorded::Recorded;
 use crate::tape::{Scribe, Tape};
+use crate::time::sleep;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::future::{Future, pending};
@@ -165,10 +166,4 @@ impl client::Client for RealClient {
         let what = What::Fault { kind: FaultKind::Cancel, victim: Victim::Process { client }, lasts: 0 };
         self.journal(|journal, at| journal.note(at, Who::World, OpId(0), what));
     }
-}
-
-/// Real time passes.
-#[expect(clippy::disallowed_methods, reason = "a real run happens in real time")]
-pub(super) async fn sleep(by: Duration) {
-    tokio::time::sleep(by).await;
 }

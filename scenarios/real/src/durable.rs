@@ -4,8 +4,8 @@
 //! is to blame for what its clients saw, and nothing was proved about it. Releases have broken it when members died in bad
 //! moments: ZOOKEEPER-4643, ZOOKEEPER-4646, ZOOKEEPER-4712.
 
-use crate::client::sleep;
-use crate::hurt::Bell;
+use crate::bell::Bell;
+use crate::time::sleep;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;

@@ -6,7 +6,7 @@
 //! 4. Undo it, then write that down. A server that was killed is waited for.
 //! 5. When the time is over, nothing is left undone, and all servers serve.
 
-use crate::client::sleep;
+use crate::bell::Bell;
 use crate::ensemble::Ensemble;
 use crate::faults::{Decision, Hurt, Plan, Scope, Whom};
 use crate::process::Process;
@@ -15,10 +15,9 @@ use crate::tape::Tape;
 use crate::ways::Ways;
 use futures_util::future::{Either, select};
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, spawn_blocking};
 use zk_checker::history::{FaultKind, OpId, Victim, What, Who};
 
@@ -38,38 +37,6 @@ pub struct Harm {
     pub kinds: Vec<Hurt>,
     /// The clients' ways to their servers, if they lead over links of ours.
     pub ways: Option<Arc<Ways>>,
-}
-
-/// Says that the time is over.
-#[derive(Debug, Default)]
-pub struct Bell {
-    rung: AtomicBool,
-    ring: Notify,
-}
-
-impl Bell {
-    pub(super) fn ring(&self) {
-        self.rung.store(true, SeqCst);
-        self.ring.notify_waiters();
-    }
-
-    pub(super) fn has_rung(&self) -> bool {
-        self.rung.load(SeqCst)
-    }
-
-    pub(super) async fn rings(&self) {
-        let mut ring = pin!(self.ring.notified());
-        ring.as_mut().enable();
-        if !self.rung.load(SeqCst) {
-            ring.await;
-        }
-    }
-
-    /// Waits so long, or until it rings. False if it has rung.
-    pub(super) async fn lets_pass(&self, time: Duration) -> bool {
-        let _ = select(pin!(self.rings()), pin!(sleep(time))).await;
-        !self.rung.load(SeqCst)
-    }
 }
 
 /// What goes on beside the clients of a run.

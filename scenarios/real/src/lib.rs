@@ -17,6 +17,7 @@
 //! | [`figures`] | what a run did, counted |
 //! | [`vitals`] | whether anything grows: memory, tasks, watches, znodes |
 //! | [`tape`] | where a run in real time is written down |
+//! | [`bell`] | tells everybody in a run that its time is over |
 //! | `stalls` | stalls of this process and of servers, which no fault was injected for |
 //! | `durable` | whether the servers themselves keep what they acknowledged |
 //! | `folder` | a server's folder, which goes with it |
@@ -25,6 +26,7 @@
 //! | [`recorded`] | a session that writes down what it is asked and answered |
 //! | `reaper` | sees to it that no server outlives this process, however that ends |
 
+pub mod bell;
 pub mod between;
 pub mod client;
 pub mod course;
@@ -44,6 +46,7 @@ pub mod server;
 mod stalls;
 pub mod tape;
 pub mod target;
+mod time;
 mod tree;
 pub mod vitals;
 pub mod ways;

@@ -13,8 +13,8 @@ mod line;
 
 pub use line::{Line, Loss, Way};
 
-use crate::client::sleep;
 use crate::process::Process;
+use crate::time::sleep;
 use frames::Writes;
 pub(super) use frames::message;
 use futures_util::future::select;

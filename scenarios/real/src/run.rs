@@ -8,14 +8,16 @@
 //! 5. Look, in a fresh session, what is left of the objects while the clients' sessions still live.
 //! 6. Close the sessions, tidy up, judge.
 
-use crate::client::{Common, RealClient, sleep};
+use crate::bell::Bell;
+use crate::client::{Common, RealClient};
 use crate::durable::Witness;
 use crate::faults::{Hurt, Scope};
-use crate::hurt::{Bell, Harm, Hurting, Owned};
+use crate::hurt::{Harm, Hurting, Owned};
 use crate::process::Process;
 use crate::stalls::Observer;
 use crate::tape::Tape;
 use crate::target::RealTarget;
+use crate::time::sleep;
 use crate::tree::tree;
 use crate::vitals::{Left, left};
 use futures_util::future::join_all;

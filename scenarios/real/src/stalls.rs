@@ -8,10 +8,10 @@
 //!
 //! These sessions are spoken by hand: a client that is under test cannot bear witness for itself.
 
-use crate::client::sleep;
 use crate::process::Process;
 use crate::proxy::message;
 use crate::tape::Tape;
+use crate::time::sleep;
 use futures_util::future::{Either, select};
 use std::future::Future;
 use std::io;

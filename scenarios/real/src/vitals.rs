@@ -1,8 +1,8 @@
 //! Whether anything grows that should not: the memory of this process, tasks, watches, znodes.
 
-use crate::client::sleep;
 use crate::hurt::{Owned, on};
 use crate::process::Process;
+use crate::time::sleep;
 use std::time::Duration;
 
 /// How long a library may take to tell the servers of watches that were dropped.

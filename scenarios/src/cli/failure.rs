@@ -8,7 +8,6 @@ use zk_checker::{Verdict, jsonl};
 use zk_harness::code::Recorded;
 use zk_harness::plan::Plan;
 use zk_harness::run::Run;
-use zk_harness::sweep;
 use zk_harness::target::Target;
 use zk_report::trace;
 
@@ -62,8 +61,8 @@ pub(super) fn tell(
     let name = target.name;
     let mut text = String::new();
     match seed {
-        Some(seed) => _ = writeln!(text, "✗ {name}, seed {seed}: {}", sweep::what_failed(run)),
-        None => _ = writeln!(text, "✗ {name}: {}", sweep::what_failed(run)),
+        Some(seed) => _ = writeln!(text, "✗ {name}, seed {seed}: {}", run.what_failed()),
+        None => _ = writeln!(text, "✗ {name}: {}", run.what_failed()),
     }
     if let Some(first) = run.report.findings.first() {
         for line in first.to_string().lines() {

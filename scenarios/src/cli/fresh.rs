@@ -35,7 +35,7 @@ pub(super) fn compare(
     let bar = progress::bar_of(marks.len() as u64, search.target.name, "fresh processes");
     let seeds: Vec<(&u64, &Mark)> = marks.iter().collect();
     let wrong = Mutex::new(BTreeMap::new());
-    zk_harness::sweep::on_threads(0..seeds.len() as u64, 1, jobs, &|index| {
+    zk_harness::threads::on_threads(0..seeds.len() as u64, 1, jobs, &|index| {
         let (seed, within) = seeds[index as usize];
         let told = match alone(&program, search, plan, *seed) {
             Ok(mark) if mark == *within => None,

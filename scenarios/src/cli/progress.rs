@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::sync::Mutex;
 use zk_checker::{Probe, Verdict};
 use zk_harness::run::Run;
-use zk_harness::sweep::{self, Order};
+use zk_harness::sweep::Order;
 
 /// A bar over `total` seeds, on stderr if that is a terminal.
 pub(super) fn bar(total: u64, what: &str) -> ProgressBar {
@@ -68,8 +68,8 @@ impl Watched {
             seen.reached.extend(self.must_reach.iter().filter(reached).map(|probe| probe.name()));
         }
         let what = match run {
-            Ok(run) => (run.verdict() >= Verdict::Unknown).then(|| sweep::what_failed(run)),
-            Err(_) => Some(sweep::PANIC.to_owned()),
+            Ok(run) => (run.verdict() >= Verdict::Unknown).then(|| run.what_failed()),
+            Err(_) => Some(zk_harness::run::PANIC.to_owned()),
         };
         let is_new = seen.reached.len() > before || what.is_some();
         if let Some(what) = what {

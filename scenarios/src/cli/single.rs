@@ -11,9 +11,9 @@ use zk_checker::Verdict;
 use zk_harness::code::Recorded;
 use zk_harness::plan::Plan;
 use zk_harness::run::{self, Run};
+use zk_harness::stage;
 use zk_harness::strategy::{Search, Strategy};
 use zk_harness::target::Target;
-use zk_harness::{stage, sweep};
 use zk_report::{Shown, Source, trace};
 
 #[derive(Args)]
@@ -224,7 +224,7 @@ pub(super) fn run_line(target: &'static Target, seed: Option<u64>, run: &Run) ->
         "sim_ms": run.sim_us / 1000,
     });
     if run.verdict() >= Verdict::Unknown {
-        line["rule"] = json!(sweep::what_failed(run));
+        line["rule"] = json!(run.what_failed());
     }
     if let Some(panicked) = &run.panic {
         line["said"] = json!(panicked.to_string());

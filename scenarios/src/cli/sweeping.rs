@@ -270,7 +270,7 @@ impl Sweep {
         Some(match run {
             Ok(run) => run_line(target, Some(seed), run).to_string(),
             Err(said) => json!({"kind": "run", "workload": target.name, "seed": seed,
-                "verdict": "fail", "rule": sweep::PANIC, "said": said})
+                "verdict": "fail", "rule": zk_harness::run::PANIC, "said": said})
             .to_string(),
         })
     }

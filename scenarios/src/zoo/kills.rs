@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::sync::Mutex;
 use zk_checker::RuleId;
 use zk_harness::strategy::{Search, Strategy};
-use zk_harness::sweep::{self, what_failed};
 use zk_harness::target::Target;
+use zk_harness::threads::on_threads;
 
 /// Before the table in a README.
 pub const BEGIN: &str = "<!-- the kill table: written by `cargo sim zoo --strategies --write-readme` -->";
@@ -51,11 +51,11 @@ fn median(target: &'static Target, strategy: Strategy, budget: u64, jobs: usize)
     while end < budget {
         let begin = end;
         end = budget.min(end + BATCH);
-        sweep::on_threads(begin..end, 1, jobs, &|number| {
+        on_threads(begin..end, 1, jobs, &|number| {
             let Some(attempt) = search.attempt(number) else { return false };
             let run = attempt.run_caught(target);
             made.lock().expect("no thread panics while it holds this").insert(number);
-            if run.is_ok_and(|run| is_caught(target, &what_failed(&run))) {
+            if run.is_ok_and(|run| is_caught(target, &run.what_failed())) {
                 caught.lock().expect("no thread panics while it holds this").insert(number);
             }
             true

@@ -9,8 +9,8 @@ use zk_checker::{RuleId, RuleSet, Verdict};
 use zk_harness::caught::{Caught, FIRST, TAIL};
 use zk_harness::run::Run;
 use zk_harness::strategy::{Search as Runs, Strategy};
-use zk_harness::sweep;
 use zk_harness::target::Target;
+use zk_harness::threads::on_threads;
 
 /// What one seed showed.
 struct Shown {
@@ -126,7 +126,7 @@ pub fn measure_by(runs: &Runs, seeds: Range<u64>, jobs: usize, each: &(dyn Fn(bo
     let count = seeds.end.saturating_sub(seeds.start);
     let begin = seeds.start;
     let shown = Mutex::new(Vec::new());
-    sweep::on_threads(seeds, 1, jobs, &|seed| {
+    on_threads(seeds, 1, jobs, &|seed| {
         // A search that has come to its end has no run of that number.
         let Some(one) = show(runs, &caught, seed) else { return false };
         each(one.broken.is_some());
@@ -157,7 +157,7 @@ fn show(runs: &Runs, caught: &Caught, seed: u64) -> Option<Shown> {
     let broken = match runs.attempt(seed)?.run_caught(target) {
         Ok(run) => failure(&run),
         Err(_) => Some(Failure {
-            first: sweep::PANIC.to_owned(),
+            first: zk_harness::run::PANIC.to_owned(),
             broken: BTreeSet::new(),
             outside: BTreeSet::new(),
         }),
@@ -166,9 +166,9 @@ fn show(runs: &Runs, caught: &Caught, seed: u64) -> Option<Shown> {
         Ok(run) => {
             let rows = run.report.rows.iter().filter(|row| row.rule == caught.by);
             let premises = rows.map(|row| u64::from(row.premises)).sum();
-            ((run.verdict() >= Verdict::Unknown).then(|| sweep::what_failed(&run)), premises)
+            ((run.verdict() >= Verdict::Unknown).then(|| run.what_failed()), premises)
         }
-        Err(_) => (Some(sweep::PANIC.to_owned()), 0),
+        Err(_) => (Some(zk_harness::run::PANIC.to_owned()), 0),
     };
     Some(Shown { seed, broken, twin, premises })
 }
@@ -182,7 +182,7 @@ fn failure(run: &Run) -> Option<Failure> {
         rows.map(|row| row.rule).collect()
     };
     let outside = zk_checker::judge(&run.history, &RuleSet::black_box());
-    Some(Failure { first: sweep::what_failed(run), broken: broken(&run.report), outside: broken(&outside) })
+    Some(Failure { first: run.what_failed(), broken: broken(&run.report), outside: broken(&outside) })
 }
 
 impl Shown {

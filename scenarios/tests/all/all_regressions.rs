@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use zk_harness::code::Expected;
 use zk_harness::code::Recorded;
-use zk_harness::regression::Expected;
 use zk_harness::run;
 use zk_harness::target::Target;
 use zk_scenarios::zoo::right_twin;

@@ -9,7 +9,6 @@ use zk_checker::Verdict;
 use zk_harness::client::Client;
 use zk_harness::plan::Plan;
 use zk_harness::run::{self, Hang};
-use zk_harness::sweep::what_failed;
 use zk_harness::target::{Part, Stated, Target};
 use zk_recipes::zk::{CreateMode, ZooKeeper};
 
@@ -87,7 +86,7 @@ static TAKES_ITS_TIME: Target = of("takes-its-time", |client, _, rounds, done| {
 fn clients_that_undo_each_others_work_for_ever_are_a_livelock() {
     let run = run::seed(&EACH_UNDOES_THE_OTHER, &Plan { clients: 2, ..Plan::calm() }, 1);
     assert_eq!((run.hang(), run.verdict()), (Some(Hang::Livelock), Verdict::Fail));
-    assert_eq!(what_failed(&run), "livelock");
+    assert_eq!(run.what_failed(), "livelock");
     assert!((59..=60).contains(&(run.longest_lull_us / 1_000_000)), "{} us", run.longest_lull_us);
     let alone = run::seed(&EACH_UNDOES_THE_OTHER, &Plan { clients: 1, ..Plan::calm() }, 1);
     assert_eq!(alone.hang(), None, "one that nobody disturbs comes to its end");
@@ -99,7 +98,7 @@ fn a_livelock_is_found_also_behind_faults_and_counts_from_their_end() {
         let plan = Plan { clients: 2, ..Plan::drawn(seed) };
         let run = run::seed(&EACH_UNDOES_THE_OTHER, &plan, seed);
         // Whoever loses its session gives up, and leaves the other in peace, which still is not content.
-        assert!(run.hang().is_none() || what_failed(&run) == "livelock", "seed {seed}: {:?}", run.hang());
+        assert!(run.hang().is_none() || run.what_failed() == "livelock", "seed {seed}: {:?}", run.hang());
         assert!(run.longest_lull_us <= 60_000_000, "seed {seed}");
     }
 }
@@ -108,7 +107,7 @@ fn a_livelock_is_found_also_behind_faults_and_counts_from_their_end() {
 fn one_that_waits_for_what_never_happens_is_stuck() {
     let run = run::seed(&WAITS_FOR_NOBODY, &Plan::calm(), 1);
     assert_eq!((run.hang(), run.verdict()), (Some(Hang::Stuck), Verdict::Fail));
-    assert_eq!(what_failed(&run), "stuck");
+    assert_eq!(run.what_failed(), "stuck");
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn the_rule_that_names_the_wrong_step_is_the_first_to_say_so() {
             let run = run::seed(target, &target.plan(seed), seed);
             if run.verdict() >= Verdict::Unknown {
                 failed += 1;
-                first += u64::from(sweep::what_failed(&run) == rule);
+                first += u64::from(run.what_failed() == rule);
             }
         }
         assert!(failed > 0, "{}: no seed of a hundred shows it", target.name);

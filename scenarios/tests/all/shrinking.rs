@@ -9,8 +9,8 @@ use zk_harness::code::Recorded;
 use zk_harness::plan::Plan;
 use zk_harness::run::{self, Run};
 use zk_harness::shrink::{RUNS, ShrinkError, Shrunk, shrink};
-use zk_harness::sweep;
 use zk_harness::target::Target;
+use zk_harness::threads::on_threads;
 use zk_scenarios::zoo::shrunk::first_caught;
 
 fn named(name: &str) -> &'static Target {
@@ -40,7 +40,7 @@ fn a_lost_reply_is_all_that_is_left_of_a_lock_without_guids() {
     let (target, plan) = (named("lock-no-guid"), Plan::calm().with(&[Fault::ReplyLost], 0.05));
     let plan = Plan { rounds: 1, ..plan };
     let mut runs = (0..1000).map(|seed| run::seed(target, &plan, seed));
-    let run = runs.find(|run| sweep::what_failed(run) == "MX-9").expect("some run loses that reply");
+    let run = runs.find(|run| run.what_failed() == "MX-9").expect("some run loses that reply");
     let shrunk = shrink(target, &plan, run.choices, RUNS).expect("it fails");
     let after = shrunk.after();
     assert_eq!((after.clients, after.rounds, after.servers, after.faults, after.choices), (1, 1, 1, 1, 1));
@@ -54,12 +54,12 @@ fn a_lost_reply_is_all_that_is_left_of_a_lock_without_guids() {
 fn the_same_rule_is_broken_and_the_run_replays_to_the_same_hash() {
     for target in SOME.map(named) {
         let (run, shrunk) = shrunk(target, RUNS);
-        assert_eq!(sweep::what_failed(&run), shrunk.what, "{target:?}");
+        assert_eq!(run.what_failed(), shrunk.what, "{target:?}");
         let (recorded, target) =
             Recorded::read(&shrunk.recorded().code(), zk_catalogue::find).expect("its own code");
         let again = run::replay(target, &recorded.plan, recorded.choices.clone());
         assert_eq!(again.hash, shrunk.failure.run.hash, "{target:?}");
-        assert_eq!((sweep::what_failed(&again), again.verdict()), (shrunk.what.clone(), run.verdict()));
+        assert_eq!((again.what_failed(), again.verdict()), (shrunk.what.clone(), run.verdict()));
         let counted = recorded.choices.iter().filter(|choice| **choice > 0).count();
         assert_eq!(counted, shrunk.after().choices, "what matters is what is not calm");
     }
@@ -112,7 +112,7 @@ fn a_run_that_does_not_fail_is_not_shrunk() {
 fn every_broken_recipe_shrinks_to_twenty_choices_and_three_clients() {
     let all: Vec<_> = zk_catalogue::mutants().collect();
     let large = Mutex::new(Vec::new());
-    sweep::on_threads(0..all.len() as u64, 1, 2, &|index| {
+    on_threads(0..all.len() as u64, 1, 2, &|index| {
         let target = all[index as usize];
         let (_, shrunk) = shrunk(target, RUNS);
         let after = shrunk.after();

@@ -2,9 +2,9 @@
 
 use zk_checker::{RuleId, Verdict};
 use zk_harness::code::Recorded;
+use zk_harness::plan::Act;
 use zk_harness::plan::Plan;
 use zk_harness::run;
-use zk_harness::strangers::Act;
 use zk_harness::target::Target;
 
 /// All that strangers do, and no fault.

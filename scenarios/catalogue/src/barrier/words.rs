@@ -1,33 +1,18 @@
-//! The words of the barrier and of the double barrier.
+//! The words of the barrier.
 
 use super::workload::{self as barrier, GATE, PATH};
-use crate::double_barrier::workload::{Setup, object};
 use crate::stage::Actor;
-use sim_zk::SimClient;
 use std::future::Future;
-use zk_checker::history::{Names, Object, ObjectId, Seen, Verb};
-use zk_harness::journal::Journal;
-use zk_harness::operation::{Call, Ended, observed_operation};
+use zk_checker::history::{Names, Object, Verb};
+use zk_harness::operation::{Call, Ended};
 use zk_harness::pace::Pace;
 use zk_harness::stage::TIMEOUT;
 use zk_harness::target::Setting;
-use zk_recipes::{
-    Barrier, BarrierOptions, DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Parents, Reuse,
-};
+use zk_recipes::{Barrier, BarrierOptions};
 
 /// One barrier.
 pub fn gate(names: &mut Names) -> Vec<Object> {
     barrier::objects(names, &Setting { clients: 0, rounds: 0, timeout: TIMEOUT, pace: Pace::SIMULATED })
-}
-
-fn setup() -> Setup {
-    let (object, reuse, leave) = (ObjectId(0), Reuse::Generations, Leave::Keeper);
-    Setup { path: "/steps/all", object, participants: 3, reuse, leave }
-}
-
-/// One double barrier, for three.
-pub fn step_of_three(names: &mut Names) -> Vec<Object> {
-    vec![object(names, &setup())]
 }
 
 impl Actor {
@@ -47,41 +32,5 @@ impl Actor {
     pub fn waits_at_the_gate(&self) -> impl Future<Output = Ended<()>> + Send + use<> {
         let wait = |zk| async move { Barrier::new(&zk, PATH, BarrierOptions::default())?.wait().await };
         self.does(Call::new(GATE, Verb::Wait), wait)
-    }
-
-    /// Begins to enter the double barrier.
-    pub fn enters(&self, id: &str) -> impl Future<Output = Option<Inside<SimClient>>> + Send + use<> {
-        let Setup { path, object, participants, reuse, leave } = setup();
-        let options = DoubleBarrierOptions {
-            participants,
-            id: Some(id.to_owned()),
-            reuse,
-            leave,
-            parents: Parents::Container,
-        };
-        let (actor, id) = (self.clone(), id.to_owned());
-        let entering = self.process().process.spawn(async move {
-            let me = actor.number();
-            let given = |journal: &mut Journal, at, op| journal.given(at, me, op, &id, 0);
-            let observed = |journal: &mut Journal, at, op, inside: &Inside<SimClient>| {
-                let (roster, generation) = (inside.roster().join(","), inside.generation() as u64);
-                journal.observed(at, me, op, object, Seen::Opening, &roster, generation);
-            };
-            let entering = || async {
-                let step = DoubleBarrier::new(actor.zk(), path, options)?;
-                step.enter().await
-            };
-            let call = Call::new(object, Verb::Enter);
-            observed_operation(actor.process(), call, given, entering, observed).await.1.done()
-        });
-        async move { entering.await.ok().flatten() }
-    }
-
-    /// Begins to leave it.
-    pub fn leaves_the_step(
-        &self,
-        inside: Inside<SimClient>,
-    ) -> impl Future<Output = Ended<()>> + Send + use<> {
-        self.does(Call::new(ObjectId(0), Verb::Leave), |_| inside.leave())
     }
 }

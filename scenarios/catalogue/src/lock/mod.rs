@@ -5,7 +5,7 @@ mod stories;
 pub mod words;
 pub mod workload;
 
-use crate::Recipe;
+use crate::recipe::Recipe;
 
 /// The lock, as the catalogue lists it.
 pub static RECIPE: Recipe = Recipe {

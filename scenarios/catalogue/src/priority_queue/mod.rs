@@ -1,15 +1,17 @@
 //! The priority queue: its workload, its stories and the words they are written in, its mutants.
 
 pub mod mutants;
+mod stories;
+pub mod words;
 pub mod workload;
 
-use crate::Recipe;
+use crate::recipe::Recipe;
 
 /// The priority queue, as the catalogue lists it.
 pub static RECIPE: Recipe = Recipe {
     workload: &workload::TARGET,
     real: Some(&workload::REAL),
-    stories: &[],
+    stories: stories::ALL,
     mutants: mutants::ALL,
     real_mutants: &[],
 };

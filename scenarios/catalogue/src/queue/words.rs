@@ -2,7 +2,6 @@
 
 use super::workload as queue;
 use super::workload::{Puts, QUEUES, Way};
-use crate::priority_queue::workload as priority_queue;
 use crate::stage::Actor;
 use futures_util::lock::Mutex;
 use sim_zk::SimClient;
@@ -16,10 +15,7 @@ use zk_harness::stage;
 use zk_harness::stage::TIMEOUT;
 use zk_harness::target::Setting;
 use zk_recipes::zk::Error;
-use zk_recipes::{
-    Claimed, Consumer, Item, Order, Parents, Prefetch, PriorityProducer, PriorityQueue, PriorityQueueOptions,
-    Producer, Queue, QueueOptions,
-};
+use zk_recipes::{Claimed, Consumer, Item, Parents, Prefetch, Producer, Queue, QueueOptions};
 
 /// The queue whose items are taken for good.
 pub const ONCE: ObjectId = ObjectId(0);
@@ -27,30 +23,18 @@ pub const ONCE: ObjectId = ObjectId(0);
 /// The queue whose items are claimed.
 pub const CLAIMS: ObjectId = ObjectId(1);
 
-/// The priority queue whose items are taken for good.
-pub const FRESH: ObjectId = ObjectId(0);
-
-const SETTING: Setting = Setting { clients: 0, rounds: 0, timeout: TIMEOUT, pace: Pace::SIMULATED };
+/// The setting of a story.
+pub(crate) const SETTING: Setting =
+    Setting { clients: 0, rounds: 0, timeout: TIMEOUT, pace: Pace::SIMULATED };
 
 /// The queues.
 pub fn objects(names: &mut Names) -> Vec<Object> {
     queue::objects(names, &SETTING)
 }
 
-/// The priority queues.
-pub fn urgent(names: &mut Names) -> Vec<Object> {
-    priority_queue::objects(names, &SETTING)
-}
-
 fn open(zk: &SimClient, way: &Way) -> Queue<SimClient> {
     let options = QueueOptions { delivery: way.delivery, idle: way.idle, parents: Parents::Container };
     Queue::new(zk, way.path, options).expect("the directory is a good path")
-}
-
-fn open_urgent(zk: &SimClient, way: &Way) -> PriorityQueue<SimClient> {
-    let (order, delivery, idle) = (way.order.unwrap_or(Order::Fresh), way.delivery, way.idle);
-    let options = PriorityQueueOptions { order, delivery, idle, parents: Parents::Container };
-    PriorityQueue::new(zk, way.path, options).expect("the directory is a good path")
 }
 
 fn way(object: ObjectId) -> &'static Way {
@@ -64,30 +48,18 @@ impl Actor {
         Putting { actor: self.clone(), object, puts: Arc::new(Mutex::new(puts)) }
     }
 
-    /// One who puts into a priority queue.
-    pub fn urgent_producer(&self, object: ObjectId) -> Putting<PriorityProducer<SimClient>> {
-        let puts = open_urgent(self.zk(), &priority_queue::QUEUES[usize::from(object.0)]).producer();
-        Putting { actor: self.clone(), object, puts: Arc::new(Mutex::new(puts)) }
-    }
-
     /// One who takes from a queue, one item at a time.
     pub fn consumer(&self, object: ObjectId) -> Getting {
         let gets = open(self.zk(), way(object)).consumer(Prefetch(1)).expect("it takes something");
-        Getting { actor: self.clone(), object, gets: Arc::new(Mutex::new(gets)) }
-    }
-
-    /// One who takes from a priority queue.
-    pub fn urgent_consumer(&self, object: ObjectId) -> Getting {
-        let gets = open_urgent(self.zk(), &priority_queue::QUEUES[usize::from(object.0)]).consumer();
         Getting { actor: self.clone(), object, gets: Arc::new(Mutex::new(gets)) }
     }
 }
 
 /// A client that puts.
 pub struct Putting<P> {
-    actor: Actor,
-    object: ObjectId,
-    puts: Arc<Mutex<P>>,
+    pub(crate) actor: Actor,
+    pub(crate) object: ObjectId,
+    pub(crate) puts: Arc<Mutex<P>>,
 }
 
 impl<P: Puts + 'static> Putting<P> {
@@ -115,9 +87,9 @@ impl<P: Puts + 'static> Putting<P> {
 
 /// A client that takes, or claims.
 pub struct Getting {
-    actor: Actor,
-    object: ObjectId,
-    gets: Arc<Mutex<Consumer<SimClient>>>,
+    pub(crate) actor: Actor,
+    pub(crate) object: ObjectId,
+    pub(crate) gets: Arc<Mutex<Consumer<SimClient>>>,
 }
 
 impl Getting {

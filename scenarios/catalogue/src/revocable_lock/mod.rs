@@ -2,9 +2,10 @@
 
 pub mod mutants;
 mod stories;
+pub mod words;
 pub mod workload;
 
-use crate::Recipe;
+use crate::recipe::Recipe;
 
 /// The revocable lock, as the catalogue lists it.
 pub static RECIPE: Recipe = Recipe {

@@ -14,7 +14,6 @@ use super::chooser::Exhaustive;
 use super::scope::Scope;
 use super::visited::Visited;
 use crate::run::{self, Played};
-use crate::sweep;
 use sim_zk::End;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -203,7 +202,7 @@ impl Search {
                 left,
                 states,
                 was_cut: false,
-                failed: Some(sweep::PANIC.to_owned()),
+                failed: Some(run::PANIC.to_owned()),
             };
         };
         let failed = what_failed(&target.rules(), &played);
@@ -243,7 +242,7 @@ impl Search {
 fn what_failed<C>(rules: &RuleSet, played: &Played<C>) -> Option<String> {
     let history = &played.history;
     if played.panic.is_some() {
-        return Some(sweep::PANIC.to_owned());
+        return Some(run::PANIC.to_owned());
     }
     if played.end == End::Cut {
         let mut judge = Judge::new(history.tables(), rules);

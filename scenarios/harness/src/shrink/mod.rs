@@ -17,12 +17,11 @@ mod search;
 mod size;
 
 pub use near::{Near, Parting};
-pub use size::{Size, is_foreign};
+pub use size::Size;
 
 use crate::code::Recorded;
 use crate::plan::Plan;
 use crate::run::Run;
-use crate::sweep;
 use crate::target::Target;
 use deviation::Deviation;
 use search::Search;
@@ -89,7 +88,7 @@ pub fn shrink(
     if failure.run.verdict() < Verdict::Unknown {
         return Err(ShrinkError::DoesNotFail(failure.run.verdict()));
     }
-    let what = sweep::what_failed(&failure.run);
+    let what = failure.run.what_failed();
     let before = failure.size();
     let mut search = Search::new(target, failure, runs);
     search.shrink();

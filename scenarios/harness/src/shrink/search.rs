@@ -2,10 +2,10 @@
 
 use super::Failure;
 use super::deviation::{Asked, Decide, Deviation, Noting, Sparse};
-use super::size::{Size, is_foreign};
+use super::size::Size;
 use crate::plan::{Plan, Strangers};
 use crate::run::{self, Panicked, Run};
-use crate::sweep;
+use crate::strangers::is_foreign;
 use crate::target::Target;
 use sim_zk::choose::Point;
 use sim_zk::fault::Victim;
@@ -42,7 +42,7 @@ pub(super) struct Search {
 impl Search {
     /// A search that begins with a failure, and makes no more than so many runs.
     pub(super) fn new(target: &'static Target, failure: Failure, limit: u32) -> Search {
-        let (what, verdict) = (sweep::what_failed(&failure.run), failure.run.verdict());
+        let (what, verdict) = (failure.run.what_failed(), failure.run.verdict());
         let begun = failure.size();
         Search { target, what, verdict, best: failure, limit, runs: 0, begun, taken: 0 }
     }
@@ -105,9 +105,7 @@ impl Search {
 
     pub(super) fn is_the_same(&self, run: &Run) -> bool {
         let words = |run: &Run| run.panic.as_ref().map(Panicked::words);
-        run.verdict() == self.verdict
-            && sweep::what_failed(run) == self.what
-            && words(run) == words(&self.best.run)
+        run.verdict() == self.verdict && run.what_failed() == self.what && words(run) == words(&self.best.run)
     }
 
     fn with_deviations(&mut self, deviations: &[Deviation]) -> bool {

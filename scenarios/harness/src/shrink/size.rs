@@ -1,7 +1,7 @@
 //! How large a run is, to whoever has to understand it.
 
 use super::Failure;
-use zk_checker::history::FaultKind;
+use crate::strangers::is_foreign;
 
 /// How large a run is. What comes first weighs most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -56,9 +56,4 @@ impl Failure {
             events: self.run.history.events.len(),
         }
     }
-}
-
-/// Whether it is what a stranger did.
-pub fn is_foreign(kind: FaultKind) -> bool {
-    matches!(kind, FaultKind::ForeignDelete | FaultKind::ForeignWrite | FaultKind::ForeignCreate)
 }

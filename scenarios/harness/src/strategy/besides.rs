@@ -1,7 +1,7 @@
 //! What a run draws besides what its strategy does: other sizes, and strangers.
 
+use crate::plan::Act;
 use crate::plan::{Plan, Strangers, rate};
-use crate::strangers::Act;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};

@@ -8,7 +8,7 @@
 use super::{Attempt, Decider, Search, faultless};
 use crate::plan::Plan;
 use crate::run;
-use crate::sweep::on_threads;
+use crate::threads::on_threads;
 use sim_zk::choose::{Chooser, Point, Seeded};
 use sim_zk::fault::{Fault, Place};
 use std::fmt;

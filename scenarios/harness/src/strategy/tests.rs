@@ -1,8 +1,8 @@
 use super::systematic::spread;
 use super::*;
+use crate::plan::Act;
 use crate::plan::Strangers;
 use crate::sample::SAMPLE;
-use crate::strangers::Act;
 use std::collections::BTreeSet;
 use zk_checker::history::What;
 

@@ -9,8 +9,8 @@ use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;
 use zk_harness::caught::Caught;
+use zk_harness::plan::Act;
 use zk_harness::plan::Plan;
-use zk_harness::strangers::Act;
 use zk_harness::target::Target;
 
 /// The right barrier hears nothing of what is written: only the loss of its connection puts it to the test.

@@ -1,6 +1,6 @@
 //! Three begin together and end together.
 
-use crate::barrier::words as barrier;
+use crate::double_barrier::words::step_of_three;
 use crate::stage::Stage;
 use zk_checker::history::{Seen, What};
 use zk_checker::{RuleId, Verdict};
@@ -11,7 +11,7 @@ pub(super) const STORY: Story = Story {
     title: "three enter in the transaction that the third one makes, and leave when the last one has gone",
     about: "Two register and wait for the next generation to begin. The third one counts three, and opens: roster, ready and \
             the next generation in one transaction. To leave, all but the opener delete their znodes and wait for ready.",
-    objects: barrier::step_of_three,
+    objects: step_of_three,
     servers: 1,
     script: |stage| script(stage.into()),
     point: |told| {

@@ -1,6 +1,6 @@
 //! A participant registers and dies before the others are there.
 
-use crate::barrier::words as barrier;
+use crate::double_barrier::words::step_of_three;
 use crate::stage::Stage;
 use zk_checker::history::{FaultKind, Seen, What};
 use zk_checker::{RuleId, Verdict};
@@ -11,7 +11,7 @@ pub(super) const STORY: Story = Story {
     title: "who dies before it opens is not counted, and the next one takes its place",
     about: "Three are wanted. One of the first two dies; when the third one comes there are two. A fourth one opens it, for \
             the three that live.",
-    objects: barrier::step_of_three,
+    objects: step_of_three,
     servers: 1,
     script: |stage| script(stage.into()),
     point: |told| {

@@ -1,6 +1,6 @@
 //! Who opened a double barrier, and so keeps its end, dies inside.
 
-use crate::barrier::words as barrier;
+use crate::double_barrier::words::step_of_three;
 use crate::stage::Stage;
 use zk_checker::history::{FaultKind, What};
 use zk_checker::{RuleId, Verdict};
@@ -11,7 +11,7 @@ pub(super) const STORY: Story = Story {
     title: "when the keeper dies, ready goes with it, and the others wait for each other all the same",
     about: "Who leaves deletes its znode and waits for the end of ready, which goes with the session of whoever opened. \
             That is no reason to be out: one is still inside, so it is waited for.",
-    objects: barrier::step_of_three,
+    objects: step_of_three,
     servers: 1,
     script: |stage| script(stage.into()),
     point: |told| {

@@ -4,8 +4,8 @@
 //! Caught by LE-9 (leadership ends in time); the harm is LE-1 (one leader).
 
 use super::deaf_leader;
+use zk_harness::plan::Act;
 use zk_harness::plan::Plan;
-use zk_harness::strangers::Act;
 use zk_harness::target::Target;
 
 pub(super) static TARGET: Target = Target {

@@ -8,8 +8,8 @@ use crate::lock::workload::client;
 use futures_util::FutureExt;
 use zk_checker::RuleId;
 use zk_harness::caught::Caught;
+use zk_harness::plan::Act;
 use zk_harness::plan::Plan;
-use zk_harness::strangers::Act;
 use zk_harness::target::Target;
 
 pub(super) static TARGET: Target = Target {

@@ -3,8 +3,9 @@
 //!
 //! Caught by MX-11 (leak) within some 20 seeds. It does no other harm.
 
+use super::over::LockOver;
 use crate::lock::workload::client;
-use crate::session::{LockOver, Twist, Watch};
+use crate::session::{Twist, Watch};
 use futures_util::FutureExt;
 use std::future::Future;
 use zk_checker::RuleId;

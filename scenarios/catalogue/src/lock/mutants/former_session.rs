@@ -4,9 +4,9 @@
 //! Caught by MX-4 (granted without a right) within some hundred seeds in which clients open new sessions while their old ones
 //! live on; the harm is MX-10 (who deletes).
 
+use super::over::LockOver;
 use crate::former::TakesItsFormer;
 use crate::lock::workload::{DIRECTORY, client_with};
-use crate::session::LockOver;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use sim_zk::fault::Fault;

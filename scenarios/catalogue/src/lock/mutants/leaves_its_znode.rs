@@ -3,8 +3,9 @@
 //!
 //! Caught by MX-12 (end of interest) within some 20 seeds; the harm is MX-8 (progress).
 
+use super::over::LockOver;
 use crate::lock::workload::client;
-use crate::session::{LockOver, Twist};
+use crate::session::Twist;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;

@@ -4,15 +4,16 @@
 //! Caught by MX-4 (granted without a right) when a stranger deletes a waiter's znode; the harm is MX-2 (mutual exclusion,
 //! belief).
 
+use super::over::LockOver;
 use crate::lock::workload::client;
-use crate::session::{LockOver, Twist};
+use crate::session::Twist;
 use futures_util::FutureExt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use zk_checker::RuleId;
 use zk_harness::caught::Caught;
+use zk_harness::plan::Act;
 use zk_harness::plan::Plan;
-use zk_harness::strangers::Act;
 use zk_harness::target::Target;
 use zk_recipes::zk::{CreateMode, Created, Error, Listing, ZooKeeper, path};
 

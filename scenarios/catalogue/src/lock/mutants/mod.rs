@@ -17,6 +17,7 @@ mod missing_is_first;
 mod no_guid;
 mod no_settle;
 mod number_as_token;
+pub(crate) mod over;
 mod persistent;
 mod polls;
 mod resource_ignores_tokens;
@@ -24,7 +25,6 @@ mod waits_for_nobody;
 mod watch_all;
 mod watch_first;
 mod whole_names;
-mod without_pings;
 
 use zk_harness::target::Target;
 use zk_real::RealTarget;
@@ -51,7 +51,6 @@ pub(super) static ALL: &[&Target] = &[
     &resource_ignores_tokens::TARGET,
     &cloned_guard::TARGET,
     &breaks_in::TARGET,
-    &without_pings::TARGET,
     &every_child::TARGET,
     &missing_is_first::TARGET,
 ];

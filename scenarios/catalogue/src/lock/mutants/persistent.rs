@@ -3,8 +3,9 @@
 //! Caught by MX-4 (granted without a right) in the first run: the znode is not of the session that believes; the harm, when
 //! a client dies, is MX-8 (progress).
 
+use super::over::LockOver;
 use crate::lock::workload::client;
-use crate::session::{LockOver, Twist};
+use crate::session::Twist;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use zk_checker::RuleId;

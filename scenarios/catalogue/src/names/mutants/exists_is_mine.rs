@@ -4,7 +4,8 @@
 //!
 //! Caught by NS-1 (one owner of a name) in the first run in which two ask for one name.
 
-use crate::claims::{Broken, Step};
+use super::bend::Broken;
+use crate::claims::Step;
 use crate::names::workload::client;
 use futures_util::FutureExt;
 use zk_checker::RuleId;

@@ -3,7 +3,8 @@
 //!
 //! Caught by NS-3 (a lost reply is neither yes nor no) within 20 seeds with lost replies.
 
-use crate::claims::{Broken, Step};
+use super::bend::Broken;
+use crate::claims::Step;
 use crate::names::workload::client;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;

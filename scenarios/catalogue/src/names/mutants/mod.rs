@@ -1,5 +1,6 @@
 //! Name services that are wrong in one step: bends of a claim.
 
+mod bend;
 mod exists_is_mine;
 mod loss_is_refusal;
 mod release_by_name;

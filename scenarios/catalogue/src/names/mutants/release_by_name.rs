@@ -2,7 +2,8 @@
 //!
 //! Caught by NS-4 (only one's own) within 20 seeds with sessions that expire.
 
-use crate::claims::{Broken, Step};
+use super::bend::Broken;
+use crate::claims::Step;
 use crate::names::workload::client;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;

@@ -4,8 +4,8 @@
 //! Caught by QU-1 (no duplicate).
 
 use super::confirms_blindly;
+use zk_harness::plan::Act;
 use zk_harness::plan::Plan;
-use zk_harness::strangers::Act;
 use zk_harness::target::Target;
 
 pub(super) static TARGET: Target = Target {

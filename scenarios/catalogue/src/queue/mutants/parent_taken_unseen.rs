@@ -4,8 +4,8 @@
 //! Caught by QU-6 (nobody starves).
 
 use super::parent_ignored;
+use zk_harness::plan::Act;
 use zk_harness::plan::Plan;
-use zk_harness::strangers::Act;
 use zk_harness::target::Target;
 
 pub(super) static TARGET: Target = Target {

@@ -3,10 +3,8 @@
 mod calm;
 mod consumer_expires;
 mod lost_put_reply;
-mod ten_after_nine;
 
 use zk_harness::stage::Story;
 
 /// All of them.
-pub(super) const ALL: &[&Story] =
-    &[&calm::STORY, &lost_put_reply::STORY, &consumer_expires::STORY, &ten_after_nine::STORY];
+pub(super) const ALL: &[&Story] = &[&calm::STORY, &lost_put_reply::STORY, &consumer_expires::STORY];

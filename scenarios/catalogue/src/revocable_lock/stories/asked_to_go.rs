@@ -1,6 +1,6 @@
 //! Somebody in a hurry asks the holder to go, and one who waits.
 
-use crate::shared_lock::words as shared_lock;
+use crate::revocable_lock::words;
 use crate::stage::Stage;
 use zk_checker::history::{Seen, What};
 use zk_checker::{RuleId, Verdict};
@@ -11,7 +11,7 @@ pub(super) const STORY: Story = Story {
     title: "a holder that is asked to go finishes and releases; a waiter leaves the line; nobody else is woken by that",
     about: "Nothing goes wrong. The word is written into one znode, and its owner alone is told. The waiter behind watches \
             for the deletion, and hears of nothing else.",
-    objects: shared_lock::revocable,
+    objects: words::revocable,
     servers: 1,
     script: |stage| script(stage.into()),
     point: |told| {

@@ -1,6 +1,6 @@
 //! A holder that stands still is made to go.
 
-use crate::shared_lock::words as shared_lock;
+use crate::revocable_lock::words;
 use crate::stage::Stage;
 use std::time::Duration;
 use zk_checker::history::{FaultKind, Seen, What};
@@ -12,7 +12,7 @@ pub(super) const STORY: Story = Story {
     title: "a holder that stands still is removed when the grace is over, and its late write is refused",
     about: "ZooKeeper's page has the revoker remove a lock's znode at once. Here it asks first and waits for the grace; the \
             one removed cannot know of it while it stands still, but its token is refused, and it is told when it goes on.",
-    objects: shared_lock::revocable,
+    objects: words::revocable,
     servers: 1,
     script: |stage| script(stage.into()),
     point: |told| {

@@ -1,6 +1,6 @@
 //! The word is written before its owner watches.
 
-use crate::shared_lock::words as shared_lock;
+use crate::revocable_lock::words;
 use crate::stage::Stage;
 use std::time::Duration;
 use zk_checker::history::{Notify, Seen, What};
@@ -12,7 +12,7 @@ pub(super) const STORY: Story = Story {
     title: "a word that is written before its owner watches is heard by the read that arms the watch",
     about: "The owner's znode exists, and the owner does not know its name yet. No notification will ever tell of a word \
             that is written now; the answer of the read does, and counts like any other.",
-    objects: shared_lock::revocable,
+    objects: words::revocable,
     servers: 1,
     script: |stage| script(stage.into()),
     point: |told| {

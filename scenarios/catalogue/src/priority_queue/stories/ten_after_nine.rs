@@ -1,6 +1,6 @@
 //! Priorities nine and ten: as texts they would go the wrong way round.
 
-use crate::queue::words as queue;
+use crate::priority_queue::words::{FRESH, urgent};
 use crate::stage::Stage;
 use zk_checker::history::What;
 use zk_checker::{RuleId, Verdict};
@@ -11,7 +11,7 @@ pub(super) const STORY: Story = Story {
     title: "priority 9 goes before priority 10",
     about: "ZooKeeper's recipes page sorts names as texts, and so puts `queue-10` before `queue-9`. Here the priority has a \
             fixed width, and is compared as a number.",
-    objects: queue::urgent,
+    objects: urgent,
     servers: 1,
     script: |stage| script(stage.into()),
     point: |told| vec![("both came out", told.count(|what| matches!(what, What::Observed { .. })) == 2)],
@@ -21,14 +21,14 @@ pub(super) const STORY: Story = Story {
 fn script(w: Stage) -> Script {
     Box::pin(async move {
         let (a, b) = (w.client("a").await, w.client("b").await);
-        let puts = a.urgent_producer(queue::FRESH);
+        let puts = a.urgent_producer(FRESH);
 
         w.step("ten is put first, then nine");
         puts.puts_at(10, "ten").await;
         puts.puts_at(9, "nine").await;
 
         w.step("nine goes first");
-        let gets = b.urgent_consumer(queue::FRESH);
+        let gets = b.urgent_consumer(FRESH);
         assert_eq!(gets.takes().await, "nine");
         assert_eq!(gets.takes().await, "ten");
     })

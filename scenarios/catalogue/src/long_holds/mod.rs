@@ -5,10 +5,12 @@
 //! session as long as that lives. So a session lives on pings alone for most of the time, and so does whatever is held
 //! through it: whoever is told to stop where no fault has struck was told so for nothing.
 
-use crate::Recipe;
+mod without_pings;
+
 use crate::group::workload::{self as group, Gathering, follow};
 use crate::lock::workload::{self as lock, Exclusive};
 use crate::many_holds;
+use crate::recipe::Recipe;
 use futures_util::FutureExt;
 use sim_zk::fault::Fault;
 use std::ops::Range;
@@ -52,8 +54,13 @@ pub static REAL: RealTarget = RealTarget {
 };
 
 /// Long holds, as the catalogue lists them.
-pub static RECIPE: Recipe =
-    Recipe { workload: &TARGET, real: Some(&REAL), stories: &[], mutants: &[], real_mutants: &[] };
+pub static RECIPE: Recipe = Recipe {
+    workload: &TARGET,
+    real: Some(&REAL),
+    stories: &[],
+    mutants: &[&without_pings::TARGET],
+    real_mutants: &[],
+};
 
 /// What its runs owe.
 pub static STATED: Stated = Stated {

@@ -4,8 +4,9 @@
 //! Caught by MX-16 (no false loss) in nearly every run of long holds. It does no other harm, which is why nothing else sees
 //! it: whoever stops too early excludes nobody.
 
+use crate::lock::mutants::over::LockOver;
 use crate::long_holds::client;
-use crate::session::{LockOver, Twist, Watch};
+use crate::session::{Twist, Watch};
 use futures_util::FutureExt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
