@@ -4,85 +4,157 @@ use super::sweeping::Part;
 use super::word;
 use crate::zoo::measure::{Measured, Outcome};
 use anyhow::Context;
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use quick_xml::Writer;
+use quick_xml::events::BytesText;
 use std::fs::File;
+use std::io::{self, Write};
 use zk_checker::{RuleId, Verdict};
+
+/// A report: suites of cases.
+pub(super) struct Report {
+    name: &'static str,
+    suites: Vec<Suite>,
+}
+
+struct Suite {
+    name: &'static str,
+    cases: Vec<Case>,
+}
+
+struct Case {
+    name: String,
+    status: Status,
+    /// What it printed, so to speak.
+    output: Option<String>,
+}
+
+/// What became of a case; all but success with a message.
+enum Status {
+    Success,
+    Failure(String),
+    Error(String),
+    Skipped(&'static str),
+}
+
+impl Case {
+    fn new(name: impl Into<String>, status: Status) -> Case {
+        Case { name: name.into(), status, output: None }
+    }
+
+    fn write(&self, suite: &str, writer: &mut Writer<impl Write>) -> io::Result<()> {
+        let attributes = [("name", self.name.as_str()), ("classname", suite)];
+        let case = writer.create_element("testcase").with_attributes(attributes);
+        let (element, message) = match &self.status {
+            Status::Success if self.output.is_none() => return case.write_empty().map(drop),
+            Status::Success => ("", ""),
+            Status::Failure(message) => ("failure", message.as_str()),
+            Status::Error(message) => ("error", message.as_str()),
+            Status::Skipped(message) => ("skipped", *message),
+        };
+        case.write_inner_content(|writer| {
+            if !element.is_empty() {
+                writer.create_element(element).with_attribute(("message", message)).write_empty()?;
+            }
+            if let Some(output) = &self.output {
+                writer.create_element("system-out").write_text_content(BytesText::new(output))?;
+            }
+            Ok(())
+        })
+        .map(drop)
+    }
+}
+
+/// How many cases there are, have failed, are errors, and were left out, as attributes.
+fn counts<'a>(cases: impl Iterator<Item = &'a Case> + Clone) -> [(&'static str, String); 4] {
+    let count = |is: fn(&Status) -> bool| cases.clone().filter(|case| is(&case.status)).count().to_string();
+    [
+        ("tests", count(|_| true)),
+        ("failures", count(|status| matches!(status, Status::Failure(_)))),
+        ("errors", count(|status| matches!(status, Status::Error(_)))),
+        ("skipped", count(|status| matches!(status, Status::Skipped(_)))),
+    ]
+}
 
 /// Writes a report.
 pub(super) fn write(report: &Report, file: File) -> anyhow::Result<()> {
-    report.serialize(file).context("writing the JUnit report")
+    report.write(&mut Writer::new_with_indent(file, b' ', 2)).context("writing the JUnit report")
 }
 
-fn failed(name: &str, kind: NonSuccessKind, message: String) -> TestCase {
-    let mut status = TestCaseStatus::non_success(kind);
-    status.set_message(message);
-    TestCase::new(name, status)
+impl Report {
+    fn write(&self, writer: &mut Writer<impl Write>) -> io::Result<()> {
+        writer.get_mut().write_all(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
+        let counted = counts(self.suites.iter().flat_map(|suite| &suite.cases));
+        let counted = counted.iter().map(|(name, count)| (*name, count.as_str()));
+        let suites =
+            writer.create_element("testsuites").with_attribute(("name", self.name)).with_attributes(counted);
+        suites.write_inner_content(|writer| self.suites.iter().try_for_each(|suite| suite.write(writer)))?;
+        writer.get_mut().write_all(b"\n")
+    }
+}
+
+impl Suite {
+    fn write(&self, writer: &mut Writer<impl Write>) -> io::Result<()> {
+        let counted = counts(self.cases.iter());
+        let counted = counted.iter().map(|(name, count)| (*name, count.as_str()));
+        let suite =
+            writer.create_element("testsuite").with_attribute(("name", self.name)).with_attributes(counted);
+        suite.write_inner_content(|writer| self.cases.iter().try_for_each(|case| case.write(self.name, writer)))?;
+        Ok(())
+    }
 }
 
 /// A sweep: a suite for each workload, in it a case for each rule, one for each other way to fail, and one that says whether
 /// anything was proved.
 pub(super) fn of_sweep(parts: &[Part]) -> Report {
-    let mut report = Report::new("zksim sweep");
-    for part in parts {
-        let Part { order, tally, .. } = part;
-        let name = order.search.target.name;
-        let mut suite = TestSuite::new(name);
-        let again = |seed: u64| format!("cargo sim run {}", super::sweeping::numbered(&order.search, seed));
-        for (rule, (premises, verdict)) in &tally.rules {
-            let title = format!("{} {}", rule.name(), rule.promise());
-            let first = tally.failures.get(rule.name()).map_or(String::new(), |(seed, count)| {
-                format!("; first in {count} runs, see {}", again(*seed))
-            });
-            suite.add_test_case(match verdict {
-                Verdict::Fail => failed(&title, NonSuccessKind::Failure, format!("broken{first}")),
-                Verdict::Unknown => failed(&title, NonSuccessKind::Error, "evidence is missing".to_owned()),
-                Verdict::Vacuous => {
-                    let mut status = TestCaseStatus::skipped();
-                    status.set_message("never put to the test");
-                    TestCase::new(title, status)
-                }
-                Verdict::Pass | Verdict::Inherent => {
-                    let mut case = TestCase::new(title, TestCaseStatus::success());
-                    case.set_system_out(format!("{}, {premises} times", word(*verdict)));
-                    case
-                }
-            });
-        }
-        for (what, (seed, count)) in tally.failures.iter().filter(|(what, _)| RuleId::of(what).is_none()) {
-            let message = format!("{count} of {} runs; see {}", tally.runs, again(*seed));
-            suite.add_test_case(failed(what, NonSuccessKind::Failure, message));
-        }
-        let missing = super::sweeping::missing(part);
-        let title = "something was proved";
-        suite.add_test_case(match missing.is_empty() {
-            true => TestCase::new(title, TestCaseStatus::success()),
-            false => failed(title, NonSuccessKind::Error, missing.join("; ")),
+    Report { name: "zksim sweep", suites: parts.iter().map(suite).collect() }
+}
+
+fn suite(part: &Part) -> Suite {
+    let Part { order, tally, .. } = part;
+    let again = |seed: u64| format!("cargo sim run {}", super::sweeping::numbered(&order.search, seed));
+    let of_rule = |(rule, (premises, verdict)): (&RuleId, &(u64, Verdict))| {
+        let first = tally.failures.get(rule.name()).map_or(String::new(), |(seed, count)| {
+            format!("; first in {count} runs, see {}", again(*seed))
         });
-        report.add_test_suite(suite);
+        let status = match verdict {
+            Verdict::Fail => Status::Failure(format!("broken{first}")),
+            Verdict::Unknown => Status::Error("evidence is missing".to_owned()),
+            Verdict::Vacuous => Status::Skipped("never put to the test"),
+            Verdict::Pass | Verdict::Inherent => Status::Success,
+        };
+        let output = matches!(status, Status::Success);
+        let output = output.then(|| format!("{}, {premises} times", word(*verdict)));
+        Case { name: format!("{} {}", rule.name(), rule.promise()), status, output }
+    };
+    let mut cases: Vec<Case> = tally.rules.iter().map(of_rule).collect();
+    for (what, (seed, count)) in tally.failures.iter().filter(|(what, _)| RuleId::of(what).is_none()) {
+        let message = format!("{count} of {} runs; see {}", tally.runs, again(*seed));
+        cases.push(Case::new(what, Status::Failure(message)));
     }
-    report
+    let missing = super::sweeping::missing(part);
+    let proved = if missing.is_empty() { Status::Success } else { Status::Error(missing.join("; ")) };
+    cases.push(Case::new("something was proved", proved));
+    Suite { name: order.search.target.name, cases }
 }
 
 /// The zoo: one case for each broken recipe, which is caught as it should be or not.
 pub(super) fn of_zoo(measured: &[Measured]) -> Report {
-    let mut report = Report::new("zksim zoo");
-    let mut suite = TestSuite::new("zoo");
-    for one in measured {
-        let outcome = one.outcome();
-        let mut case = match outcome {
-            Outcome::Caught => TestCase::new(one.target.name, TestCaseStatus::success()),
-            _ => failed(one.target.name, NonSuccessKind::Failure, outcome.words().to_owned()),
+    let case = |one: &Measured| {
+        let status = match one.outcome() {
+            Outcome::Caught => Status::Success,
+            outcome => Status::Failure(outcome.words().to_owned()),
         };
-        case.set_system_out(format!("{}: {}", one.caught.by.name(), one.target.about));
-        suite.add_test_case(case);
-    }
-    report.add_test_suite(suite);
-    report
+        let output = Some(format!("{}: {}", one.caught.by.name(), one.target.about));
+        Case { name: one.target.name.to_owned(), status, output }
+    };
+    let suite = Suite { name: "zoo", cases: measured.iter().map(case).collect() };
+    Report { name: "zksim zoo", suites: vec![suite] }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use quick_xml::events::Event;
     use std::sync::atomic::AtomicBool;
     use zk_harness::strategy::{Search, Strategy};
     use zk_harness::sweep::{Order, sweep};
@@ -101,17 +173,26 @@ mod tests {
         };
         let tally = sweep(&order, &AtomicBool::new(false), &|_, _| {});
         let report = of_sweep(&[Part { order, tally, seconds: 1.0, notes: Vec::new() }]);
-        let text = report.to_string().expect("it can be written");
-        let read = Report::deserialize_from_str(&text).expect("it is a JUnit report");
-        assert_eq!((read.tests, read.failures), (report.tests, report.failures));
-        let suite = &read.test_suites[0];
-        assert_eq!(suite.name.as_str(), "lock-watch-all");
-        let broken: Vec<&str> = (suite.test_cases.iter())
-            .filter(|case| {
-                matches!(&case.status, TestCaseStatus::NonSuccess { kind: NonSuccessKind::Failure, .. })
-            })
-            .map(|case| case.name.as_str())
-            .collect();
+        let mut text = Vec::new();
+        report.write(&mut Writer::new(&mut text)).expect("it can be written");
+        let text = String::from_utf8(text).expect("it is text");
+        let mut reader = quick_xml::Reader::from_str(&text);
+        let (mut case, mut broken) = (String::new(), Vec::new());
+        loop {
+            match reader.read_event().expect("it is XML") {
+                Event::Eof => break,
+                Event::Start(element) | Event::Empty(element) => {
+                    let name = || element.try_get_attribute("name").ok().flatten().expect("it has a name");
+                    match element.name().as_ref() {
+                        b"testcase" => case = String::from_utf8_lossy(&name().value).into_owned(),
+                        b"failure" => broken.push(case.clone()),
+                        b"testsuite" => assert_eq!(&*name().value, b"lock-watch-all"),
+                        _ => {}
+                    }
+                }
+                _ => {}
+            }
+        }
         assert!(broken.iter().any(|name| name.starts_with("MX-13 ")), "{broken:?}");
         assert!(text.contains("cargo sim run lock-watch-all --seed 0"), "{text}");
     }

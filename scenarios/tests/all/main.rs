@@ -13,6 +13,7 @@ mod explore;
 mod fingerprints;
 mod healing;
 mod many_machines;
+mod modules;
 mod plans;
 mod quirks;
 mod searching;

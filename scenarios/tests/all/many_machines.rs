@@ -1,8 +1,7 @@
 //! A sweep over many machines: shards add up to the sweep, whatever does not add up is refused, and what the documentation
 //! hands out is well formed.
 
-use k8s_openapi::api::batch::v1::Job;
-use quick_junit::Report;
+use quick_xml::events::Event;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -17,6 +16,34 @@ fn zksim(folder: &Path, arguments: &[&str]) -> Output {
 
 fn said(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("it prints text")
+}
+
+/// A suite of a JUnit report.
+#[derive(Debug, PartialEq)]
+struct Suite {
+    name: String,
+    tests: u32,
+    failures: u32,
+}
+
+fn suites(report: &str) -> Vec<Suite> {
+    let mut reader = quick_xml::Reader::from_str(report);
+    let mut suites = Vec::new();
+    loop {
+        match reader.read_event().expect("it is XML") {
+            Event::Eof => return suites,
+            Event::Start(element) if element.name().as_ref() == b"testsuite" => {
+                let attribute = |name| {
+                    let found = element.try_get_attribute(name).ok().flatten().expect("it is there");
+                    String::from_utf8_lossy(&found.value).into_owned()
+                };
+                let count = |name| attribute(name).parse().expect("it is a number");
+                let (tests, failures) = (count("tests"), count("failures"));
+                suites.push(Suite { name: attribute("name"), tests, failures });
+            }
+            _ => {}
+        }
+    }
 }
 
 /// The lines, without the figures of speed.
@@ -57,10 +84,10 @@ fn shards_add_up_to_the_sweep_byte_for_byte_but_for_its_speed() {
     let again = zksim(folder.path(), &["merge", "all.jsonl", "--format", "json"]);
     assert_eq!(without_speed(&said(&again)), without_speed(&written));
     let report = std::fs::read_to_string(folder.path().join("all.xml")).expect("it was written");
-    let report = Report::deserialize_from_str(&report).expect("it is a JUnit report");
-    let suites: Vec<&str> = report.test_suites.iter().map(|suite| suite.name.as_str()).collect();
-    assert_eq!(suites, ["lock-no-guid", "queue"]);
-    assert!(report.failures > 0 && report.tests > 40, "{} of {}", report.failures, report.tests);
+    let suites = suites(&report);
+    let named = |suite: &Suite| suite.name.clone();
+    assert_eq!(suites.iter().map(named).collect::<Vec<_>>(), ["lock-no-guid", "queue"]);
+    assert!(suites[0].failures > 0 && suites[0].tests + suites[1].tests > 40, "{suites:?}");
     // The table for people, too, but for its first line.
     let table = |output: &Output| {
         let text = said(output);
@@ -117,42 +144,24 @@ fn the_zoo_writes_a_report_with_a_case_for_each_entry() {
         zksim(folder.path(), &["zoo", "lock-watch-all", "lock-polls", "--seeds", "10", "--junit", "zoo.xml"]);
     assert_eq!(zoo.status.code(), Some(0));
     let text = std::fs::read_to_string(folder.path().join("zoo.xml")).expect("it was written");
-    let report = Report::deserialize_from_str(&text).expect("it is a JUnit report");
-    assert_eq!((report.tests, report.failures), (2, 0));
-}
-
-/// Whether everything that stands in `asked` stands in `known` too: what a schema does not know is lost when it is read.
-fn is_known(asked: &Value, known: &Value, at: &str) {
-    match (asked, known) {
-        (Value::Object(asked), Value::Object(known)) => {
-            for (key, value) in asked {
-                let found = known.get(key).unwrap_or_else(|| panic!("{at}.{key} is no field"));
-                is_known(value, found, &format!("{at}.{key}"));
-            }
-        }
-        (Value::Array(asked), Value::Array(known)) => {
-            assert_eq!(asked.len(), known.len(), "{at}");
-            asked.iter().zip(known).for_each(|(asked, known)| is_known(asked, known, at));
-        }
-        _ => assert_eq!(asked, known, "{at}"),
-    }
+    let zoo = Suite { name: "zoo".to_owned(), tests: 2, failures: 0 };
+    assert_eq!(suites(&text), [zoo]);
 }
 
 #[test]
-fn the_example_for_kubernetes_is_a_job_with_a_shard_for_each_index() {
+fn the_example_for_kubernetes_has_a_shard_for_each_index() {
     let text = include_str!("../../examples/kubernetes/sweep-job.yaml");
-    let asked: Value = serde_saphyr::from_str(text).expect("it is YAML");
-    let job: Job = serde_json::from_value(asked.clone()).expect("it is a Job");
-    is_known(&asked, &serde_json::to_value(&job).expect("a Job can be written"), "job");
-    let spec = job.spec.expect("a Job has a specification");
-    assert_eq!((spec.completions, spec.completion_mode.as_deref()), (Some(8), Some("Indexed")));
-    let pod = spec.template.spec.expect("a pod has one, too");
-    assert_eq!(pod.restart_policy.as_deref(), Some("Never"), "as a failure policy asks for");
-    let script = pod.containers[0].args.as_ref().expect("it is told what to do")[0].clone();
-    let shards = format!("--shard \"$JOB_COMPLETION_INDEX/{}\"", spec.completions.unwrap_or_default());
-    assert!(script.contains(&shards), "{script}");
+    let field = |name: &str| {
+        let mut found = text.lines().filter_map(|line| line.trim().strip_prefix(name)?.strip_prefix(": "));
+        found.next().unwrap_or_else(|| panic!("there is a field {name}"))
+    };
+    assert_eq!((field("completions"), field("completionMode")), ("8", "Indexed"));
+    assert_eq!(field("restartPolicy"), "Never", "as a failure policy asks for");
+    let script: Vec<&str> = text.lines().map(str::trim_start).collect();
+    let shards = format!("--shard \"$JOB_COMPLETION_INDEX/{}\"", field("completions"));
     // The command is one that the program takes.
-    let line = script.lines().find(|line| line.starts_with("zksim sweep")).expect("it sweeps");
+    let line = script.iter().find(|line| line.starts_with("zksim sweep")).expect("it sweeps");
+    assert!(line.contains(&shards), "{line}");
     let line = line.replace("\"$JOB_COMPLETION_INDEX/8\"", "7/8").replace("\"$out\"", "out.jsonl");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let words: Vec<&str> =
