@@ -1,7 +1,7 @@
 //! Where ZooKeeper's published recipes page is wrong, or says too little: what a program that takes it at its word does,
 //! and the broken recipe that is that program.
 //!
-//! The table in the README is made of this; a test holds it.
+//! The table in `scenarios/docs/published-recipes.md` is made of this; a test holds it.
 
 /// A passage of the page, taken at its word.
 pub struct Published {
@@ -176,10 +176,10 @@ mod tests {
         }
     }
 
-    /// `cargo test -p zk-scenarios --lib published` prints the table when it is out of date.
+    /// `cargo test -p zk-catalogue --lib published` prints the table when it is out of date.
     #[test]
-    fn the_readme_has_the_table() {
-        let readme = include_str!("../../../README.md");
-        assert!(readme.contains(&table()), "the README's table is to be:\n\n{}", table());
+    fn the_page_has_the_table() {
+        let page = include_str!("../../docs/published-recipes.md");
+        assert!(page.contains(&table()), "the table of scenarios/docs/published-recipes.md is to be:\n\n{}", table());
     }
 }
