@@ -11,7 +11,7 @@
 //! lets them pass. Who wants the page's meaning waits [until it is down](Barrier::wait_until_down).
 
 use crate::observe::{self, operation};
-use crate::parents::{Parents, behind};
+use crate::parts::parents::{Parents, behind};
 use crate::race::{again, connected, within};
 use crate::zk::{CreateMode, Error, EventKind, ZooKeeper, path};
 use std::future::Future;

@@ -16,7 +16,7 @@
 mod index;
 
 use crate::observe::operation;
-use crate::parents::Parents;
+use crate::parts::parents::Parents;
 use crate::race::{again, connected, reconnected};
 use crate::settled;
 use crate::zk::duty::{answered, settle};

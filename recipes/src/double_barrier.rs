@@ -33,7 +33,7 @@ mod roster;
 
 use crate::hold::{Hold, HoldState, LostReason, Stop};
 use crate::observe::operation;
-use crate::parents::Parents;
+use crate::parts::parents::Parents;
 use crate::race::within;
 use crate::zk::{Armed, Error, ZooKeeper, path};
 use enter::Entering;

@@ -11,7 +11,7 @@ use crate::claim::{Claimed, Claims, Terms, claim};
 use crate::hold::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::names::znode;
 use crate::observe::{self, operation};
-use crate::parents::Parents;
+use crate::parts::parents::Parents;
 use crate::race::{again, connected, first, within};
 use crate::zk::{Error, Listing, Stat, Status, ZooKeeper, path};
 use futures_util::future::Either;

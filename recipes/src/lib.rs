@@ -83,7 +83,7 @@ mod line;
 mod naming;
 mod observe;
 mod own;
-mod parents;
+mod parts;
 mod race;
 mod receipt;
 mod revoke;
@@ -120,7 +120,7 @@ pub use names::{Freshness, Names, NamesOptions, PermanentName, Registration, Uni
 pub use naming::{Naming, Priority};
 #[cfg(feature = "metrics")]
 pub use observe::describe_metrics;
-pub use parents::Parents;
+pub use parts::parents::Parents;
 pub use priority_lock::{
     Preempt, PriorityContender, PriorityLock, PriorityLockOptions, PriorityRead, PriorityWrite,
 };

@@ -11,7 +11,7 @@
 
 use crate::naming::{Marks, Role};
 use crate::observe;
-use crate::parents::{Parents, behind};
+use crate::parts::parents::{Parents, behind};
 use crate::race::{again, connected, reconnected, while_connected};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, CreateMode, Duty, Error, Guid, Stat, ZooKeeper, path};

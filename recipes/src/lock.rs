@@ -12,7 +12,7 @@ use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop,
 use crate::line::{Contender, Line};
 use crate::naming::{Naming, Role};
 use crate::observe::operation;
-use crate::parents::Parents;
+use crate::parts::parents::Parents;
 use crate::race::within;
 use crate::zk::{Error, Op, OpResult, ZooKeeper};
 use std::future::Future;

@@ -15,7 +15,7 @@ use crate::claim::{Claimed, Claims, Terms, claim};
 use crate::hold::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::naming::number;
 use crate::observe::{self, operation};
-use crate::parents::{Parents, behind};
+use crate::parts::parents::{Parents, behind};
 use crate::race::{again, connected, reconnected, within};
 use crate::settled;
 use crate::zk::duty::{answered, settle};

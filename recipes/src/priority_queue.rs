@@ -11,7 +11,7 @@
 
 use crate::naming::Priority;
 use crate::observe::operation;
-use crate::parents::Parents;
+use crate::parts::parents::Parents;
 use crate::queue::{Consumer, Core, Delivery, Idle, Order, Prefetch, Producer, Urgency};
 use crate::zk::{Error, ZooKeeper};
 

@@ -26,7 +26,7 @@ pub use producer::Producer;
 
 pub(crate) use producer::Urgency;
 
-use crate::parents::Parents;
+use crate::parts::parents::Parents;
 use crate::race::connected;
 use crate::receipt::Receipt;
 use crate::zk::{Error, Op, ZooKeeper, path};

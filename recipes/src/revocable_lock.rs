@@ -18,7 +18,7 @@ use crate::line::{Contender, Line, Place};
 use crate::naming::{Marks, Naming, READ, Role, WRITE};
 use crate::observe::operation;
 use crate::own::Own;
-use crate::parents::Parents;
+use crate::parts::parents::Parents;
 use crate::race::{first, while_connected, within};
 use crate::revoke::{self, Fate};
 use crate::shared_lock::{NotDowngraded, conflicts};

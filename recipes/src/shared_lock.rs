@@ -17,7 +17,7 @@ use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop,
 use crate::line::{Contender, Line, Place};
 use crate::naming::{Marks, Naming, READ, Role, WRITE};
 use crate::observe::operation;
-use crate::parents::Parents;
+use crate::parts::parents::Parents;
 use crate::race::within;
 use crate::zk::{Error, Op, OpResult, ZooKeeper};
 use std::fmt;

@@ -22,7 +22,7 @@ use crate::hold::{Grant, Hold, OnSuspect, margin_in};
 use crate::line::{Contender, Line, Place};
 use crate::naming::{Marks, Role};
 use crate::observe::operation;
-use crate::parents::Parents;
+use crate::parts::parents::Parents;
 use crate::race::within;
 use crate::zk::{Error, ZooKeeper, path};
 use std::future::Future;

@@ -7,7 +7,7 @@ use crate::line::{Entry, Place, Seen, is_good};
 use crate::naming::{READ, Role};
 use crate::observe;
 use crate::own::Own;
-use crate::parents::behind;
+use crate::parts::parents::behind;
 use crate::race::{again, connected, first, reconnected};
 use crate::revoke;
 use crate::shared_lock::conflicts;

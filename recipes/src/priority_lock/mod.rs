@@ -26,7 +26,7 @@ use crate::hold::{Hold, HoldState, Interrupt, LostReason, OnSuspect, Released, S
 use crate::line::{Line, is_good};
 use crate::naming::{Marks, Priority, READ, WRITE};
 use crate::observe::operation;
-use crate::parents::Parents;
+use crate::parts::parents::Parents;
 use crate::race::within;
 use crate::revocable_lock::RunUntil;
 use crate::revoke::{self, Fate};

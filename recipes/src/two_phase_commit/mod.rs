@@ -24,7 +24,7 @@ pub use coordinator::Coordinator;
 pub use site::{Site, Voted};
 
 use crate::observe::{Outcome, operation};
-use crate::parents::{Parents, behind};
+use crate::parts::parents::{Parents, behind};
 use crate::race::{again, connected, reconnected};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Error, Op, OpResult, ZooKeeper, path};

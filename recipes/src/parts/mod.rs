@@ -1,0 +1,3 @@
+//! The parts that recipes are made of.
+
+pub(crate) mod parents;
