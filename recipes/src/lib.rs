@@ -80,7 +80,6 @@ mod follow;
 mod guard;
 mod hold;
 mod line;
-mod naming;
 mod observe;
 mod own;
 mod parts;
@@ -117,9 +116,9 @@ pub use hold::{HoldState, Interrupt, LostReason, OnSuspect, Released, Stop};
 pub use line::Contender;
 pub use lock::{Lock, LockGuard, LockOptions};
 pub use names::{Freshness, Names, NamesOptions, PermanentName, Registration, UniqueName};
-pub use naming::{Naming, Priority};
 #[cfg(feature = "metrics")]
 pub use observe::describe_metrics;
+pub use parts::naming::{Naming, Priority};
 pub use parts::parents::Parents;
 pub use priority_lock::{
     Preempt, PriorityContender, PriorityLock, PriorityLockOptions, PriorityRead, PriorityWrite,

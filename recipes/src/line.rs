@@ -9,8 +9,8 @@
 //! an ephemeral has none, so the watch fires at its deletion and at nothing else, and on a znode that is gone already
 //! nothing is left armed (CURATOR-107). A stale list is safe: nobody ahead of us can be missing from it.
 
-use crate::naming::{Marks, Role};
 use crate::observe;
+use crate::parts::naming::{Marks, Role};
 use crate::parts::parents::{Parents, behind};
 use crate::race::{again, connected, reconnected, while_connected};
 use crate::zk::duty::{answered, settle};

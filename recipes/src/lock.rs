@@ -10,8 +10,8 @@
 
 use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::line::{Contender, Line};
-use crate::naming::{Naming, Role};
 use crate::observe::operation;
+use crate::parts::naming::{Naming, Role};
 use crate::parts::parents::Parents;
 use crate::race::within;
 use crate::zk::{Error, Op, OpResult, ZooKeeper};

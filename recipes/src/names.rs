@@ -13,8 +13,8 @@
 
 use crate::claim::{Claimed, Claims, Terms, claim};
 use crate::hold::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
-use crate::naming::number;
 use crate::observe::{self, operation};
+use crate::parts::naming::number;
 use crate::parts::parents::{Parents, behind};
 use crate::race::{again, connected, reconnected, within};
 use crate::settled;

@@ -9,8 +9,8 @@
 //! After "Priority Queues" of ZooKeeper's recipes page, which sorts names as texts, so that `queue-5` stands behind
 //! `queue-10`, and drops its list when a watch fires.
 
-use crate::naming::Priority;
 use crate::observe::operation;
+use crate::parts::naming::Priority;
 use crate::parts::parents::Parents;
 use crate::queue::{Consumer, Core, Delivery, Idle, Order, Prefetch, Producer, Urgency};
 use crate::zk::{Error, ZooKeeper};

@@ -1,6 +1,6 @@
 //! Who is registered: the names of members, in one order for all.
 
-use crate::naming::Marks;
+use crate::parts::naming::Marks;
 use crate::zk::path;
 
 /// How members are named: `<guid>-member-<n>`, with `<id>~` in front if they have an id.

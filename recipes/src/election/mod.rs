@@ -20,8 +20,8 @@ pub use term::Term;
 
 use crate::hold::{Grant, Hold, OnSuspect, margin_in};
 use crate::line::{Contender, Line, Place};
-use crate::naming::{Marks, Role};
 use crate::observe::operation;
+use crate::parts::naming::{Marks, Role};
 use crate::parts::parents::Parents;
 use crate::race::within;
 use crate::zk::{Error, ZooKeeper, path};

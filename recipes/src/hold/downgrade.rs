@@ -10,9 +10,9 @@
 
 use super::{Hold, LostReason};
 use crate::line::is_good;
-use crate::naming::{Marks, READ};
 use crate::observe::operation;
 use crate::own::Own;
+use crate::parts::naming::{Marks, READ};
 use crate::race::{again, connected};
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, ZooKeeper, path};
 

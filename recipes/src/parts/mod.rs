@@ -1,3 +1,4 @@
 //! The parts that recipes are made of.
 
+pub(crate) mod naming;
 pub(crate) mod parents;

@@ -3,7 +3,7 @@
 
 use super::Priority;
 use crate::line::{Rank, rank};
-use crate::naming::{READ, Role, WRITE, numbered};
+use crate::parts::naming::{READ, Role, WRITE, numbered};
 use crate::zk::Guid;
 
 /// The infixes of readers and writers.

@@ -3,8 +3,8 @@
 use super::consumer::Consumer;
 use super::gather::names_of;
 use crate::line::Place;
-use crate::naming::Role;
 use crate::observe;
+use crate::parts::naming::Role;
 use crate::race::{again, connected, first};
 use crate::zk::{Error, ZooKeeper};
 
