@@ -12,7 +12,7 @@
 
 use crate::observe::{self, operation};
 use crate::parts::parents::{Parents, behind};
-use crate::race::{again, connected, within};
+use crate::parts::retry::{again, connected, within};
 use crate::zk::{CreateMode, Error, EventKind, ZooKeeper, path};
 use std::future::Future;
 use std::time::Duration;

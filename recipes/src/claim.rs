@@ -12,7 +12,7 @@
 use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::observe::{self, operation};
 use crate::parts::parents::{Parents, behind};
-use crate::race::{again, connected, first, reconnected};
+use crate::parts::retry::{again, connected, first, reconnected};
 use crate::settled;
 use crate::zk::{Armed, CreateMode, Duty, Error, Reserved, ZooKeeper, path};
 use std::collections::BTreeMap;

@@ -17,7 +17,7 @@ mod index;
 
 use crate::observe::operation;
 use crate::parts::parents::Parents;
-use crate::race::{again, connected, reconnected};
+use crate::parts::retry::{again, connected, reconnected};
 use crate::settled;
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, Op, OpResult, Stat, ZooKeeper, path};

@@ -34,7 +34,7 @@ mod roster;
 use crate::hold::{Hold, HoldState, LostReason, Stop};
 use crate::observe::operation;
 use crate::parts::parents::Parents;
-use crate::race::within;
+use crate::parts::retry::within;
 use crate::zk::{Armed, Error, ZooKeeper, path};
 use enter::Entering;
 use futures_util::future::Shared;

@@ -6,7 +6,7 @@
 //! 3. Any notification: read again.
 
 use crate::observe::{self, operation};
-use crate::race::{again, connected};
+use crate::parts::retry::{again, connected};
 use crate::zk::{Data, Error, Stat, ZooKeeper};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -12,7 +12,7 @@ use crate::hold::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::names::znode;
 use crate::observe::{self, operation};
 use crate::parts::parents::Parents;
-use crate::race::{again, connected, first, within};
+use crate::parts::retry::{again, connected, first, within};
 use crate::zk::{Error, Listing, Stat, Status, ZooKeeper, path};
 use futures_util::future::Either;
 use std::future::Future;

@@ -13,7 +13,7 @@ pub(crate) use margin::margin_in;
 
 use crate::observe::{self, Held, operation};
 use crate::own::Own;
-use crate::race::{again, connected, first};
+use crate::parts::retry::{again, connected, first};
 use crate::zk::backoff::back_off;
 use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, Error, Op, OpResult, State, Status, Time, ZooKeeper};

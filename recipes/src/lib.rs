@@ -83,7 +83,6 @@ mod line;
 mod observe;
 mod own;
 mod parts;
-mod race;
 mod receipt;
 mod revoke;
 mod settled;

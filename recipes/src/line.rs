@@ -12,7 +12,7 @@
 use crate::observe;
 use crate::parts::naming::{Marks, Role};
 use crate::parts::parents::{Parents, behind};
-use crate::race::{again, connected, reconnected, while_connected};
+use crate::parts::retry::{again, connected, reconnected, while_connected};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, CreateMode, Duty, Error, Guid, Stat, ZooKeeper, path};
 use std::future::Future;

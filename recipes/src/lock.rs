@@ -13,7 +13,7 @@ use crate::line::{Contender, Line};
 use crate::observe::operation;
 use crate::parts::naming::{Naming, Role};
 use crate::parts::parents::Parents;
-use crate::race::within;
+use crate::parts::retry::within;
 use crate::zk::{Error, Op, OpResult, ZooKeeper};
 use std::future::Future;
 use std::time::Duration;

@@ -16,7 +16,7 @@ use crate::hold::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::observe::{self, operation};
 use crate::parts::naming::number;
 use crate::parts::parents::{Parents, behind};
-use crate::race::{again, connected, reconnected, within};
+use crate::parts::retry::{again, connected, reconnected, within};
 use crate::settled;
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, Guid, ZooKeeper, path};

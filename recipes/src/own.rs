@@ -9,7 +9,7 @@
 //! deletion and at nothing else. A word is data, so there it is a watch on data.
 
 use crate::observe;
-use crate::race::first;
+use crate::parts::retry::first;
 use crate::zk::backoff::{back_off, back_off_denied};
 use crate::zk::{Data, Error, EventKind, Listing, Stat, Status, ZooKeeper};
 use futures_util::FutureExt;

@@ -27,7 +27,7 @@ pub use producer::Producer;
 pub(crate) use producer::Urgency;
 
 use crate::parts::parents::Parents;
-use crate::race::connected;
+use crate::parts::retry::connected;
 use crate::receipt::Receipt;
 use crate::zk::{Error, Op, ZooKeeper, path};
 use layout::Layout;

@@ -18,7 +18,7 @@ use crate::line::{Contender, Line, Place};
 use crate::observe::operation;
 use crate::parts::naming::{Marks, Naming, READ, Role, WRITE};
 use crate::parts::parents::Parents;
-use crate::race::within;
+use crate::parts::retry::within;
 use crate::zk::{Error, Op, OpResult, ZooKeeper};
 use std::fmt;
 use std::future::Future;

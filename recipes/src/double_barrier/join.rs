@@ -4,7 +4,7 @@ use super::enter::Entering;
 use super::roster::Roster;
 use super::{DoubleBarrier, Reuse};
 use crate::parts::parents::{Parents, behind};
-use crate::race::{again, connected, reconnected};
+use crate::parts::retry::{again, connected, reconnected};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Duty, Error, Op, OpResult, ZooKeeper, path};
 

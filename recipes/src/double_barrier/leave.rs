@@ -10,7 +10,7 @@ use super::roster::{Roster, name_of};
 use super::{Inside, Leave};
 use crate::hold::Hold;
 use crate::observe;
-use crate::race::{again, connected};
+use crate::parts::retry::{again, connected};
 use crate::zk::{Armed, Error, EventKind, Op, ZooKeeper, path};
 use futures_util::FutureExt;
 use futures_util::future::Shared;

@@ -3,7 +3,7 @@
 use super::enter::Entering;
 use super::roster::{Roster, name_of};
 use super::{MEMBER_OVERHEAD_BYTES, Reuse};
-use crate::race::{again, connected};
+use crate::parts::retry::{again, connected};
 use crate::zk::{CreateMode, Duty, Error, Op, OpResult, ZooKeeper, path};
 
 /// What step 3 came to.

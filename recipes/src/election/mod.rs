@@ -23,7 +23,7 @@ use crate::line::{Contender, Line, Place};
 use crate::observe::operation;
 use crate::parts::naming::{Marks, Role};
 use crate::parts::parents::Parents;
-use crate::race::within;
+use crate::parts::retry::within;
 use crate::zk::{Error, ZooKeeper, path};
 use std::future::Future;
 use std::time::Duration;

@@ -12,7 +12,7 @@ use super::RECIPE;
 use super::record::Record;
 use crate::line::{Contender, Line};
 use crate::observe::{self, operation};
-use crate::race::{again, connected};
+use crate::parts::retry::{again, connected};
 use crate::zk::{Error, ZooKeeper};
 
 /// What is known of the leadership.

@@ -13,7 +13,7 @@ use crate::line::is_good;
 use crate::observe::operation;
 use crate::own::Own;
 use crate::parts::naming::{Marks, READ};
-use crate::race::{again, connected};
+use crate::parts::retry::{again, connected};
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, ZooKeeper, path};
 
 impl<Z: ZooKeeper> Hold<Z> {

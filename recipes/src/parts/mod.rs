@@ -2,3 +2,4 @@
 
 pub(crate) mod naming;
 pub(crate) mod parents;
+pub(crate) mod retry;

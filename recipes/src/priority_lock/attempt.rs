@@ -8,7 +8,7 @@ use crate::observe;
 use crate::own::Own;
 use crate::parts::naming::{READ, Role};
 use crate::parts::parents::behind;
-use crate::race::{again, connected, first, reconnected};
+use crate::parts::retry::{again, connected, first, reconnected};
 use crate::revoke;
 use crate::shared_lock::conflicts;
 use crate::zk::duty::{answered, settle};

@@ -27,7 +27,7 @@ use crate::line::{Line, is_good};
 use crate::observe::operation;
 use crate::parts::naming::{Marks, Priority, READ, WRITE};
 use crate::parts::parents::Parents;
-use crate::race::within;
+use crate::parts::retry::within;
 use crate::revocable_lock::RunUntil;
 use crate::revoke::{self, Fate};
 use crate::zk::{Error, Op, OpResult, ZooKeeper, path};

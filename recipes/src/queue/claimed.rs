@@ -2,7 +2,7 @@
 
 use super::{Core, Item};
 use crate::observe::operation;
-use crate::race::{again, connected};
+use crate::parts::retry::{again, connected};
 use crate::receipt::Receipt;
 use crate::zk::{Armed, Error, Op, ZooKeeper};
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use super::gather::Patience;
 use super::layout::Layout;
 use super::{Core, Delivery};
 use crate::observe::operation;
-use crate::race::{bounded, first};
+use crate::parts::retry::{bounded, first};
 use crate::receipt::Receipt;
 use crate::zk::{Error, ZooKeeper};
 use futures_util::future::Either;

@@ -4,7 +4,7 @@ use super::claimed::Claimed;
 use super::consumer::{Consumer, Item};
 use super::{Delivery, Idle, Order};
 use crate::line::Place;
-use crate::race::{again, connected};
+use crate::parts::retry::{again, connected};
 use crate::receipt::Fate;
 use crate::zk::{CreateMode, Data, Duty, Error, Listing, Op, ZooKeeper};
 

@@ -5,7 +5,7 @@ use super::gather::names_of;
 use crate::line::Place;
 use crate::observe;
 use crate::parts::naming::Role;
-use crate::race::{again, connected, first};
+use crate::parts::retry::{again, connected, first};
 use crate::zk::{Error, ZooKeeper};
 
 /// Idle consumers are all alike, and each waits for all ahead.

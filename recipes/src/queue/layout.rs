@@ -12,7 +12,7 @@ use super::{Delivery, Order};
 use crate::line::Line;
 use crate::parts::naming::{Marks, number};
 use crate::parts::parents::{Parents, is_at_top};
-use crate::race::{again, connected};
+use crate::parts::retry::{again, connected};
 use crate::zk::{CreateMode, Error, ZooKeeper, path};
 
 /// Idle consumers in line.

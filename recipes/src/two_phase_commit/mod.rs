@@ -25,7 +25,7 @@ pub use site::{Site, Voted};
 
 use crate::observe::{Outcome, operation};
 use crate::parts::parents::{Parents, behind};
-use crate::race::{again, connected, reconnected};
+use crate::parts::retry::{again, connected, reconnected};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Error, Op, OpResult, ZooKeeper, path};
 use record::{Contents, Record};

@@ -1,7 +1,7 @@
 //! What stands in ZooKeeper for a transaction: how it is written, read, decided and looked up.
 
 use super::{Decision, Form, Transaction, Vote, told};
-use crate::race::{again, connected};
+use crate::parts::retry::{again, connected};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, Listing, Op, Stat, ZooKeeper, path};
 use futures_util::FutureExt;

@@ -5,7 +5,7 @@ use super::record::{self, Record};
 use super::votes::Votes;
 use super::{Decision, Form, RECIPE, Vote, told};
 use crate::observe::operation;
-use crate::race::{again, connected, first};
+use crate::parts::retry::{again, connected, first};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, OpResult, ZooKeeper};
 use futures_util::FutureExt;

@@ -3,7 +3,7 @@
 use super::Vote;
 use super::record::Record;
 use crate::observe;
-use crate::race::{again, connected};
+use crate::parts::retry::{again, connected};
 use crate::zk::{Error, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::{Shared, select_all};

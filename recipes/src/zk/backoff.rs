@@ -5,7 +5,7 @@
 //! recipes draw no random numbers.
 
 use super::{SessionId, ZooKeeper};
-use crate::race::first;
+use crate::parts::retry::first;
 use std::time::Duration;
 
 /// The first pause.
