@@ -11,9 +11,9 @@
 
 use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::observe::{self, operation};
+use crate::parts::barrier_read;
 use crate::parts::parents::{Parents, behind};
 use crate::parts::retry::{again, connected, first, reconnected};
-use crate::settled;
 use crate::zk::{Armed, CreateMode, Duty, Error, Reserved, ZooKeeper, path};
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
@@ -161,7 +161,7 @@ pub(crate) async fn claim<Z: ZooKeeper>(
             // The reply may be lost after the create was applied.
             Err(Error::ConnectionLoss) => {
                 reconnected(zk, status).await?;
-                match settled::stat(zk, path).await.map_err(Error::while_in_doubt)? {
+                match barrier_read::stat(zk, path).await.map_err(Error::while_in_doubt)? {
                     Some(stat) if stat.ephemeral_owner == zk.session() => stat.czxid,
                     stat => {
                         armed.done();
@@ -314,7 +314,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
                 Err(e) if e.is_retryable_refusal() => again(zk, status, e).await?,
                 Err(Error::ConnectionLoss) => {
                     // Written once more if it was not, or if somebody has written since.
-                    stat = settled::stat(zk, path).await.map_err(Error::while_in_doubt)?;
+                    stat = barrier_read::stat(zk, path).await.map_err(Error::while_in_doubt)?;
                     let written = stat
                         .is_some_and(|now| now.czxid == self.czxid && now.version == version.wrapping_add(1));
                     if written && self.holds(data).await.map_err(Error::while_in_doubt)? {
@@ -382,7 +382,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
                 Err(Error::ConnectionLoss) => {
                     // Whether it is gone shows behind a write.
                     if reconnected(&self.zk, status).await.is_ok() {
-                        match settled::stat(&self.zk, self.path()).await {
+                        match barrier_read::stat(&self.zk, self.path()).await {
                             Ok(stat) if stat.is_none_or(|stat| stat.czxid != self.czxid) => {
                                 self.is_released();
                                 return Ok(Released::Clean);
@@ -413,7 +413,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
         let status = connected(zk).await?;
         let found = match *tried {
             // A delete may still be on its way, and the next owner behind it.
-            true => settled::stat(zk, path).await,
+            true => barrier_read::stat(zk, path).await,
             false => zk.exists(path).await,
         };
         let version = match found {

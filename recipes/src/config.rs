@@ -16,9 +16,9 @@
 mod index;
 
 use crate::observe::operation;
+use crate::parts::barrier_read;
 use crate::parts::parents::Parents;
 use crate::parts::retry::{again, connected, reconnected};
-use crate::settled;
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, Op, OpResult, Stat, ZooKeeper, path};
 use index::{Index, PREFIX, Set};
@@ -165,7 +165,7 @@ impl<Z: ZooKeeper> Config<Z> {
 
     /// What is behind everything of this session that is still on its way.
     async fn settled(&self) -> Result<Option<Data>, Error> {
-        let found = settled::data(&self.zk, &self.path).await?;
+        let found = barrier_read::data(&self.zk, &self.path).await?;
         if let Some(found) = &found {
             self.incarnations.saw(&found.stat);
         }

@@ -85,7 +85,6 @@ mod own;
 mod parts;
 mod receipt;
 mod revoke;
-mod settled;
 
 pub mod barrier;
 pub mod config;

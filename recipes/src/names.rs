@@ -14,10 +14,10 @@
 use crate::claim::{Claimed, Claims, Terms, claim};
 use crate::hold::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::observe::{self, operation};
+use crate::parts::barrier_read;
 use crate::parts::naming::number;
 use crate::parts::parents::{Parents, behind};
 use crate::parts::retry::{again, connected, reconnected, within};
-use crate::settled;
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, Guid, ZooKeeper, path};
 use std::future::Future;
@@ -225,7 +225,7 @@ impl<Z: ZooKeeper> Names<Z> {
                 Err(e) if e.is_retryable_refusal() => again(&self.zk, status, e).await?,
                 Err(Error::ConnectionLoss) => {
                     reconnected(&self.zk, status).await?;
-                    match settled::data(&self.zk, own.path()).await.map_err(Error::while_in_doubt)? {
+                    match barrier_read::data(&self.zk, own.path()).await.map_err(Error::while_in_doubt)? {
                         Some(found) if own.is_ours(&found) => return Ok(own),
                         Some(_) => self.wait_for(&own.path).await?,
                         None => {}
@@ -244,7 +244,7 @@ impl<Z: ZooKeeper> Names<Z> {
     pub async fn registered(&self, name: &str, guid: Guid) -> Result<Option<PermanentName<Z>>, Error> {
         let path = znode(&self.directory, name)?;
         let operation = operation!(&self.zk, RECIPE, "registered", &path);
-        let found = operation.attempt(settled::data(&self.zk, &path)).await?;
+        let found = operation.attempt(barrier_read::data(&self.zk, &path)).await?;
         let own = PermanentName { zk: self.zk.clone(), path, guid };
         Ok(found.is_some_and(|found| own.is_ours(&found)).then_some(own))
     }
@@ -565,7 +565,7 @@ impl<Z: ZooKeeper> PermanentName<Z> {
 
     /// What is registered there, if it is ours: behind a write, so that nothing of ours is still on its way.
     async fn settled(&self, in_doubt: bool) -> Result<Option<Data>, Error> {
-        match settled::data(&self.zk, &self.path).await {
+        match barrier_read::data(&self.zk, &self.path).await {
             Ok(found) => Ok(found.filter(|found| self.is_ours(found))),
             Err(e) => Err(if in_doubt { e.while_in_doubt() } else { e }),
         }

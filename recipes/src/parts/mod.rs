@@ -1,5 +1,6 @@
 //! The parts that recipes are made of.
 
+pub(crate) mod barrier_read;
 pub(crate) mod naming;
 pub(crate) mod parents;
 pub(crate) mod retry;

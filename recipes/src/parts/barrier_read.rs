@@ -1,7 +1,7 @@
 //! What stands somewhere, behind everything of this session that is still on its way: a write that changes nothing goes
 //! ahead of the read, so what it shows is final as far as this session is concerned.
 
-use crate::parts::retry::{again, connected};
+use super::retry::{again, connected};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{Data, Error, Stat, ZooKeeper};
 use std::future::Future;
