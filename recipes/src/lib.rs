@@ -83,7 +83,6 @@ mod line;
 mod observe;
 mod own;
 mod parts;
-mod receipt;
 mod revoke;
 
 pub mod barrier;

@@ -27,8 +27,8 @@ pub use producer::Producer;
 pub(crate) use producer::Urgency;
 
 use crate::parts::parents::Parents;
+use crate::parts::receipt::Receipt;
 use crate::parts::retry::connected;
-use crate::receipt::Receipt;
 use crate::zk::{Error, Op, ZooKeeper, path};
 use layout::Layout;
 use std::sync::Arc;

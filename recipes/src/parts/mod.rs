@@ -3,4 +3,5 @@
 pub(crate) mod barrier_read;
 pub(crate) mod naming;
 pub(crate) mod parents;
+pub(crate) mod receipt;
 pub(crate) mod retry;

@@ -2,8 +2,8 @@
 
 use super::{Core, Item};
 use crate::observe::operation;
+use crate::parts::receipt::Receipt;
 use crate::parts::retry::{again, connected};
-use crate::receipt::Receipt;
 use crate::zk::{Armed, Error, Op, ZooKeeper};
 use std::sync::Arc;
 

@@ -4,8 +4,8 @@ use super::claimed::Claimed;
 use super::consumer::{Consumer, Item};
 use super::{Delivery, Idle, Order};
 use crate::line::Place;
+use crate::parts::receipt::Fate;
 use crate::parts::retry::{again, connected};
-use crate::receipt::Fate;
 use crate::zk::{CreateMode, Data, Duty, Error, Listing, Op, ZooKeeper};
 
 /// What becomes of a call that finds nothing.

@@ -3,7 +3,7 @@
 use super::layout::Layout;
 use super::{Core, OP_OVERHEAD_BYTES, Order, RECIPE};
 use crate::observe::operation;
-use crate::receipt::Receipt;
+use crate::parts::receipt::Receipt;
 use crate::zk::{CreateMode, Error, Op, ZooKeeper};
 
 /// How urgent an item is: the smaller number goes first.

@@ -13,7 +13,7 @@
 //!
 //! One write at a time is under way, and whoever comes next can bring it to its end: no lock is held while anybody waits.
 
-use crate::parts::retry::{again, connected, reconnected};
+use super::retry::{again, connected, reconnected};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, CreateMode, Data, Duty, Error, Op, Status, ZooKeeper, path};
 use futures_util::FutureExt;
