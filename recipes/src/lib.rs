@@ -83,7 +83,6 @@ mod line;
 mod observe;
 mod own;
 mod parts;
-mod revoke;
 
 pub mod barrier;
 pub mod config;
@@ -117,13 +116,13 @@ pub use names::{Freshness, Names, NamesOptions, PermanentName, Registration, Uni
 pub use observe::describe_metrics;
 pub use parts::naming::{Naming, Priority};
 pub use parts::parents::Parents;
+pub use parts::revoke::Fate;
 pub use priority_lock::{
     Preempt, PriorityContender, PriorityLock, PriorityLockOptions, PriorityRead, PriorityWrite,
 };
 pub use priority_queue::{PriorityProducer, PriorityQueue, PriorityQueueOptions};
 pub use queue::{Claimed, Consumer, Delivery, Idle, Item, Order, Prefetch, Producer, Queue, QueueOptions};
 pub use revocable_lock::{RevocableLock, RevocableLockOptions, RevocableRead, RevocableWrite, RunUntil};
-pub use revoke::Fate;
 pub use shared_lock::{NotDowngraded, ReadGuard, SharedLock, SharedLockOptions, WriteGuard};
 pub use two_phase_commit::{Coordinator, Decision, Form, Site, Transaction, TwoPhaseCommit, Vote, Voted};
 pub use zk::{Error, ZooKeeper};

@@ -20,7 +20,7 @@ use crate::own::Own;
 use crate::parts::naming::{Marks, Naming, READ, Role, WRITE};
 use crate::parts::parents::Parents;
 use crate::parts::retry::{first, while_connected, within};
-use crate::revoke::{self, Fate};
+use crate::parts::revoke::{self, Fate};
 use crate::shared_lock::{NotDowngraded, conflicts};
 use crate::zk::{Error, Op, OpResult, ZooKeeper, path};
 use futures_util::future::Either;

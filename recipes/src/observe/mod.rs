@@ -19,7 +19,7 @@ mod spans;
 mod spans;
 
 use crate::hold::{LostReason, Released, Stop};
-use crate::revoke::Fate;
+use crate::parts::revoke::Fate;
 use crate::shared_lock::NotDowngraded;
 use crate::zk::{Error, Over, ZooKeeper};
 use futures_util::FutureExt;

@@ -5,3 +5,4 @@ pub(crate) mod naming;
 pub(crate) mod parents;
 pub(crate) mod receipt;
 pub(crate) mod retry;
+pub(crate) mod revoke;

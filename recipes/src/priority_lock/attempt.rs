@@ -9,7 +9,7 @@ use crate::own::Own;
 use crate::parts::naming::{READ, Role};
 use crate::parts::parents::behind;
 use crate::parts::retry::{again, connected, first, reconnected};
-use crate::revoke;
+use crate::parts::revoke;
 use crate::shared_lock::conflicts;
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Duty, Error, Listing, Op, OpResult, Stat, Status, Time, ZooKeeper, path};

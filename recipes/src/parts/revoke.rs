@@ -4,7 +4,7 @@
 //!    there, so the version says whether somebody has asked before.
 //! 2. *Force*: ask, and watch the znode in the same flight. When the grace is over and it is there still, delete it.
 
-use crate::parts::retry::{again, connected, first};
+use super::retry::{again, connected, first};
 use crate::zk::{Error, Stat, Status, ZooKeeper};
 use futures_util::future::Either;
 use std::time::Duration;
