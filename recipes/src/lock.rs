@@ -9,8 +9,8 @@
 //! must stop in time, a token, and a clean end for whoever gives up.
 
 use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
-use crate::line::{Contender, Line};
 use crate::observe::operation;
+use crate::parts::contenders::{Contender, Line};
 use crate::parts::naming::{Naming, Role};
 use crate::parts::parents::Parents;
 use crate::parts::retry::within;
@@ -177,7 +177,7 @@ impl<Z: ZooKeeper> Lock<Z> {
         operation!(&self.zk, RECIPE, "try_acquire", &self.line.directory).attempt(attempt).await
     }
 
-    fn guard(&self, place: crate::line::Place) -> Result<LockGuard<Z>, Error> {
+    fn guard(&self, place: crate::parts::contenders::Place) -> Result<LockGuard<Z>, Error> {
         let grant = Grant {
             recipe: RECIPE,
             path: place.path,

@@ -14,8 +14,8 @@
 
 use crate::guard::guard_methods;
 use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
-use crate::line::{Contender, Line, Place};
 use crate::observe::operation;
+use crate::parts::contenders::{Contender, Line, Place};
 use crate::parts::naming::{Marks, Naming, READ, Role, WRITE};
 use crate::parts::parents::Parents;
 use crate::parts::retry::within;

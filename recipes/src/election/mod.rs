@@ -19,8 +19,8 @@ pub use observe::{Leader, Leadership};
 pub use term::Term;
 
 use crate::hold::{Grant, Hold, OnSuspect, margin_in};
-use crate::line::{Contender, Line, Place};
 use crate::observe::operation;
+use crate::parts::contenders::{Contender, Line, Place};
 use crate::parts::naming::{Marks, Role};
 use crate::parts::parents::Parents;
 use crate::parts::retry::within;

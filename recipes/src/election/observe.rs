@@ -10,8 +10,8 @@
 
 use super::RECIPE;
 use super::record::Record;
-use crate::line::{Contender, Line};
 use crate::observe::{self, operation};
+use crate::parts::contenders::{Contender, Line};
 use crate::parts::retry::{again, connected};
 use crate::zk::{Error, ZooKeeper};
 

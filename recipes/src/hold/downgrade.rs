@@ -9,9 +9,9 @@
 //! Where the owner can be asked to go, the delete carries the version of the data, so that no word goes under with it.
 
 use super::{Hold, LostReason};
-use crate::line::is_good;
 use crate::observe::operation;
 use crate::own::Own;
+use crate::parts::contenders::is_good;
 use crate::parts::naming::{Marks, READ};
 use crate::parts::retry::{again, connected};
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, ZooKeeper, path};

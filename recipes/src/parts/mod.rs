@@ -1,6 +1,7 @@
 //! The parts that recipes are made of.
 
 pub(crate) mod barrier_read;
+pub(crate) mod contenders;
 pub(crate) mod naming;
 pub(crate) mod parents;
 pub(crate) mod receipt;

@@ -3,9 +3,9 @@
 use super::names::{self, Standing};
 use super::{Preempt, Priority, PriorityLock, WORD};
 use crate::hold::{Grant, Hold, margin_in};
-use crate::line::{Entry, Place, Seen, is_good};
 use crate::observe;
 use crate::own::Own;
+use crate::parts::contenders::{Entry, Place, Seen, is_good};
 use crate::parts::naming::{READ, Role};
 use crate::parts::parents::behind;
 use crate::parts::retry::{again, connected, first, reconnected};

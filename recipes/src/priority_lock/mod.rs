@@ -23,8 +23,8 @@ mod names;
 
 use crate::guard::guard_methods;
 use crate::hold::{Hold, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, margin_in};
-use crate::line::{Line, is_good};
 use crate::observe::operation;
+use crate::parts::contenders::{Line, is_good};
 use crate::parts::naming::{Marks, Priority, READ, WRITE};
 use crate::parts::parents::Parents;
 use crate::parts::retry::within;

@@ -2,7 +2,7 @@
 //! the same and `-<n>` for those who stand in line.
 
 use super::Priority;
-use crate::line::{Rank, rank};
+use crate::parts::contenders::{Rank, rank};
 use crate::parts::naming::{READ, Role, WRITE, numbered};
 use crate::zk::Guid;
 

@@ -3,7 +3,7 @@
 use super::claimed::Claimed;
 use super::consumer::{Consumer, Item};
 use super::{Delivery, Idle, Order};
-use crate::line::Place;
+use crate::parts::contenders::Place;
 use crate::parts::receipt::Fate;
 use crate::parts::retry::{again, connected};
 use crate::zk::{CreateMode, Data, Duty, Error, Listing, Op, ZooKeeper};

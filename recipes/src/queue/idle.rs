@@ -2,8 +2,8 @@
 
 use super::consumer::Consumer;
 use super::gather::names_of;
-use crate::line::Place;
 use crate::observe;
+use crate::parts::contenders::Place;
 use crate::parts::naming::Role;
 use crate::parts::retry::{again, connected, first};
 use crate::zk::{Error, ZooKeeper};

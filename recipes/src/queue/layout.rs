@@ -9,7 +9,7 @@
 //! ```
 
 use super::{Delivery, Order};
-use crate::line::Line;
+use crate::parts::contenders::Line;
 use crate::parts::naming::{Marks, number};
 use crate::parts::parents::{Parents, is_at_top};
 use crate::parts::retry::{again, connected};

@@ -9,10 +9,10 @@
 //! an ephemeral has none, so the watch fires at its deletion and at nothing else, and on a znode that is gone already
 //! nothing is left armed (CURATOR-107). A stale list is safe: nobody ahead of us can be missing from it.
 
+use super::naming::{Marks, Role};
+use super::parents::{Parents, behind};
+use super::retry::{again, connected, reconnected, while_connected};
 use crate::observe;
-use crate::parts::naming::{Marks, Role};
-use crate::parts::parents::{Parents, behind};
-use crate::parts::retry::{again, connected, reconnected, while_connected};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, CreateMode, Duty, Error, Guid, Stat, ZooKeeper, path};
 use std::future::Future;
