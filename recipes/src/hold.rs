@@ -12,7 +12,7 @@ mod margin;
 pub(crate) use margin::margin_in;
 
 use crate::observe::{self, Held, operation};
-use crate::own::Own;
+use crate::parts::owned_node::Own;
 use crate::parts::retry::{again, connected, first};
 use crate::zk::backoff::back_off;
 use crate::zk::duty::{answered, settle};

@@ -80,7 +80,6 @@ mod follow;
 mod guard;
 mod hold;
 mod observe;
-mod own;
 mod parts;
 
 pub mod barrier;

@@ -15,9 +15,9 @@
 use crate::guard::guard_methods;
 use crate::hold::{Grant, Hold, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::observe::operation;
-use crate::own::Own;
 use crate::parts::contenders::{Contender, Line, Place};
 use crate::parts::naming::{Marks, Naming, READ, Role, WRITE};
+use crate::parts::owned_node::Own;
 use crate::parts::parents::Parents;
 use crate::parts::retry::{first, while_connected, within};
 use crate::parts::revoke::{self, Fate};

@@ -10,9 +10,9 @@
 
 use super::{Hold, LostReason};
 use crate::observe::operation;
-use crate::own::Own;
 use crate::parts::contenders::is_good;
 use crate::parts::naming::{Marks, READ};
+use crate::parts::owned_node::Own;
 use crate::parts::retry::{again, connected};
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, ZooKeeper, path};
 

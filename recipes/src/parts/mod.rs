@@ -3,6 +3,7 @@
 pub(crate) mod barrier_read;
 pub(crate) mod contenders;
 pub(crate) mod naming;
+pub(crate) mod owned_node;
 pub(crate) mod parents;
 pub(crate) mod receipt;
 pub(crate) mod retry;
