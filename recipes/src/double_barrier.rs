@@ -31,10 +31,10 @@ mod leave;
 mod open;
 mod roster;
 
-use crate::hold::{Hold, HoldState, LostReason, Stop};
 use crate::observe::operation;
 use crate::parts::parents::Parents;
 use crate::parts::retry::within;
+use crate::parts::tenure::{Hold, HoldState, LostReason, Stop};
 use crate::zk::{Armed, Error, ZooKeeper, path};
 use enter::Entering;
 use futures_util::future::Shared;

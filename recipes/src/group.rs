@@ -8,11 +8,11 @@
 //! 4. Any notification: list again.
 
 use crate::claim::{Claimed, Claims, Terms, claim};
-use crate::hold::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::names::znode;
 use crate::observe::{self, operation};
 use crate::parts::parents::Parents;
 use crate::parts::retry::{again, connected, first, within};
+use crate::parts::tenure::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::zk::{Error, Listing, Stat, Status, ZooKeeper, path};
 use futures_util::future::Either;
 use std::future::Future;

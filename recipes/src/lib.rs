@@ -78,7 +78,6 @@ pub mod zk;
 mod claim;
 mod follow;
 mod guard;
-mod hold;
 mod observe;
 mod parts;
 
@@ -106,7 +105,6 @@ pub use double_barrier::{DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Reu
 pub use election::{Election, ElectionOptions, Leader, Leadership, Term};
 pub use follow::{Update, Updates, Versioned};
 pub use group::{Group, GroupOptions, GroupView, Member, Membership, Views, WithData};
-pub use hold::{HoldState, Interrupt, LostReason, OnSuspect, Released, Stop};
 pub use lock::{Lock, LockGuard, LockOptions};
 pub use names::{Freshness, Names, NamesOptions, PermanentName, Registration, UniqueName};
 #[cfg(feature = "metrics")]
@@ -115,6 +113,7 @@ pub use parts::contenders::Contender;
 pub use parts::naming::{Naming, Priority};
 pub use parts::parents::Parents;
 pub use parts::revoke::Fate;
+pub use parts::tenure::{HoldState, Interrupt, LostReason, OnSuspect, Released, Stop};
 pub use priority_lock::{
     Preempt, PriorityContender, PriorityLock, PriorityLockOptions, PriorityRead, PriorityWrite,
 };

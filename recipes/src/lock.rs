@@ -8,12 +8,12 @@
 //! After "Locks" of ZooKeeper's recipes page, with what the page leaves out: a create whose reply was lost, holders that
 //! must stop in time, a token, and a clean end for whoever gives up.
 
-use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::observe::operation;
 use crate::parts::contenders::{Contender, Line};
 use crate::parts::naming::{Naming, Role};
 use crate::parts::parents::Parents;
 use crate::parts::retry::within;
+use crate::parts::tenure::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::zk::{Error, Op, OpResult, ZooKeeper};
 use std::future::Future;
 use std::time::Duration;

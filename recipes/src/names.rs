@@ -12,12 +12,12 @@
 //! given back.
 
 use crate::claim::{Claimed, Claims, Terms, claim};
-use crate::hold::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::observe::{self, operation};
 use crate::parts::barrier_read;
 use crate::parts::naming::number;
 use crate::parts::parents::{Parents, behind};
 use crate::parts::retry::{again, connected, reconnected, within};
+use crate::parts::tenure::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, Guid, ZooKeeper, path};
 use std::future::Future;

@@ -13,7 +13,6 @@
 //! who is hit when the holder has changed meanwhile: here one znode is asked, and names are unique.
 
 use crate::guard::guard_methods;
-use crate::hold::{Grant, Hold, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::observe::operation;
 use crate::parts::contenders::{Contender, Line, Place};
 use crate::parts::naming::{Marks, Naming, READ, Role, WRITE};
@@ -21,6 +20,9 @@ use crate::parts::owned_node::Own;
 use crate::parts::parents::Parents;
 use crate::parts::retry::{first, while_connected, within};
 use crate::parts::revoke::{self, Fate};
+use crate::parts::tenure::{
+    Grant, Hold, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, margin_in,
+};
 use crate::shared_lock::{NotDowngraded, conflicts};
 use crate::zk::{Error, Op, OpResult, ZooKeeper, path};
 use futures_util::future::Either;

@@ -13,12 +13,12 @@
 //! behind it would never let it in (kazoo#649).
 
 use crate::guard::guard_methods;
-use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::observe::operation;
 use crate::parts::contenders::{Contender, Line, Place};
 use crate::parts::naming::{Marks, Naming, READ, Role, WRITE};
 use crate::parts::parents::Parents;
 use crate::parts::retry::within;
+use crate::parts::tenure::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::zk::{Error, Op, OpResult, ZooKeeper};
 use std::fmt;
 use std::future::Future;

@@ -7,9 +7,9 @@
 use super::open::Opened;
 use super::roster::{Roster, name_of};
 use super::{DoubleBarrier, Inside, Leave, Reuse};
-use crate::hold::{Grant, Hold, OnSuspect};
 use crate::observe;
 use crate::parts::retry::{again, connected, first, unless_refused};
+use crate::parts::tenure::{Grant, Hold, OnSuspect};
 use crate::zk::{Armed, Data, Error, Guid, Op, ZooKeeper};
 use futures_util::future::{Either, Shared};
 use futures_util::{FutureExt, TryFutureExt};

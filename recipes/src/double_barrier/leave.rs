@@ -8,9 +8,9 @@
 
 use super::roster::{Roster, name_of};
 use super::{Inside, Leave};
-use crate::hold::Hold;
 use crate::observe;
 use crate::parts::retry::{again, connected};
+use crate::parts::tenure::Hold;
 use crate::zk::{Armed, Error, EventKind, Op, ZooKeeper, path};
 use futures_util::FutureExt;
 use futures_util::future::Shared;

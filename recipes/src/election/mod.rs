@@ -18,12 +18,12 @@ mod term;
 pub use observe::{Leader, Leadership};
 pub use term::Term;
 
-use crate::hold::{Grant, Hold, OnSuspect, margin_in};
 use crate::observe::operation;
 use crate::parts::contenders::{Contender, Line, Place};
 use crate::parts::naming::{Marks, Role};
 use crate::parts::parents::Parents;
 use crate::parts::retry::within;
+use crate::parts::tenure::{Grant, Hold, OnSuspect, margin_in};
 use crate::zk::{Error, ZooKeeper, path};
 use std::future::Future;
 use std::time::Duration;

@@ -2,9 +2,9 @@
 
 use super::RECIPE;
 use super::record::Record;
-use crate::hold::{Hold, HoldState, LostReason, Released, Stop};
 use crate::observe::operation;
 use crate::parts::retry::{again, connected};
+use crate::parts::tenure::{Hold, HoldState, LostReason, Released, Stop};
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, OpResult, ZooKeeper, path};
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};

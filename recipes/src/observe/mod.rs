@@ -18,8 +18,8 @@ mod spans;
 #[path = "spans_off.rs"]
 mod spans;
 
-use crate::hold::{LostReason, Released, Stop};
 use crate::parts::revoke::Fate;
+use crate::parts::tenure::{LostReason, Released, Stop};
 use crate::shared_lock::NotDowngraded;
 use crate::zk::{Error, Over, ZooKeeper};
 use futures_util::FutureExt;

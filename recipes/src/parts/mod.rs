@@ -8,3 +8,4 @@ pub(crate) mod parents;
 pub(crate) mod receipt;
 pub(crate) mod retry;
 pub(crate) mod revoke;
+pub(crate) mod tenure;

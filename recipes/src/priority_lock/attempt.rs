@@ -2,7 +2,6 @@
 
 use super::names::{self, Standing};
 use super::{Preempt, Priority, PriorityLock, WORD};
-use crate::hold::{Grant, Hold, margin_in};
 use crate::observe;
 use crate::parts::contenders::{Entry, Place, Seen, is_good};
 use crate::parts::naming::{READ, Role};
@@ -10,6 +9,7 @@ use crate::parts::owned_node::Own;
 use crate::parts::parents::behind;
 use crate::parts::retry::{again, connected, first, reconnected};
 use crate::parts::revoke;
+use crate::parts::tenure::{Grant, Hold, margin_in};
 use crate::shared_lock::conflicts;
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Duty, Error, Listing, Op, OpResult, Stat, Status, Time, ZooKeeper, path};

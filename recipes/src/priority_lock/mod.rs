@@ -22,13 +22,13 @@ mod attempt;
 mod names;
 
 use crate::guard::guard_methods;
-use crate::hold::{Hold, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::observe::operation;
 use crate::parts::contenders::{Line, is_good};
 use crate::parts::naming::{Marks, Priority, READ, WRITE};
 use crate::parts::parents::Parents;
 use crate::parts::retry::within;
 use crate::parts::revoke::{self, Fate};
+use crate::parts::tenure::{Hold, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::revocable_lock::RunUntil;
 use crate::zk::{Error, Op, OpResult, ZooKeeper, path};
 use attempt::Attempt;

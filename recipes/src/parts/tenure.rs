@@ -11,9 +11,9 @@ mod margin;
 
 pub(crate) use margin::margin_in;
 
+use super::owned_node::Own;
+use super::retry::{again, connected, first};
 use crate::observe::{self, Held, operation};
-use crate::parts::owned_node::Own;
-use crate::parts::retry::{again, connected, first};
 use crate::zk::backoff::back_off;
 use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, Error, Op, OpResult, State, Status, Time, ZooKeeper};
