@@ -77,7 +77,6 @@ pub mod zk;
 
 mod claim;
 mod follow;
-mod guard;
 mod observe;
 mod parts;
 

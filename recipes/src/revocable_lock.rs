@@ -12,9 +12,9 @@
 //! nothing of a word that is written before its owner watches, of a successor that takes the writing for a deletion, nor of
 //! who is hit when the holder has changed meanwhile: here one znode is asked, and names are unique.
 
-use crate::guard::guard_methods;
 use crate::observe::operation;
 use crate::parts::contenders::{Contender, Line, Place};
+use crate::parts::guard::guard_methods;
 use crate::parts::naming::{Marks, Naming, READ, Role, WRITE};
 use crate::parts::owned_node::Own;
 use crate::parts::parents::Parents;

@@ -12,9 +12,9 @@
 //! front forbids, and has a reader watch the "next lowest" writer: the lowest would wake it once for every writer, one
 //! behind it would never let it in (kazoo#649).
 
-use crate::guard::guard_methods;
 use crate::observe::operation;
 use crate::parts::contenders::{Contender, Line, Place};
+use crate::parts::guard::guard_methods;
 use crate::parts::naming::{Marks, Naming, READ, Role, WRITE};
 use crate::parts::parents::Parents;
 use crate::parts::retry::within;

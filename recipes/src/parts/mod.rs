@@ -2,6 +2,7 @@
 
 pub(crate) mod barrier_read;
 pub(crate) mod contenders;
+pub(crate) mod guard;
 pub(crate) mod naming;
 pub(crate) mod owned_node;
 pub(crate) mod parents;

@@ -21,9 +21,9 @@
 mod attempt;
 mod names;
 
-use crate::guard::guard_methods;
 use crate::observe::operation;
 use crate::parts::contenders::{Line, is_good};
+use crate::parts::guard::guard_methods;
 use crate::parts::naming::{Marks, Priority, READ, WRITE};
 use crate::parts::parents::Parents;
 use crate::parts::retry::within;
