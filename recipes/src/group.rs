@@ -7,9 +7,9 @@
 //!    there is no directory nobody is a member: watch for its creation.
 //! 4. Any notification: list again.
 
-use crate::claim::{Claimed, Claims, Terms, claim};
 use crate::names::znode;
 use crate::observe::{self, operation};
+use crate::parts::claim::{Claimed, Claims, Terms, claim};
 use crate::parts::parents::Parents;
 use crate::parts::retry::{again, connected, first, within};
 use crate::parts::tenure::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
@@ -21,7 +21,7 @@ use std::time::Duration;
 /// What an operator reads.
 const RECIPE: &str = "group";
 
-pub use crate::claim::IfTaken;
+pub use crate::parts::claim::IfTaken;
 
 /// How a group behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]

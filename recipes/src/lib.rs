@@ -75,7 +75,6 @@ pub mod session;
 pub mod wire;
 pub mod zk;
 
-mod claim;
 mod follow;
 mod observe;
 mod parts;
@@ -98,7 +97,6 @@ pub mod two_phase_commit;
 pub mod client;
 
 pub use barrier::{Barrier, BarrierOptions, While};
-pub use claim::IfTaken;
 pub use config::{Config, ConfigOptions, Snapshot};
 pub use double_barrier::{DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Reuse};
 pub use election::{Election, ElectionOptions, Leader, Leadership, Term};
@@ -108,6 +106,7 @@ pub use lock::{Lock, LockGuard, LockOptions};
 pub use names::{Freshness, Names, NamesOptions, PermanentName, Registration, UniqueName};
 #[cfg(feature = "metrics")]
 pub use observe::describe_metrics;
+pub use parts::claim::IfTaken;
 pub use parts::contenders::Contender;
 pub use parts::naming::{Naming, Priority};
 pub use parts::parents::Parents;

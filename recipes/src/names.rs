@@ -11,9 +11,9 @@
 //! znode exists" is not success, a lost reply is not failure, and a name may have gone to somebody else by the time it is
 //! given back.
 
-use crate::claim::{Claimed, Claims, Terms, claim};
 use crate::observe::{self, operation};
 use crate::parts::barrier_read;
+use crate::parts::claim::{Claimed, Claims, Terms, claim};
 use crate::parts::naming::number;
 use crate::parts::parents::{Parents, behind};
 use crate::parts::retry::{again, connected, reconnected, within};
@@ -23,8 +23,8 @@ use crate::zk::{CreateMode, Data, Error, Guid, ZooKeeper, path};
 use std::future::Future;
 use std::time::Duration;
 
-pub use crate::claim::IfTaken;
 pub use crate::follow::{Update, Updates, Versioned};
+pub use crate::parts::claim::IfTaken;
 
 /// What an operator reads.
 const RECIPE: &str = "names";

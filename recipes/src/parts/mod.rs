@@ -1,6 +1,7 @@
 //! The parts that recipes are made of.
 
 pub(crate) mod barrier_read;
+pub(crate) mod claim;
 pub(crate) mod contenders;
 pub(crate) mod guard;
 pub(crate) mod naming;

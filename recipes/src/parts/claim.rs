@@ -9,11 +9,11 @@
 //! One object claims a name once at a time: whether a znode is ours is told by its session alone, so two claims of one
 //! session could not be told apart. A claim that was given up reserves its name until its clean-up is done.
 
+use super::barrier_read;
+use super::parents::{Parents, behind};
+use super::retry::{again, connected, first, reconnected};
+use super::tenure::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::observe::{self, operation};
-use crate::parts::barrier_read;
-use crate::parts::parents::{Parents, behind};
-use crate::parts::retry::{again, connected, first, reconnected};
-use crate::parts::tenure::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::zk::{Armed, CreateMode, Duty, Error, Reserved, ZooKeeper, path};
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
