@@ -28,8 +28,8 @@ use std::future::Future;
 /// What an operator reads.
 const RECIPE: &str = "config";
 
-use crate::follow::Incarnations;
-pub use crate::follow::{Update, Updates, Versioned};
+use crate::parts::watch_loop::Incarnations;
+pub use crate::parts::watch_loop::{Update, Updates, Versioned};
 
 /// How a configuration behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]

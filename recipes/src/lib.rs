@@ -75,7 +75,6 @@ pub mod session;
 pub mod wire;
 pub mod zk;
 
-mod follow;
 mod observe;
 mod parts;
 
@@ -100,7 +99,6 @@ pub use barrier::{Barrier, BarrierOptions, While};
 pub use config::{Config, ConfigOptions, Snapshot};
 pub use double_barrier::{DoubleBarrier, DoubleBarrierOptions, Inside, Leave, Reuse};
 pub use election::{Election, ElectionOptions, Leader, Leadership, Term};
-pub use follow::{Update, Updates, Versioned};
 pub use group::{Group, GroupOptions, GroupView, Member, Membership, Views, WithData};
 pub use lock::{Lock, LockGuard, LockOptions};
 pub use names::{Freshness, Names, NamesOptions, PermanentName, Registration, UniqueName};
@@ -112,6 +110,7 @@ pub use parts::naming::{Naming, Priority};
 pub use parts::parents::Parents;
 pub use parts::revoke::Fate;
 pub use parts::tenure::{HoldState, Interrupt, LostReason, OnSuspect, Released, Stop};
+pub use parts::watch_loop::{Update, Updates, Versioned};
 pub use priority_lock::{
     Preempt, PriorityContender, PriorityLock, PriorityLockOptions, PriorityRead, PriorityWrite,
 };

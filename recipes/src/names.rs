@@ -23,8 +23,8 @@ use crate::zk::{CreateMode, Data, Error, Guid, ZooKeeper, path};
 use std::future::Future;
 use std::time::Duration;
 
-pub use crate::follow::{Update, Updates, Versioned};
 pub use crate::parts::claim::IfTaken;
+pub use crate::parts::watch_loop::{Update, Updates, Versioned};
 
 /// What an operator reads.
 const RECIPE: &str = "names";

@@ -1,7 +1,7 @@
 //! What a pointer to sets of values says, and how it is written down.
 
 use super::validate_key;
-use crate::follow::Versioned;
+use crate::parts::watch_loop::Versioned;
 use crate::zk::{Op, path};
 
 /// What the name of a set begins with.

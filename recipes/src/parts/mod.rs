@@ -11,3 +11,4 @@ pub(crate) mod receipt;
 pub(crate) mod retry;
 pub(crate) mod revoke;
 pub(crate) mod tenure;
+pub(crate) mod watch_loop;

@@ -5,8 +5,8 @@
 //! 2. If there is none, look for its creation and arm a watch, by one request. Say once that it is missing.
 //! 3. Any notification: read again.
 
+use super::retry::{again, connected};
 use crate::observe::{self, operation};
-use crate::parts::retry::{again, connected};
 use crate::zk::{Data, Error, Stat, ZooKeeper};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
