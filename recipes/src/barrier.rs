@@ -12,7 +12,8 @@
 
 use crate::observe::{self, operation};
 use crate::parts::parents::{Parents, behind};
-use crate::parts::retry::{again, connected, within};
+use crate::parts::retry::{again, connected};
+use crate::parts::select::within;
 use crate::zk::{CreateMode, Error, EventKind, ZooKeeper, path};
 use std::future::Future;
 use std::time::Duration;

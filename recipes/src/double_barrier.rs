@@ -33,7 +33,7 @@ mod roster;
 
 use crate::observe::operation;
 use crate::parts::parents::Parents;
-use crate::parts::retry::within;
+use crate::parts::select::within;
 use crate::parts::tenure::{Hold, HoldState, LostReason, Stop};
 use crate::zk::{Armed, Error, ZooKeeper, path};
 use enter::Entering;

@@ -12,7 +12,7 @@ use crate::observe::operation;
 use crate::parts::contenders::{Contender, Line};
 use crate::parts::naming::{Naming, Role};
 use crate::parts::parents::Parents;
-use crate::parts::retry::within;
+use crate::parts::select::within;
 use crate::parts::tenure::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::zk::{Error, Op, OpResult, ZooKeeper};
 use std::future::Future;

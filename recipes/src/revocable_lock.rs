@@ -18,8 +18,8 @@ use crate::parts::guard::guard_methods;
 use crate::parts::naming::{Marks, Naming, READ, Role, WRITE};
 use crate::parts::owned_node::Own;
 use crate::parts::parents::Parents;
-use crate::parts::retry::{first, while_connected, within};
 use crate::parts::revoke::{self, Fate};
+use crate::parts::select::{first, while_connected, within};
 use crate::parts::tenure::{
     Grant, Hold, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, margin_in,
 };

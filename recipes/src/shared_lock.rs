@@ -12,12 +12,12 @@
 //! front forbids, and has a reader watch the "next lowest" writer: the lowest would wake it once for every writer, one
 //! behind it would never let it in (kazoo#649).
 
-use crate::observe::operation;
+use crate::observe::{Outcome, operation};
 use crate::parts::contenders::{Contender, Line, Place};
 use crate::parts::guard::guard_methods;
 use crate::parts::naming::{Marks, Naming, READ, Role, WRITE};
 use crate::parts::parents::Parents;
-use crate::parts::retry::within;
+use crate::parts::select::within;
 use crate::parts::tenure::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::zk::{Error, Op, OpResult, ZooKeeper};
 use std::fmt;
@@ -376,6 +376,12 @@ pub struct NotDowngraded<G> {
     pub guard: G,
     /// Why.
     pub error: Error,
+}
+
+impl<G> Outcome for NotDowngraded<G> {
+    fn outcome(&self) -> &'static str {
+        self.error.outcome()
+    }
 }
 
 impl<G> fmt::Display for NotDowngraded<G> {

@@ -22,7 +22,7 @@ use crate::observe::operation;
 use crate::parts::contenders::{Contender, Line, Place};
 use crate::parts::naming::{Marks, Role};
 use crate::parts::parents::Parents;
-use crate::parts::retry::within;
+use crate::parts::select::within;
 use crate::parts::tenure::{Grant, Hold, OnSuspect, margin_in};
 use crate::zk::{Error, ZooKeeper, path};
 use std::future::Future;

@@ -18,9 +18,7 @@ mod spans;
 #[path = "spans_off.rs"]
 mod spans;
 
-use crate::parts::revoke::Fate;
-use crate::parts::tenure::{LostReason, Released, Stop};
-use crate::shared_lock::NotDowngraded;
+use crate::zk::duty::ObserveCleanUp;
 use crate::zk::{Error, Over, ZooKeeper};
 use futures_util::FutureExt;
 use std::future::Future;
@@ -33,11 +31,14 @@ pub(crate) use spans::{Span, span};
 /// An operation that begins here: `operation!(zk, recipe, name, path)`. A name has to be a literal, since it is a span's.
 macro_rules! operation {
     ($zk:expr, $recipe:expr, $name:literal, $path:expr) => {
+        $crate::observe::operation!(target: module_path!(), $zk, $recipe, $name, $path)
+    };
+    (target: $target:expr, $zk:expr, $recipe:expr, $name:literal, $path:expr) => {
         $crate::observe::Operation::begin(
             $zk,
             $recipe,
             $name,
-            $crate::observe::span!($zk, $recipe, $name, $path),
+            $crate::observe::span!($target, $zk, $recipe, $name, $path),
         )
     };
 }
@@ -93,17 +94,27 @@ impl<Z: ZooKeeper> Operation<Z> {
         })
     }
 
-    fn end(mut self, outcome: &'static str) {
-        self.outcome = Some(outcome);
-    }
-
     /// Drives a clean-up.
-    pub(crate) async fn clean_up(self, work: impl Future<Output = Result<(), Error>>) {
+    async fn clean_up(self, work: impl Future<Output = Result<(), Error>>) {
         self.span.event_cleaning_up();
         let result = self.span.within(work).await;
         let outcome = result.as_ref().map_or_else(Outcome::outcome, |()| "done");
         self.span.event_cleaned_up(outcome);
         self.end(outcome);
+    }
+
+    fn end(mut self, outcome: &'static str) {
+        self.outcome = Some(outcome);
+    }
+}
+
+impl<Z: ZooKeeper> ObserveCleanUp for Z {
+    fn observe_clean_up<W>(&self, about: &str, work: W) -> impl Future<Output = ()> + Send + use<Z, W>
+    where
+        W: Future<Output = Result<(), Error>> + Send,
+    {
+        let operation = operation!(target: "zk_recipes::zk::duty", self, "duty", "clean_up", about);
+        operation.clean_up(work)
     }
 }
 
@@ -154,42 +165,6 @@ impl Outcome for Error {
     }
 }
 
-impl<G> Outcome for NotDowngraded<G> {
-    fn outcome(&self) -> &'static str {
-        self.error.outcome()
-    }
-}
-
-impl Outcome for LostReason {
-    fn outcome(&self) -> &'static str {
-        match self {
-            LostReason::SessionOver => "session_over",
-            LostReason::DeadlinePassed => "deadline_passed",
-            LostReason::Removed => "removed",
-        }
-    }
-}
-
-impl Outcome for Released {
-    fn outcome(&self) -> &'static str {
-        match self {
-            Released::Clean => "done",
-            Released::WasLost(_) => "was_lost",
-        }
-    }
-}
-
-impl Outcome for Fate {
-    fn outcome(&self) -> &'static str {
-        match self {
-            Fate::Asked => "asked",
-            Fate::Yielded => "yielded",
-            Fate::Forced => "forced",
-            Fate::Gone => "gone",
-        }
-    }
-}
-
 impl Outcome for Over {
     fn outcome(&self) -> &'static str {
         match self {
@@ -207,16 +182,20 @@ pub(crate) fn granted<Z: ZooKeeper>(zk: &Z, recipe: &'static str, path: &str, to
 }
 
 /// A hold is known to be lost, from here on.
-pub(crate) fn lost<Z: ZooKeeper>(zk: &Z, recipe: &'static str, path: &str, token: i64, reason: LostReason) {
+pub(crate) fn lost<Z: ZooKeeper>(
+    zk: &Z,
+    recipe: &'static str,
+    path: &str,
+    token: i64,
+    reason: &impl Outcome,
+) {
     spans::lost(zk, recipe, path, token, reason.outcome());
     meters::lost(recipe, reason.outcome());
 }
 
-/// A holder is told to stop.
-pub(crate) fn told_to_stop<Z: ZooKeeper>(zk: &Z, recipe: &'static str, path: &str, token: i64, stop: Stop) {
-    if let Stop::Suspect { .. } = stop {
-        spans::suspect(zk, recipe, path, token);
-    }
+/// A holder is told to stop, since the connection is lost.
+pub(crate) fn told_to_stop<Z: ZooKeeper>(zk: &Z, recipe: &'static str, path: &str, token: i64) {
+    spans::suspect(zk, recipe, path, token);
 }
 
 /// The owner of a znode was asked to go.

@@ -15,8 +15,9 @@ const TARGET: &str = "zk_recipes";
 pub(crate) struct Span(pub(crate) tracing::Span);
 
 macro_rules! span {
-    ($zk:expr, $recipe:expr, $name:literal, $path:expr) => {
+    ($target:expr, $zk:expr, $recipe:expr, $name:literal, $path:expr) => {
         $crate::observe::Span(tracing::info_span!(
+            target: $target,
             $name,
             recipe = $recipe,
             path = $path,

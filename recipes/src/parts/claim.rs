@@ -11,7 +11,8 @@
 
 use super::barrier_read;
 use super::parents::{Parents, behind};
-use super::retry::{again, connected, first, reconnected};
+use super::retry::{again, connected, reconnected};
+use super::select::first;
 use super::tenure::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::observe::{self, operation};
 use crate::zk::{Armed, CreateMode, Duty, Error, Reserved, ZooKeeper, path};
@@ -20,6 +21,9 @@ use std::future::{Future, poll_fn};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Poll, Waker};
 use std::time::Duration;
+
+/// The target of the spans: filters name it.
+const TARGET: &str = "zk_recipes::claim";
 
 /// What to do when somebody else has the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -286,7 +290,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
 
     /// Replaces the data, of this incarnation only.
     pub(crate) async fn set(&self, data: &[u8]) -> Result<(), Error> {
-        operation!(&self.zk, self.recipe, "set", self.path()).of(self.replace(data)).await
+        operation!(target: TARGET, &self.zk, self.recipe, "set", self.path()).of(self.replace(data)).await
     }
 
     async fn replace(&self, data: &[u8]) -> Result<(), Error> {
@@ -340,7 +344,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
     /// Step 4. Looks first, so that nothing but the own incarnation goes.
     pub(crate) async fn release(self) -> Result<Released, Error> {
         let path = self.path().to_owned();
-        operation!(&self.zk, self.recipe, "release", &path).telling(self.give_back()).await
+        operation!(target: TARGET, &self.zk, self.recipe, "release", &path).telling(self.give_back()).await
     }
 
     async fn give_back(mut self) -> Result<Released, Error> {
@@ -364,7 +368,9 @@ impl<Z: ZooKeeper> Claimed<Z> {
     /// unless somebody deletes what is not his.
     pub(crate) async fn leave(self) -> Result<Released, Error> {
         let path = self.path().to_owned();
-        operation!(&self.zk, self.recipe, "leave", &path).telling(self.give_back_at_once()).await
+        operation!(target: TARGET, &self.zk, self.recipe, "leave", &path)
+            .telling(self.give_back_at_once())
+            .await
     }
 
     async fn give_back_at_once(mut self) -> Result<Released, Error> {

@@ -11,7 +11,8 @@
 
 use super::naming::{Marks, Role};
 use super::parents::{Parents, behind};
-use super::retry::{again, connected, reconnected, while_connected};
+use super::retry::{again, connected, reconnected};
+use super::select::while_connected;
 use crate::observe;
 use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, CreateMode, Duty, Error, Guid, Stat, ZooKeeper, path};

@@ -8,7 +8,7 @@
 //! Where nobody can be asked to go it is watched by listing its children: an ephemeral has none, so the watch fires at its
 //! deletion and at nothing else. A word is data, so there it is a watch on data.
 
-use super::retry::first;
+use super::select::first;
 use crate::observe;
 use crate::zk::backoff::{back_off, back_off_denied};
 use crate::zk::{Data, Error, EventKind, Listing, Stat, Status, ZooKeeper};

@@ -4,7 +4,9 @@
 //!    there, so the version says whether somebody has asked before.
 //! 2. *Force*: ask, and watch the znode in the same flight. When the grace is over and it is there still, delete it.
 
-use super::retry::{again, connected, first};
+use super::retry::{again, connected};
+use super::select::first;
+use crate::observe::Outcome;
 use crate::zk::{Error, Stat, Status, ZooKeeper};
 use futures_util::future::Either;
 use std::time::Duration;
@@ -20,6 +22,17 @@ pub enum Fate {
     Forced,
     /// It was gone already.
     Gone,
+}
+
+impl Outcome for Fate {
+    fn outcome(&self) -> &'static str {
+        match self {
+            Fate::Asked => "asked",
+            Fate::Yielded => "yielded",
+            Fate::Forced => "forced",
+            Fate::Gone => "gone",
+        }
+    }
 }
 
 /// Step 1: [`Fate::Asked`] or [`Fate::Gone`].

@@ -12,8 +12,9 @@ mod margin;
 pub(crate) use margin::margin_in;
 
 use super::owned_node::Own;
-use super::retry::{again, connected, first};
-use crate::observe::{self, Held, operation};
+use super::retry::{again, connected};
+use super::select::first;
+use crate::observe::{self, Held, Outcome, operation};
 use crate::zk::backoff::back_off;
 use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, Error, Op, OpResult, State, Status, Time, ZooKeeper};
@@ -22,6 +23,9 @@ use futures_util::future::{Either, Shared};
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
+
+/// The target of the spans: filters name it.
+const TARGET: &str = "zk_recipes::hold";
 
 /// What a holder does when it can no longer be sure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -87,6 +91,25 @@ pub enum Released {
     Clean,
     /// It had been lost before.
     WasLost(LostReason),
+}
+
+impl Outcome for LostReason {
+    fn outcome(&self) -> &'static str {
+        match self {
+            LostReason::SessionOver => "session_over",
+            LostReason::DeadlinePassed => "deadline_passed",
+            LostReason::Removed => "removed",
+        }
+    }
+}
+
+impl Outcome for Released {
+    fn outcome(&self) -> &'static str {
+        match self {
+            Released::Clean => "done",
+            Released::WasLost(_) => "was_lost",
+        }
+    }
 }
 
 /// What a guard is made of.
@@ -208,7 +231,7 @@ impl<Z: ZooKeeper> Hold<Z> {
 
     fn lose_in(&self, inner: &mut Inner, reason: LostReason) -> LostReason {
         *inner.lost.get_or_insert_with(|| {
-            observe::lost(&self.zk, self.recipe, self.path(), self.token, reason);
+            observe::lost(&self.zk, self.recipe, self.path(), self.token, &reason);
             reason
         })
     }
@@ -224,7 +247,9 @@ impl<Z: ZooKeeper> Hold<Z> {
                 _ => self.next_news().await,
             }
         };
-        observe::told_to_stop(&self.zk, self.recipe, self.path(), self.token, stop);
+        if let Stop::Suspect { .. } = stop {
+            observe::told_to_stop(&self.zk, self.recipe, self.path(), self.token);
+        }
         stop
     }
 
@@ -294,7 +319,7 @@ impl<Z: ZooKeeper> Hold<Z> {
     }
 
     pub(crate) async fn transact(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
-        operation!(&self.zk, self.recipe, "transact", self.path()).of(self.guarded(ops)).await
+        operation!(target: TARGET, &self.zk, self.recipe, "transact", self.path()).of(self.guarded(ops)).await
     }
 
     async fn guarded(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
@@ -311,7 +336,9 @@ impl<Z: ZooKeeper> Hold<Z> {
     }
 
     pub(crate) async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
-        operation!(&self.zk, self.recipe, "transact_once", self.path()).of(self.guarded_once(ops)).await
+        operation!(target: TARGET, &self.zk, self.recipe, "transact_once", self.path())
+            .of(self.guarded_once(ops))
+            .await
     }
 
     async fn guarded_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
@@ -396,7 +423,7 @@ impl<Z: ZooKeeper> Hold<Z> {
     /// Deletes the own znode; dropped midway, the duty goes on.
     pub(crate) async fn release(self) -> Result<Released, Error> {
         let path = self.path().to_owned();
-        let operation = operation!(&self.zk, self.recipe, "release", &path);
+        let operation = operation!(target: TARGET, &self.zk, self.recipe, "release", &path);
         operation.telling(self.end(|zk| zk.delete(&path, None))).await
     }
 

@@ -5,7 +5,8 @@ use super::gather::names_of;
 use crate::observe;
 use crate::parts::contenders::Place;
 use crate::parts::naming::Role;
-use crate::parts::retry::{again, connected, first};
+use crate::parts::retry::{again, connected};
+use crate::parts::select::first;
 use crate::zk::{Error, ZooKeeper};
 
 /// Idle consumers are all alike, and each waits for all ahead.

@@ -5,7 +5,8 @@ use super::record::Record;
 
 use super::{Decision, Form, RECIPE, Vote};
 use crate::observe::{self, operation};
-use crate::parts::retry::{again, connected, first};
+use crate::parts::retry::{again, connected};
+use crate::parts::select::first;
 use crate::zk::{Error, Event, EventKind, Op, Stat, ZooKeeper, path};
 use futures_util::future::{Either, select_all};
 use std::future::Future;

@@ -3,7 +3,7 @@
 use super::Decision;
 use super::record::{Decided, Record};
 use crate::observe;
-use crate::parts::retry::first;
+use crate::parts::select::first;
 use crate::zk::{Error, ZooKeeper};
 use futures_util::future::{Either, Shared};
 use std::future::Future;

@@ -4,8 +4,8 @@
 //! The pause doubles from try to try, up to a quarter of the session timeout. Sessions spread their tries by their numbers:
 //! recipes draw no random numbers.
 
+use super::select::first;
 use super::{SessionId, ZooKeeper};
-use crate::parts::retry::first;
 use std::time::Duration;
 
 /// The first pause.

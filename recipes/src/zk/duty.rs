@@ -13,8 +13,6 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use crate::observe::operation;
-
 use super::backoff::back_off;
 use super::{Data, Error, Listing, Op, OpResult, Stat, Status, ZooKeeper, path};
 
@@ -174,17 +172,27 @@ impl fmt::Debug for Armed {
     }
 }
 
+/// Observation of clean-ups, which the module `observe` implements for every handle: so this module names neither spans nor
+/// metrics.
+pub(crate) trait ObserveCleanUp: ZooKeeper {
+    /// Drives a clean-up that concerns the znode `about`. It counts as begun at the call.
+    fn observe_clean_up<W>(&self, about: &str, work: W) -> impl Future<Output = ()> + Send + use<Self, W>
+    where
+        W: Future<Output = Result<(), Error>> + Send;
+}
+
 /// Does what a duty says, until it is done or the session is over. The first request leaves at the call.
 ///
 /// For those who implement [`ZooKeeper`]: run the future beside the handle, and count it among what
 /// [`close`](ZooKeeper::close) waits for.
 pub fn discharge<Z: ZooKeeper>(zk: &Z, duty: Duty) -> impl Future<Output = ()> + Send + use<Z> {
+    let observer = zk;
     let zk = zk.clone();
     // The first try is made here, outside the future, so that its request leaves now.
     let seen = zk.status();
     let first = seen.is_connected().then(|| (seen, Try::begin(&zk, &duty, seen)));
-    let operation = operation!(&zk, "duty", "clean_up", duty.about());
-    operation.clean_up(async move {
+    let about = duty.about().to_owned();
+    observer.observe_clean_up(&about, async move {
         let mut first = first;
         let mut refused = 0;
         loop {

@@ -17,6 +17,7 @@ pub mod code;
 pub mod duty;
 pub mod error;
 pub mod path;
+pub(crate) mod select;
 pub mod suite;
 pub mod types;
 

@@ -8,7 +8,7 @@
 //!
 //! Where the owner can be asked to go, the delete carries the version of the data, so that no word goes under with it.
 
-use super::{Hold, LostReason};
+use super::{Hold, LostReason, TARGET};
 use crate::observe::operation;
 use crate::parts::contenders::is_good;
 use crate::parts::naming::{Marks, READ};
@@ -19,7 +19,7 @@ use crate::zk::{Armed, CreateMode, Duty, Error, Op, ZooKeeper, path};
 impl<Z: ZooKeeper> Hold<Z> {
     /// Makes a writer's hold a reader's, or says why not: then it stands as it stood.
     pub(crate) async fn downgrade(self, marks: Marks) -> Result<Self, (Self, Error)> {
-        let operation = operation!(&self.zk, self.recipe, "downgrade", self.path());
+        let operation = operation!(target: TARGET, &self.zk, self.recipe, "downgrade", self.path());
         match operation.of(self.take_its_place(marks)).await {
             Ok((own, armed)) => Ok(self.moved_to(own, armed)),
             Err(e) => Err((self, e)),
