@@ -34,7 +34,7 @@ mod roster;
 use crate::observe::operation;
 use crate::parts::parents::Parents;
 use crate::parts::select::within;
-use crate::parts::tenure::{Hold, HoldState, LostReason, Stop};
+use crate::parts::tenure::{HoldState, LostReason, Stop, Tenure};
 use crate::zk::{Armed, Error, ZooKeeper, path};
 use enter::Entering;
 use futures_util::future::Shared;
@@ -265,7 +265,7 @@ pub struct Inside<Z: ZooKeeper> {
     barrier: DoubleBarrier<Z>,
     generation: i32,
     roster: Roster,
-    hold: Hold<Z>,
+    tenure: Tenure<Z>,
     /// Deletes `ready`, if it is ours: then we are the keeper.
     keeper: Option<Armed>,
     /// The guid of who opened it.
@@ -276,8 +276,8 @@ pub struct Inside<Z: ZooKeeper> {
 
 impl<Z: ZooKeeper> std::fmt::Debug for Inside<Z> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (generation, hold) = (&self.generation, &self.hold);
-        f.debug_struct("Inside").field("generation", generation).field("hold", hold).finish_non_exhaustive()
+        let (generation, tenure) = (&self.generation, &self.tenure);
+        f.debug_struct("Inside").field("generation", generation).field("hold", tenure).finish_non_exhaustive()
     }
 }
 
@@ -295,12 +295,12 @@ impl<Z: ZooKeeper> Inside<Z> {
 
     /// The znode that stands for this place.
     pub fn path(&self) -> &str {
-        self.hold.path()
+        self.tenure.path()
     }
 
     /// Whether the place is still ours. Local and cheap. Once lost, the others may leave without us.
     pub fn state(&self) -> HoldState {
-        self.hold.state()
+        self.tenure.state()
     }
 
     /// Resolves when we must stop: the connection is lost, the session is over, or somebody else deleted our znode.
@@ -309,7 +309,7 @@ impl<Z: ZooKeeper> Inside<Z> {
     ///
     /// May be dropped and called again at any time.
     pub async fn lost(&self) -> Stop {
-        self.hold.lost().await
+        self.tenure.lost().await
     }
 
     /// After [`Stop::Suspect`]: resolves when the place is known to be ours still.
@@ -318,7 +318,7 @@ impl<Z: ZooKeeper> Inside<Z> {
     ///
     /// The reason, when it is lost.
     pub async fn resumed(&self) -> Result<(), LostReason> {
-        self.hold.resumed().await
+        self.tenure.resumed().await
     }
 
     /// Leaves, and waits until nobody of the roster is left.

@@ -9,7 +9,7 @@
 
 use crate::names::znode;
 use crate::observe::{self, operation};
-use crate::parts::claim::{Claimed, Claims, Terms, claim};
+use crate::parts::claim::{ClaimRules, ClaimedName, Claims, claim};
 use crate::parts::parents::Parents;
 use crate::parts::retry::{again, connected};
 use crate::parts::select::{first, within};
@@ -148,7 +148,7 @@ impl<Z: ZooKeeper> Group<Z> {
 
     async fn claim(&self, path: &str, data: &[u8]) -> Result<Membership<Z>, Error> {
         path::validate_size(path, data)?;
-        let terms = Terms {
+        let terms = ClaimRules {
             recipe: RECIPE,
             parents: self.options.parents,
             if_taken: self.options.if_taken,
@@ -198,7 +198,7 @@ impl<Z: ZooKeeper> Group<Z> {
 #[must_use = "dropping the membership leaves the group"]
 #[derive(Debug)]
 pub struct Membership<Z: ZooKeeper> {
-    claimed: Claimed<Z>,
+    claimed: ClaimedName<Z>,
 }
 
 impl<Z: ZooKeeper> Membership<Z> {

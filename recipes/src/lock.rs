@@ -9,11 +9,11 @@
 //! must stop in time, a token, and a clean end for whoever gives up.
 
 use crate::observe::operation;
-use crate::parts::contenders::{Contender, Line};
+use crate::parts::contenders::{Contender, Contenders};
 use crate::parts::naming::{Naming, Role};
 use crate::parts::parents::Parents;
 use crate::parts::select::within;
-use crate::parts::tenure::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
+use crate::parts::tenure::{Grant, HoldState, LostReason, OnSuspect, Released, Stop, Tenure, margin_in};
 use crate::zk::{Error, Op, OpResult, ZooKeeper};
 use std::future::Future;
 use std::time::Duration;
@@ -95,7 +95,7 @@ impl Default for LockOptions {
 #[derive(Clone, Debug)]
 pub struct Lock<Z: ZooKeeper> {
     zk: Z,
-    line: Line,
+    contenders: Contenders,
     options: LockOptions,
 }
 
@@ -107,11 +107,14 @@ impl<Z: ZooKeeper> Lock<Z> {
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
     /// breaks the rule of paths; the data do not fit into a request; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: LockOptions) -> Result<Self, Error> {
-        let line =
-            Line { directory: directory.to_owned(), marks: options.naming.lock(), parents: options.parents };
-        line.validate(&options.data)?;
+        let contenders = Contenders {
+            directory: directory.to_owned(),
+            marks: options.naming.lock(),
+            parents: options.parents,
+        };
+        contenders.validate(&options.data)?;
         margin_in(zk, options.margin)?;
-        Ok(Lock { zk: zk.clone(), line, options })
+        Ok(Lock { zk: zk.clone(), contenders, options })
     }
 
     /// Waits for the lock.
@@ -135,13 +138,13 @@ impl<Z: ZooKeeper> Lock<Z> {
     /// znode; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
     /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout too short for the margin.
     pub async fn acquire(&self) -> Result<LockGuard<Z>, Error> {
-        operation!(&self.zk, RECIPE, "acquire", &self.line.directory).of(self.stand()).await
+        operation!(&self.zk, RECIPE, "acquire", &self.contenders.directory).of(self.wait_and_guard()).await
     }
 
-    async fn stand(&self) -> Result<LockGuard<Z>, Error> {
+    async fn wait_and_guard(&self) -> Result<LockGuard<Z>, Error> {
         margin_in(&self.zk, self.options.margin)?;
-        let place = self.line.stand(&self.zk, LOCK, &self.options.data, EVERYBODY).await?;
-        self.guard(place)
+        let contender = self.contenders.join_and_wait(&self.zk, LOCK, &self.options.data, EVERYBODY).await?;
+        self.guard(contender)
     }
 
     /// As [`acquire`](Self::acquire), but for at most `limit`, counted from the call over all that happens.
@@ -154,8 +157,8 @@ impl<Z: ZooKeeper> Lock<Z> {
         limit: Duration,
     ) -> impl Future<Output = Result<LockGuard<Z>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
-        let operation = operation!(&self.zk, RECIPE, "acquire", &self.line.directory);
-        operation.of(within(&self.zk, until, self.stand()))
+        let operation = operation!(&self.zk, RECIPE, "acquire", &self.contenders.directory);
+        operation.of(within(&self.zk, until, self.wait_and_guard()))
     }
 
     /// Takes the lock if nobody is ahead at the first look; `None` if somebody is, or if the connection is lost.
@@ -171,24 +174,25 @@ impl<Z: ZooKeeper> Lock<Z> {
     pub async fn try_acquire(&self) -> Result<Option<LockGuard<Z>>, Error> {
         let attempt = async {
             margin_in(&self.zk, self.options.margin)?;
-            let place = self.line.stand_at_once(&self.zk, LOCK, &self.options.data, EVERYBODY).await?;
-            place.map(|place| self.guard(place)).transpose()
+            let contender =
+                self.contenders.join_if_free(&self.zk, LOCK, &self.options.data, EVERYBODY).await?;
+            contender.map(|contender| self.guard(contender)).transpose()
         };
-        operation!(&self.zk, RECIPE, "try_acquire", &self.line.directory).attempt(attempt).await
+        operation!(&self.zk, RECIPE, "try_acquire", &self.contenders.directory).attempt(attempt).await
     }
 
-    fn guard(&self, place: crate::parts::contenders::Place) -> Result<LockGuard<Z>, Error> {
+    fn guard(&self, contender: crate::parts::contenders::OwnContender) -> Result<LockGuard<Z>, Error> {
         let grant = Grant {
             recipe: RECIPE,
-            path: place.path,
-            czxid: place.czxid,
-            token: place.czxid,
+            path: contender.path,
+            czxid: contender.czxid,
+            token: contender.czxid,
             data: self.options.data.clone(),
-            armed: place.armed,
+            armed: contender.armed,
             on_suspect: self.options.on_suspect,
             margin: margin_in(&self.zk, self.options.margin)?,
         };
-        Ok(LockGuard { hold: Hold::new(&self.zk, grant) })
+        Ok(LockGuard { tenure: Tenure::new(&self.zk, grant) })
     }
 
     /// Who stands in line, the holder first. A view that may lag.
@@ -198,7 +202,7 @@ impl<Z: ZooKeeper> Lock<Z> {
     /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over),
     /// [`is_denied`](Error::is_denied).
     pub async fn contenders(&self) -> Result<Vec<Contender>, Error> {
-        self.line.contenders(&self.zk).await
+        self.contenders.contenders(&self.zk).await
     }
 
     /// Deletes a contender's znode, and exactly that one: a holder is told if it asked to be, a waiter's acquire fails.
@@ -225,24 +229,24 @@ impl<Z: ZooKeeper> Lock<Z> {
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct LockGuard<Z: ZooKeeper> {
-    hold: Hold<Z>,
+    tenure: Tenure<Z>,
 }
 
 impl<Z: ZooKeeper> LockGuard<Z> {
     /// The fencing token: the czxid of this hold's znode. It grows with every grant, also when the directory is deleted
     /// and made again; a store that refuses tokens smaller than the largest it has seen is safe from late writers.
     pub fn token(&self) -> i64 {
-        self.hold.token()
+        self.tenure.token()
     }
 
     /// The znode that stands for this hold.
     pub fn path(&self) -> &str {
-        self.hold.path()
+        self.tenure.path()
     }
 
     /// How the hold stands now. Local and cheap: ask before every effect that is not fenced.
     pub fn state(&self) -> HoldState {
-        self.hold.state()
+        self.tenure.state()
     }
 
     /// Resolves when the holder must stop, by its policy.
@@ -253,7 +257,7 @@ impl<Z: ZooKeeper> LockGuard<Z> {
     ///
     /// May be dropped and called again at any time.
     pub async fn lost(&self) -> Stop {
-        self.hold.lost().await
+        self.tenure.lost().await
     }
 
     /// After [`Stop::Suspect`]: resolves when the lock is known to be held still.
@@ -262,7 +266,7 @@ impl<Z: ZooKeeper> LockGuard<Z> {
     ///
     /// The reason, when it is lost.
     pub async fn resumed(&self) -> Result<(), LostReason> {
-        self.hold.resumed().await
+        self.tenure.resumed().await
     }
 
     /// Drives `work`, and drops it when the holder must stop. What it has sent by then stays sent.
@@ -271,7 +275,7 @@ impl<Z: ZooKeeper> LockGuard<Z> {
     ///
     /// Why it had to stop.
     pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
-        self.hold.run(work)
+        self.tenure.run(work)
     }
 
     /// Writes in ZooKeeper that are applied only while this hold goes on, in one transaction.
@@ -281,7 +285,7 @@ impl<Z: ZooKeeper> LockGuard<Z> {
     /// [`is_removed`](Error::is_removed) when the hold was over: nothing was applied. [`Error::Multi`] with the index of
     /// the caller's operation that was refused. [`is_outcome_unknown`](Error::is_outcome_unknown) after a lost reply.
     pub async fn transact(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
-        self.hold.transact(ops).await
+        self.tenure.transact(ops).await
     }
 
     /// As [`transact`](Self::transact), and exactly once: after a lost reply it finds out whether it was applied, and
@@ -291,12 +295,12 @@ impl<Z: ZooKeeper> LockGuard<Z> {
     ///
     /// As [`transact`](Self::transact); unknown only when the session or the hold ended before that was found out.
     pub async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
-        self.hold.transact_once(ops).await
+        self.tenure.transact_once(ops).await
     }
 
     /// A check for a transaction of one's own: it holds exactly as long as this hold does.
     pub fn fence(&self) -> Op {
-        self.hold.fence()
+        self.tenure.fence()
     }
 
     /// Gives the lock back, and waits until that is certain.
@@ -309,6 +313,6 @@ impl<Z: ZooKeeper> LockGuard<Z> {
     ///
     /// Only what nobody expects of one's own znode, such as [`is_denied`](Error::is_denied).
     pub async fn release(self) -> Result<Released, Error> {
-        self.hold.release().await
+        self.tenure.release().await
     }
 }

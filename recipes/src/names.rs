@@ -13,7 +13,7 @@
 
 use crate::observe::{self, operation};
 use crate::parts::barrier_read;
-use crate::parts::claim::{Claimed, Claims, Terms, claim};
+use crate::parts::claim::{ClaimRules, ClaimedName, Claims, claim};
 use crate::parts::naming::number;
 use crate::parts::parents::{Parents, behind};
 use crate::parts::retry::{again, connected, reconnected};
@@ -168,7 +168,7 @@ impl<Z: ZooKeeper> Names<Z> {
 
     async fn claim(&self, path: &str, data: &[u8]) -> Result<Registration<Z>, Error> {
         path::validate_size(path, data)?;
-        let terms = Terms {
+        let terms = ClaimRules {
             recipe: RECIPE,
             parents: self.options.parents,
             if_taken: self.options.if_taken,
@@ -425,7 +425,7 @@ fn shown(found: Data) -> Versioned {
 #[must_use = "dropping the registration takes the name back"]
 #[derive(Debug)]
 pub struct Registration<Z: ZooKeeper> {
-    claimed: Claimed<Z>,
+    claimed: ClaimedName<Z>,
 }
 
 impl<Z: ZooKeeper> Registration<Z> {

@@ -12,7 +12,7 @@
 use crate::observe::operation;
 use crate::parts::naming::Priority;
 use crate::parts::parents::Parents;
-use crate::queue::{Consumer, Core, Delivery, Idle, Order, Prefetch, Producer, Urgency};
+use crate::queue::{Consumer, Delivery, Idle, Order, Prefetch, Producer, QueueCore, Urgency};
 use crate::zk::{Error, ZooKeeper};
 
 /// What an operator reads.
@@ -70,7 +70,7 @@ pub struct PriorityQueueOptions {
 /// ```
 #[derive(Clone, Debug)]
 pub struct PriorityQueue<Z: ZooKeeper> {
-    core: Core<Z>,
+    core: QueueCore<Z>,
 }
 
 impl<Z: ZooKeeper> PriorityQueue<Z> {
@@ -82,7 +82,7 @@ impl<Z: ZooKeeper> PriorityQueue<Z> {
     /// breaks the rule of paths.
     pub fn new(zk: &Z, directory: &str, options: PriorityQueueOptions) -> Result<Self, Error> {
         let PriorityQueueOptions { order, delivery, idle, parents } = options;
-        Ok(PriorityQueue { core: Core::with_order(zk, directory, order, delivery, idle, parents)? })
+        Ok(PriorityQueue { core: QueueCore::with_order(zk, directory, order, delivery, idle, parents)? })
     }
 
     /// One who puts. Nothing is sent yet.

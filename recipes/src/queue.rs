@@ -124,7 +124,7 @@ pub struct QueueOptions {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Queue<Z: ZooKeeper> {
-    core: Core<Z>,
+    core: QueueCore<Z>,
 }
 
 impl<Z: ZooKeeper> Queue<Z> {
@@ -137,7 +137,7 @@ impl<Z: ZooKeeper> Queue<Z> {
     pub fn new(zk: &Z, directory: &str, options: QueueOptions) -> Result<Self, Error> {
         let QueueOptions { delivery, idle, parents } = options;
         let root = directory.to_owned();
-        Ok(Queue { core: Core::new(zk, Layout { root, parents, order: None, delivery }, idle)? })
+        Ok(Queue { core: QueueCore::new(zk, Layout { root, parents, order: None, delivery }, idle)? })
     }
 
     /// One who puts. Nothing is sent yet.
@@ -157,7 +157,7 @@ impl<Z: ZooKeeper> Queue<Z> {
 
 /// What all handles of a queue have in common.
 #[derive(Clone, Debug)]
-pub(crate) struct Core<Z: ZooKeeper> {
+pub(crate) struct QueueCore<Z: ZooKeeper> {
     zk: Z,
     layout: Layout,
     idle: Idle,
@@ -174,7 +174,7 @@ const OP_OVERHEAD_BYTES: usize = 64;
 /// What a transaction costs that a put or a take does not choose: the receipt, a place in line, the mode.
 const FIXED_BYTES: usize = 1024;
 
-impl<Z: ZooKeeper> Core<Z> {
+impl<Z: ZooKeeper> QueueCore<Z> {
     pub(crate) fn with_order(
         zk: &Z,
         directory: &str,
@@ -183,13 +183,13 @@ impl<Z: ZooKeeper> Core<Z> {
         idle: Idle,
         parents: Parents,
     ) -> Result<Self, Error> {
-        Core::new(zk, Layout { root: directory.to_owned(), parents, order: Some(order), delivery }, idle)
+        QueueCore::new(zk, Layout { root: directory.to_owned(), parents, order: Some(order), delivery }, idle)
     }
 
     fn new(zk: &Z, layout: Layout, idle: Idle) -> Result<Self, Error> {
         path::validate_directory(&layout.root)?;
         path::validate_size(&layout.item(LONGEST_NAME), &[])?;
-        Ok(Core { zk: zk.clone(), layout, idle, is_checked: Arc::default() })
+        Ok(QueueCore { zk: zk.clone(), layout, idle, is_checked: Arc::default() })
     }
 
     /// What an operator reads.

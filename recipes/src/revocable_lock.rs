@@ -13,15 +13,15 @@
 //! who is hit when the holder has changed meanwhile: here one znode is asked, and names are unique.
 
 use crate::observe::operation;
-use crate::parts::contenders::{Contender, Line, Place};
+use crate::parts::contenders::{Contender, Contenders, OwnContender};
 use crate::parts::guard::guard_methods;
 use crate::parts::naming::{Marks, Naming, READ, Role, WRITE};
-use crate::parts::owned_node::Own;
+use crate::parts::owned_node::OwnedNode;
 use crate::parts::parents::Parents;
 use crate::parts::revoke::{self, Fate};
 use crate::parts::select::{first, while_connected, within};
 use crate::parts::tenure::{
-    Grant, Hold, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, margin_in,
+    Grant, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, Tenure, margin_in,
 };
 use crate::shared_lock::{NotDowngraded, conflicts};
 use crate::zk::{Error, Op, OpResult, ZooKeeper, path};
@@ -119,7 +119,7 @@ impl Default for RevocableLockOptions {
 #[derive(Clone, Debug)]
 pub struct RevocableLock<Z: ZooKeeper> {
     zk: Z,
-    line: Line,
+    contenders: Contenders,
     word: &'static str,
     options: RevocableLockOptions,
 }
@@ -141,10 +141,10 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
             return bad("the data are the word that asks an owner to go");
         }
         let (marks, parents) = (options.naming.shared(), options.parents);
-        let line = Line { directory: directory.to_owned(), marks, parents };
-        line.validate(&options.data)?;
+        let contenders = Contenders { directory: directory.to_owned(), marks, parents };
+        contenders.validate(&options.data)?;
         margin_in(zk, options.margin)?;
-        Ok(RevocableLock { zk: zk.clone(), line, word, options })
+        Ok(RevocableLock { zk: zk.clone(), contenders, word, options })
     }
 
     /// Waits until no writer is ahead.
@@ -158,11 +158,11 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     /// As [`SharedLock::read`](crate::SharedLock::read), and [`is_revoked`](Error::is_revoked) when it was asked to go
     /// while it waited: it has left the line.
     pub async fn read(&self) -> Result<RevocableRead<Z>, Error> {
-        operation!(&self.zk, RECIPE, "read", &self.line.directory).of(self.reading()).await
+        operation!(&self.zk, RECIPE, "read", &self.contenders.directory).of(self.reading()).await
     }
 
     async fn reading(&self) -> Result<RevocableRead<Z>, Error> {
-        Ok(self.reader(self.stand(READ).await?))
+        Ok(self.reader(self.acquire_as(READ).await?))
     }
 
     /// Waits until nobody is ahead.
@@ -171,11 +171,11 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     ///
     /// As [`read`](Self::read).
     pub async fn write(&self) -> Result<RevocableWrite<Z>, Error> {
-        operation!(&self.zk, RECIPE, "write", &self.line.directory).of(self.writing()).await
+        operation!(&self.zk, RECIPE, "write", &self.contenders.directory).of(self.writing()).await
     }
 
     async fn writing(&self) -> Result<RevocableWrite<Z>, Error> {
-        Ok(self.writer(self.stand(WRITE).await?))
+        Ok(self.writer(self.acquire_as(WRITE).await?))
     }
 
     /// As [`read`](Self::read), but for at most `limit`, counted from the call over all that happens.
@@ -188,7 +188,11 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         limit: Duration,
     ) -> impl Future<Output = Result<RevocableRead<Z>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
-        operation!(&self.zk, RECIPE, "read", &self.line.directory).of(within(&self.zk, until, self.reading()))
+        operation!(&self.zk, RECIPE, "read", &self.contenders.directory).of(within(
+            &self.zk,
+            until,
+            self.reading(),
+        ))
     }
 
     /// As [`write`](Self::write), but for at most `limit`, counted from the call over all that happens.
@@ -201,7 +205,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         limit: Duration,
     ) -> impl Future<Output = Result<RevocableWrite<Z>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
-        operation!(&self.zk, RECIPE, "write", &self.line.directory).of(within(
+        operation!(&self.zk, RECIPE, "write", &self.contenders.directory).of(within(
             &self.zk,
             until,
             self.writing(),
@@ -215,10 +219,10 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     /// As [`read`](Self::read), and so if it gives up by itself; [`is_retryable_refusal`](Error::is_retryable_refusal) when an
     /// overloaded server has refused requests for a third of the session timeout: nothing is left behind.
     pub async fn try_read(&self) -> Result<Option<RevocableRead<Z>>, Error> {
-        let hold = operation!(&self.zk, RECIPE, "try_read", &self.line.directory)
-            .attempt(self.stand_at_once(READ))
+        let tenure = operation!(&self.zk, RECIPE, "try_read", &self.contenders.directory)
+            .attempt(self.try_acquire_as(READ))
             .await?;
-        Ok(hold.map(|hold| self.reader(hold)))
+        Ok(tenure.map(|tenure| self.reader(tenure)))
     }
 
     /// Takes a writer's hold if nobody is ahead at the first look; `None` if somebody is, or if the connection is lost.
@@ -228,62 +232,62 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     /// As [`read`](Self::read), and so if it gives up by itself; [`is_retryable_refusal`](Error::is_retryable_refusal) when an
     /// overloaded server has refused requests for a third of the session timeout: nothing is left behind.
     pub async fn try_write(&self) -> Result<Option<RevocableWrite<Z>>, Error> {
-        let hold = operation!(&self.zk, RECIPE, "try_write", &self.line.directory)
-            .attempt(self.stand_at_once(WRITE))
+        let tenure = operation!(&self.zk, RECIPE, "try_write", &self.contenders.directory)
+            .attempt(self.try_acquire_as(WRITE))
             .await?;
-        Ok(hold.map(|hold| self.writer(hold)))
+        Ok(tenure.map(|tenure| self.writer(tenure)))
     }
 
-    async fn stand(&self, role: Role) -> Result<Hold<Z>, Error> {
+    async fn acquire_as(&self, role: Role) -> Result<Tenure<Z>, Error> {
         margin_in(&self.zk, self.options.margin)?;
-        let (place, look) = self.line.join(&self.zk, role, &self.options.data).await?;
-        let own = self.watched(&place);
-        let turn = self.line.turn(&self.zk, &place, look, conflicts(role));
-        match first(own.must_go(), turn).await {
+        let (contender, look) = self.contenders.join(&self.zk, role, &self.options.data).await?;
+        let own = self.watched(&contender);
+        let wait_turn = self.contenders.wait_turn(&self.zk, &contender, look, conflicts(role));
+        match first(own.must_go(), wait_turn).await {
             Either::Left(error) => return Err(error),
-            Either::Right(turn) => turn?,
+            Either::Right(wait_turn) => wait_turn?,
         }
-        self.hold(place, own)
+        self.tenure(contender, own)
     }
 
-    async fn stand_at_once(&self, role: Role) -> Result<Option<Hold<Z>>, Error> {
+    async fn try_acquire_as(&self, role: Role) -> Result<Option<Tenure<Z>>, Error> {
         margin_in(&self.zk, self.options.margin)?;
         let attempt = async {
-            let (place, look) = self.line.join(&self.zk, role, &self.options.data).await?;
-            let own = self.watched(&place);
-            let is_ours = self.line.turn_at_once(&self.zk, &place, look, conflicts(role)).await?;
-            is_ours.then(|| self.hold(place, own)).transpose()
+            let (contender, look) = self.contenders.join(&self.zk, role, &self.options.data).await?;
+            let own = self.watched(&contender);
+            let is_ours = self.contenders.is_turn(&self.zk, &contender, look, conflicts(role)).await?;
+            is_ours.then(|| self.tenure(contender, own)).transpose()
         };
         while_connected(&self.zk, attempt).await
     }
 
     /// Step 1, from where the name is known.
-    fn watched(&self, place: &Place) -> Own<Z> {
-        let own = Own::new(&self.zk, place.path.clone(), Some(place.czxid), Some(self.word));
+    fn watched(&self, contender: &OwnContender) -> OwnedNode<Z> {
+        let own = OwnedNode::new(&self.zk, contender.path.clone(), Some(contender.czxid), Some(self.word));
         own.watch_now();
         own
     }
 
-    fn hold(&self, place: Place, own: Own<Z>) -> Result<Hold<Z>, Error> {
+    fn tenure(&self, contender: OwnContender, own: OwnedNode<Z>) -> Result<Tenure<Z>, Error> {
         let grant = Grant {
             recipe: RECIPE,
-            path: place.path,
-            czxid: place.czxid,
-            token: place.czxid,
+            path: contender.path,
+            czxid: contender.czxid,
+            token: contender.czxid,
             data: self.options.data.clone(),
-            armed: place.armed,
+            armed: contender.armed,
             on_suspect: self.options.on_suspect,
             margin: margin_in(&self.zk, self.options.margin)?,
         };
-        Ok(Hold::of(&self.zk, own, grant))
+        Ok(Tenure::of(&self.zk, own, grant))
     }
 
-    fn reader(&self, hold: Hold<Z>) -> RevocableRead<Z> {
-        RevocableRead { hold, run_until: self.options.run_until }
+    fn reader(&self, tenure: Tenure<Z>) -> RevocableRead<Z> {
+        RevocableRead { tenure, run_until: self.options.run_until }
     }
 
-    fn writer(&self, hold: Hold<Z>) -> RevocableWrite<Z> {
-        RevocableWrite { hold, run_until: self.options.run_until, marks: self.line.marks }
+    fn writer(&self, tenure: Tenure<Z>) -> RevocableWrite<Z> {
+        RevocableWrite { tenure, run_until: self.options.run_until, marks: self.contenders.marks }
     }
 
     /// Who stands in line, holders first. A view that may lag.
@@ -293,7 +297,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over),
     /// [`is_denied`](Error::is_denied).
     pub async fn contenders(&self) -> Result<Vec<Contender>, Error> {
-        self.line.contenders(&self.zk).await
+        self.contenders.contenders(&self.zk).await
     }
 
     /// Asks a contender to go, and exactly that one: [`Fate::Asked`], or [`Fate::Gone`] if it was gone already.
@@ -340,8 +344,8 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     fn validate(&self, contender: &Contender) -> Result<(), Error> {
         path::validate(&contender.path)?;
         let (directory, name) = path::split(&contender.path);
-        if directory != self.line.directory || self.line.marks.number(name).is_none() {
-            let why = format!("{} does not stand in line for {}", contender.path, self.line.directory);
+        if directory != self.contenders.directory || self.contenders.marks.number(name).is_none() {
+            let why = format!("{} does not stand in line for {}", contender.path, self.contenders.directory);
             return Err(Error::BadInput(why));
         }
         Ok(())
@@ -356,7 +360,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct RevocableRead<Z: ZooKeeper> {
-    hold: Hold<Z>,
+    tenure: Tenure<Z>,
     run_until: RunUntil,
 }
 
@@ -368,7 +372,7 @@ pub struct RevocableRead<Z: ZooKeeper> {
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct RevocableWrite<Z: ZooKeeper> {
-    hold: Hold<Z>,
+    tenure: Tenure<Z>,
     run_until: RunUntil,
     marks: Marks,
 }
@@ -390,11 +394,11 @@ impl<Z: ZooKeeper> RevocableWrite<Z> {
     /// As [`WriteGuard::downgrade`](crate::WriteGuard::downgrade), and [`is_revoked`](Error::is_revoked) when the writer
     /// was asked to go: with its guard.
     pub async fn downgrade(self) -> Result<RevocableRead<Z>, NotDowngraded<RevocableWrite<Z>>> {
-        let RevocableWrite { hold, run_until, marks } = self;
-        match hold.downgrade(marks).await {
-            Ok(hold) => Ok(RevocableRead { hold, run_until }),
-            Err((hold, error)) => {
-                Err(NotDowngraded { guard: RevocableWrite { hold, run_until, marks }, error })
+        let RevocableWrite { tenure, run_until, marks } = self;
+        match tenure.downgrade(marks).await {
+            Ok(tenure) => Ok(RevocableRead { tenure, run_until }),
+            Err((tenure, error)) => {
+                Err(NotDowngraded { guard: RevocableWrite { tenure, run_until, marks }, error })
             }
         }
     }

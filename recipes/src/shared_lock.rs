@@ -13,12 +13,12 @@
 //! behind it would never let it in (kazoo#649).
 
 use crate::observe::{Outcome, operation};
-use crate::parts::contenders::{Contender, Line, Place};
+use crate::parts::contenders::{Contender, Contenders, OwnContender};
 use crate::parts::guard::guard_methods;
 use crate::parts::naming::{Marks, Naming, READ, Role, WRITE};
 use crate::parts::parents::Parents;
 use crate::parts::select::within;
-use crate::parts::tenure::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
+use crate::parts::tenure::{Grant, HoldState, LostReason, OnSuspect, Released, Stop, Tenure, margin_in};
 use crate::zk::{Error, Op, OpResult, ZooKeeper};
 use std::fmt;
 use std::future::Future;
@@ -109,7 +109,7 @@ impl Default for SharedLockOptions {
 #[derive(Clone, Debug)]
 pub struct SharedLock<Z: ZooKeeper> {
     zk: Z,
-    line: Line,
+    contenders: Contenders,
     options: SharedLockOptions,
 }
 
@@ -122,10 +122,10 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     /// breaks the rule of paths; the data do not fit into a request; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: SharedLockOptions) -> Result<Self, Error> {
         let (marks, parents) = (options.naming.shared(), options.parents);
-        let line = Line { directory: directory.to_owned(), marks, parents };
-        line.validate(&options.data)?;
+        let contenders = Contenders { directory: directory.to_owned(), marks, parents };
+        contenders.validate(&options.data)?;
         margin_in(zk, options.margin)?;
-        Ok(SharedLock { zk: zk.clone(), line, options })
+        Ok(SharedLock { zk: zk.clone(), contenders, options })
     }
 
     /// Waits until no writer is ahead.
@@ -149,11 +149,11 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     /// znode; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
     /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout too short for the margin.
     pub async fn read(&self) -> Result<ReadGuard<Z>, Error> {
-        operation!(&self.zk, RECIPE, "read", &self.line.directory).of(self.reading()).await
+        operation!(&self.zk, RECIPE, "read", &self.contenders.directory).of(self.reading()).await
     }
 
     async fn reading(&self) -> Result<ReadGuard<Z>, Error> {
-        Ok(ReadGuard { hold: self.stand(READ).await? })
+        Ok(ReadGuard { tenure: self.acquire_as(READ).await? })
     }
 
     /// Waits until nobody is ahead.
@@ -162,11 +162,11 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     ///
     /// As [`read`](Self::read).
     pub async fn write(&self) -> Result<WriteGuard<Z>, Error> {
-        operation!(&self.zk, RECIPE, "write", &self.line.directory).of(self.writing()).await
+        operation!(&self.zk, RECIPE, "write", &self.contenders.directory).of(self.writing()).await
     }
 
     async fn writing(&self) -> Result<WriteGuard<Z>, Error> {
-        Ok(WriteGuard { hold: self.stand(WRITE).await?, marks: self.line.marks })
+        Ok(WriteGuard { tenure: self.acquire_as(WRITE).await?, marks: self.contenders.marks })
     }
 
     /// As [`read`](Self::read), but for at most `limit`, counted from the call over all that happens.
@@ -179,7 +179,11 @@ impl<Z: ZooKeeper> SharedLock<Z> {
         limit: Duration,
     ) -> impl Future<Output = Result<ReadGuard<Z>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
-        operation!(&self.zk, RECIPE, "read", &self.line.directory).of(within(&self.zk, until, self.reading()))
+        operation!(&self.zk, RECIPE, "read", &self.contenders.directory).of(within(
+            &self.zk,
+            until,
+            self.reading(),
+        ))
     }
 
     /// As [`write`](Self::write), but for at most `limit`, counted from the call over all that happens.
@@ -192,7 +196,7 @@ impl<Z: ZooKeeper> SharedLock<Z> {
         limit: Duration,
     ) -> impl Future<Output = Result<WriteGuard<Z>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
-        operation!(&self.zk, RECIPE, "write", &self.line.directory).of(within(
+        operation!(&self.zk, RECIPE, "write", &self.contenders.directory).of(within(
             &self.zk,
             until,
             self.writing(),
@@ -206,10 +210,10 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     /// As [`read`](Self::read), and so if it gives up by itself; [`is_retryable_refusal`](Error::is_retryable_refusal) when an
     /// overloaded server has refused requests for a third of the session timeout: nothing is left behind.
     pub async fn try_read(&self) -> Result<Option<ReadGuard<Z>>, Error> {
-        let hold = operation!(&self.zk, RECIPE, "try_read", &self.line.directory)
-            .attempt(self.stand_at_once(READ))
+        let tenure = operation!(&self.zk, RECIPE, "try_read", &self.contenders.directory)
+            .attempt(self.try_acquire_as(READ))
             .await?;
-        Ok(hold.map(|hold| ReadGuard { hold }))
+        Ok(tenure.map(|tenure| ReadGuard { tenure }))
     }
 
     /// Takes a writer's hold if nobody is ahead at the first look; `None` if somebody is, or if the connection is lost.
@@ -219,37 +223,39 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     /// As [`read`](Self::read), and so if it gives up by itself; [`is_retryable_refusal`](Error::is_retryable_refusal) when an
     /// overloaded server has refused requests for a third of the session timeout: nothing is left behind.
     pub async fn try_write(&self) -> Result<Option<WriteGuard<Z>>, Error> {
-        let marks = self.line.marks;
-        let hold = operation!(&self.zk, RECIPE, "try_write", &self.line.directory)
-            .attempt(self.stand_at_once(WRITE))
+        let marks = self.contenders.marks;
+        let tenure = operation!(&self.zk, RECIPE, "try_write", &self.contenders.directory)
+            .attempt(self.try_acquire_as(WRITE))
             .await?;
-        Ok(hold.map(|hold| WriteGuard { hold, marks }))
+        Ok(tenure.map(|tenure| WriteGuard { tenure, marks }))
     }
 
-    async fn stand(&self, role: Role) -> Result<Hold<Z>, Error> {
+    async fn acquire_as(&self, role: Role) -> Result<Tenure<Z>, Error> {
         margin_in(&self.zk, self.options.margin)?;
-        let place = self.line.stand(&self.zk, role, &self.options.data, conflicts(role)).await?;
-        self.hold(place)
+        let contender =
+            self.contenders.join_and_wait(&self.zk, role, &self.options.data, conflicts(role)).await?;
+        self.tenure(contender)
     }
 
-    async fn stand_at_once(&self, role: Role) -> Result<Option<Hold<Z>>, Error> {
+    async fn try_acquire_as(&self, role: Role) -> Result<Option<Tenure<Z>>, Error> {
         margin_in(&self.zk, self.options.margin)?;
-        let place = self.line.stand_at_once(&self.zk, role, &self.options.data, conflicts(role)).await?;
-        place.map(|place| self.hold(place)).transpose()
+        let contender =
+            self.contenders.join_if_free(&self.zk, role, &self.options.data, conflicts(role)).await?;
+        contender.map(|contender| self.tenure(contender)).transpose()
     }
 
-    fn hold(&self, place: Place) -> Result<Hold<Z>, Error> {
+    fn tenure(&self, contender: OwnContender) -> Result<Tenure<Z>, Error> {
         let grant = Grant {
             recipe: RECIPE,
-            path: place.path,
-            czxid: place.czxid,
-            token: place.czxid,
+            path: contender.path,
+            czxid: contender.czxid,
+            token: contender.czxid,
             data: self.options.data.clone(),
-            armed: place.armed,
+            armed: contender.armed,
             on_suspect: self.options.on_suspect,
             margin: margin_in(&self.zk, self.options.margin)?,
         };
-        Ok(Hold::new(&self.zk, grant))
+        Ok(Tenure::new(&self.zk, grant))
     }
 
     /// Who stands in line, holders first. A view that may lag.
@@ -259,7 +265,7 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over),
     /// [`is_denied`](Error::is_denied).
     pub async fn contenders(&self) -> Result<Vec<Contender>, Error> {
-        self.line.contenders(&self.zk).await
+        self.contenders.contenders(&self.zk).await
     }
 
     /// Deletes a contender's znode, and exactly that one: a holder is told if it asked to be, a waiter's call fails.
@@ -286,7 +292,7 @@ impl<Z: ZooKeeper> SharedLock<Z> {
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct ReadGuard<Z: ZooKeeper> {
-    hold: Hold<Z>,
+    tenure: Tenure<Z>,
 }
 
 /// The lock, held alone.
@@ -297,7 +303,7 @@ pub struct ReadGuard<Z: ZooKeeper> {
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct WriteGuard<Z: ZooKeeper> {
-    hold: Hold<Z>,
+    tenure: Tenure<Z>,
     marks: Marks,
 }
 
@@ -311,7 +317,7 @@ impl<Z: ZooKeeper> ReadGuard<Z> {
     ///
     /// Why it had to stop.
     pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
-        self.hold.run(work)
+        self.tenure.run(work)
     }
 
     /// As [`transact`](Self::transact), and exactly once: see [`WriteGuard::transact_once`].
@@ -320,7 +326,7 @@ impl<Z: ZooKeeper> ReadGuard<Z> {
     ///
     /// As [`transact`](Self::transact); unknown only when the session or the hold ended before that was found out.
     pub async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
-        self.hold.transact_once(ops).await
+        self.tenure.transact_once(ops).await
     }
 }
 
@@ -331,7 +337,7 @@ impl<Z: ZooKeeper> WriteGuard<Z> {
     ///
     /// Why it had to stop.
     pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
-        self.hold.run(work)
+        self.tenure.run(work)
     }
 
     /// As [`transact`](Self::transact), and exactly once: after a lost reply it finds out whether it was applied, and
@@ -341,7 +347,7 @@ impl<Z: ZooKeeper> WriteGuard<Z> {
     ///
     /// As [`transact`](Self::transact); unknown only when the session or the hold ended before that was found out.
     pub async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
-        self.hold.transact_once(ops).await
+        self.tenure.transact_once(ops).await
     }
 
     /// Goes on as a reader, and lets those readers in who wait for this writer. Nobody comes in between; the token stays.
@@ -362,9 +368,9 @@ impl<Z: ZooKeeper> WriteGuard<Z> {
     /// [`is_session_over`](Error::is_session_over) when it was lost; [`is_denied`](Error::is_denied).
     pub async fn downgrade(self) -> Result<ReadGuard<Z>, NotDowngraded<WriteGuard<Z>>> {
         let marks = self.marks;
-        match self.hold.downgrade(marks).await {
-            Ok(hold) => Ok(ReadGuard { hold }),
-            Err((hold, error)) => Err(NotDowngraded { guard: WriteGuard { hold, marks }, error }),
+        match self.tenure.downgrade(marks).await {
+            Ok(tenure) => Ok(ReadGuard { tenure }),
+            Err((tenure, error)) => Err(NotDowngraded { guard: WriteGuard { tenure, marks }, error }),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{DoubleBarrier, Inside, Leave, Reuse};
 use crate::observe;
 use crate::parts::retry::{again, connected, unless_refused};
 use crate::parts::select::first;
-use crate::parts::tenure::{Grant, Hold, OnSuspect};
+use crate::parts::tenure::{Grant, OnSuspect, Tenure};
 use crate::zk::{Armed, Data, Error, Guid, Op, ZooKeeper};
 use futures_util::future::{Either, Shared};
 use futures_util::{FutureExt, TryFutureExt};
@@ -238,15 +238,15 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             on_suspect: OnSuspect::Stop,
             margin: zk.timeout() / 10,
         };
-        let hold = Hold::new(zk, grant);
+        let tenure = Tenure::new(zk, grant);
         if let Some(watch) = self.own_watch.take() {
-            hold.is_watched_by(watch);
+            tenure.is_watched_by(watch);
         }
         Ok(Inside {
             barrier: self.barrier.clone(),
             generation: self.generation,
             roster,
-            hold,
+            tenure,
             keeper: self.keeper.take(),
             opener: std::mem::take(&mut self.opener),
             ready: ready.map(FutureExt::shared),

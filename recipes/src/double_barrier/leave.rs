@@ -10,7 +10,7 @@ use super::roster::{Roster, name_of};
 use super::{Inside, Leave};
 use crate::observe;
 use crate::parts::retry::{again, connected};
-use crate::parts::tenure::Hold;
+use crate::parts::tenure::Tenure;
 use crate::zk::{Armed, Error, EventKind, Op, ZooKeeper, path};
 use futures_util::FutureExt;
 use futures_util::future::Shared;
@@ -42,24 +42,24 @@ pub(super) struct Leaving<Z: ZooKeeper> {
     /// Deletes our znode unless it is known to be gone.
     armed: Option<Armed>,
     /// Its watch on our znode stays until that has gone, which is cheaper than to take it away.
-    _hold: Hold<Z>,
+    _tenure: Tenure<Z>,
 }
 
 impl<Z: ZooKeeper> Leaving<Z> {
     pub(super) fn new(inside: Inside<Z>) -> Self {
-        let Inside { barrier, generation, roster, mut hold, keeper, opener, ready } = inside;
+        let Inside { barrier, generation, roster, mut tenure, keeper, opener, ready } = inside;
         Leaving {
             directory: barrier.directory(generation),
             ready: barrier.ready(generation),
-            own: hold.path().to_owned(),
+            own: tenure.path().to_owned(),
             how: barrier.options.leave,
             zk: barrier.zk,
             keeper,
             roster,
             opener,
             ready_watch: ready,
-            armed: hold.take_duty(),
-            _hold: hold,
+            armed: tenure.take_duty(),
+            _tenure: tenure,
         }
     }
 

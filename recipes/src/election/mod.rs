@@ -11,19 +11,19 @@
 //! After "Leader Election" of ZooKeeper's recipes page, with what the page leaves out: a create whose reply was lost,
 //! leaders that must stop in time, an epoch, and an acknowledgement that only the leader can make and that goes with it.
 
-mod observe;
-mod record;
+mod acknowledgement;
+mod leadership;
 mod term;
 
-pub use observe::{Leader, Leadership};
+pub use leadership::{Leader, Leadership};
 pub use term::Term;
 
 use crate::observe::operation;
-use crate::parts::contenders::{Contender, Line, Place};
+use crate::parts::contenders::{Contender, Contenders, OwnContender};
 use crate::parts::naming::{Marks, Role};
 use crate::parts::parents::Parents;
 use crate::parts::select::within;
-use crate::parts::tenure::{Grant, Hold, OnSuspect, margin_in};
+use crate::parts::tenure::{Grant, OnSuspect, Tenure, margin_in};
 use crate::zk::{Error, ZooKeeper, path};
 use std::future::Future;
 use std::time::Duration;
@@ -113,7 +113,7 @@ impl Default for ElectionOptions {
 #[derive(Clone, Debug)]
 pub struct Election<Z: ZooKeeper> {
     zk: Z,
-    line: Line,
+    contenders: Contenders,
     record: String,
     options: ElectionOptions,
 }
@@ -126,10 +126,11 @@ impl<Z: ZooKeeper> Election<Z> {
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
     /// breaks the rule of paths; the data do not fit into a request; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: ElectionOptions) -> Result<Self, Error> {
-        let line = Line { directory: directory.to_owned(), marks: MARKS, parents: options.parents };
-        line.validate(&options.data)?;
+        let contenders =
+            Contenders { directory: directory.to_owned(), marks: MARKS, parents: options.parents };
+        contenders.validate(&options.data)?;
         margin_in(zk, options.margin)?;
-        Ok(Election { zk: zk.clone(), line, record: path::join(directory, RECORD), options })
+        Ok(Election { zk: zk.clone(), contenders, record: path::join(directory, RECORD), options })
     }
 
     /// Stands for election, and waits for the office. Step 1.
@@ -157,14 +158,14 @@ impl<Z: ZooKeeper> Election<Z> {
     /// candidate; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
     /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout too short for the margin.
     pub async fn stand(&self) -> Result<Term<Z>, Error> {
-        operation!(&self.zk, RECIPE, "stand", &self.line.directory).of(self.standing()).await
+        operation!(&self.zk, RECIPE, "stand", &self.contenders.directory).of(self.standing()).await
     }
 
     async fn standing(&self) -> Result<Term<Z>, Error> {
         margin_in(&self.zk, self.options.margin)?;
-        let (place, look) = self.line.join(&self.zk, CANDIDATE, &self.options.data).await?;
-        self.line.turn(&self.zk, &place, look, EVERYBODY).await?;
-        self.term(place)
+        let (contender, look) = self.contenders.join(&self.zk, CANDIDATE, &self.options.data).await?;
+        self.contenders.wait_turn(&self.zk, &contender, look, EVERYBODY).await?;
+        self.term(contender)
     }
 
     /// As [`stand`](Self::stand), but for at most `limit`, counted from the call over all that happens.
@@ -174,27 +175,27 @@ impl<Z: ZooKeeper> Election<Z> {
     /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the withdrawal is under way by then.
     pub fn stand_within(&self, limit: Duration) -> impl Future<Output = Result<Term<Z>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
-        let operation = operation!(&self.zk, RECIPE, "stand", &self.line.directory);
+        let operation = operation!(&self.zk, RECIPE, "stand", &self.contenders.directory);
         operation.of(within(&self.zk, until, self.standing()))
     }
 
-    fn term(&self, place: Place) -> Result<Term<Z>, Error> {
+    fn term(&self, contender: OwnContender) -> Result<Term<Z>, Error> {
         let grant = Grant {
             recipe: RECIPE,
-            path: place.path,
-            czxid: place.czxid,
-            token: place.czxid,
+            path: contender.path,
+            czxid: contender.czxid,
+            token: contender.czxid,
             data: self.options.data.clone(),
-            armed: place.armed,
+            armed: contender.armed,
             on_suspect: self.options.on_suspect,
             margin: margin_in(&self.zk, self.options.margin)?,
         };
-        Ok(Term::new(&self.zk, Hold::new(&self.zk, grant), self.record.clone()))
+        Ok(Term::new(&self.zk, Tenure::new(&self.zk, grant), self.record.clone()))
     }
 
     /// Follows who leads. Step 3. Nothing is sent before the first [`next`](Leadership::next).
     pub fn observe(&self) -> Leadership<Z> {
-        Leadership::new(&self.zk, self.line.clone(), self.record.clone())
+        Leadership::new(&self.zk, self.contenders.clone(), self.record.clone())
     }
 
     /// Who stands for election, the first in line first. A view that may lag.
@@ -204,7 +205,7 @@ impl<Z: ZooKeeper> Election<Z> {
     /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over),
     /// [`is_denied`](Error::is_denied).
     pub async fn candidates(&self) -> Result<Vec<Contender>, Error> {
-        self.line.contenders(&self.zk).await
+        self.contenders.contenders(&self.zk).await
     }
 
     /// Deletes a candidate's znode, and exactly that one: a leader is told, a waiting candidate's call fails. `false` if it

@@ -1,10 +1,10 @@
 //! A term of office: a hold, and the record that it has begun.
 
 use super::RECIPE;
-use super::record::Record;
+use super::acknowledgement::Acknowledgement;
 use crate::observe::operation;
 use crate::parts::retry::{again, connected};
-use crate::parts::tenure::{Hold, HoldState, LostReason, Released, Stop};
+use crate::parts::tenure::{HoldState, LostReason, Released, Stop, Tenure};
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, OpResult, ZooKeeper, path};
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,7 @@ pub struct Term<Z: ZooKeeper> {
     duty: Mutex<Option<Armed>>,
     /// The record alone: of use when somebody else has deleted the candidate.
     relic: Mutex<Option<Armed>>,
-    hold: Hold<Z>,
+    tenure: Tenure<Z>,
     acknowledged: Mutex<Acknowledged>,
     record: String,
     zk: Z,
@@ -52,13 +52,13 @@ fn delete(path: &str) -> Op {
 
 impl<Z: ZooKeeper> Term<Z> {
     /// Step 1's end: the office is ours, and whoever takes it away is noticed.
-    pub(super) fn new(zk: &Z, mut hold: Hold<Z>, record: String) -> Self {
-        hold.watch_now();
-        let duty = Mutex::new(hold.take_duty());
+    pub(super) fn new(zk: &Z, mut tenure: Tenure<Z>, record: String) -> Self {
+        tenure.watch_now();
+        let duty = Mutex::new(tenure.take_duty());
         Term {
             duty,
             relic: Mutex::new(None),
-            hold,
+            tenure,
             acknowledged: Mutex::new(Acknowledged::Not),
             record,
             zk: zk.clone(),
@@ -69,17 +69,17 @@ impl<Z: ZooKeeper> Term<Z> {
     /// when the directory is deleted and made again; a store that refuses epochs smaller than the largest it has seen is
     /// safe from late writers.
     pub fn epoch(&self) -> i64 {
-        self.hold.token()
+        self.tenure.token()
     }
 
     /// The candidate: the znode that stands for this term.
     pub fn path(&self) -> &str {
-        self.hold.path()
+        self.tenure.path()
     }
 
     /// How the term stands now. Local and cheap: ask before every effect that is not fenced.
     pub fn state(&self) -> HoldState {
-        self.hold.state()
+        self.tenure.state()
     }
 
     /// Puts on record that the leader has begun, for all who [observe](super::Election::observe). Step 2.
@@ -107,7 +107,7 @@ impl<Z: ZooKeeper> Term<Z> {
 
     async fn put_on_record(&self, data: &[u8]) -> Result<(), Error> {
         let candidate = path::split(self.path()).1.to_owned();
-        let record = Record { candidate, epoch: self.epoch(), data: data.to_vec() }.to_bytes();
+        let record = Acknowledgement { candidate, epoch: self.epoch(), data: data.to_vec() }.to_bytes();
         path::validate_size(&self.record, &record)?;
         {
             let mut acknowledged = locked(&self.acknowledged);
@@ -146,7 +146,7 @@ impl<Z: ZooKeeper> Term<Z> {
             let status = connected(&self.zk).await?;
             let ops = std::mem::take(&mut replacing).into_iter().chain([create.clone()]).collect();
             // In one transaction with a check of the candidate: one who has been deposed writes nothing.
-            match self.hold.transact(ops).await {
+            match self.tenure.transact(ops).await {
                 Ok(_) => return Ok(()),
                 Err(e) if e.is_transient() => {
                     // It may stand there already: then it must not be taken for a relic.
@@ -186,7 +186,7 @@ impl<Z: ZooKeeper> Term<Z> {
     ///
     /// May be dropped and called again at any time.
     pub async fn lost(&self) -> Stop {
-        self.hold.lost().await
+        self.tenure.lost().await
     }
 
     /// After [`Stop::Suspect`]: resolves when the term is known to go on.
@@ -195,7 +195,7 @@ impl<Z: ZooKeeper> Term<Z> {
     ///
     /// The reason, when it is lost.
     pub async fn resumed(&self) -> Result<(), LostReason> {
-        self.hold.resumed().await
+        self.tenure.resumed().await
     }
 
     /// Drives `work`, and drops it when the leader must stop. What it has sent by then stays sent.
@@ -204,7 +204,7 @@ impl<Z: ZooKeeper> Term<Z> {
     ///
     /// Why it had to stop.
     pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
-        self.hold.run(work)
+        self.tenure.run(work)
     }
 
     /// Writes in ZooKeeper that are applied only while this term goes on, in one transaction.
@@ -214,7 +214,7 @@ impl<Z: ZooKeeper> Term<Z> {
     /// [`is_removed`](Error::is_removed) when the term was over: nothing was applied. [`Error::Multi`] with the index of
     /// the caller's operation that was refused. [`is_outcome_unknown`](Error::is_outcome_unknown) after a lost reply.
     pub async fn transact(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
-        self.hold.transact(ops).await
+        self.tenure.transact(ops).await
     }
 
     /// As [`transact`](Self::transact), and exactly once: after a lost reply it finds out whether it was applied, and
@@ -224,12 +224,12 @@ impl<Z: ZooKeeper> Term<Z> {
     ///
     /// As [`transact`](Self::transact); unknown only when the session or the term ended before that was found out.
     pub async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
-        self.hold.transact_once(ops).await
+        self.tenure.transact_once(ops).await
     }
 
     /// A check for a transaction of one's own: it holds exactly as long as this term does.
     pub fn fence(&self) -> Op {
-        self.hold.fence()
+        self.tenure.fence()
     }
 
     /// Gives the office back, and waits until that is certain. Step 4.
@@ -247,13 +247,13 @@ impl<Z: ZooKeeper> Term<Z> {
     }
 
     async fn give_up(self) -> Result<Released, Error> {
-        let Term { duty, relic, hold, acknowledged, record, .. } = self;
-        let own = hold.path().to_owned();
+        let Term { duty, relic, tenure, acknowledged, record, .. } = self;
+        let own = tenure.path().to_owned();
         let is_on_record = *locked(&acknowledged) != Acknowledged::Not;
         // Only an answer that says so: a candidate that is gone may have been deleted by somebody else, without the
         // record, and that our own deletion came first is then no more than a guess.
         let went_together = AtomicBool::new(!is_on_record);
-        let ended = hold.end(|zk| {
+        let ended = tenure.end(|zk| {
             let both = is_on_record.then(|| zk.multi(vec![delete(&own), delete(&record)]));
             let (zk, own, went_together) = (zk.clone(), own.clone(), &went_together);
             async move {
@@ -290,7 +290,7 @@ impl<Z: ZooKeeper> Term<Z> {
 impl<Z: ZooKeeper> std::fmt::Debug for Term<Z> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Term")
-            .field("hold", &self.hold)
+            .field("hold", &self.tenure)
             .field("acknowledged", &self.acknowledged)
             .finish_non_exhaustive()
     }

@@ -52,16 +52,16 @@ impl<Z: ZooKeeper> Meter<Z> {
 }
 
 /// A hold, counted as long as it lives.
-pub(crate) struct Held(&'static str);
+pub(crate) struct HoldGauge(&'static str);
 
-impl Held {
+impl HoldGauge {
     pub(super) fn new(recipe: &'static str) -> Self {
         gauge!(HELD, "recipe" => recipe).increment(1);
-        Held(recipe)
+        HoldGauge(recipe)
     }
 }
 
-impl Drop for Held {
+impl Drop for HoldGauge {
     fn drop(&mut self) {
         gauge!(HELD, "recipe" => self.0).decrement(1);
     }

@@ -15,11 +15,11 @@ impl<Z: ZooKeeper> Meter<Z> {
 }
 
 /// A hold that nobody counts.
-pub(crate) struct Held;
+pub(crate) struct HoldGauge;
 
-impl Held {
+impl HoldGauge {
     pub(super) fn new(_: &'static str) -> Self {
-        Held
+        HoldGauge
     }
 }
 

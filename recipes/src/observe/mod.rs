@@ -23,7 +23,7 @@ use crate::zk::{Error, Over, ZooKeeper};
 use futures_util::FutureExt;
 use std::future::Future;
 
-pub(crate) use meters::Held;
+pub(crate) use meters::HoldGauge;
 #[cfg(feature = "metrics")]
 pub use meters::describe_metrics;
 pub(crate) use spans::{Span, span};
@@ -176,9 +176,9 @@ impl Outcome for Over {
 }
 
 /// A hold was won.
-pub(crate) fn granted<Z: ZooKeeper>(zk: &Z, recipe: &'static str, path: &str, token: i64) -> Held {
+pub(crate) fn granted<Z: ZooKeeper>(zk: &Z, recipe: &'static str, path: &str, token: i64) -> HoldGauge {
     spans::granted(zk, recipe, path, token);
-    Held::new(recipe)
+    HoldGauge::new(recipe)
 }
 
 /// A hold is known to be lost, from here on.

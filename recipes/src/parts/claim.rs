@@ -13,7 +13,7 @@ use super::barrier_read;
 use super::parents::{Parents, behind};
 use super::retry::{again, connected, reconnected};
 use super::select::first;
-use super::tenure::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
+use super::tenure::{Grant, HoldState, LostReason, OnSuspect, Released, Stop, Tenure, margin_in};
 use crate::observe::{self, operation};
 use crate::zk::{Armed, CreateMode, Duty, Error, Reserved, ZooKeeper, path};
 use std::collections::BTreeMap;
@@ -36,17 +36,17 @@ pub enum IfTaken {
 
 /// The names that one object and its clones have claimed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Claims(Arc<Mutex<BTreeMap<String, Entry>>>);
+pub(crate) struct Claims(Arc<Mutex<BTreeMap<String, ReservedName>>>);
 
 #[derive(Debug, Default)]
-struct Entry {
+struct ReservedName {
     /// Nobody has it any more, but its clean-up is not done.
     is_left: bool,
     wakers: Vec<Waker>,
 }
 
 impl Claims {
-    fn entries(&self) -> MutexGuard<'_, BTreeMap<String, Entry>> {
+    fn entries(&self) -> MutexGuard<'_, BTreeMap<String, ReservedName>> {
         // Nothing is left half done in there by a panic.
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -57,7 +57,7 @@ impl Claims {
         if let Some(entry) = entries.get(path) {
             return Err(!entry.is_left);
         }
-        entries.insert(path.to_owned(), Entry::default());
+        entries.insert(path.to_owned(), ReservedName::default());
         Ok(Claimant(Arc::new(Reservation { path: path.to_owned(), claims: self.clone() })))
     }
 
@@ -113,7 +113,7 @@ impl Drop for Claimant {
 
 /// By which rules a name is claimed and held.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Terms {
+pub(crate) struct ClaimRules {
     /// Whose claim it is, as an operator reads it.
     pub recipe: &'static str,
     pub parents: Parents,
@@ -128,10 +128,10 @@ pub(crate) struct Terms {
 pub(crate) async fn claim<Z: ZooKeeper>(
     zk: &Z,
     claims: &Claims,
-    terms: Terms,
+    terms: ClaimRules,
     path: &str,
     data: &[u8],
-) -> Result<Claimed<Z>, Error> {
+) -> Result<ClaimedName<Z>, Error> {
     margin_in(zk, terms.margin)?;
     let claimant = reserve(zk, claims, terms, path).await?;
     let mut is_missing = false;
@@ -184,12 +184,17 @@ pub(crate) async fn claim<Z: ZooKeeper>(
             }
         };
         armed.narrow(claimant.duty(Some(czxid), status.connection));
-        return Claimed::new(zk, terms, claimant, czxid, data, armed);
+        return ClaimedName::new(zk, terms, claimant, czxid, data, armed);
     }
 }
 
 /// Reserves the name within this object: one that was given up comes free when its clean-up is done.
-async fn reserve<Z: ZooKeeper>(zk: &Z, claims: &Claims, terms: Terms, path: &str) -> Result<Claimant, Error> {
+async fn reserve<Z: ZooKeeper>(
+    zk: &Z,
+    claims: &Claims,
+    terms: ClaimRules,
+    path: &str,
+) -> Result<Claimant, Error> {
     loop {
         let status = zk.status();
         if let Some(over) = status.over() {
@@ -206,7 +211,7 @@ async fn reserve<Z: ZooKeeper>(zk: &Z, claims: &Claims, terms: Terms, path: &str
 }
 
 /// Somebody else has the name: says so, or waits until it may be free.
-async fn wait_for<Z: ZooKeeper>(zk: &Z, terms: Terms, path: &str) -> Result<(), Error> {
+async fn wait_for<Z: ZooKeeper>(zk: &Z, terms: ClaimRules, path: &str) -> Result<(), Error> {
     if terms.if_taken == IfTaken::Fail {
         return Err(Error::Taken(path.to_owned()));
     }
@@ -227,19 +232,19 @@ async fn wait_for<Z: ZooKeeper>(zk: &Z, terms: Terms, path: &str) -> Result<(), 
 
 /// A name that this session has.
 #[derive(Debug)]
-pub(crate) struct Claimed<Z: ZooKeeper> {
+pub(crate) struct ClaimedName<Z: ZooKeeper> {
     zk: Z,
     recipe: &'static str,
-    hold: Hold<Z>,
+    tenure: Tenure<Z>,
     czxid: i64,
     /// The name stays reserved as long as this lives.
     _claimant: Claimant,
 }
 
-impl<Z: ZooKeeper> Claimed<Z> {
+impl<Z: ZooKeeper> ClaimedName<Z> {
     fn new(
         zk: &Z,
-        terms: Terms,
+        terms: ClaimRules,
         claimant: Claimant,
         czxid: i64,
         data: &[u8],
@@ -255,12 +260,12 @@ impl<Z: ZooKeeper> Claimed<Z> {
             on_suspect: terms.on_suspect,
             margin: margin_in(zk, terms.margin)?,
         };
-        let hold = Hold::new(zk, grant);
-        Ok(Claimed { zk: zk.clone(), recipe: terms.recipe, hold, czxid, _claimant: claimant })
+        let tenure = Tenure::new(zk, grant);
+        Ok(ClaimedName { zk: zk.clone(), recipe: terms.recipe, tenure, czxid, _claimant: claimant })
     }
 
     pub(crate) fn path(&self) -> &str {
-        self.hold.path()
+        self.tenure.path()
     }
 
     pub(crate) fn czxid(&self) -> i64 {
@@ -268,23 +273,23 @@ impl<Z: ZooKeeper> Claimed<Z> {
     }
 
     pub(crate) fn state(&self) -> HoldState {
-        self.hold.state()
+        self.tenure.state()
     }
 
     pub(crate) async fn lost(&self) -> Stop {
-        self.hold.lost().await
+        self.tenure.lost().await
     }
 
     pub(crate) async fn resumed(&self) -> Result<(), LostReason> {
-        self.hold.resumed().await
+        self.tenure.resumed().await
     }
 
     pub(crate) fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
-        self.hold.run(work)
+        self.tenure.run(work)
     }
 
     fn removed(&self) -> Error {
-        self.hold.lose(LostReason::Removed);
+        self.tenure.lose(LostReason::Removed);
         Error::Removed(self.path().to_owned())
     }
 
@@ -444,7 +449,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
     }
 
     fn is_released(&mut self) {
-        if let Some(armed) = self.hold.take_duty() {
+        if let Some(armed) = self.tenure.take_duty() {
             armed.done();
         }
     }

@@ -29,20 +29,20 @@ pub struct Contender {
 
 /// A line: a directory and how its members are named.
 #[derive(Clone, Debug)]
-pub(crate) struct Line {
+pub(crate) struct Contenders {
     pub directory: String,
     pub marks: Marks,
     pub parents: Parents,
 }
 
 /// A list, and the connection over which it was asked for.
-pub(crate) struct Look {
+pub(crate) struct ContenderList {
     names: Vec<String>,
     connection: u32,
 }
 
 /// How somebody enters a line.
-pub(crate) struct Entry<'a> {
+pub(crate) struct Joining<'a> {
     pub guid: Guid,
     /// The name, up to the number.
     pub prefix: &'a str,
@@ -51,22 +51,22 @@ pub(crate) struct Entry<'a> {
 
 /// A place in a line, and what was seen in the same flight.
 pub(crate) struct Joined<T> {
-    pub place: Place,
+    pub contender: OwnContender,
     pub seen: Seen<T>,
 }
 
 /// What was seen when a place was taken.
 pub(crate) enum Seen<T> {
     /// The look that left behind the create, and over which connection.
-    Asked(T, u32),
+    Answered(T, u32),
     /// The list by which a lost create was found.
-    Found(Look),
+    Found(ContenderList),
     /// The look was lost.
-    Nothing,
+    Lost,
 }
 
 /// One's own place in a line.
-pub(crate) struct Place {
+pub(crate) struct OwnContender {
     pub path: String,
     pub czxid: i64,
     /// Deletes the znode unless it is known to be gone.
@@ -78,21 +78,21 @@ pub(crate) struct Place {
 const WORN: i32 = i32::MAX;
 
 /// Ranks by number while numbers are good, then by czxid; equal numbers by czxid.
-pub(crate) type Rank = (bool, i64, i64);
+pub(crate) type Seniority = (bool, i64, i64);
 
 /// A contender in a list of names: its number, and where it stands in the list.
-pub(crate) type Standing = (i32, usize);
+pub(crate) type Numbered = (i32, usize);
 
 /// Whether it tells the order.
 pub(crate) fn is_good(number: i32) -> bool {
     (0..WORN).contains(&number)
 }
 
-pub(crate) fn rank(number: i32, czxid: i64) -> Rank {
+pub(crate) fn seniority(number: i32, czxid: i64) -> Seniority {
     if is_good(number) { (false, i64::from(number), czxid) } else { (true, czxid, 0) }
 }
 
-impl Line {
+impl Contenders {
     /// Whether a znode of this line fits into a request, and where it may stand.
     pub(crate) fn validate(&self, data: &[u8]) -> Result<(), Error> {
         path::validate_directory(&self.directory)?;
@@ -107,27 +107,27 @@ impl Line {
         zk: &Z,
         role: Role,
         data: &[u8],
-    ) -> Result<(Place, Option<Look>), Error> {
+    ) -> Result<(OwnContender, Option<ContenderList>), Error> {
         let guid = zk.guid();
         let prefix = self.marks.prefix(guid, role);
         let listing = || zk.children(&self.directory);
-        let joined = self.join_as(zk, Entry { guid, prefix: &prefix, data }, listing).await?;
+        let joined = self.join_as(zk, Joining { guid, prefix: &prefix, data }, listing).await?;
         let look = match joined.seen {
-            Seen::Asked(list, connection) => Some(Look { names: list.names, connection }),
+            Seen::Answered(list, connection) => Some(ContenderList { names: list.names, connection }),
             Seen::Found(look) => Some(look),
-            Seen::Nothing => None,
+            Seen::Lost => None,
         };
-        Ok((joined.place, look))
+        Ok((joined.contender, look))
     }
 
     /// Step 1 under a name of one's own, with a look of one's own behind the create.
     pub(crate) async fn join_as<Z: ZooKeeper, T, F: Future<Output = Result<T, Error>>>(
         &self,
         zk: &Z,
-        entry: Entry<'_>,
+        entry: Joining<'_>,
         look: impl Fn() -> F,
     ) -> Result<Joined<T>, Error> {
-        let Entry { guid, prefix, data } = entry;
+        let Joining { guid, prefix, data } = entry;
         let prefix = path::join(&self.directory, prefix);
         let mut status = connected(zk).await?;
         let mut armed = zk.arm(Duty::Guid {
@@ -144,14 +144,14 @@ impl Line {
             match behind(making, create).await? {
                 Ok(created) => {
                     armed.narrow(Duty::Path(created.path.clone()));
-                    let place = Place { path: created.path, czxid: created.stat.czxid, armed };
+                    let contender = OwnContender { path: created.path, czxid: created.stat.czxid, armed };
                     let seen = match looked.await {
-                        Ok(looked) => Seen::Asked(looked, status.connection),
-                        Err(Error::NoNode) => Seen::Nothing,
-                        Err(e) if e.is_transient() => Seen::Nothing,
+                        Ok(looked) => Seen::Answered(looked, status.connection),
+                        Err(Error::NoNode) => Seen::Lost,
+                        Err(e) if e.is_transient() => Seen::Lost,
                         Err(e) => return Err(e),
                     };
-                    return Ok(Joined { place, seen });
+                    return Ok(Joined { contender, seen });
                 }
                 Err(Error::NoNode) if self.parents != Parents::MustExist => {
                     is_missing = true;
@@ -169,8 +169,8 @@ impl Line {
                     reconnected(zk, status).await?;
                     if let Some((own, stat, look)) = self.find(zk, guid).await? {
                         armed.narrow(Duty::Path(own.clone()));
-                        let place = Place { path: own, czxid: stat.czxid, armed };
-                        return Ok(Joined { place, seen: Seen::Found(look) });
+                        let contender = OwnContender { path: own, czxid: stat.czxid, armed };
+                        return Ok(Joined { contender, seen: Seen::Found(look) });
                     }
                 }
                 Err(e) => {
@@ -186,7 +186,11 @@ impl Line {
 
     /// What a lost create left behind, if anything. Final: a write goes ahead of the list, so nothing of this session
     /// that is still on its way can appear later (CURATOR-264).
-    async fn find<Z: ZooKeeper>(&self, zk: &Z, guid: Guid) -> Result<Option<(String, Stat, Look)>, Error> {
+    async fn find<Z: ZooKeeper>(
+        &self,
+        zk: &Z,
+        guid: Guid,
+    ) -> Result<Option<(String, Stat, ContenderList)>, Error> {
         let guid = self.marks.guid(guid);
         'look: loop {
             let status = connected(zk).await?;
@@ -226,52 +230,54 @@ impl Line {
                     }
                 }
             }
-            return Ok(own.map(|(path, stat)| (path, stat, Look { names, connection: status.connection })));
+            return Ok(
+                own.map(|(path, stat)| (path, stat, ContenderList { names, connection: status.connection }))
+            );
         }
     }
 
     /// Steps 1 to 3: waits for our turn.
-    pub(crate) async fn stand<Z: ZooKeeper>(
+    pub(crate) async fn join_and_wait<Z: ZooKeeper>(
         &self,
         zk: &Z,
         role: Role,
         data: &[u8],
         conflicts: fn(Role) -> bool,
-    ) -> Result<Place, Error> {
-        let (place, look) = self.join(zk, role, data).await?;
-        self.turn(zk, &place, look, conflicts).await?;
-        Ok(place)
+    ) -> Result<OwnContender, Error> {
+        let (contender, look) = self.join(zk, role, data).await?;
+        self.wait_turn(zk, &contender, look, conflicts).await?;
+        Ok(contender)
     }
 
     /// Steps 1 and 2: a place, if it is our turn at the first look.
-    pub(crate) async fn stand_at_once<Z: ZooKeeper>(
+    pub(crate) async fn join_if_free<Z: ZooKeeper>(
         &self,
         zk: &Z,
         role: Role,
         data: &[u8],
         conflicts: fn(Role) -> bool,
-    ) -> Result<Option<Place>, Error> {
+    ) -> Result<Option<OwnContender>, Error> {
         let attempt = async {
-            let (place, look) = self.join(zk, role, data).await?;
-            Ok(self.turn_at_once(zk, &place, look, conflicts).await?.then_some(place))
+            let (contender, look) = self.join(zk, role, data).await?;
+            Ok(self.is_turn(zk, &contender, look, conflicts).await?.then_some(contender))
         };
         while_connected(zk, attempt).await
     }
 
     /// Steps 2 and 3, until it is our turn: until nobody ahead has a role that `conflicts`.
-    pub(crate) async fn turn<Z: ZooKeeper>(
+    pub(crate) async fn wait_turn<Z: ZooKeeper>(
         &self,
         zk: &Z,
-        place: &Place,
-        mut look: Option<Look>,
+        contender: &OwnContender,
+        mut look: Option<ContenderList>,
         conflicts: fn(Role) -> bool,
     ) -> Result<(), Error> {
         loop {
             let list = match look.take() {
                 Some(list) => list,
-                None => self.list(zk, place).await?,
+                None => self.list(zk, contender).await?,
             };
-            let Some(nearest) = self.judge(zk, place, list, conflicts).await? else { return Ok(()) };
+            let Some(nearest) = self.judge(zk, contender, list, conflicts).await? else { return Ok(()) };
             if let Some(nearest) = nearest {
                 self.wait(zk, &nearest).await?;
             }
@@ -279,23 +285,23 @@ impl Line {
     }
 
     /// Step 2, once. Whether it is our turn at the first look; a disconnect counts as "no".
-    pub(crate) async fn turn_at_once<Z: ZooKeeper>(
+    pub(crate) async fn is_turn<Z: ZooKeeper>(
         &self,
         zk: &Z,
-        place: &Place,
-        look: Option<Look>,
+        contender: &OwnContender,
+        look: Option<ContenderList>,
         conflicts: fn(Role) -> bool,
     ) -> Result<bool, Error> {
         let Some(list) = look else { return Ok(false) };
-        Ok(self.judge(zk, place, list, conflicts).await?.is_none())
+        Ok(self.judge(zk, contender, list, conflicts).await?.is_none())
     }
 
-    async fn list<Z: ZooKeeper>(&self, zk: &Z, place: &Place) -> Result<Look, Error> {
+    async fn list<Z: ZooKeeper>(&self, zk: &Z, contender: &OwnContender) -> Result<ContenderList, Error> {
         loop {
             let status = connected(zk).await?;
             match zk.children(&self.directory).await {
-                Ok(list) => return Ok(Look { names: list.names, connection: status.connection }),
-                Err(Error::NoNode) => return Err(Error::Removed(place.path.clone())),
+                Ok(list) => return Ok(ContenderList { names: list.names, connection: status.connection }),
+                Err(Error::NoNode) => return Err(Error::Removed(contender.path.clone())),
                 Err(e) => again(zk, status, e).await?,
             }
         }
@@ -306,17 +312,17 @@ impl Line {
     async fn judge<Z: ZooKeeper>(
         &self,
         zk: &Z,
-        place: &Place,
-        look: Look,
+        contender: &OwnContender,
+        look: ContenderList,
         conflicts: fn(Role) -> bool,
     ) -> Result<Option<Option<String>>, Error> {
-        let own = path::split(&place.path).1;
+        let own = path::split(&contender.path).1;
         if !look.names.iter().any(|name| name == own) {
             // Never "nobody is lower, so it is mine".
-            return Err(Error::Removed(place.path.clone()));
+            return Err(Error::Removed(contender.path.clone()));
         }
         let before = connected(zk).await?;
-        match self.nearest_ahead(zk, own, place.czxid, &look.names, conflicts).await {
+        match self.nearest_ahead(zk, own, contender.czxid, &look.names, conflicts).await {
             Ok(Some(name)) => Ok(Some(Some(path::join(&self.directory, &name)))),
             Err(e) => again(zk, before, e).await.map(|()| Some(None)),
             Ok(None) => {
@@ -337,7 +343,7 @@ impl Line {
         conflicts: fn(Role) -> bool,
     ) -> Result<Option<String>, Error> {
         let own_number = self.marks.number(own).unwrap_or(WORN);
-        let own_rank = rank(own_number, own_czxid);
+        let own_rank = seniority(own_number, own_czxid);
         // Worn names come after all good ones: no need to ask when we are among the good.
         let unclear = |number| if is_good(number) { number == own_number } else { !is_good(own_number) };
         let mut nearest = None;
@@ -348,12 +354,14 @@ impl Line {
                 continue;
             }
             match unclear(number) {
-                false => nearest = nearest.max(Some((rank(number, 0), index)).filter(|one| one.0 < own_rank)),
+                false => {
+                    nearest = nearest.max(Some((seniority(number, 0), index)).filter(|one| one.0 < own_rank))
+                }
                 true => asked.push((number, index)),
             }
         }
         for (number, index, czxid) in self.czxids(zk, names, asked).await? {
-            nearest = nearest.max(Some((rank(number, czxid), index)).filter(|one| one.0 < own_rank));
+            nearest = nearest.max(Some((seniority(number, czxid), index)).filter(|one| one.0 < own_rank));
         }
         Ok(nearest.map(|(_, index)| names[index].clone()))
     }
@@ -403,7 +411,7 @@ impl Line {
             return Ok(all);
         }
         let order = self.in_order(zk, &names).await?;
-        Ok(self.those(&names, &order))
+        Ok(self.contenders_at(&names, &order))
     }
 
     /// Everybody in line, in order, if the numbers tell it. Made as the names come, and sorted afterwards: in the order of a
@@ -422,8 +430,8 @@ impl Line {
     }
 
     /// Contenders in an order that was found.
-    pub(crate) fn those(&self, names: &[String], order: &[Standing]) -> Vec<Contender> {
-        let contender = |(number, index): &Standing| Contender {
+    pub(crate) fn contenders_at(&self, names: &[String], order: &[Numbered]) -> Vec<Contender> {
+        let contender = |(number, index): &Numbered| Contender {
             path: path::join(&self.directory, &names[*index]),
             number: *number,
         };
@@ -435,7 +443,7 @@ impl Line {
         &self,
         zk: &Z,
         names: &[String],
-    ) -> Result<Vec<Standing>, Error> {
+    ) -> Result<Vec<Numbered>, Error> {
         let standing = |(index, name): (usize, &String)| Some((self.marks.number(name)?, index));
         let mut order = Vec::with_capacity(names.len());
         order.extend(names.iter().enumerate().filter_map(standing));
@@ -447,7 +455,7 @@ impl Line {
                 || alike(at, at + 1)
                 || at.checked_sub(1).is_some_and(|before| alike(at, before))
         };
-        let mut unclear: Vec<Standing> =
+        let mut unclear: Vec<Numbered> =
             (0..order.len()).filter(|at| is_unclear(*at)).map(|at| order[at]).collect();
         if unclear.is_empty() {
             return Ok(order);
@@ -456,9 +464,12 @@ impl Line {
         // Asked for in the order of the list.
         unclear.sort_unstable_by_key(|(_, index)| *index);
         let found = self.czxids(zk, names, unclear).await?;
-        let mut ranked: Vec<(Rank, Standing)> = order.into_iter().map(|one| (rank(one.0, 0), one)).collect();
-        ranked.extend(found.into_iter().map(|(number, index, czxid)| (rank(number, czxid), (number, index))));
-        ranked.sort_unstable_by_key(|(rank, (_, index))| (*rank, *index));
+        let mut ranked: Vec<(Seniority, Numbered)> =
+            order.into_iter().map(|one| (seniority(one.0, 0), one)).collect();
+        ranked.extend(
+            found.into_iter().map(|(number, index, czxid)| (seniority(number, czxid), (number, index))),
+        );
+        ranked.sort_unstable_by_key(|(seniority, (_, index))| (*seniority, *index));
         Ok(ranked.into_iter().map(|(_, one)| one).collect())
     }
 }

@@ -8,17 +8,17 @@ macro_rules! guard_methods {
             /// a token smaller than the largest writer's it has seen, and a writer with one smaller than any, is safe from
             /// late ones.
             pub fn token(&self) -> i64 {
-                self.hold.token()
+                self.tenure.token()
             }
 
             /// The znode that stands for this hold.
             pub fn path(&self) -> &str {
-                self.hold.path()
+                self.tenure.path()
             }
 
             /// How the hold stands now. Local and cheap: ask before every effect that is not fenced.
             pub fn state(&self) -> HoldState {
-                self.hold.state()
+                self.tenure.state()
             }
 
             /// Resolves when the holder must stop, by its policy.
@@ -27,7 +27,7 @@ macro_rules! guard_methods {
             ///
             /// May be dropped and called again at any time.
             pub async fn lost(&self) -> Stop {
-                self.hold.lost().await
+                self.tenure.lost().await
             }
 
             /// After [`Stop::Suspect`]: resolves when the lock is known to be held still.
@@ -36,7 +36,7 @@ macro_rules! guard_methods {
             ///
             /// The reason, when it is lost.
             pub async fn resumed(&self) -> Result<(), LostReason> {
-                self.hold.resumed().await
+                self.tenure.resumed().await
             }
 
             /// Writes in ZooKeeper that are applied only while this hold goes on, in one transaction.
@@ -48,12 +48,12 @@ macro_rules! guard_methods {
             /// a lost reply. [`is_retryable_refusal`](Error::is_retryable_refusal) when the server is overloaded: it is
             /// sent once, and the caller may send it again.
             pub async fn transact(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
-                self.hold.transact(ops).await
+                self.tenure.transact(ops).await
             }
 
             /// A check for a transaction of one's own: it holds exactly as long as this hold does.
             pub fn fence(&self) -> Op {
-                self.hold.fence()
+                self.tenure.fence()
             }
 
             /// Gives the lock back, and waits until that is certain.
@@ -66,7 +66,7 @@ macro_rules! guard_methods {
             ///
             /// Only what nobody expects of one's own znode, such as [`is_denied`](Error::is_denied).
             pub async fn release(self) -> Result<Released, Error> {
-                self.hold.release().await
+                self.tenure.release().await
             }
         }
     };
@@ -82,7 +82,7 @@ macro_rules! guard_methods {
             ///
             /// The reason, when the hold is lost before.
             pub async fn revoked(&self) -> Result<(), LostReason> {
-                self.hold.revoked().await
+                self.tenure.revoked().await
             }
 
             /// Drives `work`, and drops it when the holder must stop, and with [`RunUntil::Revoked`] also when it was
@@ -97,8 +97,8 @@ macro_rules! guard_methods {
             ) -> impl Future<Output = Result<T, Interrupt>> {
                 use futures_util::{FutureExt, TryFutureExt};
                 match self.run_until {
-                    RunUntil::Revoked => self.hold.run_until_revoked(work).left_future(),
-                    RunUntil::Lost => self.hold.run(work).map_err(Interrupt::Stop).right_future(),
+                    RunUntil::Revoked => self.tenure.run_until_revoked(work).left_future(),
+                    RunUntil::Lost => self.tenure.run(work).map_err(Interrupt::Stop).right_future(),
                 }
             }
         }

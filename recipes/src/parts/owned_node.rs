@@ -21,17 +21,17 @@ use std::sync::{Mutex, MutexGuard};
 const REFUSED: u32 = 16;
 
 /// One's own znode, and what is known of it.
-pub(crate) struct Own<Z: ZooKeeper> {
+pub(crate) struct OwnedNode<Z: ZooKeeper> {
     zk: Z,
     path: String,
     /// Which incarnation of the path it is; `None` if nobody else ever bears that name.
     czxid: Option<i64>,
     /// What others write into it to ask its owner to go.
     word: Option<&'static str>,
-    inner: Mutex<Inner<Z>>,
+    inner: Mutex<Known<Z>>,
 }
 
-struct Inner<Z: ZooKeeper> {
+struct Known<Z: ZooKeeper> {
     is_removed: bool,
     is_asked: bool,
     /// The version of its data when it was last read.
@@ -47,7 +47,7 @@ struct Inner<Z: ZooKeeper> {
 
 /// What a reading found.
 #[derive(Clone)]
-struct Found<W> {
+struct NodeRead<W> {
     stat: Stat,
     data: Vec<u8>,
     /// If one was to be armed.
@@ -55,12 +55,12 @@ struct Found<W> {
 }
 
 /// `None`: it is gone. Several tasks may wait for it, as for the watch.
-type Reading<W> = Shared<BoxFuture<'static, Result<Option<Found<Shared<W>>>, Error>>>;
+type Reading<W> = Shared<BoxFuture<'static, Result<Option<NodeRead<Shared<W>>>, Error>>>;
 
-impl<Z: ZooKeeper> Own<Z> {
+impl<Z: ZooKeeper> OwnedNode<Z> {
     /// A znode that was just seen over the present connection.
     pub(crate) fn new(zk: &Z, path: String, czxid: Option<i64>, word: Option<&'static str>) -> Self {
-        let inner = Inner {
+        let inner = Known {
             is_removed: false,
             is_asked: false,
             version: 0,
@@ -69,7 +69,7 @@ impl<Z: ZooKeeper> Own<Z> {
             denied: 0,
             reading: None,
         };
-        Own { zk: zk.clone(), path, czxid, word, inner: Mutex::new(inner) }
+        OwnedNode { zk: zk.clone(), path, czxid, word, inner: Mutex::new(inner) }
     }
 
     pub(crate) fn path(&self) -> &str {
@@ -81,7 +81,7 @@ impl<Z: ZooKeeper> Own<Z> {
         self.word
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner<Z>> {
+    fn inner(&self) -> MutexGuard<'_, Known<Z>> {
         // Nothing is left half done in there by a panic.
         self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -190,7 +190,7 @@ impl<Z: ZooKeeper> Own<Z> {
         }
     }
 
-    fn take_down(&self, inner: &mut Inner<Z>, found: &Found<Shared<Z::Watch>>, sent_at: Status) {
+    fn take_down(&self, inner: &mut Known<Z>, found: &NodeRead<Shared<Z::Watch>>, sent_at: Status) {
         if let Some(watch) = &found.watch {
             inner.watch = Some(watch.clone());
         }
@@ -208,8 +208,8 @@ impl<Z: ZooKeeper> Own<Z> {
 
     /// Sends the question, after so many in a row that were denied: with a watch if none is armed.
     fn ask(&self, arm: bool, denied: u32) -> Reading<Z::Watch> {
-        let of_data = |Data { data, stat }, watch| Found { stat, data, watch };
-        let of_list = |Listing { stat, .. }, watch| Found { stat, data: Vec::new(), watch };
+        let of_data = |Data { data, stat }, watch| NodeRead { stat, data, watch };
+        let of_list = |Listing { stat, .. }, watch| NodeRead { stat, data: Vec::new(), watch };
         let zk = &self.zk;
         match (self.word, arm) {
             (Some(_), true) => {
@@ -232,7 +232,7 @@ impl<Z: ZooKeeper> Own<Z> {
                 let exists = zk.exists(&self.path);
                 self.found(denied, async move {
                     let stat = exists.await?.ok_or(Error::NoNode)?;
-                    Ok(Found { stat, data: Vec::new(), watch: None })
+                    Ok(NodeRead { stat, data: Vec::new(), watch: None })
                 })
             }
         }
@@ -243,7 +243,7 @@ impl<Z: ZooKeeper> Own<Z> {
     fn found(
         &self,
         denied: u32,
-        reading: impl Future<Output = Result<Found<Shared<Z::Watch>>, Error>> + Send + 'static,
+        reading: impl Future<Output = Result<NodeRead<Shared<Z::Watch>>, Error>> + Send + 'static,
     ) -> Reading<Z::Watch> {
         let zk = self.zk.clone();
         let answer = async move {

@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 pub(crate) struct Receipt<Z: ZooKeeper> {
     zk: Z,
     directory: Arc<str>,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<ReceiptState>>,
 }
 
 impl<Z: ZooKeeper> Clone for Receipt<Z> {
@@ -34,7 +34,7 @@ impl<Z: ZooKeeper> Clone for Receipt<Z> {
 }
 
 #[derive(Default)]
-struct State {
+struct ReceiptState {
     znode: Option<Znode>,
     doubt: Option<Doubt>,
 }
@@ -60,20 +60,20 @@ struct Doubt {
     /// An answer was lost: that the receipt refuses it may mean that it was applied before.
     is_lost: bool,
     /// `None`: lost, or dropped with its writer.
-    answer: Option<Answer>,
+    answer: Option<SharedReply>,
     /// For its writer, who may be left alone while somebody else finds it out.
-    fate: Told,
+    outcome: OutcomeCell,
 }
 
 /// The answer to a write: whoever needs it can wait for it.
-type Answer = Shared<BoxFuture<'static, Result<(), Error>>>;
+type SharedReply = Shared<BoxFuture<'static, Result<(), Error>>>;
 
 /// Where the fate of a write is written down, once.
-type Told = Arc<OnceLock<Fate>>;
+type OutcomeCell = Arc<OnceLock<WriteOutcome>>;
 
 /// What became of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum WriteOutcome {
     Applied,
     NotApplied,
     /// The receipt is gone, or a stranger has written over it: nobody knows.
@@ -82,22 +82,22 @@ pub(crate) enum Fate {
 
 /// A write of one's own that is under way. Dropped, it stays in doubt.
 struct Sent<'a> {
-    state: &'a Mutex<State>,
-    fate: Told,
-    answer: Answer,
+    state: &'a Mutex<ReceiptState>,
+    outcome: OutcomeCell,
+    answer: SharedReply,
 }
 
 impl Drop for Sent<'_> {
     fn drop(&mut self) {
         let mut state = locked(self.state);
-        if let Some(doubt) = state.doubt_of(&self.fate) {
+        if let Some(doubt) = state.doubt_of(&self.outcome) {
             doubt.answer = None;
         }
     }
 }
 
 /// What came of sending a write.
-enum Begun<'a> {
+enum Sending<'a> {
     Sent(Sent<'a>),
     /// Another one is under way.
     Busy,
@@ -105,7 +105,7 @@ enum Begun<'a> {
     Gone,
 }
 
-fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
+fn locked(state: &Mutex<ReceiptState>) -> MutexGuard<'_, ReceiptState> {
     // Nothing is left half done in there by a panic.
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -116,18 +116,18 @@ fn number(version: i32) -> Vec<u8> {
 }
 
 /// What became of a write that found the receipt at `version`, if it found it.
-fn fate(version: i32, found: &Data) -> Fate {
+fn outcome_at(version: i32, found: &Data) -> WriteOutcome {
     let writes = found.stat.version.wrapping_sub(version);
     match writes {
-        0 => Fate::NotApplied,
-        1 if found.data == number(version) => Fate::Applied,
+        0 => WriteOutcome::NotApplied,
+        1 if found.data == number(version) => WriteOutcome::Applied,
         // Somebody else's was the first.
-        1 => Fate::NotApplied,
-        _ => Fate::Unknown,
+        1 => WriteOutcome::NotApplied,
+        _ => WriteOutcome::Unknown,
     }
 }
 
-impl State {
+impl ReceiptState {
     fn known(&self) -> Option<(&str, i32)> {
         let znode = self.znode.as_ref()?;
         Some((&znode.path, znode.version?))
@@ -157,25 +157,25 @@ impl State {
     }
 
     /// The doubt about that write, if there is one still.
-    fn doubt_of(&mut self, told: &Told) -> Option<&mut Doubt> {
-        self.doubt.as_mut().filter(|doubt| Arc::ptr_eq(&doubt.fate, told))
+    fn doubt_of(&mut self, cell: &OutcomeCell) -> Option<&mut Doubt> {
+        self.doubt.as_mut().filter(|doubt| Arc::ptr_eq(&doubt.outcome, cell))
     }
 
     /// What became of the write that is in doubt.
-    fn settle(&mut self, fate: Fate) {
+    fn settle(&mut self, outcome: WriteOutcome) {
         if let Some(doubt) = self.doubt.take() {
             // Nobody else does: a doubt is settled once.
-            let _ = doubt.fate.set(fate);
+            let _ = doubt.outcome.set(outcome);
         }
     }
 
     /// Steps 2 and 3: takes the answer to that write down, unless somebody else has.
-    fn take_down(&mut self, told: &Told, answer: &Result<(), Error>) {
-        let Some(doubt) = self.doubt_of(told) else { return };
+    fn take_down(&mut self, cell: &OutcomeCell, answer: &Result<(), Error>) {
+        let Some(doubt) = self.doubt_of(cell) else { return };
         let next = doubt.version.wrapping_add(1);
         let Err(error) = answer else {
             self.set_version(next);
-            return self.settle(Fate::Applied);
+            return self.settle(WriteOutcome::Applied);
         };
         if error.is_outcome_unknown() {
             doubt.is_lost = true;
@@ -191,16 +191,16 @@ impl State {
             Some(Error::BadVersion) if doubt.is_lost => doubt.answer = None,
             Some(Error::NoNode) if doubt.is_lost => {
                 self.forget();
-                self.settle(Fate::Unknown);
+                self.settle(WriteOutcome::Unknown);
             }
             // A stranger wrote to it, or took it: nothing was applied.
             Some(Error::BadVersion | Error::NoNode) => {
                 self.forget();
-                self.settle(Fate::NotApplied);
+                self.settle(WriteOutcome::NotApplied);
             }
             // What was sent before may have been applied: the receipt tells.
             _ if doubt.is_lost && error.says_nothing_of_the_tree() => doubt.answer = None,
-            _ => self.settle(Fate::NotApplied),
+            _ => self.settle(WriteOutcome::NotApplied),
         }
     }
 }
@@ -211,7 +211,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
         Receipt { zk: zk.clone(), directory: directory.into(), state: Arc::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ReceiptState> {
         locked(&self.state)
     }
 
@@ -260,35 +260,35 @@ impl<Z: ZooKeeper> Receipt<Z> {
 
     /// Steps 4 and 5: what became of the write before, if nobody has taken that down. Waits for its answer if its writer may,
     /// too, and asks for it else.
-    pub(crate) async fn settled(&self) -> Result<Option<Fate>, Error> {
+    pub(crate) async fn settled(&self) -> Result<Option<WriteOutcome>, Error> {
         loop {
-            let (told, answer) = match &self.state().doubt {
-                Some(doubt) => (doubt.fate.clone(), doubt.answer.clone()),
+            let (cell, answer) = match &self.state().doubt {
+                Some(doubt) => (doubt.outcome.clone(), doubt.answer.clone()),
                 None => return Ok(None),
             };
             match answer {
                 Some(answer) => {
                     let answer = answer.await;
-                    self.state().take_down(&told, &answer);
+                    self.state().take_down(&cell, &answer);
                 }
-                None => self.ask(&told).await?,
+                None => self.ask(&cell).await?,
             }
-            if let Some(fate) = told.get() {
-                return Ok(Some(*fate));
+            if let Some(outcome) = cell.get() {
+                return Ok(Some(*outcome));
             }
         }
     }
 
     /// Asks the receipt once what became of that write.
-    async fn ask(&self, told: &Told) -> Result<(), Error> {
+    async fn ask(&self, cell: &OutcomeCell) -> Result<(), Error> {
         let status = connected(&self.zk).await?;
         let (sends, settling, reading) = {
             let mut state = self.state();
             let Some((path, _)) = state.known().map(|(path, version)| (path.to_owned(), version)) else {
-                state.settle(Fate::Unknown);
+                state.settle(WriteOutcome::Unknown);
                 return Ok(());
             };
-            let Some(doubt) = state.doubt_of(told).filter(|doubt| doubt.answer.is_none()) else {
+            let Some(doubt) = state.doubt_of(cell).filter(|doubt| doubt.answer.is_none()) else {
                 return Ok(());
             };
             // On one connection a read comes behind whatever was sent; after another one nothing is certain.
@@ -303,16 +303,16 @@ impl<Z: ZooKeeper> Receipt<Z> {
         };
         let mut state = self.state();
         // Its writer may have sent it again behind the question.
-        let Some(doubt) = state.doubt_of(told).filter(|doubt| doubt.sends == sends) else { return Ok(()) };
+        let Some(doubt) = state.doubt_of(cell).filter(|doubt| doubt.sends == sends) else { return Ok(()) };
         let version = doubt.version;
         match found {
             Ok(found) => {
                 state.set_version(found.stat.version);
-                state.settle(fate(version, &found));
+                state.settle(outcome_at(version, &found));
             }
             Err(_) => {
                 state.forget();
-                state.settle(Fate::Unknown);
+                state.settle(WriteOutcome::Unknown);
             }
         }
         Ok(())
@@ -356,9 +356,9 @@ impl<Z: ZooKeeper> Receipt<Z> {
             }
             let status = connected(&self.zk).await?;
             match self.begin(status, stood, ops) {
-                Begun::Busy => {}
-                Begun::Gone => return Ok(false),
-                Begun::Sent(sent) => {
+                Sending::Busy => {}
+                Sending::Gone => return Ok(false),
+                Sending::Sent(sent) => {
                     if let Some(applied) = self.outcome(sent, status, ops).await? {
                         return Ok(applied);
                     }
@@ -367,41 +367,41 @@ impl<Z: ZooKeeper> Receipt<Z> {
         }
     }
 
-    fn request(&self, path: &str, version: i32, ops: &[Op]) -> Answer {
+    fn request(&self, path: &str, version: i32, ops: &[Op]) -> SharedReply {
         let receipt = Op::Set { path: path.to_owned(), data: number(version), version: Some(version) };
         let multi = self.zk.multi(std::iter::once(receipt).chain(ops.iter().cloned()).collect());
         multi.map(|answer| answer.map(drop)).boxed().shared()
     }
 
     /// Step 2, if nothing is under way.
-    fn begin(&self, status: Status, stood: Option<&str>, ops: &[Op]) -> Begun<'_> {
+    fn begin(&self, status: Status, stood: Option<&str>, ops: &[Op]) -> Sending<'_> {
         let mut state = self.state();
         if state.doubt.is_some() {
-            return Begun::Busy;
+            return Sending::Busy;
         }
         let Some((path, version)) =
             state.known().filter(|(path, _)| stood.is_none_or(|stood| stood == *path))
         else {
-            return Begun::Gone;
+            return Sending::Gone;
         };
-        let (answer, fate) = (self.request(path, version, ops), Told::default());
+        let (answer, outcome) = (self.request(path, version, ops), OutcomeCell::default());
         let doubt = Doubt {
             version,
             sent_on: status.connection,
             sends: 1,
             is_lost: false,
             answer: Some(answer.clone()),
-            fate: fate.clone(),
+            outcome: outcome.clone(),
         };
         state.doubt = Some(doubt);
-        Begun::Sent(Sent { state: &self.state, fate, answer })
+        Sending::Sent(Sent { state: &self.state, outcome, answer })
     }
 
     /// Step 3, if nobody else has found out what became of it.
     fn send_again(&self, sent: &mut Sent<'_>, status: Status, ops: &[Op]) {
         let mut state = self.state();
         let Some(path) = state.known().map(|(path, _)| path.to_owned()) else { return };
-        let Some(doubt) = state.doubt_of(&sent.fate) else { return };
+        let Some(doubt) = state.doubt_of(&sent.outcome) else { return };
         sent.answer = self.request(&path, doubt.version, ops);
         doubt.answer = Some(sent.answer.clone());
         doubt.sent_on = status.connection;
@@ -418,14 +418,14 @@ impl<Z: ZooKeeper> Receipt<Z> {
         let mut is_lost = false;
         loop {
             let answer = sent.answer.clone().await;
-            self.state().take_down(&sent.fate, &answer);
-            if sent.fate.get().is_none() {
+            self.state().take_down(&sent.outcome, &answer);
+            if sent.outcome.get().is_none() {
                 match &answer {
                     Err(Error::ConnectionLoss) => {
                         is_lost = true;
                         status = reconnected(&self.zk, status).await?;
                         self.send_again(&mut sent, status, ops);
-                        if sent.fate.get().is_none() {
+                        if sent.outcome.get().is_none() {
                             continue;
                         }
                     }
@@ -434,25 +434,25 @@ impl<Z: ZooKeeper> Receipt<Z> {
                     _ => drop(self.settled().await.map_err(Error::while_in_doubt)?),
                 }
             }
-            match (sent.fate.get(), answer) {
-                (Some(Fate::Applied), _) => return Ok(Some(true)),
-                (Some(Fate::NotApplied), Err(Error::Multi { index: 0, cause })) => match *cause {
+            match (sent.outcome.get(), answer) {
+                (Some(WriteOutcome::Applied), _) => return Ok(Some(true)),
+                (Some(WriteOutcome::NotApplied), Err(Error::Multi { index: 0, cause })) => match *cause {
                     Error::BadVersion if is_lost => return Ok(None),
                     Error::BadVersion | Error::NoNode => return Ok(Some(false)),
                     cause => return Err(cause),
                 },
-                (Some(Fate::NotApplied), Err(Error::Multi { index, cause })) => {
+                (Some(WriteOutcome::NotApplied), Err(Error::Multi { index, cause })) => {
                     return Err(Error::Multi { index: index - 1, cause });
                 }
                 // A server that was overloaded did not process it.
-                (Some(Fate::NotApplied), Err(e)) if e.is_retryable_refusal() => {
+                (Some(WriteOutcome::NotApplied), Err(e)) if e.is_retryable_refusal() => {
                     again(&self.zk, status, e).await?;
                     return Ok(None);
                 }
                 // Somebody else has found out.
-                (Some(Fate::NotApplied), Ok(()) | Err(Error::ConnectionLoss)) => return Ok(None),
-                (Some(Fate::NotApplied), Err(e)) => return Err(e),
-                (Some(Fate::Unknown) | None, _) => return Err(Error::ConnectionLoss),
+                (Some(WriteOutcome::NotApplied), Ok(()) | Err(Error::ConnectionLoss)) => return Ok(None),
+                (Some(WriteOutcome::NotApplied), Err(e)) => return Err(e),
+                (Some(WriteOutcome::Unknown) | None, _) => return Err(Error::ConnectionLoss),
             }
         }
     }

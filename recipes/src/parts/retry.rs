@@ -53,7 +53,7 @@ const REFUSED: u32 = 3;
 
 /// How long a call asks again what an overloaded server refuses.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Patience {
+enum RetryLimit {
     /// As long as its caller waits, and its session lives.
     Unbounded,
     /// For a part of the session timeout, from the first refusal on. Without a refusal nothing depends on time.
@@ -65,17 +65,17 @@ enum Patience {
 thread_local! {
     /// The patience of the call that is being polled on this thread. Requests are made in many places below a call, and share
     /// these with calls that wait: an argument would have to pass through all of them.
-    static PATIENCE: Cell<Patience> = const { Cell::new(Patience::Unbounded) };
+    static RETRY_LIMIT: Cell<RetryLimit> = const { Cell::new(RetryLimit::Unbounded) };
 }
 
 /// Work that ends with the refusal when an overloaded server has refused its requests for a third of the session timeout.
 pub(crate) fn bounded<F: Future>(work: F) -> Bounded<F> {
-    Bounded { work, patience: Patience::FromFirstRefusal }
+    Bounded { work, limit: RetryLimit::FromFirstRefusal }
 }
 
 /// Work that ends with the first refusal by an overloaded server.
 pub(crate) fn unless_refused<F: Future>(work: F) -> Bounded<F> {
-    Bounded { work, patience: Patience::Until(Time::default()) }
+    Bounded { work, limit: RetryLimit::Until(Time::default()) }
 }
 
 pin_project! {
@@ -83,7 +83,7 @@ pin_project! {
     pub(crate) struct Bounded<F> {
         #[pin]
         work: F,
-        patience: Patience,
+        limit: RetryLimit,
     }
 }
 
@@ -92,31 +92,31 @@ impl<F: Future> Future for Bounded<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let outer = Outer(PATIENCE.replace(*this.patience));
+        let outer = Outer(RETRY_LIMIT.replace(*this.limit));
         let polled = this.work.poll(cx);
-        *this.patience = PATIENCE.get();
+        *this.limit = RETRY_LIMIT.get();
         drop(outer);
         polled
     }
 }
 
 /// The patience of the call around this one: it is back when this value goes, also if the work panics.
-struct Outer(Patience);
+struct Outer(RetryLimit);
 
 impl Drop for Outer {
     fn drop(&mut self) {
-        PATIENCE.set(self.0);
+        RETRY_LIMIT.set(self.0);
     }
 }
 
 /// Whether a refused request may be made again.
 fn may_ask_again<Z: ZooKeeper>(zk: &Z) -> bool {
-    match PATIENCE.get() {
-        Patience::Unbounded => true,
-        Patience::FromFirstRefusal => {
-            PATIENCE.set(Patience::Until(zk.now() + zk.timeout() / 3));
+    match RETRY_LIMIT.get() {
+        RetryLimit::Unbounded => true,
+        RetryLimit::FromFirstRefusal => {
+            RETRY_LIMIT.set(RetryLimit::Until(zk.now() + zk.timeout() / 3));
             true
         }
-        Patience::Until(until) => zk.now() < until,
+        RetryLimit::Until(until) => zk.now() < until,
     }
 }

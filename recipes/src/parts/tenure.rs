@@ -11,10 +11,10 @@ mod margin;
 
 pub(crate) use margin::margin_in;
 
-use super::owned_node::Own;
+use super::owned_node::OwnedNode;
 use super::retry::{again, connected};
 use super::select::first;
-use crate::observe::{self, Held, Outcome, operation};
+use crate::observe::{self, HoldGauge, Outcome, operation};
 use crate::zk::backoff::back_off;
 use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, Error, Op, OpResult, State, Status, Time, ZooKeeper};
@@ -113,7 +113,7 @@ impl Outcome for Released {
 }
 
 /// What a guard is made of.
-pub(crate) struct Hold<Z: ZooKeeper> {
+pub(crate) struct Tenure<Z: ZooKeeper> {
     zk: Z,
     recipe: &'static str,
     token: i64,
@@ -121,12 +121,12 @@ pub(crate) struct Hold<Z: ZooKeeper> {
     on_suspect: OnSuspect,
     margin: Duration,
     armed: Option<Armed>,
-    own: Own<Z>,
-    inner: Mutex<Inner>,
-    _held: Held,
+    own: OwnedNode<Z>,
+    inner: Mutex<TenureState>,
+    _held: HoldGauge,
 }
 
-struct Inner {
+struct TenureState {
     lost: Option<LostReason>,
     /// The version of the own znode's data, which counts the transactions for which it is the receipt; `None` while
     /// one of them is under way, and after it was dropped there.
@@ -148,20 +148,20 @@ pub(crate) struct Grant {
     pub margin: Duration,
 }
 
-impl<Z: ZooKeeper> Hold<Z> {
+impl<Z: ZooKeeper> Tenure<Z> {
     pub(crate) fn new(zk: &Z, grant: Grant) -> Self {
-        let own = Own::new(zk, grant.path.clone(), Some(grant.czxid), None);
-        Hold::of(zk, own, grant)
+        let own = OwnedNode::new(zk, grant.path.clone(), Some(grant.czxid), None);
+        Tenure::of(zk, own, grant)
     }
 
     /// Of a znode that is watched already.
-    pub(crate) fn of(zk: &Z, own: Own<Z>, grant: Grant) -> Self {
+    pub(crate) fn of(zk: &Z, own: OwnedNode<Z>, grant: Grant) -> Self {
         let Grant { recipe, token, data, armed, on_suspect, margin, .. } = grant;
         own.confirm(zk.status());
-        let inner = Mutex::new(Inner { lost: None, version: Some(0) });
+        let inner = Mutex::new(TenureState { lost: None, version: Some(0) });
         let (zk, armed) = (zk.clone(), Some(armed));
         let _held = observe::granted(&zk, recipe, own.path(), token);
-        Hold { zk, recipe, token, data, on_suspect, margin, armed, own, inner, _held }
+        Tenure { zk, recipe, token, data, on_suspect, margin, armed, own, inner, _held }
     }
 
     pub(crate) fn path(&self) -> &str {
@@ -173,7 +173,7 @@ impl<Z: ZooKeeper> Hold<Z> {
         self.token
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, TenureState> {
         // Nothing is left half done in there by a panic.
         self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -205,7 +205,7 @@ impl<Z: ZooKeeper> Hold<Z> {
     }
 
     /// The same hold, for which another znode stands from now on: this one is known to be gone.
-    fn moved_to(mut self, own: Own<Z>, armed: Armed) -> Self {
+    fn moved_to(mut self, own: OwnedNode<Z>, armed: Armed) -> Self {
         if let Some(old) = self.armed.replace(armed) {
             old.done();
         }
@@ -229,7 +229,7 @@ impl<Z: ZooKeeper> Hold<Z> {
         self.lose_in(&mut self.inner(), reason)
     }
 
-    fn lose_in(&self, inner: &mut Inner, reason: LostReason) -> LostReason {
+    fn lose_in(&self, inner: &mut TenureState, reason: LostReason) -> LostReason {
         *inner.lost.get_or_insert_with(|| {
             observe::lost(&self.zk, self.recipe, self.path(), self.token, &reason);
             reason
@@ -473,7 +473,7 @@ impl<Z: ZooKeeper> Hold<Z> {
     }
 }
 
-impl<Z: ZooKeeper> std::fmt::Debug for Hold<Z> {
+impl<Z: ZooKeeper> std::fmt::Debug for Tenure<Z> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Hold").field("path", &self.path()).field("token", &self.token).finish_non_exhaustive()
     }

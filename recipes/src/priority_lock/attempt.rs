@@ -1,16 +1,16 @@
 //! One attempt at a priority lock: steps 1 to 5.
 
-use super::names::{self, Standing};
+use super::node_names::{self, ContenderName};
 use super::{Preempt, Priority, PriorityLock, WORD};
 use crate::observe;
-use crate::parts::contenders::{Entry, Place, Seen, is_good};
+use crate::parts::contenders::{Joining, OwnContender, Seen, is_good};
 use crate::parts::naming::{READ, Role};
-use crate::parts::owned_node::Own;
+use crate::parts::owned_node::OwnedNode;
 use crate::parts::parents::behind;
 use crate::parts::retry::{again, connected, reconnected};
 use crate::parts::revoke;
 use crate::parts::select::first;
-use crate::parts::tenure::{Grant, Hold, margin_in};
+use crate::parts::tenure::{Grant, Tenure, margin_in};
 use crate::shared_lock::conflicts;
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Duty, Error, Listing, Op, OpResult, Stat, Status, Time, ZooKeeper, path};
@@ -24,7 +24,7 @@ pub(super) struct View {
     writers: i32,
     /// The version that every reader's grant changes.
     readers: i32,
-    line: Vec<String>,
+    waiting: Vec<String>,
     /// `None`: there is no such directory.
     held: Option<Vec<String>>,
 }
@@ -51,11 +51,11 @@ pub(super) struct Attempt<'a, Z: ZooKeeper> {
     lock: &'a PriorityLock<Z>,
     role: Role,
     priority: Priority,
-    place: Place,
+    contender: OwnContender,
     /// The znode that will stand for the hold.
     held: String,
     /// Watched as soon as there is somebody to wait for.
-    own: Option<Own<Z>>,
+    own: Option<OwnedNode<Z>>,
     asked: Vec<Asked>,
 }
 
@@ -64,17 +64,17 @@ pub(super) fn look<Z: ZooKeeper>(
     lock: &PriorityLock<Z>,
 ) -> impl Future<Output = Result<View, Error>> + Send + use<Z> {
     let gate = lock.zk.exists(&lock.directory);
-    let line = lock.zk.children(&lock.line.directory);
+    let waiting = lock.zk.children(&lock.contenders.directory);
     let held = lock.zk.children(&lock.held);
     async move {
         let writers = gate.await?.ok_or(Error::NoNode)?.version;
-        let Listing { names: line, stat: Stat { version: readers, .. } } = line.await?;
+        let Listing { names: waiting, stat: Stat { version: readers, .. } } = waiting.await?;
         let held = match held.await {
             Ok(listing) => Some(listing.names),
             Err(Error::NoNode) => None,
             Err(e) => return Err(e),
         };
-        Ok(View { writers, readers, line, held })
+        Ok(View { writers, readers, waiting, held })
     }
 }
 
@@ -88,19 +88,19 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         lock: &'a PriorityLock<Z>,
         role: Role,
         priority: Priority,
-    ) -> Result<Hold<Z>, Error> {
+    ) -> Result<Tenure<Z>, Error> {
         margin_in(&lock.zk, lock.options.margin)?;
         let guid = lock.zk.guid();
-        let name = names::held(guid, role, priority);
+        let name = node_names::held(guid, role, priority);
         let prefix = format!("{name}-");
-        let entry = Entry { guid, prefix: &prefix, data: &lock.options.data };
-        let joined = lock.line.join_as(&lock.zk, entry, || look(lock)).await?;
+        let entry = Joining { guid, prefix: &prefix, data: &lock.options.data };
+        let joined = lock.contenders.join_as(&lock.zk, entry, || look(lock)).await?;
         let mut seen = match joined.seen {
-            Seen::Asked(view, _) => Some(view),
-            Seen::Found(_) | Seen::Nothing => None,
+            Seen::Answered(view, _) => Some(view),
+            Seen::Found(_) | Seen::Lost => None,
         };
-        let (place, held) = (joined.place, path::join(&lock.held, &name));
-        let mut attempt = Attempt { lock, role, priority, place, held, own: None, asked: Vec::new() };
+        let (contender, held) = (joined.contender, path::join(&lock.held, &name));
+        let mut attempt = Attempt { lock, role, priority, contender, held, own: None, asked: Vec::new() };
         loop {
             let view = match seen.take() {
                 Some(view) => view,
@@ -110,7 +110,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
             match attempt.judge(&view).await {
                 Ok(Turn::Ours) => {
                     if let Some((own, token)) = attempt.grant(&view).await? {
-                        return attempt.hold(own, token).await;
+                        return attempt.into_tenure(own, token).await;
                     }
                 }
                 Ok(Turn::Behind(nearest)) => attempt.wait_behind(&nearest).await?,
@@ -121,7 +121,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
     }
 
     fn removed(&self) -> Error {
-        Error::Removed(self.place.path.clone())
+        Error::Removed(self.contender.path.clone())
     }
 
     async fn look(&self) -> Result<View, Error> {
@@ -137,23 +137,23 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
 
     /// Step 2. A stale view does no harm: the gates have moved on, or only those still show who are gone.
     async fn judge(&self, view: &View) -> Result<Turn, Error> {
-        let own_name = path::split(&self.place.path).1;
-        if !view.line.iter().any(|name| name == own_name) {
+        let own_name = path::split(&self.contender.path).1;
+        if !view.waiting.iter().any(|name| name == own_name) {
             return Err(self.removed());
         }
         let conflicts = conflicts(self.role);
-        let own = Standing::read(own_name).ok_or_else(|| self.removed())?;
-        let own_rank = own.rank(self.place.czxid);
+        let own = ContenderName::read(own_name).ok_or_else(|| self.removed())?;
+        let own_rank = own.rank(self.contender.czxid);
         // Numbers that do not tell the order matter only among equals.
-        let unclear = |other: Standing| {
+        let unclear = |other: ContenderName| {
             let is_alike =
                 if is_good(other.number) { other.number == own.number } else { !is_good(own.number) };
             other.priority == own.priority && is_alike
         };
         let mut nearest = None;
         let mut asked = Vec::new();
-        for (index, name) in view.line.iter().enumerate() {
-            let Some(who) = Standing::read(name) else { continue };
+        for (index, name) in view.waiting.iter().enumerate() {
+            let Some(who) = ContenderName::read(name) else { continue };
             if !conflicts(who.role) || name == own_name {
                 continue;
             }
@@ -162,14 +162,14 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
                 true => asked.push((who, index)),
             }
         }
-        for (who, index, czxid) in self.lock.czxids(&view.line, asked).await? {
+        for (who, index, czxid) in self.lock.czxids(&view.waiting, asked).await? {
             nearest = nearest.max(Some((who.rank(czxid), index)).filter(|one| one.0 < own_rank));
         }
         if let Some((_, nearest)) = nearest {
-            return Ok(Turn::Behind(path::join(&self.lock.line.directory, &view.line[nearest])));
+            return Ok(Turn::Behind(path::join(&self.lock.contenders.directory, &view.waiting[nearest])));
         }
         let holder = |name: &String| {
-            let (role, priority) = names::read_held(name)?;
+            let (role, priority) = node_names::read_held(name)?;
             conflicts(role).then(|| (path::join(&self.lock.held, name), priority))
         };
         let mut holders: Vec<_> = view.held.iter().flatten().filter_map(holder).collect();
@@ -181,23 +181,23 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
     fn granting(&self, view: &View) -> Vec<Op> {
         let touch = |path: &str, version| Op::Set { path: path.to_owned(), data: Vec::new(), version };
         let check = |path: &str, version| Op::Check { path: path.to_owned(), version: Some(version) };
-        let (whole, line) = (&self.lock.directory, &self.lock.line.directory);
+        let (whole, waiting) = (&self.lock.directory, &self.lock.contenders.directory);
         // No writer since the look; and if we write, no reader either.
         let gates = match self.role {
-            READ => [check(whole, view.writers), touch(line, None)],
-            _ => [touch(whole, Some(view.writers)), check(line, view.readers)],
+            READ => [check(whole, view.writers), touch(waiting, None)],
+            _ => [touch(whole, Some(view.writers)), check(waiting, view.readers)],
         };
-        let unread = self.own.as_ref().map_or(0, Own::version);
-        let hold = Op::Create {
+        let unread = self.own.as_ref().map_or(0, OwnedNode::version);
+        let create = Op::Create {
             path: self.held.clone(),
             data: self.lock.options.data.clone(),
             mode: CreateMode::Ephemeral,
         };
-        gates.into_iter().chain([delete(&self.place.path, Some(unread)), hold]).collect()
+        gates.into_iter().chain([delete(&self.contender.path, Some(unread)), create]).collect()
     }
 
     /// Step 3: the znode that stands for the hold, and the token. `None`: look again.
-    async fn grant(&mut self, view: &View) -> Result<Option<(Own<Z>, i64)>, Error> {
+    async fn grant(&mut self, view: &View) -> Result<Option<(OwnedNode<Z>, i64)>, Error> {
         let zk = &self.lock.zk;
         let status = connected(zk).await?;
         let making = match &view.held {
@@ -205,16 +205,16 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
             None => Some(self.lock.options.parents.make_for(zk, &self.held)?),
         };
         // Before the request leaves: from here on it is one of the two.
-        let either = vec![vec![delete(&self.held, None)], vec![delete(&self.place.path, None)]];
-        self.place.armed.narrow(Duty::FirstOf(either));
+        let either = vec![vec![delete(&self.held, None)], vec![delete(&self.contender.path, None)]];
+        self.contender.armed.narrow(Duty::FirstOf(either));
         let granting = zk.multi(self.granting(view));
-        let own = self.watched_hold();
+        let own = self.watched_holder();
         let token = match behind(making, granting).await? {
             Ok(results) => results.iter().find_map(written_at),
             Err(Error::ConnectionLoss) => return self.granted_unheard(status).await,
             Err(e) => {
                 if !e.is_outcome_unknown() {
-                    self.place.armed.narrow(Duty::Path(self.place.path.clone()));
+                    self.contender.armed.narrow(Duty::Path(self.contender.path.clone()));
                 }
                 return self.refused(e, status).await.map(|()| None);
             }
@@ -225,8 +225,8 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
     }
 
     /// Watches the znode that stands for the hold, for whoever asks us to go.
-    fn watched_hold(&self) -> Own<Z> {
-        let own = Own::new(&self.lock.zk, self.held.clone(), None, Some(WORD));
+    fn watched_holder(&self) -> OwnedNode<Z> {
+        let own = OwnedNode::new(&self.lock.zk, self.held.clone(), None, Some(WORD));
         own.watch_now();
         own
     }
@@ -253,7 +253,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
     }
 
     /// The answer was lost: a write goes ahead of the question, so that it is final.
-    async fn granted_unheard(&mut self, before: Status) -> Result<Option<(Own<Z>, i64)>, Error> {
+    async fn granted_unheard(&mut self, before: Status) -> Result<Option<(OwnedNode<Z>, i64)>, Error> {
         let zk = &self.lock.zk;
         let mut status = reconnected(zk, before).await?;
         let granted = loop {
@@ -268,18 +268,18 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
             }
         };
         match granted {
-            Some(stat) => Ok(Some((self.watched_hold(), stat.czxid))),
+            Some(stat) => Ok(Some((self.watched_holder(), stat.czxid))),
             None => {
-                self.place.armed.narrow(Duty::Path(self.place.path.clone()));
+                self.contender.armed.narrow(Duty::Path(self.contender.path.clone()));
                 Ok(None)
             }
         }
     }
 
     /// A hold, seen on the connection of now: on another one it may be over already.
-    async fn hold(self, own: Own<Z>, token: i64) -> Result<Hold<Z>, Error> {
-        let Attempt { lock: PriorityLock { zk, options, .. }, place, held, .. } = self;
-        let mut armed = place.armed;
+    async fn into_tenure(self, own: OwnedNode<Z>, token: i64) -> Result<Tenure<Z>, Error> {
+        let Attempt { lock: PriorityLock { zk, options, .. }, contender, held, .. } = self;
+        let mut armed = contender.armed;
         armed.narrow(Duty::Path(held.clone()));
         loop {
             let status = connected(zk).await?;
@@ -301,12 +301,14 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
             on_suspect: options.on_suspect,
             margin: margin_in(zk, options.margin)?,
         };
-        Ok(Hold::of(zk, own, grant))
+        Ok(Tenure::of(zk, own, grant))
     }
 
-    fn own_in_line(&mut self) -> &Own<Z> {
-        let Attempt { lock, place, own, .. } = self;
-        own.get_or_insert_with(|| Own::new(&lock.zk, place.path.clone(), Some(place.czxid), Some(WORD)))
+    fn own_in_line(&mut self) -> &OwnedNode<Z> {
+        let Attempt { lock, contender, own, .. } = self;
+        own.get_or_insert_with(|| {
+            OwnedNode::new(&lock.zk, contender.path.clone(), Some(contender.czxid), Some(WORD))
+        })
     }
 
     /// Step 4, behind somebody in line. An event alone decides nothing: look again.

@@ -19,20 +19,20 @@
 //! ZooKeeper's recipes page names such a lock and leaves it out.
 
 mod attempt;
-mod names;
+mod node_names;
 
 use crate::observe::operation;
-use crate::parts::contenders::{Line, is_good};
+use crate::parts::contenders::{Contenders, is_good};
 use crate::parts::guard::guard_methods;
 use crate::parts::naming::{Marks, Priority, READ, WRITE};
 use crate::parts::parents::Parents;
 use crate::parts::revoke::{self, Fate};
 use crate::parts::select::within;
-use crate::parts::tenure::{Hold, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, margin_in};
+use crate::parts::tenure::{HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, Tenure, margin_in};
 use crate::revocable_lock::RunUntil;
 use crate::zk::{Error, Op, OpResult, ZooKeeper, path};
 use attempt::Attempt;
-use names::Standing;
+use node_names::ContenderName;
 use std::future::Future;
 use std::time::Duration;
 
@@ -152,7 +152,7 @@ pub struct PriorityContender {
 pub struct PriorityLock<Z: ZooKeeper> {
     zk: Z,
     directory: String,
-    line: Line,
+    contenders: Contenders,
     held: String,
     options: PriorityLockOptions,
 }
@@ -170,12 +170,16 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         if options.data == WORD.as_bytes() {
             return Err(Error::BadInput("the data are the word that asks an owner to go".to_owned()));
         }
-        let (line, held) = (path::join(directory, "line"), path::join(directory, "held"));
+        let (waiting, held) = (path::join(directory, "line"), path::join(directory, "held"));
         margin_in(zk, options.margin)?;
         // A grant is the longest request: it names five znodes.
-        path::validate_size(&path::join(&line, &"x".repeat(64)).repeat(5), &options.data)?;
-        let line = Line { directory: line, marks: Marks::standard(names::INFIXES), parents: options.parents };
-        Ok(PriorityLock { zk: zk.clone(), directory: directory.to_owned(), line, held, options })
+        path::validate_size(&path::join(&waiting, &"x".repeat(64)).repeat(5), &options.data)?;
+        let contenders = Contenders {
+            directory: waiting,
+            marks: Marks::standard(node_names::INFIXES),
+            parents: options.parents,
+        };
+        Ok(PriorityLock { zk: zk.clone(), directory: directory.to_owned(), contenders, held, options })
     }
 
     /// Waits until no writer holds the lock and no more urgent one, or as urgent and earlier, waits for it.
@@ -205,8 +209,8 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     }
 
     async fn reading(&self, priority: Priority) -> Result<PriorityRead<Z>, Error> {
-        let hold = Attempt::run(self, READ, priority).await?;
-        Ok(PriorityRead { hold, run_until: self.options.run_until })
+        let tenure = Attempt::run(self, READ, priority).await?;
+        Ok(PriorityRead { tenure, run_until: self.options.run_until })
     }
 
     /// Waits until nobody holds the lock and nobody more urgent, or as urgent and earlier, waits for it.
@@ -219,8 +223,8 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     }
 
     async fn writing(&self, priority: Priority) -> Result<PriorityWrite<Z>, Error> {
-        let hold = Attempt::run(self, WRITE, priority).await?;
-        Ok(PriorityWrite { hold, run_until: self.options.run_until })
+        let tenure = Attempt::run(self, WRITE, priority).await?;
+        Ok(PriorityWrite { tenure, run_until: self.options.run_until })
     }
 
     /// As [`read`](Self::read), but for at most `limit`, counted from the call over all that happens.
@@ -260,7 +264,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over),
     /// [`is_denied`](Error::is_denied).
     pub async fn contenders(&self) -> Result<Vec<PriorityContender>, Error> {
-        let (held, line) = (self.zk.children(&self.held), self.zk.children(&self.line.directory));
+        let (held, line) = (self.zk.children(&self.held), self.zk.children(&self.contenders.directory));
         let names = |listing: Result<crate::zk::Listing, Error>| match listing {
             Ok(listing) => Ok(listing.names),
             Err(Error::NoNode) => Ok(Vec::new()),
@@ -268,7 +272,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         };
         let (held, line) = (names(held.await)?, names(line.await)?);
         let holder = |name: &String| {
-            let (role, priority) = names::read_held(name)?;
+            let (role, priority) = node_names::read_held(name)?;
             Some(PriorityContender {
                 path: path::join(&self.held, name),
                 priority,
@@ -281,7 +285,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         let mut waiting = Vec::with_capacity(line.len());
         let mut worn = Vec::new();
         for (index, name) in line.iter().enumerate() {
-            match Standing::read(name) {
+            match ContenderName::read(name) {
                 Some(who) if is_good(who.number) => waiting.push((who.rank(0), index, who)),
                 Some(who) => worn.push((who, index)),
                 None => {}
@@ -290,9 +294,9 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         let worn = self.czxids(&line, worn).await?;
         waiting.extend(worn.into_iter().map(|(who, index, czxid)| (who.rank(czxid), index, who)));
         waiting.sort_unstable_by_key(|(rank, index, _)| (*rank, *index));
-        let waiter = |(_, index, who): (_, usize, Standing)| {
+        let waiter = |(_, index, who): (_, usize, ContenderName)| {
             let (priority, writes) = (who.priority, who.role == WRITE);
-            let path = path::join(&self.line.directory, &line[index]);
+            let path = path::join(&self.contenders.directory, &line[index]);
             PriorityContender { path, priority, writes, holds: false }
         };
         all.extend(waiting.into_iter().map(waiter));
@@ -303,10 +307,10 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     async fn czxids(
         &self,
         names: &[String],
-        of: Vec<(Standing, usize)>,
-    ) -> Result<Vec<(Standing, usize, i64)>, Error> {
-        let ask = |(who, index): (Standing, usize)| {
-            (who, index, self.zk.exists(&path::join(&self.line.directory, &names[index])))
+        of: Vec<(ContenderName, usize)>,
+    ) -> Result<Vec<(ContenderName, usize, i64)>, Error> {
+        let ask = |(who, index): (ContenderName, usize)| {
+            (who, index, self.zk.exists(&path::join(&self.contenders.directory, &names[index])))
         };
         let asked: Vec<_> = of.into_iter().map(ask).collect();
         let mut found = Vec::with_capacity(asked.len());
@@ -363,8 +367,8 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         path::validate(&contender.path)?;
         let (directory, name) = path::split(&contender.path);
         let is_one_of_ours = match directory {
-            _ if directory == self.held => names::read_held(name).is_some(),
-            _ if directory == self.line.directory => Standing::read(name).is_some(),
+            _ if directory == self.held => node_names::read_held(name).is_some(),
+            _ if directory == self.contenders.directory => ContenderName::read(name).is_some(),
             _ => false,
         };
         if is_one_of_ours {
@@ -382,7 +386,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct PriorityRead<Z: ZooKeeper> {
-    hold: Hold<Z>,
+    tenure: Tenure<Z>,
     run_until: RunUntil,
 }
 
@@ -394,7 +398,7 @@ pub struct PriorityRead<Z: ZooKeeper> {
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct PriorityWrite<Z: ZooKeeper> {
-    hold: Hold<Z>,
+    tenure: Tenure<Z>,
     run_until: RunUntil,
 }
 

@@ -1,6 +1,6 @@
 //! Step 5: what becomes of a claim.
 
-use super::{Core, Item};
+use super::{Item, QueueCore};
 use crate::observe::operation;
 use crate::parts::receipt::Receipt;
 use crate::parts::retry::{again, connected};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// A future of it that is left unpolled holds up no other call: neither those on other claims nor those of the consumer.
 #[must_use = "dropping a claim gives the item back"]
 pub struct Claimed<Z: ZooKeeper> {
-    pub(super) core: Core<Z>,
+    pub(super) core: QueueCore<Z>,
     pub(super) receipt: Receipt<Z>,
     /// The receipt that stood when it was claimed.
     pub(super) stood: Arc<str>,

@@ -1,9 +1,9 @@
 //! Who takes: what it has in hand, and what its callers ask for.
 
 use super::claimed::Claimed;
-use super::gather::Patience;
+use super::gather::IfEmpty;
 use super::layout::Layout;
-use super::{Core, Delivery};
+use super::{Delivery, QueueCore};
 use crate::observe::operation;
 use crate::parts::receipt::Receipt;
 use crate::parts::retry::bounded;
@@ -52,7 +52,7 @@ pub struct Item {
 /// Items in hand are handed out still. What a take had under way may be lost with it; claims stand at their old place
 /// in the queue again.
 pub struct Consumer<Z: ZooKeeper> {
-    pub(super) core: Core<Z>,
+    pub(super) core: QueueCore<Z>,
     pub(super) receipt: Receipt<Z>,
     pub(super) prefetch: usize,
     /// What is left of the last list.
@@ -70,7 +70,7 @@ pub struct Consumer<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> Consumer<Z> {
-    pub(crate) fn new(core: Core<Z>, Prefetch(prefetch): Prefetch) -> Result<Self, Error> {
+    pub(crate) fn new(core: QueueCore<Z>, Prefetch(prefetch): Prefetch) -> Result<Self, Error> {
         at_least_one(prefetch)?;
         Ok(Consumer {
             receipt: core.receipt(),
@@ -125,7 +125,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
             if let Some(item) = self.hand.pop_front() {
                 return Ok(item);
             }
-            self.gather(self.prefetch, Patience::Waits).await?;
+            self.gather(self.prefetch, IfEmpty::Waits).await?;
         }
     }
 
@@ -143,7 +143,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         at_least_one(count)?;
         self.is_for(Delivery::AtMostOnce)?;
         while self.hand.is_empty() {
-            self.gather(count, Patience::Waits).await?;
+            self.gather(count, IfEmpty::Waits).await?;
         }
         Ok(self.hand.drain(..count.min(self.hand.len())).collect())
     }
@@ -189,7 +189,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
             if let Some(claim) = self.claims.pop_front() {
                 return Ok(claim);
             }
-            self.gather(self.prefetch, Patience::Waits).await?;
+            self.gather(self.prefetch, IfEmpty::Waits).await?;
         }
     }
 
@@ -208,7 +208,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         self.is_for(Delivery::AtLeastOnce)?;
         self.lose_old_claims()?;
         while self.claims.is_empty() {
-            self.gather(count, Patience::Waits).await?;
+            self.gather(count, IfEmpty::Waits).await?;
         }
         Ok(self.claims.drain(..count.min(self.claims.len())).collect())
     }
@@ -264,7 +264,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         let before = zk.status();
         if before.is_connected()
             && let Either::Left(result) =
-                first(bounded(self.gather(self.prefetch, Patience::GivesUp)), zk.changed(before)).await
+                first(bounded(self.gather(self.prefetch, IfEmpty::GivesUp)), zk.changed(before)).await
         {
             return result;
         }

@@ -3,14 +3,14 @@
 use super::claimed::Claimed;
 use super::consumer::{Consumer, Item};
 use super::{Delivery, Idle, Order};
-use crate::parts::contenders::Place;
-use crate::parts::receipt::Fate;
+use crate::parts::contenders::OwnContender;
+use crate::parts::receipt::WriteOutcome;
 use crate::parts::retry::{again, connected};
 use crate::zk::{CreateMode, Data, Duty, Error, Listing, Op, ZooKeeper};
 
 /// What becomes of a call that finds nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Patience {
+pub(super) enum IfEmpty {
     Waits,
     GivesUp,
 }
@@ -35,7 +35,7 @@ const PATIENT_REFUSALS: u32 = 3;
 
 impl<Z: ZooKeeper> Consumer<Z> {
     /// Steps 2 to 6, until there is something in hand.
-    pub(super) async fn gather(&mut self, count: usize, patience: Patience) -> Result<(), Error> {
+    pub(super) async fn gather(&mut self, count: usize, if_empty: IfEmpty) -> Result<(), Error> {
         self.stand().await?;
         if self.recover().await? {
             return Ok(());
@@ -44,19 +44,19 @@ impl<Z: ZooKeeper> Consumer<Z> {
             // A call's own list.
             self.known.clear();
         }
-        let mut place = None;
+        let mut contender = None;
         let mut refusals = 0;
         loop {
             if self.known.is_empty() {
                 self.list().await?;
             }
             if self.known.is_empty() {
-                if patience == Patience::GivesUp {
+                if if_empty == IfEmpty::GivesUp {
                     return Ok(());
                 }
-                self.idle(&mut place).await?;
-            } else if refusals >= PATIENT_REFUSALS && patience == Patience::Waits {
-                self.stand_in_line(&mut place).await?;
+                self.idle(&mut contender).await?;
+            } else if refusals >= PATIENT_REFUSALS && if_empty == IfEmpty::Waits {
+                self.stand_in_line(&mut contender).await?;
                 refusals = 0;
                 continue;
             }
@@ -65,8 +65,8 @@ impl<Z: ZooKeeper> Consumer<Z> {
                 continue;
             }
             let tried = match self.layout().delivery {
-                Delivery::AtMostOnce => self.take_them(read, &mut place).await?,
-                Delivery::AtLeastOnce => self.claim_them(read, &mut place).await?,
+                Delivery::AtMostOnce => self.take_them(read, &mut contender).await?,
+                Delivery::AtLeastOnce => self.claim_them(read, &mut contender).await?,
             };
             match tried {
                 Tried::Got => return Ok(()),
@@ -98,7 +98,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         }
         let fate = self.receipt.settled().await?;
         let items = std::mem::take(&mut self.under_way);
-        if fate == Some(Fate::Applied) {
+        if fate == Some(WriteOutcome::Applied) {
             self.hand.extend(items);
         }
         Ok(!self.hand.is_empty())
@@ -196,7 +196,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         names: &[String],
         each: usize,
         ops: Vec<Op>,
-        place: &mut Option<Place>,
+        contender: &mut Option<OwnContender>,
     ) -> Result<Tried, Error> {
         let guard = self.guard();
         let before = guard.len();
@@ -204,13 +204,17 @@ impl<Z: ZooKeeper> Consumer<Z> {
         let own = all.len();
         loop {
             all.truncate(own);
-            all.extend(place.as_ref().map(|place| Op::Delete { path: place.path.clone(), version: None }));
+            all.extend(
+                contender
+                    .as_ref()
+                    .map(|contender| Op::Delete { path: contender.path.clone(), version: None }),
+            );
             let written = self.receipt.write_under(&self.stood, &all).await;
             let (index, cause) = match written {
                 Ok(false) => return Ok(Tried::Stale),
                 Ok(true) => {
-                    if let Some(place) = place.take() {
-                        place.armed.done();
+                    if let Some(contender) = contender.take() {
+                        contender.armed.done();
                     }
                     for name in names {
                         self.strike(name);
@@ -224,8 +228,8 @@ impl<Z: ZooKeeper> Consumer<Z> {
                 Error::BadVersion | Error::NoNode if index < before => return Ok(Tried::Stale),
                 // A stranger has taken our place: go without it.
                 Error::NoNode if index >= own => {
-                    if let Some(place) = place.take() {
-                        place.armed.done();
+                    if let Some(contender) = contender.take() {
+                        contender.armed.done();
                     }
                 }
                 // The directory of the claims is missing.
@@ -242,7 +246,11 @@ impl<Z: ZooKeeper> Consumer<Z> {
     }
 
     /// Step 4, for good.
-    async fn take_them(&mut self, read: Vec<Read>, place: &mut Option<Place>) -> Result<Tried, Error> {
+    async fn take_them(
+        &mut self,
+        read: Vec<Read>,
+        contender: &mut Option<OwnContender>,
+    ) -> Result<Tried, Error> {
         let names: Vec<String> = read.iter().map(|read| read.name.clone()).collect();
         let delete = |name: &String| Op::Delete { path: self.layout().item(name), version: None };
         let ops: Vec<Op> = names.iter().map(delete).collect();
@@ -250,7 +258,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
             .into_iter()
             .map(|Read { data, .. }| Item { data: data.data, czxid: data.stat.czxid })
             .collect();
-        let tried = self.attempt(&names, 1, ops, place).await;
+        let tried = self.attempt(&names, 1, ops, contender).await;
         match tried {
             Ok(Tried::Got) => self.hand.extend(self.under_way.drain(..)),
             // Not applied, or nobody will ever know.
@@ -260,7 +268,11 @@ impl<Z: ZooKeeper> Consumer<Z> {
     }
 
     /// Step 4, until further notice.
-    async fn claim_them(&mut self, read: Vec<Read>, place: &mut Option<Place>) -> Result<Tried, Error> {
+    async fn claim_them(
+        &mut self,
+        read: Vec<Read>,
+        contender: &mut Option<OwnContender>,
+    ) -> Result<Tried, Error> {
         let guid = self.core.zk.guid().to_string().into_bytes();
         let connection = self.core.zk.status().connection;
         let mut names = Vec::with_capacity(read.len());
@@ -295,7 +307,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
             });
             names.push(name);
         }
-        let tried = self.attempt(&names, 2, ops, place).await;
+        let tried = self.attempt(&names, 2, ops, contender).await;
         match &tried {
             Ok(Tried::Got) => {
                 self.claims.extend(claims);

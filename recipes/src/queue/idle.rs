@@ -3,7 +3,7 @@
 use super::consumer::Consumer;
 use super::gather::names_of;
 use crate::observe;
-use crate::parts::contenders::Place;
+use crate::parts::contenders::OwnContender;
 use crate::parts::naming::Role;
 use crate::parts::retry::{again, connected};
 use crate::parts::select::first;
@@ -15,8 +15,8 @@ const EVERYBODY: fn(Role) -> bool = |_| true;
 
 impl<Z: ZooKeeper> Consumer<Z> {
     /// Waits until there is something to take: then it is known.
-    pub(super) async fn idle(&mut self, place: &mut Option<Place>) -> Result<(), Error> {
-        self.stand_in_line(place).await?;
+    pub(super) async fn idle(&mut self, contender: &mut Option<OwnContender>) -> Result<(), Error> {
+        self.stand_in_line(contender).await?;
         while self.known.is_empty() {
             self.watch().await?;
         }
@@ -24,10 +24,10 @@ impl<Z: ZooKeeper> Consumer<Z> {
     }
 
     /// Waits until it is the first of the idle consumers; in [`Idle::Textbook`](super::Idle::Textbook) all are.
-    pub(super) async fn stand_in_line(&mut self, place: &mut Option<Place>) -> Result<(), Error> {
-        let line = self.layout().line();
-        while self.is_herd_free() && place.is_none() {
-            let (own, look) = match line.join(&self.core.zk, TAKER, &[]).await {
+    pub(super) async fn stand_in_line(&mut self, contender: &mut Option<OwnContender>) -> Result<(), Error> {
+        let contenders = self.layout().contenders();
+        while self.is_herd_free() && contender.is_none() {
+            let (own, look) = match contenders.join(&self.core.zk, TAKER, &[]).await {
                 Ok(joined) => joined,
                 Err(Error::NoNode) => {
                     self.core.make().await?;
@@ -35,11 +35,11 @@ impl<Z: ZooKeeper> Consumer<Z> {
                 }
                 Err(e) => return Err(e),
             };
-            match line.turn(&self.core.zk, &own, look, EVERYBODY).await {
+            match contenders.wait_turn(&self.core.zk, &own, look, EVERYBODY).await {
                 Ok(()) => {
                     // What was known is old by now.
                     self.known.clear();
-                    *place = Some(own);
+                    *contender = Some(own);
                 }
                 // A stranger has taken our place: stand in line again.
                 Err(Error::Removed(_)) => own.armed.done(),

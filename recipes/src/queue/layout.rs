@@ -9,7 +9,7 @@
 //! ```
 
 use super::{Delivery, Order};
-use crate::parts::contenders::Line;
+use crate::parts::contenders::Contenders;
 use crate::parts::naming::{Marks, number};
 use crate::parts::parents::{Parents, is_at_top};
 use crate::parts::retry::{again, connected};
@@ -23,7 +23,7 @@ const ITEM: &str = "queue-";
 
 /// Where an item stands: smaller goes first. Numbers are compared as numbers; negative ones, which old servers give when
 /// the counter has gone round, come behind the others.
-pub(super) type Rank = (u16, u32);
+pub(super) type ItemRank = (u16, u32);
 
 /// Where a queue lives, and how it is set up.
 #[derive(Clone, Debug)]
@@ -57,8 +57,8 @@ impl Layout {
     }
 
     /// The line of idle consumers. Its directory is made here and not there, since the queue above it has data.
-    pub(super) fn line(&self) -> Line {
-        Line { directory: self.takers(), marks: TAKERS, parents: Parents::MustExist }
+    pub(super) fn contenders(&self) -> Contenders {
+        Contenders { directory: self.takers(), marks: TAKERS, parents: Parents::MustExist }
     }
 
     /// The path of an item up to its number. The width is fixed and a dash stands behind it: else `5` would sort behind
@@ -71,7 +71,7 @@ impl Layout {
     }
 
     /// Where an item stands; `None` for every other child.
-    pub(super) fn rank(&self, name: &str) -> Option<Rank> {
+    pub(super) fn rank(&self, name: &str) -> Option<ItemRank> {
         let rest = name.strip_prefix(ITEM)?;
         let (priority, digits) = match self.order {
             None => (0, rest),
@@ -85,7 +85,7 @@ impl Layout {
     }
 
     /// The items among some names, in their order.
-    fn ranked(&self, mut names: Vec<String>) -> impl Iterator<Item = (Rank, String)> + use<> {
+    fn ranked(&self, mut names: Vec<String>) -> impl Iterator<Item = (ItemRank, String)> + use<> {
         let mut order = Vec::with_capacity(names.len());
         let place = |(index, name): (usize, &String)| Some((self.rank(name)?, index));
         order.extend(names.iter().enumerate().filter_map(place));
@@ -101,7 +101,7 @@ impl Layout {
         let mut claimed = self.ranked(claimed).peekable();
         let mut taken = Vec::new();
         // Both are in the same order.
-        let is_free = |item: (Rank, String)| {
+        let is_free = |item: (ItemRank, String)| {
             while claimed.next_if(|claim| *claim < item).is_some() {}
             if claimed.peek() != Some(&item) {
                 return Some(item.1);

@@ -1,7 +1,7 @@
 //! Step 1: putting.
 
 use super::layout::Layout;
-use super::{Core, OP_OVERHEAD_BYTES, Order, RECIPE};
+use super::{OP_OVERHEAD_BYTES, Order, QueueCore, RECIPE};
 use crate::observe::operation;
 use crate::parts::receipt::Receipt;
 use crate::zk::{CreateMode, Error, Op, ZooKeeper};
@@ -24,12 +24,12 @@ pub(crate) type Urgency = u16;
 ///
 /// A put that was under way has an unknown outcome; what was acknowledged stays.
 pub struct Producer<Z: ZooKeeper> {
-    core: Core<Z>,
+    core: QueueCore<Z>,
     receipt: Receipt<Z>,
 }
 
 impl<Z: ZooKeeper> Producer<Z> {
-    pub(crate) fn new(core: Core<Z>) -> Self {
+    pub(crate) fn new(core: QueueCore<Z>) -> Self {
         Producer { receipt: core.receipt(), core }
     }
 
@@ -95,7 +95,7 @@ fn counts_puts(layout: &Layout) -> bool {
 }
 
 /// Whether the items fit into one request: to put them, and each of them to hand it out.
-fn validate<Z: ZooKeeper>(core: &Core<Z>, items: &[&[u8]]) -> Result<(), Error> {
+fn validate<Z: ZooKeeper>(core: &QueueCore<Z>, items: &[&[u8]]) -> Result<(), Error> {
     if items.is_empty() {
         return Err(Error::BadInput("there is nothing to put".into()));
     }

@@ -1,7 +1,7 @@
 //! A coordinator's part: follow the tally, decide, and be told when a site dies.
 
 use super::learned::Learned;
-use super::record::Record;
+use super::record::TransactionRecord;
 
 use super::{Decision, Form, RECIPE, Vote};
 use crate::observe::{self, operation};
@@ -23,7 +23,7 @@ use std::time::Duration;
 /// [`Form::Coordinator`] and [`Form::SiteEphemerals`] it decides nothing meanwhile, as if nobody had asked.
 #[derive(Debug)]
 pub struct Coordinator<Z: ZooKeeper> {
-    record: Record<Z>,
+    record: TransactionRecord<Z>,
     learned: Learned<Z>,
 }
 
@@ -43,7 +43,7 @@ enum News {
 }
 
 impl<Z: ZooKeeper> Coordinator<Z> {
-    pub(super) fn new(record: Record<Z>) -> Self {
+    pub(super) fn new(record: TransactionRecord<Z>) -> Self {
         Coordinator { record, learned: Learned::new(None, None) }
     }
 
@@ -79,7 +79,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     /// [`Error::NoTransaction`]: all sites have finished, and the record went with the last.
     /// [`is_mismatch`](Error::is_mismatch): somebody has taken a part of it away. [`is_denied`](Error::is_denied).
     pub async fn decision(&self) -> Result<Decision, Error> {
-        let Record { zk, path, .. } = &self.record;
+        let TransactionRecord { zk, path, .. } = &self.record;
         operation!(zk, RECIPE, "decision", path).telling(self.deciding()).await
     }
 
@@ -111,7 +111,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
         &self,
         limit: Duration,
     ) -> impl Future<Output = Result<Decision, Error>> + Send + '_ {
-        let Record { zk, path, .. } = &self.record;
+        let TransactionRecord { zk, path, .. } = &self.record;
         let limit = zk.sleep_until(zk.now() + limit);
         operation!(zk, RECIPE, "decision", path).telling(async move {
             match first(self.deciding(), limit).await {
@@ -137,12 +137,12 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     /// As [`decision`](Self::decision), but that it is gone already is no error. [`Error::NotEmpty`]: somebody has put znodes
     /// below those of the transaction.
     pub async fn forget(self) -> Result<(), Error> {
-        let Record { zk, path, .. } = &self.record;
+        let TransactionRecord { zk, path, .. } = &self.record;
         operation!(zk, RECIPE, "forget", path).of(self.remove()).await
     }
 
     async fn remove(&self) -> Result<(), Error> {
-        let Record { zk, .. } = &self.record;
+        let TransactionRecord { zk, .. } = &self.record;
         match self.record.terminate().await {
             Ok(_) => {}
             Err(Error::NoTransaction(_)) => return Ok(()),
@@ -166,14 +166,14 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                 Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => {}
                 Err(Error::Multi { index, cause })
                     if *cause == Error::NotEmpty && self.may_have_grown(&all, index) => {}
-                Err(e) => return Err(super::told(e)),
+                Err(e) => return Err(super::without_index(e)),
             }
         }
     }
 
     /// The transaction's znodes, each behind those below it; `None` if there is none any more.
     async fn all(&self) -> Result<Option<Vec<String>>, Error> {
-        let Record { zk, path, .. } = &self.record;
+        let TransactionRecord { zk, path, .. } = &self.record;
         let list = zk.children(path);
         let alive = zk.get_many(&self.record.all_alive());
         let names = match list.await {
@@ -192,7 +192,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
 
     /// Whether what has come below one of those znodes may be of this recipe.
     fn may_have_grown(&self, all: &[String], index: usize) -> bool {
-        let Record { path, sites, .. } = &self.record;
+        let TransactionRecord { path, sites, .. } = &self.record;
         let site = sites.iter().find(|site| self.record.site(site) == all[index]);
         let is_new = |site: &String| !all.contains(&self.record.alive(site));
         all[index] == *path || self.record.form == Form::SiteEphemerals && site.is_some_and(is_new)
@@ -304,7 +304,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
         &self,
         lives: &[Life<Z::Watch>],
     ) -> Vec<(usize, impl Future<Output = Result<(Option<Stat>, Z::Watch), Error>> + Send + use<Z>)> {
-        let Record { zk, sites, .. } = &self.record;
+        let TransactionRecord { zk, sites, .. } = &self.record;
         let unknown = lives.iter().enumerate().filter(|(_, life)| !life.has_voted && life.watch.is_none());
         unknown.map(|(site, _)| (site, zk.exists_watch(&self.record.alive(&sites[site])))).collect()
     }

@@ -1,7 +1,7 @@
 //! What a participant knows of the decision: it waits for the record, and obeys it.
 
 use super::Decision;
-use super::record::{Decided, Record};
+use super::record::{Decided, TransactionRecord};
 use crate::observe;
 use crate::parts::select::first;
 use crate::zk::{Error, ZooKeeper};
@@ -46,7 +46,7 @@ impl<Z: ZooKeeper> Learned<Z> {
     }
 
     /// Step 6: waits for the decision, however long that takes.
-    pub(super) async fn wait(&self, record: &Record<Z>) -> Result<Decision, Error> {
+    pub(super) async fn wait(&self, record: &TransactionRecord<Z>) -> Result<Decision, Error> {
         loop {
             if let Some(decision) = self.decision() {
                 return Ok(decision);
@@ -75,7 +75,7 @@ impl<Z: ZooKeeper> Learned<Z> {
     /// Steps 6 and 7: waits until a limit, then proposes abort.
     pub(super) async fn wait_until(
         &self,
-        record: &Record<Z>,
+        record: &TransactionRecord<Z>,
         limit: impl Future<Output = ()>,
     ) -> Result<Decision, Error> {
         match first(self.wait(record), limit).await {

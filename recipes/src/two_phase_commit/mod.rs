@@ -28,7 +28,7 @@ use crate::parts::parents::{Parents, behind};
 use crate::parts::retry::{again, connected, reconnected};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Error, Op, OpResult, ZooKeeper, path};
-use record::{Contents, Record};
+use record::{Contents, TransactionRecord};
 use std::collections::BTreeSet;
 
 /// What an operator reads.
@@ -243,10 +243,10 @@ async fn write<Z: ZooKeeper>(zk: &Z, path: &str, transaction: Transaction) -> Re
                 reconnected(zk, status).await?;
                 find(zk, path, &contents.guid).await.map_err(Error::while_in_doubt)?
             }
-            Err(e) => return Err(told(e)),
+            Err(e) => return Err(without_index(e)),
         };
         let Transaction { sites, form, .. } = contents.transaction;
-        let record = Record { zk: zk.clone(), path: path.to_owned(), czxid, sites, form };
+        let record = TransactionRecord { zk: zk.clone(), path: path.to_owned(), czxid, sites, form };
         return Ok(Coordinator::new(record));
     }
 }
@@ -329,7 +329,7 @@ async fn find<Z: ZooKeeper>(zk: &Z, path: &str, guid: &str) -> Result<i64, Error
 }
 
 /// An error of a transaction of ours, without the number of the operation: that means nothing to the caller.
-fn told(error: Error) -> Error {
+fn without_index(error: Error) -> Error {
     match error {
         Error::Multi { cause, .. } => *cause,
         error => error,

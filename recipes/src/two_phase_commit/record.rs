@@ -1,6 +1,6 @@
 //! What stands in ZooKeeper for a transaction: how it is written, read, decided and looked up.
 
-use super::{Decision, Form, Transaction, Vote, told};
+use super::{Decision, Form, Transaction, Vote, without_index};
 use crate::parts::retry::{again, connected};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, Listing, Op, Stat, ZooKeeper, path};
@@ -118,7 +118,7 @@ pub(super) fn tally_path(transaction: &str) -> String {
 
 /// One transaction, as a handle knows it.
 #[derive(Clone, Debug)]
-pub(super) struct Record<Z> {
+pub(super) struct TransactionRecord<Z> {
     pub zk: Z,
     pub path: String,
     /// Which incarnation of the path it is.
@@ -128,8 +128,8 @@ pub(super) struct Record<Z> {
 }
 
 /// What a first look found.
-pub(super) struct Found<Z: ZooKeeper> {
-    pub record: Record<Z>,
+pub(super) struct FirstRead<Z: ZooKeeper> {
+    pub record: TransactionRecord<Z>,
     pub payload: Vec<u8>,
     /// The znodes that were asked for besides.
     pub others: Vec<Option<Data>>,
@@ -154,7 +154,7 @@ pub(super) async fn read<Z: ZooKeeper>(
     path: &str,
     others: &[String],
     watches: bool,
-) -> Result<Found<Z>, Error> {
+) -> Result<FirstRead<Z>, Error> {
     let all: Vec<String> = std::iter::once(path.to_owned()).chain(others.iter().cloned()).collect();
     let mut settles = false;
     loop {
@@ -190,12 +190,12 @@ pub(super) async fn read<Z: ZooKeeper>(
                     .ok_or_else(|| Error::Mismatch(format!("{path} is no transaction")))?;
                 let Transaction { sites, payload, form } = contents.transaction;
                 let czxid = data.stat.czxid;
-                let record = Record { zk: zk.clone(), path: path.to_owned(), czxid, sites, form };
+                let record = TransactionRecord { zk: zk.clone(), path: path.to_owned(), czxid, sites, form };
                 let watch = match watched {
                     Some((list, watch)) => (!record.is_decided(&list)?).then_some(watch),
                     None => None,
                 };
-                return Ok(Found { record, payload, others: found.collect(), watch });
+                return Ok(FirstRead { record, payload, others: found.collect(), watch });
             }
             // The server may be behind what we were told: once more, behind a write.
             None if !settles => settles = true,
@@ -204,7 +204,7 @@ pub(super) async fn read<Z: ZooKeeper>(
     }
 }
 
-impl<Z: ZooKeeper> Record<Z> {
+impl<Z: ZooKeeper> TransactionRecord<Z> {
     pub(super) fn site(&self, site: &str) -> String {
         site_path(&self.path, site)
     }
@@ -367,7 +367,7 @@ impl<Z: ZooKeeper> Record<Z> {
                     Error::BadVersion => return Ok(None),
                     cause => return Err(cause),
                 },
-                Err(e) => return Err(told(e)),
+                Err(e) => return Err(without_index(e)),
             }
         }
     }

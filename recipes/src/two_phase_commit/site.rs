@@ -1,9 +1,9 @@
 //! A site's part: open, vote, learn, finish.
 
 use super::learned::Learned;
-use super::record::{self, Record};
+use super::record::{self, TransactionRecord};
 use super::votes::Votes;
-use super::{Decision, Form, RECIPE, Vote, told};
+use super::{Decision, Form, RECIPE, Vote, without_index};
 use crate::observe::operation;
 use crate::parts::retry::{again, connected};
 use crate::parts::select::first;
@@ -32,7 +32,7 @@ pub struct Site<Z: ZooKeeper> {
 
 /// What a site keeps from opening to finishing.
 struct Voter<Z: ZooKeeper> {
-    record: Record<Z>,
+    record: TransactionRecord<Z>,
     site: String,
     learned: Learned<Z>,
     /// With [`Form::SiteEphemerals`]: takes the site's ephemeral away.
@@ -139,7 +139,7 @@ impl<Z: ZooKeeper> Site<Z> {
                         Err(e) => again(zk, status, e).await?,
                     }
                 }
-                Err(e) => return Err(told(e)),
+                Err(e) => return Err(without_index(e)),
             }
         }
         self.voter.alive = armed;
@@ -233,7 +233,7 @@ impl<Z: ZooKeeper> Site<Z> {
                 Err(Error::Multi { cause, .. }) if *cause == Error::BadVersion => {
                     return Err(Error::Mismatch(format!("the tally of {} is not ours", record.path)));
                 }
-                Err(e) => return Err(told(e)),
+                Err(e) => return Err(without_index(e)),
             }
         }
     }
@@ -333,7 +333,7 @@ impl<Z: ZooKeeper> Voted<Z> {
     /// [`is_mismatch`](Error::is_mismatch): somebody has taken the transaction, or a part of it, away: nothing is decided on
     /// it. [`is_denied`](Error::is_denied).
     pub async fn decision(&self) -> Result<Decision, Error> {
-        let Record { zk, path, .. } = &self.voter.record;
+        let TransactionRecord { zk, path, .. } = &self.voter.record;
         let learning = self.voter.learned.wait(&self.voter.record);
         operation!(zk, RECIPE, "decision", path).telling(learning).await
     }
@@ -412,7 +412,7 @@ impl<Z: ZooKeeper> Voted<Z> {
             return Err(Error::BadInput("a site that does not know the decision cannot finish".into()));
         }
         let Voter { record, site, .. } = &self.voter;
-        let Record { zk, path, .. } = record;
+        let TransactionRecord { zk, path, .. } = record;
         let delete = |path| Op::Delete { path, version: None };
         let rest = [record.decision(), record.tally(), path.clone()].map(delete).to_vec();
         // Refused while anybody has not finished.
@@ -438,7 +438,7 @@ impl<Z: ZooKeeper> Voted<Z> {
                     own.remove(index);
                     continue;
                 }
-                Err(e) => Err(told(e)),
+                Err(e) => Err(without_index(e)),
             };
             let removed = match left {
                 // Decision and tally: nobody else is left.
@@ -451,7 +451,7 @@ impl<Z: ZooKeeper> Voted<Z> {
                     is_again |= e.is_outcome_unknown();
                     again(zk, status, e).await?;
                 }
-                Err(e) if e.says_nothing_of_the_tree() => return Err(told(e)),
+                Err(e) if e.says_nothing_of_the_tree() => return Err(without_index(e)),
                 // Somebody else was the last.
                 Ok(_) | Err(Error::Multi { .. }) => break,
                 Err(e) => return Err(e),
@@ -466,7 +466,7 @@ impl<Z: ZooKeeper> Voted<Z> {
 
     /// After a lost reply: whether this transaction is still there. Behind a write, so that the answer is not an old one.
     async fn is_unfinished(&self) -> Result<bool, Error> {
-        let Record { zk, path, czxid, .. } = &self.voter.record;
+        let TransactionRecord { zk, path, czxid, .. } = &self.voter.record;
         loop {
             let status = connected(zk).await?;
             let (settled, stat) = (settle(zk, path), zk.exists(path));

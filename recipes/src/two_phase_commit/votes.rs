@@ -1,7 +1,7 @@
 //! The votes of the others, for a site that wants to see them before the decision: one watch on each that is missing.
 
 use super::Vote;
-use super::record::Record;
+use super::record::TransactionRecord;
 use crate::observe;
 use crate::parts::retry::{again, connected};
 use crate::zk::{Error, ZooKeeper};
@@ -38,7 +38,11 @@ impl<Z: ZooKeeper> Votes<Z> {
     }
 
     /// The next vote of another site that was not told; `None` when all are.
-    pub(super) async fn next(&self, record: &Record<Z>, own: &str) -> Result<Option<(String, Vote)>, Error> {
+    pub(super) async fn next(
+        &self,
+        record: &TransactionRecord<Z>,
+        own: &str,
+    ) -> Result<Option<(String, Vote)>, Error> {
         {
             let mut known = self.known();
             if known.is_empty() {
@@ -55,8 +59,8 @@ impl<Z: ZooKeeper> Votes<Z> {
                     continue;
                 }
             }
-            if let Some(told) = self.tell(record) {
-                return Ok(Some(told));
+            if let Some(without_index) = self.tell(record) {
+                return Ok(Some(without_index));
             }
             let missing = self.missing();
             if missing.is_empty() {
@@ -74,7 +78,7 @@ impl<Z: ZooKeeper> Votes<Z> {
     }
 
     /// Asks for everything that is not known: what has changed in one request, the rest with a watch each, in one flight.
-    async fn ask(&self, record: &Record<Z>) -> Result<(), Error> {
+    async fn ask(&self, record: &TransactionRecord<Z>) -> Result<(), Error> {
         let asked = |is: fn(&Known<Z::Watch>) -> bool| -> Vec<usize> {
             self.known().iter().enumerate().filter(|(_, known)| is(known)).map(|(at, _)| at).collect()
         };
@@ -114,7 +118,7 @@ impl<Z: ZooKeeper> Votes<Z> {
         }
     }
 
-    fn tell(&self, record: &Record<Z>) -> Option<(String, Vote)> {
+    fn tell(&self, record: &TransactionRecord<Z>) -> Option<(String, Vote)> {
         let mut known = self.known();
         let cast = known.iter().enumerate().find_map(|(at, known)| match known {
             Known::Cast(vote) => Some((at, *vote)),

@@ -8,15 +8,15 @@
 //!
 //! Where the owner can be asked to go, the delete carries the version of the data, so that no word goes under with it.
 
-use super::{Hold, LostReason, TARGET};
+use super::{LostReason, TARGET, Tenure};
 use crate::observe::operation;
 use crate::parts::contenders::is_good;
 use crate::parts::naming::{Marks, READ};
-use crate::parts::owned_node::Own;
+use crate::parts::owned_node::OwnedNode;
 use crate::parts::retry::{again, connected};
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, ZooKeeper, path};
 
-impl<Z: ZooKeeper> Hold<Z> {
+impl<Z: ZooKeeper> Tenure<Z> {
     /// Makes a writer's hold a reader's, or says why not: then it stands as it stood.
     pub(crate) async fn downgrade(self, marks: Marks) -> Result<Self, (Self, Error)> {
         let operation = operation!(target: TARGET, &self.zk, self.recipe, "downgrade", self.path());
@@ -26,7 +26,7 @@ impl<Z: ZooKeeper> Hold<Z> {
         }
     }
 
-    async fn take_its_place(&self, marks: Marks) -> Result<(Own<Z>, Armed), Error> {
+    async fn take_its_place(&self, marks: Marks) -> Result<(OwnedNode<Z>, Armed), Error> {
         let (directory, name) = path::split(self.path());
         let Some(number) = marks.number(name).filter(|number| is_good(*number)) else {
             // Among worn numbers the place in line is the czxid's, and nobody can take that over (ZOOKEEPER-4372).
@@ -71,7 +71,7 @@ impl<Z: ZooKeeper> Hold<Z> {
         };
         match took {
             Ok(()) => {
-                let own = Own::new(zk, path, None, self.own.word());
+                let own = OwnedNode::new(zk, path, None, self.own.word());
                 if own.word().is_some() {
                     own.watch_now();
                 }

@@ -9,9 +9,9 @@
 //! replaces it.
 
 use super::RECIPE;
-use super::record::Record;
+use super::acknowledgement::Acknowledgement;
 use crate::observe::{self, operation};
-use crate::parts::contenders::{Contender, Line};
+use crate::parts::contenders::{Contender, Contenders};
 use crate::parts::retry::{again, connected};
 use crate::zk::{Error, ZooKeeper};
 
@@ -51,7 +51,7 @@ impl Leader {
 #[must_use = "nothing is followed unless `next` is awaited"]
 pub struct Leadership<Z: ZooKeeper> {
     zk: Z,
-    line: Line,
+    contenders: Contenders,
     record: String,
     /// Armed by the look before; fires when there may be news.
     watch: Option<Z::Watch>,
@@ -59,8 +59,8 @@ pub struct Leadership<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> Leadership<Z> {
-    pub(super) fn new(zk: &Z, line: Line, record: String) -> Self {
-        Leadership { zk: zk.clone(), line, record, watch: None, told: None }
+    pub(super) fn new(zk: &Z, contenders: Contenders, record: String) -> Self {
+        Leadership { zk: zk.clone(), contenders, record, watch: None, told: None }
     }
 
     /// The next news: at the first call, who leads now; later, whoever leads instead.
@@ -90,7 +90,7 @@ impl<Z: ZooKeeper> Leadership<Z> {
                 fired?;
             }
             let status = connected(&self.zk).await?;
-            let looked = match look(&self.zk, &self.line, &self.record).await {
+            let looked = match look(&self.zk, &self.contenders, &self.record).await {
                 Ok(looked) => looked,
                 Err(e) => {
                     again(&self.zk, status, e).await?;
@@ -108,11 +108,15 @@ impl<Z: ZooKeeper> Leadership<Z> {
 }
 
 /// Steps 1 and 2, once. `None`: look again.
-async fn look<Z: ZooKeeper>(zk: &Z, line: &Line, record: &str) -> Result<Option<(Leader, Z::Watch)>, Error> {
+async fn look<Z: ZooKeeper>(
+    zk: &Z,
+    contenders: &Contenders,
+    record: &str,
+) -> Result<Option<(Leader, Z::Watch)>, Error> {
     let reading = zk.get_watch(record);
-    let listing = zk.children(&line.directory);
+    let listing = zk.children(&contenders.directory);
     let reading = match reading.await {
-        Ok((found, watch)) => Some((Record::read(&found.data), watch)),
+        Ok((found, watch)) => Some((Acknowledgement::read(&found.data), watch)),
         Err(Error::NoNode) => None,
         Err(e) => return Err(e),
     };
@@ -121,9 +125,9 @@ async fn look<Z: ZooKeeper>(zk: &Z, line: &Line, record: &str) -> Result<Option<
         Err(Error::NoNode) => Vec::new(),
         Err(e) => return Err(e),
     };
-    let order = line.in_order(zk, &names).await?;
+    let order = contenders.in_order(zk, &names).await?;
     let first = order.first().map(|(_, index)| names[*index].as_str());
-    let unacknowledged = || Leader::Unacknowledged { candidates: line.those(&names, &order) };
+    let unacknowledged = || Leader::Unacknowledged { candidates: contenders.contenders_at(&names, &order) };
     let Some((said, watch)) = reading else {
         let (found, watch) = zk.exists_watch(record).await?;
         // It has come in between: what it says is read at the next look.
