@@ -32,6 +32,7 @@ mod open;
 mod roster;
 
 use crate::observe::operation;
+use crate::parts::guard::guard_methods;
 use crate::parts::parents::Parents;
 use crate::parts::select::within;
 use crate::parts::tenure::{HoldState, LostReason, Stop, Tenure};
@@ -281,6 +282,8 @@ impl<Z: ZooKeeper> std::fmt::Debug for Inside<Z> {
     }
 }
 
+guard_methods!(held Inside, tenure, "place");
+
 impl<Z: ZooKeeper> Inside<Z> {
     /// Which round it is, counted from 0. It begins anew when the barrier was left unused for so long that the ensemble
     /// took it away.
@@ -291,34 +294,6 @@ impl<Z: ZooKeeper> Inside<Z> {
     /// With whom it opened, ourselves included, in the order of names: ids, or a guid for each that has none.
     pub fn roster(&self) -> Vec<&str> {
         self.roster.ids()
-    }
-
-    /// The znode that stands for this place.
-    pub fn path(&self) -> &str {
-        self.tenure.path()
-    }
-
-    /// Whether the place is still ours. Local and cheap. Once lost, the others may leave without us.
-    pub fn state(&self) -> HoldState {
-        self.tenure.state()
-    }
-
-    /// Resolves when we must stop: the connection is lost, the session is over, or somebody else deleted our znode.
-    ///
-    /// # Cancellation
-    ///
-    /// May be dropped and called again at any time.
-    pub async fn lost(&self) -> Stop {
-        self.tenure.lost().await
-    }
-
-    /// After [`Stop::Suspect`]: resolves when the place is known to be ours still.
-    ///
-    /// # Errors
-    ///
-    /// The reason, when it is lost.
-    pub async fn resumed(&self) -> Result<(), LostReason> {
-        self.tenure.resumed().await
     }
 
     /// Leaves, and waits until nobody of the roster is left.

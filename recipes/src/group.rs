@@ -10,6 +10,7 @@
 use crate::names::znode;
 use crate::observe::{self, operation};
 use crate::parts::claim::{ClaimRules, ClaimedName, Claims, claim};
+use crate::parts::guard::guard_methods;
 use crate::parts::parents::Parents;
 use crate::parts::retry::{again, connected};
 use crate::parts::select::{first, within};
@@ -201,67 +202,12 @@ pub struct Membership<Z: ZooKeeper> {
     claimed: ClaimedName<Z>,
 }
 
+guard_methods!(claim Membership, "membership");
+
 impl<Z: ZooKeeper> Membership<Z> {
     /// Under which id.
     pub fn id(&self) -> &str {
         path::split(self.claimed.path()).1
-    }
-
-    /// The znode that stands for the member.
-    pub fn path(&self) -> &str {
-        self.claimed.path()
-    }
-
-    /// The transaction by which it joined.
-    pub fn czxid(&self) -> i64 {
-        self.claimed.czxid()
-    }
-
-    /// Whether it is still a member. Local and cheap.
-    pub fn state(&self) -> HoldState {
-        self.claimed.state()
-    }
-
-    /// Resolves when it is no longer a member, or may not be, by the policy. The first call arms a watch on the own znode
-    /// (one request), so that a foreign deletion is told.
-    ///
-    /// # Cancellation
-    ///
-    /// May be dropped and called again at any time.
-    pub async fn lost(&self) -> Stop {
-        self.claimed.lost().await
-    }
-
-    /// After [`Stop::Suspect`]: resolves when it is known to be a member still.
-    ///
-    /// # Errors
-    ///
-    /// The reason, when it is lost.
-    pub async fn resumed(&self) -> Result<(), LostReason> {
-        self.claimed.resumed().await
-    }
-
-    /// Drives `work`, and drops it when the membership is lost, or may be.
-    ///
-    /// # Errors
-    ///
-    /// Why it had to stop.
-    pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
-        self.claimed.run(work)
-    }
-
-    /// Replaces what the member has published.
-    ///
-    /// # Cancellation
-    ///
-    /// After a drop it may or may not be replaced.
-    ///
-    /// # Errors
-    ///
-    /// [`is_removed`](Error::is_removed) when it is no longer a member; [`is_bad_input`](Error::is_bad_input) for data that
-    /// do not fit into a request; [`is_session_over`](Error::is_session_over).
-    pub async fn set(&self, data: &[u8]) -> Result<(), Error> {
-        self.claimed.set(data).await
     }
 
     /// Leaves, and waits until that is certain.

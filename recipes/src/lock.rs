@@ -9,7 +9,8 @@
 //! must stop in time, a token, and a clean end for whoever gives up.
 
 use crate::observe::operation;
-use crate::parts::contenders::{Contender, Contenders};
+use crate::parts::contenders::{Contender, Contenders, deleted};
+use crate::parts::guard::guard_methods;
 use crate::parts::naming::{Naming, Role};
 use crate::parts::parents::Parents;
 use crate::parts::select::within;
@@ -182,16 +183,9 @@ impl<Z: ZooKeeper> Lock<Z> {
     }
 
     fn guard(&self, contender: crate::parts::contenders::OwnContender) -> Result<LockGuard<Z>, Error> {
-        let grant = Grant {
-            recipe: RECIPE,
-            path: contender.path,
-            czxid: contender.czxid,
-            token: contender.czxid,
-            data: self.options.data.clone(),
-            armed: contender.armed,
-            on_suspect: self.options.on_suspect,
-            margin: margin_in(&self.zk, self.options.margin)?,
-        };
+        let (data, on_suspect) = (self.options.data.clone(), self.options.on_suspect);
+        let margin = margin_in(&self.zk, self.options.margin)?;
+        let grant = Grant::of_contender(RECIPE, contender, data, on_suspect, margin);
         Ok(LockGuard { tenure: Tenure::new(&self.zk, grant) })
     }
 
@@ -213,11 +207,7 @@ impl<Z: ZooKeeper> Lock<Z> {
     /// As [`contenders`](Self::contenders); after `ConnectionLoss` it may be gone.
     pub async fn evict(&self, contender: &Contender) -> Result<bool, Error> {
         let operation = operation!(&self.zk, RECIPE, "evict", &contender.path);
-        match operation.of(self.zk.delete(&contender.path, None)).await {
-            Ok(()) => Ok(true),
-            Err(Error::NoNode) => Ok(false),
-            Err(e) => Err(e),
-        }
+        deleted(operation.of(self.zk.delete(&contender.path, None)).await)
     }
 }
 
@@ -232,87 +222,11 @@ pub struct LockGuard<Z: ZooKeeper> {
     tenure: Tenure<Z>,
 }
 
-impl<Z: ZooKeeper> LockGuard<Z> {
-    /// The fencing token: the czxid of this hold's znode. It grows with every grant, also when the directory is deleted
-    /// and made again; a store that refuses tokens smaller than the largest it has seen is safe from late writers.
-    pub fn token(&self) -> i64 {
-        self.tenure.token()
-    }
-
-    /// The znode that stands for this hold.
-    pub fn path(&self) -> &str {
-        self.tenure.path()
-    }
-
-    /// How the hold stands now. Local and cheap: ask before every effect that is not fenced.
-    pub fn state(&self) -> HoldState {
-        self.tenure.state()
-    }
-
-    /// Resolves when the holder must stop, by its policy.
-    ///
-    /// The first call arms a watch on the own znode (one request), so that a foreign deletion is told.
-    ///
-    /// # Cancellation
-    ///
-    /// May be dropped and called again at any time.
-    pub async fn lost(&self) -> Stop {
-        self.tenure.lost().await
-    }
-
-    /// After [`Stop::Suspect`]: resolves when the lock is known to be held still.
-    ///
-    /// # Errors
-    ///
-    /// The reason, when it is lost.
-    pub async fn resumed(&self) -> Result<(), LostReason> {
-        self.tenure.resumed().await
-    }
-
-    /// Drives `work`, and drops it when the holder must stop. What it has sent by then stays sent.
-    ///
-    /// # Errors
-    ///
-    /// Why it had to stop.
-    pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
-        self.tenure.run(work)
-    }
-
-    /// Writes in ZooKeeper that are applied only while this hold goes on, in one transaction.
-    ///
-    /// # Errors
-    ///
-    /// [`is_removed`](Error::is_removed) when the hold was over: nothing was applied. [`Error::Multi`] with the index of
-    /// the caller's operation that was refused. [`is_outcome_unknown`](Error::is_outcome_unknown) after a lost reply.
-    pub async fn transact(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
-        self.tenure.transact(ops).await
-    }
-
-    /// As [`transact`](Self::transact), and exactly once: after a lost reply it finds out whether it was applied, and
-    /// applies it if not. The own znode's version is the receipt.
-    ///
-    /// # Errors
-    ///
-    /// As [`transact`](Self::transact); unknown only when the session or the hold ended before that was found out.
-    pub async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
-        self.tenure.transact_once(ops).await
-    }
-
-    /// A check for a transaction of one's own: it holds exactly as long as this hold does.
-    pub fn fence(&self) -> Op {
-        self.tenure.fence()
-    }
-
-    /// Gives the lock back, and waits until that is certain.
-    ///
-    /// # Cancellation
-    ///
-    /// Dropping the future leaves the same delete to the background.
-    ///
-    /// # Errors
-    ///
-    /// Only what nobody expects of one's own znode, such as [`is_denied`](Error::is_denied).
-    pub async fn release(self) -> Result<Released, Error> {
-        self.tenure.release().await
-    }
-}
+guard_methods!(
+    lock LockGuard,
+    "Returns the fencing token: the czxid of the znode that stands for the lock. It grows with every grant, also when the \
+     directory is deleted and made again; a store that refuses a token smaller than the largest it has seen is safe from late \
+     writes."
+);
+guard_methods!(run LockGuard, tenure);
+guard_methods!(once LockGuard);

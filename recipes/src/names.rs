@@ -14,6 +14,7 @@
 use crate::observe::{self, operation};
 use crate::parts::barrier_read;
 use crate::parts::claim::{ClaimRules, ClaimedName, Claims, claim};
+use crate::parts::guard::guard_methods;
 use crate::parts::naming::number;
 use crate::parts::parents::{Parents, behind};
 use crate::parts::retry::{again, connected, reconnected};
@@ -428,64 +429,9 @@ pub struct Registration<Z: ZooKeeper> {
     claimed: ClaimedName<Z>,
 }
 
+guard_methods!(claim Registration, "name");
+
 impl<Z: ZooKeeper> Registration<Z> {
-    /// The znode that bears the name.
-    pub fn path(&self) -> &str {
-        self.claimed.path()
-    }
-
-    /// The transaction that registered it. Grows from owner to owner.
-    pub fn czxid(&self) -> i64 {
-        self.claimed.czxid()
-    }
-
-    /// Whether the name is still registered. Local and cheap.
-    pub fn state(&self) -> HoldState {
-        self.claimed.state()
-    }
-
-    /// Resolves when the name is lost, or may be, by the policy. The first call arms a watch on the znode (one request), so
-    /// that a foreign deletion is told.
-    ///
-    /// # Cancellation
-    ///
-    /// May be dropped and called again at any time.
-    pub async fn lost(&self) -> Stop {
-        self.claimed.lost().await
-    }
-
-    /// After [`Stop::Suspect`]: resolves when the name is known to be registered still.
-    ///
-    /// # Errors
-    ///
-    /// The reason, when it is lost.
-    pub async fn resumed(&self) -> Result<(), LostReason> {
-        self.claimed.resumed().await
-    }
-
-    /// Drives `work`, and drops it when the name is lost, or may be.
-    ///
-    /// # Errors
-    ///
-    /// Why it had to stop.
-    pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
-        self.claimed.run(work)
-    }
-
-    /// Replaces what is registered.
-    ///
-    /// # Cancellation
-    ///
-    /// After a drop it may or may not be replaced.
-    ///
-    /// # Errors
-    ///
-    /// [`is_removed`](Error::is_removed) when the name is not ours any more; [`is_bad_input`](Error::is_bad_input) for data
-    /// that do not fit into a request; [`is_session_over`](Error::is_session_over).
-    pub async fn set(&self, data: &[u8]) -> Result<(), Error> {
-        self.claimed.set(data).await
-    }
-
     /// Takes the name back, if it is still this registration's, and waits until that is certain.
     ///
     /// # Cancellation

@@ -242,10 +242,10 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         margin_in(&self.zk, self.options.margin)?;
         let (contender, look) = self.contenders.join(&self.zk, role, &self.options.data).await?;
         let own = self.watched(&contender);
-        let wait_turn = self.contenders.wait_turn(&self.zk, &contender, look, conflicts(role));
-        match first(own.must_go(), wait_turn).await {
+        let turn = self.contenders.wait_turn(&self.zk, &contender, look, conflicts(role));
+        match first(own.must_go(), turn).await {
             Either::Left(error) => return Err(error),
-            Either::Right(wait_turn) => wait_turn?,
+            Either::Right(turn) => turn?,
         }
         self.tenure(contender, own)
     }
@@ -269,16 +269,9 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     }
 
     fn tenure(&self, contender: OwnContender, own: OwnedNode<Z>) -> Result<Tenure<Z>, Error> {
-        let grant = Grant {
-            recipe: RECIPE,
-            path: contender.path,
-            czxid: contender.czxid,
-            token: contender.czxid,
-            data: self.options.data.clone(),
-            armed: contender.armed,
-            on_suspect: self.options.on_suspect,
-            margin: margin_in(&self.zk, self.options.margin)?,
-        };
+        let (data, on_suspect) = (self.options.data.clone(), self.options.on_suspect);
+        let margin = margin_in(&self.zk, self.options.margin)?;
+        let grant = Grant::of_contender(RECIPE, contender, data, on_suspect, margin);
         Ok(Tenure::of(&self.zk, own, grant))
     }
 
@@ -377,8 +370,6 @@ pub struct RevocableWrite<Z: ZooKeeper> {
     marks: Marks,
 }
 
-guard_methods!(RevocableRead);
-guard_methods!(RevocableWrite);
 guard_methods!(revocable RevocableRead);
 guard_methods!(revocable RevocableWrite);
 

@@ -13,7 +13,7 @@
 //! behind it would never let it in (kazoo#649).
 
 use crate::observe::{Outcome, operation};
-use crate::parts::contenders::{Contender, Contenders, OwnContender};
+use crate::parts::contenders::{Contender, Contenders, OwnContender, deleted};
 use crate::parts::guard::guard_methods;
 use crate::parts::naming::{Marks, Naming, READ, Role, WRITE};
 use crate::parts::parents::Parents;
@@ -245,16 +245,9 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     }
 
     fn tenure(&self, contender: OwnContender) -> Result<Tenure<Z>, Error> {
-        let grant = Grant {
-            recipe: RECIPE,
-            path: contender.path,
-            czxid: contender.czxid,
-            token: contender.czxid,
-            data: self.options.data.clone(),
-            armed: contender.armed,
-            on_suspect: self.options.on_suspect,
-            margin: margin_in(&self.zk, self.options.margin)?,
-        };
+        let (data, on_suspect) = (self.options.data.clone(), self.options.on_suspect);
+        let margin = margin_in(&self.zk, self.options.margin)?;
+        let grant = Grant::of_contender(RECIPE, contender, data, on_suspect, margin);
         Ok(Tenure::new(&self.zk, grant))
     }
 
@@ -276,11 +269,7 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     /// As [`contenders`](Self::contenders); after `ConnectionLoss` it may be gone.
     pub async fn evict(&self, contender: &Contender) -> Result<bool, Error> {
         let operation = operation!(&self.zk, RECIPE, "evict", &contender.path);
-        match operation.of(self.zk.delete(&contender.path, None)).await {
-            Ok(()) => Ok(true),
-            Err(Error::NoNode) => Ok(false),
-            Err(e) => Err(e),
-        }
+        deleted(operation.of(self.zk.delete(&contender.path, None)).await)
     }
 }
 
@@ -307,49 +296,14 @@ pub struct WriteGuard<Z: ZooKeeper> {
     marks: Marks,
 }
 
-guard_methods!(ReadGuard);
-guard_methods!(WriteGuard);
-
-impl<Z: ZooKeeper> ReadGuard<Z> {
-    /// Drives `work`, and drops it when the holder must stop. What it has sent by then stays sent.
-    ///
-    /// # Errors
-    ///
-    /// Why it had to stop.
-    pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
-        self.tenure.run(work)
-    }
-
-    /// As [`transact`](Self::transact), and exactly once: see [`WriteGuard::transact_once`].
-    ///
-    /// # Errors
-    ///
-    /// As [`transact`](Self::transact); unknown only when the session or the hold ended before that was found out.
-    pub async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
-        self.tenure.transact_once(ops).await
-    }
-}
+guard_methods!(shared ReadGuard);
+guard_methods!(shared WriteGuard);
+guard_methods!(run ReadGuard, tenure);
+guard_methods!(run WriteGuard, tenure);
+guard_methods!(once ReadGuard);
+guard_methods!(once WriteGuard);
 
 impl<Z: ZooKeeper> WriteGuard<Z> {
-    /// Drives `work`, and drops it when the holder must stop. What it has sent by then stays sent.
-    ///
-    /// # Errors
-    ///
-    /// Why it had to stop.
-    pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
-        self.tenure.run(work)
-    }
-
-    /// As [`transact`](Self::transact), and exactly once: after a lost reply it finds out whether it was applied, and
-    /// applies it if not. The own znode's version is the receipt.
-    ///
-    /// # Errors
-    ///
-    /// As [`transact`](Self::transact); unknown only when the session or the hold ended before that was found out.
-    pub async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
-        self.tenure.transact_once(ops).await
-    }
-
     /// Goes on as a reader, and lets those readers in who wait for this writer. Nobody comes in between; the token stays.
     ///
     /// # Cancellation

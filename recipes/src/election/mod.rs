@@ -19,7 +19,7 @@ pub use leadership::{Leader, Leadership};
 pub use term::Term;
 
 use crate::observe::operation;
-use crate::parts::contenders::{Contender, Contenders, OwnContender};
+use crate::parts::contenders::{Contender, Contenders, OwnContender, deleted};
 use crate::parts::naming::{Marks, Role};
 use crate::parts::parents::Parents;
 use crate::parts::select::within;
@@ -180,16 +180,9 @@ impl<Z: ZooKeeper> Election<Z> {
     }
 
     fn term(&self, contender: OwnContender) -> Result<Term<Z>, Error> {
-        let grant = Grant {
-            recipe: RECIPE,
-            path: contender.path,
-            czxid: contender.czxid,
-            token: contender.czxid,
-            data: self.options.data.clone(),
-            armed: contender.armed,
-            on_suspect: self.options.on_suspect,
-            margin: margin_in(&self.zk, self.options.margin)?,
-        };
+        let (data, on_suspect) = (self.options.data.clone(), self.options.on_suspect);
+        let margin = margin_in(&self.zk, self.options.margin)?;
+        let grant = Grant::of_contender(RECIPE, contender, data, on_suspect, margin);
         Ok(Term::new(&self.zk, Tenure::new(&self.zk, grant), self.record.clone()))
     }
 
@@ -216,10 +209,6 @@ impl<Z: ZooKeeper> Election<Z> {
     /// As [`candidates`](Self::candidates); after `ConnectionLoss` it may be gone.
     pub async fn evict(&self, candidate: &Contender) -> Result<bool, Error> {
         let operation = operation!(&self.zk, RECIPE, "evict", &candidate.path);
-        match operation.of(self.zk.delete(&candidate.path, None)).await {
-            Ok(()) => Ok(true),
-            Err(Error::NoNode) => Ok(false),
-            Err(e) => Err(e),
-        }
+        deleted(operation.of(self.zk.delete(&candidate.path, None)).await)
     }
 }

@@ -3,6 +3,7 @@
 use super::RECIPE;
 use super::acknowledgement::Acknowledgement;
 use crate::observe::operation;
+use crate::parts::guard::guard_methods;
 use crate::parts::retry::{again, connected};
 use crate::parts::tenure::{HoldState, LostReason, Released, Stop, Tenure};
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, OpResult, ZooKeeper, path};
@@ -50,6 +51,11 @@ fn delete(path: &str) -> Op {
     Op::Delete { path: path.to_owned(), version: None }
 }
 
+guard_methods!(held Term, tenure, "term");
+guard_methods!(run Term, tenure);
+guard_methods!(fenced Term);
+guard_methods!(once Term);
+
 impl<Z: ZooKeeper> Term<Z> {
     /// Step 1's end: the office is ours, and whoever takes it away is noticed.
     pub(super) fn new(zk: &Z, mut tenure: Tenure<Z>, record: String) -> Self {
@@ -70,16 +76,6 @@ impl<Z: ZooKeeper> Term<Z> {
     /// safe from late writers.
     pub fn epoch(&self) -> i64 {
         self.tenure.token()
-    }
-
-    /// The candidate: the znode that stands for this term.
-    pub fn path(&self) -> &str {
-        self.tenure.path()
-    }
-
-    /// How the term stands now. Local and cheap: ask before every effect that is not fenced.
-    pub fn state(&self) -> HoldState {
-        self.tenure.state()
     }
 
     /// Puts on record that the leader has begun, for all who [observe](super::Election::observe). Step 2.
@@ -178,58 +174,6 @@ impl<Z: ZooKeeper> Term<Z> {
                 Err(e) => return Err(e),
             }
         }
-    }
-
-    /// Resolves when the leader must stop, by its policy.
-    ///
-    /// # Cancellation
-    ///
-    /// May be dropped and called again at any time.
-    pub async fn lost(&self) -> Stop {
-        self.tenure.lost().await
-    }
-
-    /// After [`Stop::Suspect`]: resolves when the term is known to go on.
-    ///
-    /// # Errors
-    ///
-    /// The reason, when it is lost.
-    pub async fn resumed(&self) -> Result<(), LostReason> {
-        self.tenure.resumed().await
-    }
-
-    /// Drives `work`, and drops it when the leader must stop. What it has sent by then stays sent.
-    ///
-    /// # Errors
-    ///
-    /// Why it had to stop.
-    pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
-        self.tenure.run(work)
-    }
-
-    /// Writes in ZooKeeper that are applied only while this term goes on, in one transaction.
-    ///
-    /// # Errors
-    ///
-    /// [`is_removed`](Error::is_removed) when the term was over: nothing was applied. [`Error::Multi`] with the index of
-    /// the caller's operation that was refused. [`is_outcome_unknown`](Error::is_outcome_unknown) after a lost reply.
-    pub async fn transact(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
-        self.tenure.transact(ops).await
-    }
-
-    /// As [`transact`](Self::transact), and exactly once: after a lost reply it finds out whether it was applied, and
-    /// applies it if not. The candidate's version is the receipt.
-    ///
-    /// # Errors
-    ///
-    /// As [`transact`](Self::transact); unknown only when the session or the term ended before that was found out.
-    pub async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
-        self.tenure.transact_once(ops).await
-    }
-
-    /// A check for a transaction of one's own: it holds exactly as long as this term does.
-    pub fn fence(&self) -> Op {
-        self.tenure.fence()
     }
 
     /// Gives the office back, and waits until that is certain. Step 4.

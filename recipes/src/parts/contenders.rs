@@ -360,31 +360,10 @@ impl Contenders {
                 true => asked.push((number, index)),
             }
         }
-        for (number, index, czxid) in self.czxids(zk, names, asked).await? {
+        for (number, index, czxid) in czxids(zk, &self.directory, names, asked).await? {
             nearest = nearest.max(Some((seniority(number, czxid), index)).filter(|one| one.0 < own_rank));
         }
         Ok(nearest.map(|(_, index)| names[index].clone()))
-    }
-
-    /// The czxids of contenders, by number and index, whose numbers do not tell the order; in one flight. Those that are gone
-    /// have none.
-    async fn czxids<Z: ZooKeeper>(
-        &self,
-        zk: &Z,
-        names: &[String],
-        of: Vec<(i32, usize)>,
-    ) -> Result<Vec<(i32, usize, i64)>, Error> {
-        let ask = |(number, index): (i32, usize)| {
-            (number, index, zk.exists(&path::join(&self.directory, &names[index])))
-        };
-        let asked: Vec<_> = of.into_iter().map(ask).collect();
-        let mut found = Vec::with_capacity(asked.len());
-        for (number, index, stat) in asked {
-            if let Some(stat) = stat.await? {
-                found.push((number, index, stat.czxid));
-            }
-        }
-        Ok(found)
     }
 
     /// Step 3. An event alone decides nothing: look again.
@@ -463,7 +442,7 @@ impl Contenders {
         order.retain(|one| unclear.binary_search(one).is_err());
         // Asked for in the order of the list.
         unclear.sort_unstable_by_key(|(_, index)| *index);
-        let found = self.czxids(zk, names, unclear).await?;
+        let found = czxids(zk, &self.directory, names, unclear).await?;
         let mut ranked: Vec<(Seniority, Numbered)> =
             order.into_iter().map(|one| (seniority(one.0, 0), one)).collect();
         ranked.extend(
@@ -471,5 +450,33 @@ impl Contenders {
         );
         ranked.sort_unstable_by_key(|(seniority, (_, index))| (*seniority, *index));
         Ok(ranked.into_iter().map(|(_, one)| one).collect())
+    }
+}
+
+/// Fetches in one flight the czxids of contenders whose numbers do not tell the order; each comes with its index in `names`.
+/// A contender that is gone is left out.
+pub(crate) async fn czxids<Z: ZooKeeper, N>(
+    zk: &Z,
+    directory: &str,
+    names: &[String],
+    of: Vec<(N, usize)>,
+) -> Result<Vec<(N, usize, i64)>, Error> {
+    let ask = |(number, index): (N, usize)| (number, index, zk.exists(&path::join(directory, &names[index])));
+    let asked: Vec<_> = of.into_iter().map(ask).collect();
+    let mut found = Vec::with_capacity(asked.len());
+    for (number, index, stat) in asked {
+        if let Some(stat) = stat.await? {
+            found.push((number, index, stat.czxid));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a delete deleted the znode: an absent one is no error.
+pub(crate) fn deleted(answer: Result<(), Error>) -> Result<bool, Error> {
+    match answer {
+        Ok(()) => Ok(true),
+        Err(Error::NoNode) => Ok(false),
+        Err(e) => Err(e),
     }
 }

@@ -11,6 +11,7 @@ mod margin;
 
 pub(crate) use margin::margin_in;
 
+use super::contenders::OwnContender;
 use super::owned_node::OwnedNode;
 use super::retry::{again, connected};
 use super::select::first;
@@ -146,6 +147,20 @@ pub(crate) struct Grant {
     pub armed: Armed,
     pub on_suspect: OnSuspect,
     pub margin: Duration,
+}
+
+impl Grant {
+    /// A grant to the first contender: its czxid is the token.
+    pub(crate) fn of_contender(
+        recipe: &'static str,
+        contender: OwnContender,
+        data: Vec<u8>,
+        on_suspect: OnSuspect,
+        margin: Duration,
+    ) -> Self {
+        let OwnContender { path, czxid, armed } = contender;
+        Grant { recipe, path, czxid, token: czxid, data, armed, on_suspect, margin }
+    }
 }
 
 impl<Z: ZooKeeper> Tenure<Z> {

@@ -3,7 +3,7 @@
 use super::node_names::{self, ContenderName};
 use super::{Preempt, Priority, PriorityLock, WORD};
 use crate::observe;
-use crate::parts::contenders::{Joining, OwnContender, Seen, is_good};
+use crate::parts::contenders::{Joining, OwnContender, Seen, czxids, is_good};
 use crate::parts::naming::{READ, Role};
 use crate::parts::owned_node::OwnedNode;
 use crate::parts::parents::behind;
@@ -162,7 +162,9 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
                 true => asked.push((who, index)),
             }
         }
-        for (who, index, czxid) in self.lock.czxids(&view.waiting, asked).await? {
+        for (who, index, czxid) in
+            czxids(&self.lock.zk, &self.lock.contenders.directory, &view.waiting, asked).await?
+        {
             nearest = nearest.max(Some((who.rank(czxid), index)).filter(|one| one.0 < own_rank));
         }
         if let Some((_, nearest)) = nearest {

@@ -22,7 +22,7 @@ mod attempt;
 mod node_names;
 
 use crate::observe::operation;
-use crate::parts::contenders::{Contenders, is_good};
+use crate::parts::contenders::{Contenders, czxids, is_good};
 use crate::parts::guard::guard_methods;
 use crate::parts::naming::{Marks, Priority, READ, WRITE};
 use crate::parts::parents::Parents;
@@ -291,7 +291,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
                 None => {}
             }
         }
-        let worn = self.czxids(&line, worn).await?;
+        let worn = czxids(&self.zk, &self.contenders.directory, &line, worn).await?;
         waiting.extend(worn.into_iter().map(|(who, index, czxid)| (who.rank(czxid), index, who)));
         waiting.sort_unstable_by_key(|(rank, index, _)| (*rank, *index));
         let waiter = |(_, index, who): (_, usize, ContenderName)| {
@@ -301,25 +301,6 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         };
         all.extend(waiting.into_iter().map(waiter));
         Ok(all)
-    }
-
-    /// The czxids of those in line whose numbers do not tell the order; in one flight. Those that are gone have none.
-    async fn czxids(
-        &self,
-        names: &[String],
-        of: Vec<(ContenderName, usize)>,
-    ) -> Result<Vec<(ContenderName, usize, i64)>, Error> {
-        let ask = |(who, index): (ContenderName, usize)| {
-            (who, index, self.zk.exists(&path::join(&self.contenders.directory, &names[index])))
-        };
-        let asked: Vec<_> = of.into_iter().map(ask).collect();
-        let mut found = Vec::with_capacity(asked.len());
-        for (who, index, stat) in asked {
-            if let Some(stat) = stat.await? {
-                found.push((who, index, stat.czxid));
-            }
-        }
-        Ok(found)
     }
 
     /// Asks a holder or a waiter to go, and exactly that one: [`Fate::Asked`], or [`Fate::Gone`] if its znode was gone
@@ -402,7 +383,5 @@ pub struct PriorityWrite<Z: ZooKeeper> {
     run_until: RunUntil,
 }
 
-guard_methods!(PriorityRead);
-guard_methods!(PriorityWrite);
 guard_methods!(revocable PriorityRead);
 guard_methods!(revocable PriorityWrite);

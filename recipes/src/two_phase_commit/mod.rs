@@ -24,9 +24,9 @@ pub use coordinator::Coordinator;
 pub use site::{Site, Voted};
 
 use crate::observe::{Outcome, operation};
+use crate::parts::barrier_read;
 use crate::parts::parents::{Parents, behind};
 use crate::parts::retry::{again, connected, reconnected};
-use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Error, Op, OpResult, ZooKeeper, path};
 use record::{Contents, TransactionRecord};
 use std::collections::BTreeSet;
@@ -309,22 +309,13 @@ fn incarnation(results: &[OpResult]) -> Result<i64, Error> {
 
 /// A begin whose reply was lost: its czxid, if it was applied. Behind a write nothing of ours is still on its way.
 async fn find<Z: ZooKeeper>(zk: &Z, path: &str, guid: &str) -> Result<i64, Error> {
-    loop {
-        let status = connected(zk).await?;
-        let (settled, found) = (settle(zk, path), zk.get(path));
-        if let Err(e) = answered(Some(settled)).await {
-            again(zk, status, e).await?;
-            continue;
+    match barrier_read::data(zk, path).await? {
+        Some(found) if Contents::parse(&found.data).is_some_and(|contents| contents.guid == guid) => {
+            Ok(found.stat.czxid)
         }
-        match found.await {
-            Ok(found) if Contents::parse(&found.data).is_some_and(|contents| contents.guid == guid) => {
-                return Ok(found.stat.czxid);
-            }
-            Ok(_) => return Err(Error::Taken(path.to_owned())),
-            // Never begun, or begun and finished: it must not be begun a second time.
-            Err(Error::NoNode) => return Err(Error::ConnectionLoss),
-            Err(e) => again(zk, status, e).await?,
-        }
+        Some(_) => Err(Error::Taken(path.to_owned())),
+        // Never begun, or begun and finished: it must not be begun a second time.
+        None => Err(Error::ConnectionLoss),
     }
 }
 
