@@ -18,7 +18,7 @@ use crate::zk::{CreateMode, Error, EventKind, ZooKeeper, path};
 use std::future::Future;
 use std::time::Duration;
 
-/// What an operator reads.
+/// The recipe's name in spans and metrics.
 const RECIPE: &str = "barrier";
 
 /// How long a raised barrier stands, if nobody lowers it.
@@ -79,12 +79,12 @@ pub struct Barrier<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> Barrier<Z> {
-    /// The barrier whose znode is `path`. Nothing is sent yet.
+    /// The barrier whose znode is `path`. Sends nothing.
     ///
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths.
+    /// violates ZooKeeper's path rules.
     pub fn new(zk: &Z, path: &str, options: BarrierOptions) -> Result<Self, Error> {
         path::validate_directory(path)?;
         path::validate_size(path, &[])?;
@@ -117,7 +117,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
         let mut is_missing = false;
         loop {
             let status = connected(&self.zk).await?;
-            // One flight: missing levels if there are any, the create.
+            // Pipelined: missing levels if there are any, the create.
             let making = match is_missing {
                 true => Some(self.options.parents.make_for(&self.zk, &self.path)?),
                 false => None,
@@ -139,7 +139,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// # When the connection is lost
     ///
-    /// It is asked again.
+    /// The request is retried.
     ///
     /// # Errors
     ///
@@ -165,7 +165,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// # Cancellation
     ///
-    /// Dropping the future takes its watch along. A future that is left unpolled holds up no other call.
+    /// Dropping the future removes its watch. A future that is left unpolled holds up no other call.
     ///
     /// # When the connection is lost
     ///

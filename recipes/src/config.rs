@@ -6,8 +6,8 @@
 //! 3. Publish a set: one transaction writes the pointer, with the version that was read, and the values below a directory of
 //!    their own, whose name is a guid; it deletes the sets that have grown old. It checks that the set that was pointed to is
 //!    there: that one goes with its pointer, so the pointer is the one that was read.
-//! 4. Snapshot: read the pointer, then the values that it names, in one flight. If they are gone by then a newer set has
-//!    been published: again.
+//! 4. Snapshot: read the pointer, then the values that it names, pipelined. If they are gone by then a newer set has been
+//!    published: again.
 //! 5. A write whose reply was lost is settled by a write, and then looked for.
 //!
 //! ZooKeeper's recipes page says that configuration needs no more than the API. What that leaves to the caller: reading
@@ -25,7 +25,7 @@ use index::{Index, PREFIX, Set};
 use std::collections::BTreeMap;
 use std::future::Future;
 
-/// What an operator reads.
+/// The recipe's name in spans and metrics.
 const RECIPE: &str = "config";
 
 use crate::parts::watch_loop::Incarnations;
@@ -56,8 +56,8 @@ impl Default for ConfigOptions {
 /// * *Writers.* A conditional write succeeds exactly if nobody wrote in between.
 /// * *Sets.* A published set is seen whole or not at all.
 ///
-/// A value is identified by its incarnation and version. This recipe deletes no value; if somebody else deletes the znode
-/// and makes it again, that is another incarnation, with another czxid:
+/// A value is identified by its incarnation and version. This recipe deletes no value; if another client deletes the znode
+/// and recreates it, that is another incarnation, with another czxid:
 ///
 /// * A conditional write for one incarnation never succeeds on another: the caller is told that there is a conflict.
 /// * Nothing is sent once this object, or a clone of it, or an [`Updates`] of it, has seen a later incarnation, or has been
@@ -65,7 +65,7 @@ impl Default for ConfigOptions {
 /// * Nothing is published over another incarnation if what is expected is a pointer to a set: the transaction checks it.
 /// * Nothing is written over another incarnation that has another version.
 ///
-/// One case is left: the znode of a plain value was deleted and made again by somebody else, it has come to exactly the
+/// One case is left: the znode of a plain value was deleted and recreated by another client, it has come to exactly the
 /// expected version, and nothing of that was seen here. A server compares the version alone, so it applies the write; its
 /// answer shows the other czxid, and the caller is told that there is a conflict, although the other value is replaced. To
 /// exclude that case, do not delete the znode of a value: write an empty one. Or publish it as a set.
@@ -114,12 +114,12 @@ pub struct Snapshot {
 }
 
 impl<Z: ZooKeeper> Config<Z> {
-    /// The configuration at `path`. Nothing is sent yet.
+    /// The configuration at `path`. Sends nothing.
     ///
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; fewer than 2 sets are to be kept.
+    /// violates ZooKeeper's path rules; fewer than 2 sets are to be kept.
     pub fn new(zk: &Z, path: &str, options: ConfigOptions) -> Result<Self, Error> {
         path::validate_directory(path)?;
         if options.keep < 2 {
@@ -129,7 +129,7 @@ impl<Z: ZooKeeper> Config<Z> {
         Ok(Config { zk: zk.clone(), path: path.to_owned(), options, incarnations })
     }
 
-    /// Follows the value. Nothing is sent yet.
+    /// Follows the value. Sends nothing.
     pub fn follow(&self) -> Updates<Z> {
         let updates = Updates::new(&self.zk, RECIPE, self.path.clone(), |found| {
             Versioned::new(found.data, &found.stat)
@@ -163,7 +163,7 @@ impl<Z: ZooKeeper> Config<Z> {
         Versioned::new(data, stat)
     }
 
-    /// What is behind everything of this session that is still on its way.
+    /// What is behind everything of this session still in flight.
     async fn settled(&self) -> Result<Option<Data>, Error> {
         let found = barrier_read::data(&self.zk, &self.path).await?;
         if let Some(found) = &found {
@@ -197,11 +197,10 @@ impl<Z: ZooKeeper> Config<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_conflict`](Error::is_conflict) when somebody wrote in between, or deleted the value: nothing was written, except
-    /// in the one case that [`Config`] tells of, in which somebody has also made it again;
+    /// [`is_conflict`](Error::is_conflict) when somebody wrote in between, or deleted the value: nothing was written,
+    /// except in the one case that [`Config`] tells of, in which somebody has also made it again;
     /// [`is_outcome_unknown`](Error::is_outcome_unknown) when that cannot be found out any more;
-    /// [`is_bad_input`](Error::is_bad_input) for data that do not fit into a request;
-    /// [`is_denied`](Error::is_denied).
+    /// [`is_bad_input`](Error::is_bad_input) for data that do not fit into a request; [`is_denied`](Error::is_denied).
     pub async fn compare_and_set(
         &self,
         expected: Option<&Versioned>,
@@ -266,7 +265,7 @@ impl<Z: ZooKeeper> Config<Z> {
                         Some(found) if is_same(&found.stat) && found.stat.version == next => {
                             return match ours(&found) {
                                 true => Ok(Versioned::new(found.data, &found.stat)),
-                                // Somebody else's write took that version.
+                                // Another client's write took that version.
                                 false => Err(Error::Conflict),
                             };
                         }
@@ -339,8 +338,8 @@ impl<Z: ZooKeeper> Config<Z> {
     ///
     /// # Errors
     ///
-    /// As [`compare_and_set`](Self::compare_and_set); [`is_bad_input`](Error::is_bad_input) also for a key that is empty, has
-    /// a slash, or breaks the rule of paths.
+    /// As [`compare_and_set`](Self::compare_and_set); [`is_bad_input`](Error::is_bad_input) also for a key that is empty,
+    /// has a slash, or violates ZooKeeper's path rules.
     pub async fn publish(
         &self,
         values: &BTreeMap<String, Vec<u8>>,
@@ -466,7 +465,7 @@ impl<Z: ZooKeeper> Config<Z> {
                 continue;
             }
             let (set, pointer) = match (flight.1.await, flight.2.await) {
-                // A stranger may have taken the directory away: nobody else writes a pointer with its name.
+                // Another client may have taken the directory away: nobody else writes a pointer with its name.
                 (Ok(None), Ok(found)) if found.data == written => return Ok(Some(found.stat)),
                 (Ok(set), Ok(found)) => (set, Some(found.stat)),
                 (Ok(set), Err(Error::NoNode)) => (set, None),

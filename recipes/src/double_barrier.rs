@@ -46,7 +46,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-/// What an operator reads.
+/// The recipe's name in spans and metrics.
 const RECIPE: &str = "double_barrier";
 
 /// Whether a double barrier is used more than once.
@@ -139,13 +139,13 @@ pub struct DoubleBarrier<Z: ZooKeeper> {
 const MEMBER_OVERHEAD_BYTES: usize = 24;
 
 impl<Z: ZooKeeper> DoubleBarrier<Z> {
-    /// The double barrier whose znode is `path`. Nothing is sent yet.
+    /// The double barrier whose znode is `path`. Sends nothing.
     ///
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): no participants, or more than fit into one request (some thousands); a path
-    /// that is not absolute, is the root, lies in ZooKeeper's own directory, or breaks the rule of paths; an id that cannot
-    /// be part of a znode's name.
+    /// that is not absolute, is the root, lies in ZooKeeper's own directory, or violates ZooKeeper's path rules; an id that
+    /// cannot be part of a znode's name.
     pub fn new(zk: &Z, path: &str, options: DoubleBarrierOptions) -> Result<Self, Error> {
         path::validate_directory(path)?;
         let bad = |why: String| Err(Error::BadInput(why));
@@ -196,7 +196,7 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
     /// # Errors
     ///
     /// [`Error::Late`] with [`Reuse::Once`]; [`is_mismatch`](Error::is_mismatch) when the barrier is for another number of
-    /// participants; [`is_removed`](Error::is_removed) when somebody else deleted our znode;
+    /// participants; [`is_removed`](Error::is_removed) when another client deleted our znode;
     /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also
     /// [`Error::NoNode`].
     pub async fn enter(&self) -> Result<Inside<Z>, Error> {
@@ -204,7 +204,7 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
         operation.of(async { Entering::new(self).enter().await }).await
     }
 
-    /// As [`enter`](Self::enter), but for at most `limit`, counted from the call over all that happens.
+    /// As [`enter`](Self::enter), but for at most `limit`, counted from the call and over all retries.
     ///
     /// # Errors
     ///
@@ -304,7 +304,7 @@ impl<Z: ZooKeeper> Inside<Z> {
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is there again: a znode that is gone is gone.
+    /// Resumes after the reconnect: a znode that is gone is gone.
     ///
     /// # Errors
     ///

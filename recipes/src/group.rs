@@ -20,7 +20,7 @@ use futures_util::future::Either;
 use std::future::Future;
 use std::time::Duration;
 
-/// What an operator reads.
+/// The recipe's name in spans and metrics.
 const RECIPE: &str = "group";
 
 pub use crate::parts::claim::IfTaken;
@@ -28,14 +28,14 @@ pub use crate::parts::claim::IfTaken;
 /// How a group behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupOptions {
-    /// What becomes of a directory that does not exist.
+    /// How a missing directory is created.
     pub parents: Parents,
     /// What to do when a member of that id is there.
     pub if_taken: IfTaken,
-    /// What a member does when the connection is lost.
+    /// The policy of a member while the connection is lost.
     pub on_suspect: OnSuspect,
-    /// How long before the end of the session a member has to have stopped; `None` for a tenth of the session timeout.
-    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
+    /// How long before the end of the session the member stops: at most half of the session timeout; `None` for a tenth.
+    /// The margin covers clock drift over one timeout and the time that the member takes to stop.
     pub margin: Option<Duration>,
 }
 
@@ -68,7 +68,7 @@ pub enum WithData {
 /// * *Told.* Who is no longer a member is told: by [`Membership::lost`], and by [`Membership::state`] at any time.
 /// * *Views.* Every view is what the children were at some instant, and views do not go back. In the end every observer
 ///   sees every live member and no dead one; a member that lives and stays connected is in every view.
-/// * *No leftovers.* However a join ends without a [`Membership`], its znode goes.
+/// * *No leaks.* However a join ends without a [`Membership`], its znode goes.
 ///
 /// Not promised: every intermediate view; that a view is fresh. Every child is a member, whoever made it.
 ///
@@ -103,12 +103,12 @@ pub struct Group<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> Group<Z> {
-    /// The group in `directory`. Nothing is sent yet.
+    /// The group in `directory`. Sends nothing.
     ///
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the margin is greater than half of the session timeout.
+    /// violates ZooKeeper's path rules; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: GroupOptions) -> Result<Self, Error> {
         path::validate_directory(directory)?;
         margin_in(zk, options.margin)?;
@@ -120,14 +120,14 @@ impl<Z: ZooKeeper> Group<Z> {
     ///
     /// # Cancellation
     ///
-    /// Dropping the future gives up: what was made is deleted in the background. Before the first poll nothing was sent.
+    /// Dropping the future gives up: what was made is deleted in the background. Nothing is sent before the first poll.
     ///
     /// A future that is left unpolled holds up no other call, but from its first poll on it has the id: another call that joins
     /// under the same id here ends with [`Error::AlreadyJoined`]. Drop it to give up the id.
     ///
     /// # When the connection is lost
     ///
-    /// A create whose reply was lost is looked for, and sent again only if it is known not to have been applied.
+    /// After a lost reply the znode is looked for, and the create is retried only if it was not applied.
     ///
     /// # When the session is over
     ///
@@ -136,9 +136,10 @@ impl<Z: ZooKeeper> Group<Z> {
     /// # Errors
     ///
     /// [`Error::AlreadyJoined`] for an id that this session has; [`is_taken`](Error::is_taken) with [`IfTaken::Fail`];
-    /// [`is_bad_input`](Error::is_bad_input) for an id that is empty, has a slash, or breaks the rule of paths, for data that
-    /// do not fit into a request, and when a reconnect has made the session timeout too short for the margin; [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); with
-    /// [`Parents::MustExist`] also [`Error::NoNode`].
+    /// [`is_bad_input`](Error::is_bad_input) for an id that is empty, has a slash, or violates ZooKeeper's path rules, for
+    /// data that do not fit into a request, and when a reconnect has made the session timeout too short for the margin;
+    /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also
+    /// [`Error::NoNode`].
     pub async fn join(&self, id: Option<&str>, data: &[u8]) -> Result<Membership<Z>, Error> {
         let path = match id {
             Some(id) => znode(&self.directory, id)?,
@@ -160,11 +161,11 @@ impl<Z: ZooKeeper> Group<Z> {
         claim(&self.zk, &self.claims, terms, path, data).await.map(|claimed| Membership { claimed })
     }
 
-    /// As [`join`](Self::join), but for at most `limit`, counted from the call over all that happens.
+    /// As [`join`](Self::join), but for at most `limit`, counted from the call and over all retries.
     ///
     /// # Errors
     ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the clean-up is under way then.
     pub fn join_within(
         &self,
         limit: Duration,
@@ -175,7 +176,7 @@ impl<Z: ZooKeeper> Group<Z> {
         within(&self.zk, until, self.join(id, data))
     }
 
-    /// Observes the group. Nothing is sent yet.
+    /// Observes the group. Sends nothing.
     pub fn views(&self, data: WithData) -> Views<Z> {
         Views {
             zk: self.zk.clone(),
@@ -191,7 +192,7 @@ impl<Z: ZooKeeper> Group<Z> {
 ///
 /// # Cancellation
 ///
-/// Dropping it leaves in the background; [`leave`](Self::leave) also waits, and says how it went.
+/// Dropping it leaves in the background; [`leave`](Self::leave) also waits for the outcome and returns it.
 ///
 /// # When the session is over
 ///
@@ -218,7 +219,7 @@ impl<Z: ZooKeeper> Membership<Z> {
     ///
     /// # Errors
     ///
-    /// Only what nobody expects of one's own znode, such as [`is_denied`](Error::is_denied).
+    /// Only what is unexpected for an own znode, such as [`is_denied`](Error::is_denied).
     pub async fn leave(self) -> Result<Released, Error> {
         self.claimed.leave().await
     }
@@ -269,11 +270,12 @@ impl<Z: ZooKeeper> Views<Z> {
     ///
     /// # Cancellation
     ///
-    /// May be dropped and called again at any time; nothing is missed. The watch goes with this value.
+    /// Cancel-safe: may be dropped and called again at any time without missing a notification. The watch goes with this
+    /// value.
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is there again.
+    /// Resumes after the reconnect.
     ///
     /// # When the session is over
     ///
@@ -348,7 +350,7 @@ async fn members<Z: ZooKeeper>(
     ids.sort();
     let mut data = vec![None; ids.len()];
     if with_data && !ids.is_empty() {
-        // All of them: one may have been deleted and made again between two lists.
+        // All of them: one may have been deleted and recreated between two lists.
         let paths: Vec<String> = ids.iter().map(|id| path::join(directory, id)).collect();
         for (slot, found) in data.iter_mut().zip(zk.get_many(&paths).await?) {
             let Some(found) = found else { return Ok(None) };

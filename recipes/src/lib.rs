@@ -23,10 +23,10 @@
 //!
 //! # Futures that are dropped, and futures that are left unpolled
 //!
-//! Every future may be dropped at any time; each recipe says under "Cancellation" what becomes of its call then. A future that
-//! is left unpolled holds up no other call: an arm of a `select!` that is taken up later, or a task that waits for its turn. No
-//! lock is held while anybody waits. But what it has made stays until it is dropped: a place in line, a name, a registration.
-//! Whoever stands behind that waits, as for a holder; where that is so, "Cancellation" says it.
+//! Every future may be dropped at any time; each recipe says under "Cancellation" what becomes of its call then. A future
+//! that is left unpolled holds up no other call: an arm of a `select!` that is taken up later, or a task that waits for its
+//! turn. No lock is held while anybody waits. But what it has made stays until it is dropped: a place in the queue, a name,
+//! a registration. Whoever stands behind that waits, as for a holder; where that is so, "Cancellation" says it.
 //!
 //! # Spans and events
 //!

@@ -1,6 +1,6 @@
 //! A lock that serves clients in the order in which they asked.
 //!
-//! 1. Join: create an ephemeral sequential znode under the lock's directory, and list the directory, in one flight.
+//! 1. Join: create an ephemeral sequential znode under the lock's directory, and list the directory, pipelined.
 //! 2. Look: if ours is first, we hold the lock; its czxid is the fencing token.
 //! 3. Otherwise watch the znode just ahead, and only that one; look again when it goes.
 //! 4. Release: delete our znode.
@@ -19,7 +19,7 @@ use crate::zk::{Error, Op, OpResult, ZooKeeper};
 use std::future::Future;
 use std::time::Duration;
 
-/// What an operator reads.
+/// The recipe's name in spans and metrics.
 const RECIPE: &str = "lock";
 
 /// Who stands in the line of an exclusive lock.
@@ -31,17 +31,16 @@ const EVERYBODY: fn(Role) -> bool = |_| true;
 /// How a lock behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockOptions {
-    /// How the znodes are named; all who share the directory must agree.
+    /// Names of the znodes; all clients of the directory must agree.
     pub naming: Naming,
-    /// What becomes of a directory that does not exist.
+    /// How a missing directory is created.
     pub parents: Parents,
-    /// What a holder does when the connection is lost.
+    /// The policy of a holder while the connection is lost.
     pub on_suspect: OnSuspect,
-    /// How long before the end of the session a holder has to have stopped; `None` for a tenth of the session timeout.
-    /// It must cover the drift of the clocks over one timeout and the time a holder takes to stop.
-    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
+    /// How long before the end of the session the holder stops: at most half of the session timeout; `None` for a tenth.
+    /// The margin covers clock drift over one timeout and the time that the holder takes to stop.
     pub margin: Option<Duration>,
-    /// What the znode holds, for whoever looks at it: who is asking, say.
+    /// Data of the contender's znode, for operators: the client's address, for example.
     pub data: Vec<u8>,
 }
 
@@ -62,14 +61,13 @@ impl Default for LockOptions {
 ///
 /// # Promises
 ///
-/// * *Effects.* Through [`LockGuard::transact`], or on a store that refuses smaller [tokens](LockGuard::token), the
-///   effects of two holds never interleave: whatever clocks, networks and pauses do.
+/// * *Effects.* Through [`LockGuard::transact`], or on a store that refuses smaller [tokens](LockGuard::token), the effects
+///   of two holds never interleave: regardless of clocks, networks and pauses.
 /// * *Belief.* At most one guard at a time has not been told to stop, as long as clocks drift by less than the margin
 ///   within one session timeout, holders stop within the margin, and a server that answers is in touch with its leader.
 /// * *Order.* Grants follow the order in which the znodes were created, among those who have not given up.
-/// * *No herd.* One release wakes at most one waiter.
-/// * *No leftovers.* However an acquire ends without a guard, its znode goes, as long as the session lives; else with
-///   the session.
+/// * *No thundering herd.* One release wakes at most one waiter.
+/// * *No leaks.* However an acquire ends without a guard, its znode is deleted, at the latest by the expiry of the session.
 ///
 /// Not promised: exclusion of effects that are not fenced, of a holder whose process stands still (nobody can promise
 /// that); re-entrancy, since a second acquire by the same task waits for itself.
@@ -101,12 +99,13 @@ pub struct Lock<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> Lock<Z> {
-    /// The lock on `directory`. Nothing is sent yet.
+    /// The lock on `directory`. Sends nothing.
     ///
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the data do not fit into a request; the margin is greater than half of the session timeout.
+    /// violates ZooKeeper's path rules; the data do not fit into a request; the margin is greater than half of the session
+    /// timeout.
     pub fn new(zk: &Z, directory: &str, options: LockOptions) -> Result<Self, Error> {
         let contenders = Contenders {
             directory: directory.to_owned(),
@@ -122,20 +121,20 @@ impl<Z: ZooKeeper> Lock<Z> {
     ///
     /// # Cancellation
     ///
-    /// Dropping the future gives up: its znode is deleted in the background, also if the reply to its create has not
-    /// come yet, and its watch is removed. Before the first poll nothing was sent.
+    /// Dropping the future gives up: the znode is deleted in the background, even while the reply to its create is in
+    /// flight, and the watch is removed. Nothing is sent before the first poll.
     ///
-    /// A future that is left unpolled holds up no other call, but its place in line stays: those behind it wait for it, as for
-    /// a holder. Drop it to give up the place.
+    /// A future that is left unpolled holds up no other call, but its place in the queue stays: those behind it wait for
+    /// it, as for a holder. Drop it to give up the place.
     ///
     /// # When the connection is lost
     ///
-    /// The place in line stays as long as the session does. A create whose reply was lost is looked for by its guid, and
-    /// created again only if it is known not to exist.
+    /// The place in the queue lasts as long as the session. After a lost reply the znode is looked for by its guid, and the
+    /// create is retried only if there is none.
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when somebody else deleted our
+    /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when another client deleted our
     /// znode; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
     /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout too short for the margin.
     pub async fn acquire(&self) -> Result<LockGuard<Z>, Error> {
@@ -148,11 +147,11 @@ impl<Z: ZooKeeper> Lock<Z> {
         self.guard(contender)
     }
 
-    /// As [`acquire`](Self::acquire), but for at most `limit`, counted from the call over all that happens.
+    /// As [`acquire`](Self::acquire), but for at most `limit`, counted from the call and over all retries.
     ///
     /// # Errors
     ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the clean-up is under way then.
     pub fn acquire_within(
         &self,
         limit: Duration,
@@ -189,12 +188,11 @@ impl<Z: ZooKeeper> Lock<Z> {
         Ok(LockGuard { tenure: Tenure::new(&self.zk, grant) })
     }
 
-    /// Who stands in line, the holder first. A view that may lag.
+    /// Who waits in the queue, the holder first. The list may be stale.
     ///
     /// # Errors
     ///
-    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over),
-    /// [`is_denied`](Error::is_denied).
+    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
     pub async fn contenders(&self) -> Result<Vec<Contender>, Error> {
         self.contenders.contenders(&self.zk).await
     }
@@ -215,7 +213,7 @@ impl<Z: ZooKeeper> Lock<Z> {
 ///
 /// # Cancellation
 ///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct LockGuard<Z: ZooKeeper> {

@@ -3,13 +3,13 @@
 //! 1. Register for a session: claim the name as an ephemeral. Register for good: create it with a guid in front of the
 //!    data, by which a create whose reply was lost is found again.
 //! 2. Unregister: delete the znode, if it is the one that was registered.
-//! 3. Resolve: read it, as fresh as asked for, in one flight.
+//! 3. Resolve: read it, as fresh as asked for, pipelined.
 //! 4. Follow: read it and watch it, again and again.
 //! 5. Unique names: create a sequential znode with a guid in front, by which it is found again.
 //!
-//! ZooKeeper's recipes page says that a name service needs no more than the API. What that leaves to the caller: "the
-//! znode exists" is not success, a lost reply is not failure, and a name may have gone to somebody else by the time it is
-//! given back.
+//! ZooKeeper's recipes page says that a name service needs no more than the API. What that leaves to the caller: "the znode
+//! exists" is not success, a lost reply is not failure, and a name may have gone to another client by the time it is given
+//! back.
 
 use crate::observe::{self, operation};
 use crate::parts::barrier_read;
@@ -28,20 +28,20 @@ use std::time::Duration;
 pub use crate::parts::claim::IfTaken;
 pub use crate::parts::watch_loop::{Update, Updates, Versioned};
 
-/// What an operator reads.
+/// The recipe's name in spans and metrics.
 const RECIPE: &str = "names";
 
 /// How names behave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamesOptions {
-    /// What becomes of a directory that does not exist.
+    /// How a missing directory is created.
     pub parents: Parents,
-    /// What to do when somebody else has the name.
+    /// What to do when another client has the name.
     pub if_taken: IfTaken,
-    /// What an owner does when the connection is lost.
+    /// The policy of an owner while the connection is lost.
     pub on_suspect: OnSuspect,
-    /// How long before the end of the session an owner has to have stopped; `None` for a tenth of the session timeout.
-    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
+    /// How long before the end of the session the owner stops: at most half of the session timeout; `None` for a tenth. The
+    /// margin covers clock drift over one timeout and the time that the owner takes to stop.
     pub margin: Option<Duration>,
 }
 
@@ -73,22 +73,22 @@ pub enum Freshness {
 ///
 /// # Promises
 ///
-/// * *One owner.* A name has one live owner at a time. `Ok` means that this session owns the znode, or that it carries
-///   this registration's guid; [`is_taken`](Error::is_taken) that somebody else has it. A lost reply is neither.
+/// * *One owner.* A name has one live owner at a time. `Ok` means that this session owns the znode, or that it carries this
+///   registration's guid; [`is_taken`](Error::is_taken) that another client has it. A lost reply is neither.
 /// * *Only one's own.* Unregistering removes the znode that was registered, and no other of that name.
 /// * *Lookups.* A value existed while the lookup went on, or is as fresh as was asked for.
-/// * *No leftovers.* However a registration for the session ends without a [`Registration`], its znode goes.
+/// * *No leaks.* However a registration for the session ends without a [`Registration`], its znode goes.
 ///
 /// Not promised: that a [`Freshness::Local`] lookup is fresh; that the numbers of unique names stay unique when the
-/// directory is deleted and made again (their names and czxids do). All this rests on the manners of others: between
-/// looking at a name and deleting it only somebody who deletes what is not his can put another there.
+/// directory is deleted and recreated (their names and czxids do). All this rests on the manners of others: between looking
+/// at a name and deleting it only somebody who deletes what is not his can put another there.
 ///
 /// One session registers a name through one object: clone it, rather than making another of the same directory.
 ///
 /// # Cost
 ///
-/// Register: one request. Resolve: one, or two in one flight. Unregister: two. Following: one request and one
-/// notification a change, one watch.
+/// Register: one request. Resolve: one, or two, pipelined. Unregister: two. Following: one request and one notification a
+/// change, one watch.
 ///
 /// # Examples
 ///
@@ -127,12 +127,12 @@ pub struct UniqueName {
 }
 
 impl<Z: ZooKeeper> Names<Z> {
-    /// The names in `directory`. Nothing is sent yet.
+    /// The names in `directory`. Sends nothing.
     ///
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the margin is greater than half of the session timeout.
+    /// violates ZooKeeper's path rules; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: NamesOptions) -> Result<Self, Error> {
         path::validate_directory(directory)?;
         margin_in(zk, options.margin)?;
@@ -142,26 +142,26 @@ impl<Z: ZooKeeper> Names<Z> {
 
     /// Registers a name for as long as the session lives, and this registration.
     ///
-    /// One's own former session counts as somebody else.
+    /// One's own former session counts as another client.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future gives up: what was made is deleted in the background, and the name can be registered again
-    /// here as soon as that is done. Before the first poll nothing was sent.
+    /// Dropping the future gives up: what was made is deleted in the background, and the name can be registered again here
+    /// as soon as that is done. Nothing is sent before the first poll.
     ///
     /// A future that is left unpolled holds up no other call, but from its first poll on it counts as the owner of the name:
     /// another call that registers the same name here waits for it, or fails, by [`IfTaken`]. Drop it to give up the name.
     ///
     /// # When the connection is lost
     ///
-    /// A create whose reply was lost is looked for, and sent again only if it is known not to have been applied.
+    /// After a lost reply the znode is looked for, and the create is retried only if it was not applied.
     ///
     /// # Errors
     ///
-    /// [`is_taken`](Error::is_taken) with [`IfTaken::Fail`]; [`is_bad_input`](Error::is_bad_input) for a name that is empty,
-    /// has a slash, or breaks the rule of paths, for data that do not fit into a request, and when a reconnect has made the
-    /// session timeout as short as the margin; [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also
-    /// [`Error::NoNode`].
+    /// [`is_taken`](Error::is_taken) with [`IfTaken::Fail`]; [`is_bad_input`](Error::is_bad_input) for a name that is
+    /// empty, has a slash, or violates ZooKeeper's path rules, for data that do not fit into a request, and when a
+    /// reconnect has made the session timeout as short as the margin; [`is_session_over`](Error::is_session_over);
+    /// [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn register(&self, name: &str, data: &[u8]) -> Result<Registration<Z>, Error> {
         let path = znode(&self.directory, name)?;
         operation!(&self.zk, RECIPE, "register", &path).of(self.claim(&path, data)).await
@@ -180,11 +180,11 @@ impl<Z: ZooKeeper> Names<Z> {
         claim(&self.zk, &self.claims, terms, path, data).await.map(|claimed| Registration { claimed })
     }
 
-    /// As [`register`](Self::register), but for at most `limit`, counted from the call over all that happens.
+    /// As [`register`](Self::register), but for at most `limit`, counted from the call and over all retries.
     ///
     /// # Errors
     ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the clean-up is under way then.
     pub fn register_within(
         &self,
         limit: Duration,
@@ -270,12 +270,11 @@ impl<Z: ZooKeeper> Names<Z> {
     ///
     /// # When the connection is lost
     ///
-    /// It asks again.
+    /// The request is retried.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input), [`is_session_over`](Error::is_session_over),
-    /// [`is_denied`](Error::is_denied).
+    /// [`is_bad_input`](Error::is_bad_input), [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
     pub async fn resolve(&self, name: &str, freshness: Freshness) -> Result<Option<Versioned>, Error> {
         let path = znode(&self.directory, name)?;
         operation!(&self.zk, RECIPE, "resolve", &path).attempt(self.look_up(&path, freshness)).await
@@ -300,7 +299,7 @@ impl<Z: ZooKeeper> Names<Z> {
         }
     }
 
-    /// Follows what is registered under a name. Nothing is sent yet.
+    /// Follows what is registered under a name. Sends nothing.
     ///
     /// # Errors
     ///
@@ -317,8 +316,7 @@ impl<Z: ZooKeeper> Names<Z> {
     ///
     /// # When the connection is lost
     ///
-    /// A create whose reply was lost is looked for by its guid, and sent again only if it is known not to have been
-    /// applied.
+    /// After a lost reply the znode is looked for by its guid, and the create is retried only if it was not applied.
     ///
     /// # Errors
     ///
@@ -418,7 +416,7 @@ fn shown(found: Data) -> Versioned {
 ///
 /// # Cancellation
 ///
-/// Dropping it unregisters in the background; [`release`](Self::release) also waits, and says how it went.
+/// Dropping it unregisters in the background; [`release`](Self::release) also waits for the outcome and returns it.
 ///
 /// # When the session is over
 ///
@@ -440,7 +438,7 @@ impl<Z: ZooKeeper> Registration<Z> {
     ///
     /// # Errors
     ///
-    /// Only what nobody expects of one's own znode, such as [`is_denied`](Error::is_denied).
+    /// Only what is unexpected for an own znode, such as [`is_denied`](Error::is_denied).
     pub async fn release(self) -> Result<Released, Error> {
         self.claimed.release().await
     }
@@ -510,7 +508,7 @@ impl<Z: ZooKeeper> PermanentName<Z> {
         }
     }
 
-    /// What is registered there, if it is ours: behind a write, so that nothing of ours is still on its way.
+    /// What is registered there, if it is ours: behind a write, so that nothing of ours is still in flight.
     async fn settled(&self, in_doubt: bool) -> Result<Option<Data>, Error> {
         match barrier_read::data(&self.zk, &self.path).await {
             Ok(found) => Ok(found.filter(|found| self.is_ours(found))),

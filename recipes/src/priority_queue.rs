@@ -15,7 +15,7 @@ use crate::parts::parents::Parents;
 use crate::queue::{Consumer, Delivery, Idle, Order, Prefetch, Producer, QueueCore, Urgency};
 use crate::zk::{Error, ZooKeeper};
 
-/// What an operator reads.
+/// The recipe's name in spans and metrics.
 const RECIPE: &str = "priority_queue";
 
 /// How a priority queue behaves.
@@ -27,7 +27,7 @@ pub struct PriorityQueueOptions {
     pub delivery: Delivery,
     /// How consumers wait.
     pub idle: Idle,
-    /// What becomes of a directory that does not exist.
+    /// How a missing directory is created.
     pub parents: Parents,
 }
 
@@ -74,24 +74,23 @@ pub struct PriorityQueue<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> PriorityQueue<Z> {
-    /// The queue on `directory`. Nothing is sent yet.
+    /// The queue on `directory`. Sends nothing.
     ///
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths.
+    /// violates ZooKeeper's path rules.
     pub fn new(zk: &Z, directory: &str, options: PriorityQueueOptions) -> Result<Self, Error> {
         let PriorityQueueOptions { order, delivery, idle, parents } = options;
         Ok(PriorityQueue { core: QueueCore::with_order(zk, directory, order, delivery, idle, parents)? })
     }
 
-    /// One who puts. Nothing is sent yet.
+    /// One who puts. Sends nothing.
     pub fn producer(&self) -> PriorityProducer<Z> {
         PriorityProducer { inner: Producer::new(self.core.clone()) }
     }
 
-    /// One who takes. Nothing is sent yet. It takes nothing beyond what it was asked for, since something more urgent may
-    /// come.
+    /// One who takes. Sends nothing. It takes nothing beyond what it was asked for, since something more urgent may come.
     pub fn consumer(&self) -> Consumer<Z> {
         Consumer::new(self.core.clone(), Prefetch(1)).expect("one item at a time is not none")
     }

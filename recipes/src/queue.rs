@@ -7,7 +7,7 @@
 //! 4. *Take*: one transaction deletes them, with the consumer's receipt in front: who was refused did not get them. Or
 //!    *claim*: it makes a claim for each, and raises the item's version, which counts deliveries.
 //! 5. *Done* with a claim: one transaction deletes item and claim. *Give back*: it deletes the claim alone.
-//! 6. *Empty*: stand in line with other idle consumers; only the first watches the queue. Its place goes in the
+//! 6. *Empty*: wait in the queue with other idle consumers; only the first watches the queue. Its place goes in the
 //!    transaction of step 4, which wakes the next.
 //!
 //! After "Queues" of ZooKeeper's recipes page, with what the page leaves out: its items are ephemeral and die with their
@@ -34,7 +34,7 @@ use layout::Layout;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What an operator reads.
+/// The recipe's name in spans and metrics.
 const RECIPE: &str = "queue";
 
 /// Who loses when a consumer dies. All who use one queue must agree.
@@ -73,7 +73,7 @@ pub struct QueueOptions {
     pub delivery: Delivery,
     /// How consumers wait.
     pub idle: Idle,
-    /// What becomes of a directory that does not exist.
+    /// How a missing directory is created.
     pub parents: Parents,
 }
 
@@ -88,7 +88,7 @@ pub struct QueueOptions {
 ///   dropped, with it in hand.
 /// * *[`Delivery::AtLeastOnce`]*: no item is lost; it is handed out again only after its consumer's session has ended or
 ///   it was given back; that it is done with takes effect exactly once, together with further writes if wished.
-/// * *No herd* ([`Idle::HerdFree`]): a put wakes one idle consumer.
+/// * *No thundering herd* ([`Idle::HerdFree`]): a put wakes one idle consumer.
 ///
 /// Not promised: fairness among consumers; order among items in hand; a queue longer than one answer can list (about
 /// 50,000 items).
@@ -128,24 +128,24 @@ pub struct Queue<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> Queue<Z> {
-    /// The queue on `directory`. Nothing is sent yet.
+    /// The queue on `directory`. Sends nothing.
     ///
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths.
+    /// violates ZooKeeper's path rules.
     pub fn new(zk: &Z, directory: &str, options: QueueOptions) -> Result<Self, Error> {
         let QueueOptions { delivery, idle, parents } = options;
         let root = directory.to_owned();
         Ok(Queue { core: QueueCore::new(zk, Layout { root, parents, order: None, delivery }, idle)? })
     }
 
-    /// One who puts. Nothing is sent yet.
+    /// One who puts. Sends nothing.
     pub fn producer(&self) -> Producer<Z> {
         Producer::new(self.core.clone())
     }
 
-    /// One who takes, so many items at a time. Nothing is sent yet.
+    /// One who takes, so many items at a time. Sends nothing.
     ///
     /// # Errors
     ///
@@ -161,7 +161,7 @@ pub(crate) struct QueueCore<Z: ZooKeeper> {
     zk: Z,
     layout: Layout,
     idle: Idle,
-    /// Whether somebody has looked how the queue is set up.
+    /// Whether another client has looked how the queue is set up.
     is_checked: Arc<AtomicBool>,
 }
 
@@ -171,7 +171,7 @@ const LONGEST_NAME: &str = "receipts/0123456789abcdef0123456789abcdef-taker-0000
 /// What an operation costs in a transaction, beside its paths and data, in bytes.
 const OP_OVERHEAD_BYTES: usize = 64;
 
-/// What a transaction costs that a put or a take does not choose: the receipt, a place in line, the mode.
+/// What a transaction costs that a put or a take does not choose: the receipt, a place in the queue, the mode.
 const FIXED_BYTES: usize = 1024;
 
 impl<Z: ZooKeeper> QueueCore<Z> {
@@ -192,7 +192,7 @@ impl<Z: ZooKeeper> QueueCore<Z> {
         Ok(QueueCore { zk: zk.clone(), layout, idle, is_checked: Arc::default() })
     }
 
-    /// What an operator reads.
+    /// The recipe's name in spans and metrics.
     fn recipe(&self) -> &'static str {
         match self.layout.order {
             None => RECIPE,
@@ -219,7 +219,7 @@ impl<Z: ZooKeeper> QueueCore<Z> {
         path::MAX_REQUEST_BYTES - FIXED_BYTES - 4 * self.layout.root.len()
     }
 
-    /// Before the first write: the receipt is made, and the queue is looked at, in one flight.
+    /// Before the first write: the receipt is made, and the queue is looked at, pipelined.
     async fn ready(&self, receipt: &Receipt<Z>) -> Result<(), Error> {
         if !self.is_checked.load(Ordering::Relaxed) {
             connected(&self.zk).await?;

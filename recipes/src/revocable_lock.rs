@@ -1,8 +1,8 @@
-//! A shared lock whose holders and waiters can be asked to go, or made to.
+//! A shared lock whose holders and waiters can be asked to release, or made to.
 //!
 //! 1. Join: as the [shared lock](crate::shared_lock); as soon as the own znode's name is known, read it and arm a watch on
 //!    its data, which nobody waits for. The answer counts like any other: the word may be there already.
-//! 2. Told that the own znode was written: read it again. A waiter that was asked leaves the line; waiting for the one
+//! 2. Told that the own znode was written: read it again. A waiter that was asked leaves the queue; waiting for the one
 //!    ahead is as in the shared lock, and its being asked wakes nobody.
 //! 3. A holder hears it by [`revoked`](RevocableWrite::revoked), finishes, and releases.
 //! 4. Ask: write the word into one contender's znode.
@@ -29,16 +29,16 @@ use futures_util::future::Either;
 use std::future::Future;
 use std::time::Duration;
 
-/// What an operator reads.
+/// The recipe's name in spans and metrics.
 const RECIPE: &str = "revocable_lock";
 
 /// Until when [`RevocableWrite::run`] and [`RevocableRead::run`] drive their work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RunUntil {
-    /// Until the holder is asked to go, or must stop.
+    /// Until the holder is asked to release, or must stop.
     #[default]
     Revoked,
-    /// Until the holder must stop: whoever is asked to go finishes first.
+    /// Until the holder must stop: whoever is asked to release finishes first.
     Lost,
 }
 
@@ -47,24 +47,23 @@ pub enum RunUntil {
 pub struct RevocableLockOptions {
     /// Until when a guard's `run` drives its work.
     pub run_until: RunUntil,
-    /// How the znodes are named, and which word asks to go; all who share the directory must agree. Kazoo has no such
+    /// How the znodes are named, and which word asks to release; all who share the directory must agree. Kazoo has no such
     /// word.
     pub naming: Naming,
-    /// What becomes of a directory that does not exist.
+    /// How a missing directory is created.
     pub parents: Parents,
-    /// What a holder does when the connection is lost.
+    /// The policy of a holder while the connection is lost.
     pub on_suspect: OnSuspect,
-    /// How long before the end of the session a holder has to have stopped; `None` for a tenth of the session timeout.
-    /// It must cover the drift of the clocks over one timeout and the time a holder takes to stop.
-    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
+    /// How long before the end of the session the holder stops: at most half of the session timeout; `None` for a tenth.
+    /// The margin covers clock drift over one timeout and the time that the holder takes to stop.
     pub margin: Option<Duration>,
     /// What the znode holds until somebody asks its owner to go; not the word itself.
     pub data: Vec<u8>,
 }
 
 impl Default for RevocableLockOptions {
-    /// Work goes on until the holder is asked to go; standard names, containers, stop when the connection is lost, a tenth
-    /// of the timeout, no data.
+    /// Work goes on until the holder is asked to release; standard names, containers, stop when the connection is lost, a
+    /// tenth of the timeout, no data.
     fn default() -> Self {
         RevocableLockOptions {
             run_until: RunUntil::Revoked,
@@ -77,16 +76,15 @@ impl Default for RevocableLockOptions {
     }
 }
 
-/// A lock of readers and writers who can be asked to go. A revocable mutex is one of which only
-/// [`write`](Self::write) is used.
+/// A lock of readers and writers who can be asked to release. A revocable mutex is one of which only [`write`](Self::write)
+/// is used.
 ///
 /// # Promises
 ///
 /// * All that [`SharedLock`](crate::SharedLock) promises.
 /// * *Heard.* A word that is written into a contender's znode reaches its owner, also if it was written before the owner
 ///   could watch, on every acquire.
-/// * *Waiters go.* A waiter that was asked leaves the line, and its call ends with
-///   [`is_revoked`](Error::is_revoked).
+/// * *Waiters go.* A waiter that was asked leaves the queue, and its call ends with [`is_revoked`](Error::is_revoked).
 /// * *Nobody else.* Asking wakes nobody but the one who is asked.
 /// * *No force unless asked for.* Without [`force`](Self::force) nobody is removed; with it not before the grace is over.
 ///
@@ -125,13 +123,13 @@ pub struct RevocableLock<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> RevocableLock<Z> {
-    /// The lock on `directory`. Nothing is sent yet.
+    /// The lock on `directory`. Sends nothing.
     ///
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the data do not fit into a request, or are the word that asks to go; the naming has no
-    /// such word; the margin is greater than half of the session timeout.
+    /// violates ZooKeeper's path rules; the data do not fit into a request, or are the word that asks to release; the
+    /// naming has no such word; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: RevocableLockOptions) -> Result<Self, Error> {
         let bad = |why: &str| Err(Error::BadInput(why.to_owned()));
         let Some(word) = options.naming.word() else {
@@ -155,8 +153,8 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     ///
     /// # Errors
     ///
-    /// As [`SharedLock::read`](crate::SharedLock::read), and [`is_revoked`](Error::is_revoked) when it was asked to go
-    /// while it waited: it has left the line.
+    /// As [`SharedLock::read`](crate::SharedLock::read), and [`is_revoked`](Error::is_revoked) when it was asked to release
+    /// while it waited: it has left the queue.
     pub async fn read(&self) -> Result<RevocableRead<Z>, Error> {
         operation!(&self.zk, RECIPE, "read", &self.contenders.directory).of(self.reading()).await
     }
@@ -178,11 +176,11 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         Ok(self.writer(self.acquire_as(WRITE).await?))
     }
 
-    /// As [`read`](Self::read), but for at most `limit`, counted from the call over all that happens.
+    /// As [`read`](Self::read), but for at most `limit`, counted from the call and over all retries.
     ///
     /// # Errors
     ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the clean-up is under way then.
     pub fn read_within(
         &self,
         limit: Duration,
@@ -195,11 +193,11 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         ))
     }
 
-    /// As [`write`](Self::write), but for at most `limit`, counted from the call over all that happens.
+    /// As [`write`](Self::write), but for at most `limit`, counted from the call and over all retries.
     ///
     /// # Errors
     ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the clean-up is under way then.
     pub fn write_within(
         &self,
         limit: Duration,
@@ -283,12 +281,11 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         RevocableWrite { tenure, run_until: self.options.run_until, marks: self.contenders.marks }
     }
 
-    /// Who stands in line, holders first. A view that may lag.
+    /// Who waits in the queue, holders first. The list may be stale.
     ///
     /// # Errors
     ///
-    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over),
-    /// [`is_denied`](Error::is_denied).
+    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
     pub async fn contenders(&self) -> Result<Vec<Contender>, Error> {
         self.contenders.contenders(&self.zk).await
     }
@@ -297,11 +294,11 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     ///
     /// # Cancellation
     ///
-    /// Asked stays asked.
+    /// The revocation stands.
     ///
     /// # When the connection is lost
     ///
-    /// It asks again until it is certain that the contender was asked.
+    /// Retries until it is certain that the contender was asked.
     ///
     /// # Errors
     ///
@@ -319,11 +316,11 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     ///
     /// # Cancellation
     ///
-    /// Asked stays asked, and nobody is removed.
+    /// The revocation stands, and nothing is deleted.
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is back: late, but not early.
+    /// Resumes after the reconnect: late, but not early.
     ///
     /// # Errors
     ///
@@ -349,7 +346,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
 ///
 /// # Cancellation
 ///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct RevocableRead<Z: ZooKeeper> {
@@ -361,7 +358,7 @@ pub struct RevocableRead<Z: ZooKeeper> {
 ///
 /// # Cancellation
 ///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct RevocableWrite<Z: ZooKeeper> {
@@ -383,7 +380,7 @@ impl<Z: ZooKeeper> RevocableWrite<Z> {
     /// # Errors
     ///
     /// As [`WriteGuard::downgrade`](crate::WriteGuard::downgrade), and [`is_revoked`](Error::is_revoked) when the writer
-    /// was asked to go: with its guard.
+    /// was asked to release: with its guard.
     pub async fn downgrade(self) -> Result<RevocableRead<Z>, NotDowngraded<RevocableWrite<Z>>> {
         let RevocableWrite { tenure, run_until, marks } = self;
         match tenure.downgrade(marks).await {

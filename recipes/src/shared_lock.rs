@@ -1,12 +1,11 @@
 //! A lock that many readers share, or one writer has alone, served in the order of asking.
 //!
-//! 1. Join: create an ephemeral sequential znode that says whether it reads or writes, and list the directory, in one
-//!    flight.
+//! 1. Join: create an ephemeral sequential znode that says whether it reads or writes, and list the directory, pipelined.
 //! 2. Look: a reader holds the lock if no writer is ahead, a writer if nobody is.
 //! 3. Otherwise a reader watches the nearest writer ahead, a writer the nearest of any kind, and only that one; look again
 //!    when it goes.
 //! 4. Release: delete our znode.
-//! 5. Downgrade: in one transaction a reader's znode takes the writer's place in line.
+//! 5. Downgrade: in one transaction a reader's znode takes the writer's place in the queue.
 //!
 //! After "Shared Locks" of ZooKeeper's recipes page. The page looks for names "starting with `write-`", which the guid in
 //! front forbids, and has a reader watch the "next lowest" writer: the lowest would wake it once for every writer, one
@@ -24,7 +23,7 @@ use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
-/// What an operator reads.
+/// The recipe's name in spans and metrics.
 const RECIPE: &str = "shared_lock";
 
 /// Whom a contender of a role has to wait for.
@@ -38,17 +37,16 @@ pub(crate) fn conflicts(role: Role) -> fn(Role) -> bool {
 /// How a shared lock behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedLockOptions {
-    /// How the znodes are named; all who share the directory must agree.
+    /// Names of the znodes; all clients of the directory must agree.
     pub naming: Naming,
-    /// What becomes of a directory that does not exist.
+    /// How a missing directory is created.
     pub parents: Parents,
-    /// What a holder does when the connection is lost.
+    /// The policy of a holder while the connection is lost.
     pub on_suspect: OnSuspect,
-    /// How long before the end of the session a holder has to have stopped; `None` for a tenth of the session timeout.
-    /// It must cover the drift of the clocks over one timeout and the time a holder takes to stop.
-    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
+    /// How long before the end of the session the holder stops: at most half of the session timeout; `None` for a tenth.
+    /// The margin covers clock drift over one timeout and the time that the holder takes to stop.
     pub margin: Option<Duration>,
-    /// What the znode holds, for whoever looks at it: who is asking, say.
+    /// Data of the contender's znode, for operators: the client's address, for example.
     pub data: Vec<u8>,
 }
 
@@ -70,15 +68,14 @@ impl Default for SharedLockOptions {
 /// # Promises
 ///
 /// * *Effects.* Through `transact`, or on a store that knows [tokens](WriteGuard::token), the effects of a writer's hold
-///   never interleave with those of another hold: whatever clocks, networks and pauses do.
+///   never interleave with those of another hold: regardless of clocks, networks and pauses.
 /// * *Belief.* While a writer's guard has not been told to stop there is no other guard that has not, under the
 ///   conditions of [`Lock`](crate::Lock).
 /// * *Order.* No reader overtakes a writer that stands before it, and no writer overtakes anybody.
 /// * *Readers share.* A reader with no writer ahead does not wait.
-/// * *No herd.* A writer that goes wakes the readers whom it let wait, or one writer; a reader that goes wakes at most
-///   one.
-/// * *No leftovers.* However an acquire ends without a guard, its znode goes, as long as the session lives; else with
-///   the session.
+/// * *No thundering herd.* A writer that goes wakes the readers whom it let wait, or one writer; a reader that goes wakes
+///   at most one.
+/// * *No leaks.* However an acquire ends without a guard, its znode is deleted, at the latest by the expiry of the session.
 ///
 /// Not promised: upgrading, since two readers who both want it would wait for each other: release, and ask again.
 ///
@@ -114,12 +111,13 @@ pub struct SharedLock<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> SharedLock<Z> {
-    /// The lock on `directory`. Nothing is sent yet.
+    /// The lock on `directory`. Sends nothing.
     ///
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the data do not fit into a request; the margin is greater than half of the session timeout.
+    /// violates ZooKeeper's path rules; the data do not fit into a request; the margin is greater than half of the session
+    /// timeout.
     pub fn new(zk: &Z, directory: &str, options: SharedLockOptions) -> Result<Self, Error> {
         let (marks, parents) = (options.naming.shared(), options.parents);
         let contenders = Contenders { directory: directory.to_owned(), marks, parents };
@@ -132,20 +130,20 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     ///
     /// # Cancellation
     ///
-    /// Dropping the future gives up: its znode is deleted in the background, also if the reply to its create has not
-    /// come yet, and its watch is removed. Before the first poll nothing was sent.
+    /// Dropping the future gives up: the znode is deleted in the background, even while the reply to its create is in
+    /// flight, and the watch is removed. Nothing is sent before the first poll.
     ///
-    /// A future that is left unpolled holds up no other call, but its place in line stays: those behind it with whom it
-    /// conflicts wait for it, as for a holder. Drop it to give up the place.
+    /// A future that is left unpolled holds up no other call, but its place in the queue stays: those behind it with whom
+    /// it conflicts wait for it, as for a holder. Drop it to give up the place.
     ///
     /// # When the connection is lost
     ///
-    /// The place in line stays as long as the session does. A create whose reply was lost is looked for by its guid, and
-    /// created again only if it is known not to exist.
+    /// The place in the queue lasts as long as the session. After a lost reply the znode is looked for by its guid, and the
+    /// create is retried only if there is none.
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when somebody else deleted our
+    /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when another client deleted our
     /// znode; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
     /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout too short for the margin.
     pub async fn read(&self) -> Result<ReadGuard<Z>, Error> {
@@ -169,11 +167,11 @@ impl<Z: ZooKeeper> SharedLock<Z> {
         Ok(WriteGuard { tenure: self.acquire_as(WRITE).await?, marks: self.contenders.marks })
     }
 
-    /// As [`read`](Self::read), but for at most `limit`, counted from the call over all that happens.
+    /// As [`read`](Self::read), but for at most `limit`, counted from the call and over all retries.
     ///
     /// # Errors
     ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the clean-up is under way then.
     pub fn read_within(
         &self,
         limit: Duration,
@@ -186,11 +184,11 @@ impl<Z: ZooKeeper> SharedLock<Z> {
         ))
     }
 
-    /// As [`write`](Self::write), but for at most `limit`, counted from the call over all that happens.
+    /// As [`write`](Self::write), but for at most `limit`, counted from the call and over all retries.
     ///
     /// # Errors
     ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the clean-up is under way then.
     pub fn write_within(
         &self,
         limit: Duration,
@@ -251,12 +249,11 @@ impl<Z: ZooKeeper> SharedLock<Z> {
         Ok(Tenure::new(&self.zk, grant))
     }
 
-    /// Who stands in line, holders first. A view that may lag.
+    /// Who waits in the queue, holders first. The list may be stale.
     ///
     /// # Errors
     ///
-    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over),
-    /// [`is_denied`](Error::is_denied).
+    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
     pub async fn contenders(&self) -> Result<Vec<Contender>, Error> {
         self.contenders.contenders(&self.zk).await
     }
@@ -277,7 +274,7 @@ impl<Z: ZooKeeper> SharedLock<Z> {
 ///
 /// # Cancellation
 ///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct ReadGuard<Z: ZooKeeper> {
@@ -288,7 +285,7 @@ pub struct ReadGuard<Z: ZooKeeper> {
 ///
 /// # Cancellation
 ///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct WriteGuard<Z: ZooKeeper> {

@@ -78,7 +78,7 @@ impl Session {
         if answered.is_none() {
             self.shared.lock().slots.forget(ticket, (), None);
         }
-        // Somebody else may be closing it.
+        // Another client may be closing it.
         if self.before(until, self.over()).await.is_none() {
             self.shared.end(Over::Closed);
             return Err(Error::ConnectionLoss);
@@ -113,7 +113,7 @@ impl Session {
         context: &mut std::task::Context<'_>,
     ) -> std::task::Poll<Result<(), Error>> {
         self.shared.lock().slots.poll_answer(ticket, context).map(|result| match result {
-            // To close what is over, or what somebody else is closing, is no error.
+            // To close what is over, or what another client is closing, is no error.
             Ok(_) | Err(Failure::Over(_)) => Ok(()),
             Err(Failure::Refused(error)) => Err(Error::from_code_number(error)),
             Err(Failure::ConnectionLoss) => Err(Error::ConnectionLoss),

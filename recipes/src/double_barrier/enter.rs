@@ -90,7 +90,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
         let zk = &self.barrier.zk;
         loop {
             let status = connected(zk).await?;
-            // One flight: what is not watched yet. Our own znode is, lest its end is known only when it opens without us.
+            // Pipelined: what is not watched yet. Our own znode is, lest its end is known only when it opens without us.
             let reading = self.next.is_none().then(|| zk.get_watch(&self.barrier.path));
             let own = self.own_watch.is_none().then(|| zk.children_watch(&self.own()));
             if let Some(reading) = reading {
@@ -144,7 +144,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
                     continue;
                 }
             }
-            // One flight. The generation is read first: if it has moved on by then, and `ready` is not there after it,
+            // Pipelined. The generation is read first: if it has moved on by then, and `ready` is not there after it,
             // `ready` has gone with its owner.
             let (generation, ready) = (zk.get_watch(&self.barrier.path), self.read_ready(&ready));
             let (record, members) = (zk.get(&directory), zk.children(&directory));
@@ -209,7 +209,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             return self.removed();
         }
         self.opener = opener;
-        // Our own opening, whose answer was lost: we keep `ready`, and need not watch it.
+        // Our own opening, whose reply was lost: we keep `ready`, and need not watch it.
         let is_ours = self.opener == self.guid.to_string() && is_ready_there;
         if is_ours {
             return Ok((roster, None));

@@ -80,7 +80,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                 Some(armed) => armed.narrow(duty),
                 None => self.armed = Some(zk.arm(duty)),
             }
-            // One flight: the join, and the read that says which generation is open, if that is not known.
+            // Pipelined: the join, and the read that says which generation is open, if that is not known.
             let join = zk.multi(self.joining(&directory));
             let reading = self.next.is_none().then(|| zk.get_watch(&self.barrier.path));
             match join.await {
@@ -184,7 +184,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
     }
 
     /// What a lost join left behind, if anything: how many are registered then. Final: a write goes ahead of the list, so
-    /// nothing of ours that is still on its way can appear later (CURATOR-264).
+    /// nothing of ours still in flight can appear later (CURATOR-264).
     pub(super) async fn find_own(&mut self) -> Result<Option<usize>, Error> {
         let zk = &self.barrier.zk;
         let directory = self.barrier.directory(self.generation);

@@ -125,7 +125,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
                 Err(Error::Multi { index: 0, cause }) if *cause == Error::NoNode => {
                     return self.without_keeper().await;
                 }
-                // Done before, and the answer was lost; or somebody else did it.
+                // Done before, and the reply was lost; or another client did it.
                 Err(Error::Multi { index: 1, cause }) if *cause == Error::NoNode => break,
                 Err(e) => again(&self.zk, status, e).await?,
             }
@@ -171,8 +171,8 @@ impl<Z: ZooKeeper> Leaving<Z> {
         self.go(Then::Out).await.map(drop)
     }
 
-    /// Deletes our znode, and `ready` if we are the keeper: together as long as both are there. With [`Then::Look`] it
-    /// asks in the same flight who is left, and says so if it was told. What is asked behind a deletion does not show what
+    /// Deletes our znode, and `ready` if we are the keeper: together as long as both are there. With [`Then::Look`] it asks
+    /// in the same round trip who is left, and says so if it was told. What is asked behind a deletion does not show what
     /// was deleted.
     async fn go(&mut self, then: Then) -> Result<Option<Roster>, Error> {
         let mut ops = vec![self.delete_own()];
@@ -189,7 +189,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
                     left = looking;
                     break;
                 }
-                // One of them is gone already, by an answer that was lost or by somebody else's doing.
+                // One of them is gone already, by an answer that was lost or by another client's doing.
                 Err(Error::Multi { index, cause }) if *cause == Error::NoNode => drop(ops.remove(index)),
                 Err(e) => again(&self.zk, status, e).await?,
             }
@@ -205,7 +205,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
     }
 
     /// Step 3, and the end of step 1: the keeper goes last, and if it has gone the lowest that is left. While the keeper is
-    /// there it waits for all others, even if somebody else has taken `ready` away: nobody else may wait for all, too.
+    /// there it waits for all others, even if another client has taken `ready` away: nobody else may wait for all, too.
     async fn without_keeper(&mut self) -> Result<(), Error> {
         let own = name_of(&self.own).to_owned();
         loop {

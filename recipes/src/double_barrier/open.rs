@@ -10,7 +10,7 @@ use crate::zk::{CreateMode, Duty, Error, Op, OpResult, ZooKeeper, path};
 pub(super) enum Opened {
     /// It is open, by us.
     ByUs(Roster),
-    /// It may be open, by us or by somebody else.
+    /// It may be open, by us or by another client.
     Perhaps,
     /// Somebody has gone since: not enough.
     TooFew,
@@ -22,7 +22,7 @@ enum Refused {
     Elsewhere,
     /// Somebody has joined, or gone, since the list.
     Changed,
-    /// A stranger has made the next directory: then it need not be made.
+    /// Another client has made the next directory: then it need not be made.
     NextExists,
 }
 

@@ -1,12 +1,11 @@
 //! Following who leads.
 //!
-//! 1. One flight: read the record, with a watch, and list the candidates. The record is valid if it names the first.
+//! 1. Pipelined: read the record, with a watch, and list the candidates. The record is valid if it names the first.
 //! 2. There is no record: watch for it to come.
 //! 3. Any event: look again.
 //!
-//! The record is watched, and not the candidates: whoever follows is woken by a leader that has begun or gone, not by
-//! those who wait. A leader whose candidate was deleted by somebody else leaves a relic; the next acknowledgement
-//! replaces it.
+//! The record is watched, and not the candidates: whoever follows is woken by a leader that has begun or gone, not by those
+//! who wait. A leader whose candidate was deleted by another client leaves a relic; the next acknowledgement replaces it.
 
 use super::RECIPE;
 use super::acknowledgement::Acknowledgement;
@@ -27,7 +26,7 @@ pub enum Leader {
     },
     /// Nobody has put on record that it has begun.
     Unacknowledged {
-        /// Who stood for election at that look, the first in line first. Later changes of it are not told.
+        /// Who stood for election at that look, the first in the queue first. Later changes of it are not told.
         candidates: Vec<Contender>,
     },
 }
@@ -67,11 +66,12 @@ impl<Z: ZooKeeper> Leadership<Z> {
     ///
     /// # Cancellation
     ///
-    /// May be dropped and called again at any time; nothing is lost. Dropping the [`Leadership`] removes its watch.
+    /// Cancel-safe: may be dropped and called again at any time without missing a notification. Dropping the [`Leadership`]
+    /// removes its watch.
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is back; what was missed shows at the next look.
+    /// Resumes after the reconnect; what was missed shows at the next look.
     ///
     /// # Errors
     ///

@@ -1,11 +1,11 @@
 //! Leader election: one leader among many candidates, a new one when it goes, and a record that it has begun.
 //!
-//! 1. Stand: create an ephemeral sequential znode and list the directory, in one flight. First in line: a [`Term`] of
-//!    office begins; its epoch is the czxid of the candidate. Otherwise watch the candidate just ahead, and only that
-//!    one; look again when it goes.
+//! 1. Stand: create an ephemeral sequential znode and list the directory, pipelined. First in the queue: a [`Term`] of
+//!    office begins; its epoch is the czxid of the candidate. Otherwise watch the candidate just ahead, and only that one;
+//!    look again when it goes.
 //! 2. Acknowledge: when the leader procedure is done, put that on record, in one transaction with a check of the own
 //!    candidate.
-//! 3. Observe: read the record and list the candidates, in one flight. The record is valid if it names the first of them.
+//! 3. Observe: read the record and list the candidates, pipelined. The record is valid if it names the first of them.
 //! 4. Resign: delete the candidate and the record together.
 //!
 //! After "Leader Election" of ZooKeeper's recipes page, with what the page leaves out: a create whose reply was lost,
@@ -28,7 +28,7 @@ use crate::zk::{Error, ZooKeeper, path};
 use std::future::Future;
 use std::time::Duration;
 
-/// What an operator reads.
+/// The recipe's name in spans and metrics.
 const RECIPE: &str = "election";
 
 /// Who stands for election.
@@ -46,15 +46,14 @@ const RECORD: &str = "leader";
 /// How an election behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ElectionOptions {
-    /// What becomes of a directory that does not exist.
+    /// How a missing directory is created.
     pub parents: Parents,
-    /// What a leader does when the connection is lost.
+    /// The policy of a leader while the connection is lost.
     pub on_suspect: OnSuspect,
-    /// How long before the end of the session a leader has to have stopped; `None` for a tenth of the session timeout.
-    /// It must cover the drift of the clocks over one timeout and the time a leader takes to stop.
-    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
+    /// How long before the end of the session the leader stops: at most half of the session timeout; `None` for a tenth.
+    /// The margin covers clock drift over one timeout and the time that the leader takes to stop.
     pub margin: Option<Duration>,
-    /// What the candidate's znode holds, for whoever looks at it: who is standing, say.
+    /// Data of the candidate's znode, for operators: its address, for example.
     pub data: Vec<u8>,
 }
 
@@ -75,12 +74,12 @@ impl Default for ElectionOptions {
 /// # Promises
 ///
 /// * *Effects.* Through [`Term::transact`], or on a store that refuses smaller [epochs](Term::epoch), the effects of two
-///   leaders never interleave: whatever clocks, networks and pauses do.
+///   leaders never interleave: regardless of clocks, networks and pauses.
 /// * *Belief.* At most one term at a time has not been told to end, as long as clocks drift by less than the margin
 ///   within one session timeout, leaders stop within the margin, and a server that answers is in touch with its leader.
 /// * *Order.* Office is taken in the order in which the candidates' znodes were created; the epoch grows every time.
-/// * *No herd.* A leader's going wakes one candidate, another candidate's going at most one.
-/// * *Stability.* A candidate is never made again behind the caller's back: a new candidate is a new call.
+/// * *No thundering herd.* A leader's going wakes one candidate, another candidate's going at most one.
+/// * *Stability.* A candidate is never recreated behind the caller's back: a new candidate is a new call.
 /// * *Acknowledged.* There is at most one acknowledgement an epoch, and one who has been deposed cannot make it.
 ///
 /// Not promised: that followers know the leader at every instant; that one who was elected has begun, which is what the
@@ -119,12 +118,13 @@ pub struct Election<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> Election<Z> {
-    /// The election on `directory`. Nothing is sent yet.
+    /// The election on `directory`. Sends nothing.
     ///
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the data do not fit into a request; the margin is greater than half of the session timeout.
+    /// violates ZooKeeper's path rules; the data do not fit into a request; the margin is greater than half of the session
+    /// timeout.
     pub fn new(zk: &Z, directory: &str, options: ElectionOptions) -> Result<Self, Error> {
         let contenders =
             Contenders { directory: directory.to_owned(), marks: MARKS, parents: options.parents };
@@ -137,16 +137,16 @@ impl<Z: ZooKeeper> Election<Z> {
     ///
     /// # Cancellation
     ///
-    /// Dropping the future withdraws: its candidate is deleted in the background, also if the reply to its create has
-    /// not come yet, and its watch is removed. Before the first poll nothing was sent.
+    /// Dropping the future withdraws: the candidate is deleted in the background, even while the reply to its create is in
+    /// flight, and the watch is removed. Nothing is sent before the first poll.
     ///
     /// A future that is left unpolled holds up no other call, but its candidate stays: those behind it wait for it, as for
     /// a leader. Drop it to withdraw.
     ///
     /// # When the connection is lost
     ///
-    /// The place in line stays as long as the session does. A create whose reply was lost is looked for by its guid, and
-    /// created again only if it is known not to exist.
+    /// The place in the queue lasts as long as the session. After a lost reply the znode is looked for by its guid, and the
+    /// create is retried only if there is none.
     ///
     /// # When the session is over
     ///
@@ -154,7 +154,7 @@ impl<Z: ZooKeeper> Election<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when somebody else deleted our
+    /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when another client deleted our
     /// candidate; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
     /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout too short for the margin.
     pub async fn stand(&self) -> Result<Term<Z>, Error> {
@@ -168,11 +168,11 @@ impl<Z: ZooKeeper> Election<Z> {
         self.term(contender)
     }
 
-    /// As [`stand`](Self::stand), but for at most `limit`, counted from the call over all that happens.
+    /// As [`stand`](Self::stand), but for at most `limit`, counted from the call and over all retries.
     ///
     /// # Errors
     ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the withdrawal is under way by then.
+    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the clean-up is under way then.
     pub fn stand_within(&self, limit: Duration) -> impl Future<Output = Result<Term<Z>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
         let operation = operation!(&self.zk, RECIPE, "stand", &self.contenders.directory);
@@ -191,12 +191,11 @@ impl<Z: ZooKeeper> Election<Z> {
         Leadership::new(&self.zk, self.contenders.clone(), self.record.clone())
     }
 
-    /// Who stands for election, the first in line first. A view that may lag.
+    /// Who stands for election, the first in the queue first. The list may be stale.
     ///
     /// # Errors
     ///
-    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over),
-    /// [`is_denied`](Error::is_denied).
+    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
     pub async fn candidates(&self) -> Result<Vec<Contender>, Error> {
         self.contenders.contenders(&self.zk).await
     }

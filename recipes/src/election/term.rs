@@ -16,16 +16,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// # Promises
 ///
 /// It is told in time when it must end: when its session ends, when so much time has passed without an answer that the
-/// session may have ended, and when somebody else deletes the candidate, which is watched from the beginning.
+/// session may have ended, and when another client deletes the candidate, which is watched from the beginning.
 ///
 /// # Cancellation
 ///
-/// Dropping the term resigns in the background; [`resign`](Self::resign) also waits, and says how it went.
+/// Dropping the term resigns in the background; [`resign`](Self::resign) also waits for the outcome and returns it.
 #[must_use = "dropping the term resigns"]
 pub struct Term<Z: ZooKeeper> {
     // The first to be dropped: the deletion leaves before the watch is taken down.
     duty: Mutex<Option<Armed>>,
-    /// The record alone: of use when somebody else has deleted the candidate.
+    /// The record alone: of use when another client has deleted the candidate.
     relic: Mutex<Option<Armed>>,
     tenure: Tenure<Z>,
     acknowledged: Mutex<Acknowledged>,
@@ -43,7 +43,7 @@ enum Acknowledged {
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing is left half done in there by a panic.
+    // A panic cannot leave the value half updated.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -72,7 +72,7 @@ impl<Z: ZooKeeper> Term<Z> {
     }
 
     /// The epoch, which is the fencing token: the czxid of the candidate. It grows with every change of leadership, also
-    /// when the directory is deleted and made again; a store that refuses epochs smaller than the largest it has seen is
+    /// when the directory is deleted and recreated; a store that refuses epochs smaller than the largest it has seen is
     /// safe from late writers.
     pub fn epoch(&self) -> i64 {
         self.tenure.token()
@@ -184,7 +184,7 @@ impl<Z: ZooKeeper> Term<Z> {
     ///
     /// # Errors
     ///
-    /// Only what nobody expects of one's own znodes, such as [`is_denied`](Error::is_denied).
+    /// Only what is unexpected for an own znode, such as [`is_denied`](Error::is_denied).
     pub async fn resign(self) -> Result<Released, Error> {
         let path = self.path().to_owned();
         operation!(&self.zk, RECIPE, "resign", &path).telling(self.give_up()).await
@@ -194,7 +194,7 @@ impl<Z: ZooKeeper> Term<Z> {
         let Term { duty, relic, tenure, acknowledged, record, .. } = self;
         let own = tenure.path().to_owned();
         let is_on_record = *locked(&acknowledged) != Acknowledged::Not;
-        // Only an answer that says so: a candidate that is gone may have been deleted by somebody else, without the
+        // Only an answer that says so: a candidate that is gone may have been deleted by another client, without the
         // record, and that our own deletion came first is then no more than a guess.
         let went_together = AtomicBool::new(!is_on_record);
         let ended = tenure.end(|zk| {
@@ -211,7 +211,7 @@ impl<Z: ZooKeeper> Term<Z> {
                         Ok(())
                     }
                     Some(Error::Multi { index: 0, cause }) => Err(*cause),
-                    // There is no record: it was not made, or somebody else has taken it away.
+                    // There is no record: it was not made, or another client has taken it away.
                     Some(Error::Multi { .. }) => zk.delete(&own, None).await,
                     Some(e) => Err(e),
                 }

@@ -193,12 +193,12 @@ pub(crate) fn lost<Z: ZooKeeper>(
     meters::lost(recipe, reason.outcome());
 }
 
-/// A holder is told to stop, since the connection is lost.
+/// A holder must stop, since the connection is lost.
 pub(crate) fn told_to_stop<Z: ZooKeeper>(zk: &Z, recipe: &'static str, path: &str, token: i64) {
     spans::suspect(zk, recipe, path, token);
 }
 
-/// The owner of a znode was asked to go.
+/// The owner of a znode was asked to release.
 pub(crate) fn revoked<Z: ZooKeeper>(zk: &Z, path: &str) {
     spans::revoked(zk, path);
 }

@@ -1,5 +1,5 @@
-//! What stands somewhere, behind everything of this session that is still on its way: a write that changes nothing goes
-//! ahead of the read, so what it shows is final as far as this session is concerned.
+//! What stands somewhere, behind everything of this session still in flight: a write that changes nothing goes ahead of the
+//! read, so what it shows is final as far as this session is concerned.
 
 use super::retry::{again, connected};
 use crate::zk::duty::{answered, settle};

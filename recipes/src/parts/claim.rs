@@ -1,8 +1,8 @@
 //! Claiming a name that others may bear too: what names and group members have in common.
 //!
-//! 1. *Claim*: create an ephemeral of that name. If it is there already it is somebody else's, also if that is one's own
+//! 1. *Claim*: create an ephemeral of that name. If it is there already it is another client's, also if that is one's own
 //!    former session: give up, or wait until it goes and try again.
-//! 2. If the reply is lost, settle and look whose it is: ours, nobody's, or somebody else's.
+//! 2. If the reply is lost, settle and look whose it is: ours, nobody's, or another client's.
 //! 3. *Hold* it as any other hold, but without a fence: a check on the name would hold for the next owner too.
 //! 4. *Release*: delete the znode only if it is the one that was made here.
 //!
@@ -25,7 +25,7 @@ use std::time::Duration;
 /// The target of the spans: filters name it.
 const TARGET: &str = "zk_recipes::claim";
 
-/// What to do when somebody else has the name.
+/// What to do when another client has the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IfTaken {
     /// Say so.
@@ -47,7 +47,7 @@ struct ReservedName {
 
 impl Claims {
     fn entries(&self) -> MutexGuard<'_, BTreeMap<String, ReservedName>> {
-        // Nothing is left half done in there by a panic.
+        // A panic cannot leave the value half updated.
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
@@ -114,7 +114,7 @@ impl Drop for Claimant {
 /// By which rules a name is claimed and held.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClaimRules {
-    /// Whose claim it is, as an operator reads it.
+    /// Whose claim it isin spans and metrics.
     pub recipe: &'static str,
     pub parents: Parents,
     pub if_taken: IfTaken,
@@ -138,7 +138,7 @@ pub(crate) async fn claim<Z: ZooKeeper>(
     loop {
         let status = connected(zk).await?;
         let mut armed = zk.arm(claimant.duty(None, status.connection));
-        // One flight: missing levels if there are any, and the create.
+        // Pipelined: missing levels if there are any, and the create.
         let making = if is_missing { Some(terms.parents.make_for(zk, path)?) } else { None };
         let create = zk.create(path, data, CreateMode::Ephemeral);
         is_missing = false;
@@ -210,7 +210,7 @@ async fn reserve<Z: ZooKeeper>(
     }
 }
 
-/// Somebody else has the name: says so, or waits until it may be free.
+/// Another client owns the name: says so, or waits until it may be free.
 async fn wait_for<Z: ZooKeeper>(zk: &Z, terms: ClaimRules, path: &str) -> Result<(), Error> {
     if terms.if_taken == IfTaken::Fail {
         return Err(Error::Taken(path.to_owned()));

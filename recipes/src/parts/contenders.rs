@@ -1,7 +1,7 @@
-//! Standing in line: what locks, elections and their like have in common.
+//! Standing in the queue: what locks, elections and their like have in common.
 //!
-//! 1. *Join*: create an ephemeral sequential znode whose name begins with a fresh guid, and list the directory, in one
-//!    flight. If the reply to the create is lost, find the znode by its guid before trying again.
+//! 1. *Join*: create an ephemeral sequential znode whose name begins with a fresh guid, and list the directory, pipelined.
+//!    If the reply to the create is lost, find the znode by its guid before trying again.
 //! 2. *Look*: judge a list that was asked for after our own znode existed. Nobody ahead: it is our turn.
 //! 3. *Wait*: watch the nearest one ahead, and only that one; when it goes, look again.
 //!
@@ -49,7 +49,7 @@ pub(crate) struct Joining<'a> {
     pub data: &'a [u8],
 }
 
-/// A place in a line, and what was seen in the same flight.
+/// A place in the queue, and what was seen in the same round trip.
 pub(crate) struct Joined<T> {
     pub contender: OwnContender,
     pub seen: Seen<T>,
@@ -65,7 +65,7 @@ pub(crate) enum Seen<T> {
     Lost,
 }
 
-/// One's own place in a line.
+/// One's own place in the queue.
 pub(crate) struct OwnContender {
     pub path: String,
     pub czxid: i64,
@@ -137,7 +137,7 @@ impl Contenders {
         });
         let mut is_missing = false;
         loop {
-            // One flight: missing levels if there are any, the create, the list.
+            // Pipelined: missing levels if there are any, the create, the list.
             let making = is_missing.then(|| self.parents.make(zk, &self.directory));
             let create = zk.create(&prefix, data, CreateMode::EphemeralSequential);
             let looked = look();
@@ -184,8 +184,8 @@ impl Contenders {
         }
     }
 
-    /// What a lost create left behind, if anything. Final: a write goes ahead of the list, so nothing of this session
-    /// that is still on its way can appear later (CURATOR-264).
+    /// What a lost create left behind, if anything. Final: a write goes ahead of the list, so nothing of this session still
+    /// in flight can appear later (CURATOR-264).
     async fn find<Z: ZooKeeper>(
         &self,
         zk: &Z,
@@ -379,7 +379,7 @@ impl Contenders {
         }
     }
 
-    /// Everybody in line, in order.
+    /// All contenders, in order.
     pub(crate) async fn contenders<Z: ZooKeeper>(&self, zk: &Z) -> Result<Vec<Contender>, Error> {
         let names = match zk.children(&self.directory).await {
             Ok(list) => list.names,
@@ -393,7 +393,7 @@ impl Contenders {
         Ok(self.contenders_at(&names, &order))
     }
 
-    /// Everybody in line, in order, if the numbers tell it. Made as the names come, and sorted afterwards: in the order of a
+    /// All contenders, in order, if the numbers tell it. Made as the names come, and sorted afterwards: in the order of a
     /// list of a hundred thousand, each name would have to be fetched from far away.
     fn by_number(&self, names: &[String]) -> Option<Vec<Contender>> {
         let contender = |name: &String| {
@@ -417,7 +417,7 @@ impl Contenders {
         order.iter().map(contender).collect()
     }
 
-    /// Those of `names` who stand in line, in order.
+    /// Those of `names` who wait in the queue, in order.
     pub(crate) async fn in_order<Z: ZooKeeper>(
         &self,
         zk: &Z,
@@ -453,8 +453,8 @@ impl Contenders {
     }
 }
 
-/// Fetches in one flight the czxids of contenders whose numbers do not tell the order; each comes with its index in `names`.
-/// A contender that is gone is left out.
+/// Fetches pipelined the czxids of contenders whose numbers do not tell the order; each comes with its index in `names`. A
+/// contender that is gone is left out.
 pub(crate) async fn czxids<Z: ZooKeeper, N>(
     zk: &Z,
     directory: &str,

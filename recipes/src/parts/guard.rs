@@ -22,7 +22,7 @@ macro_rules! guard_methods {
             ///
             /// # Cancellation
             ///
-            /// May be dropped and called again at any time.
+            /// Cancel-safe: may be dropped and called again at any time.
             pub async fn lost(&self) -> Stop {
                 self.$field.lost().await
             }
@@ -125,11 +125,11 @@ macro_rules! guard_methods {
         guard_methods!(shared $guard);
 
         impl<Z: ZooKeeper> $guard<Z> {
-            /// Resolves when the holder was asked to go. The lock stays held until it is released.
+            /// Resolves when the holder was asked to release. The lock stays held until it is released.
             ///
             /// # Cancellation
             ///
-            /// May be dropped and called again at any time.
+            /// Cancel-safe: may be dropped and called again at any time.
             ///
             /// # Errors
             ///
@@ -138,8 +138,8 @@ macro_rules! guard_methods {
                 self.tenure.revoked().await
             }
 
-            /// Drives `work`, and drops it when the holder must stop; with [`RunUntil::Revoked`] also when the holder was asked
-            /// to go. Requests that `work` has sent by then stay sent.
+            /// Drives `work`, and drops it when the holder must stop; with [`RunUntil::Revoked`] also when the holder was
+            /// asked to release. Requests that `work` has sent by then stay sent.
             ///
             /// # Errors
             ///

@@ -1,12 +1,12 @@
-//! One's own znode, watched: whether it is there still, and whether its owner was asked to go.
+//! One's own znode, watched: whether it is there still, and whether its owner was asked to release.
 //!
-//! 1. *Read* it, and arm a watch by that very read: as soon as the name is known where the owner can be asked to go, else
-//!    when somebody wants to be told. The answer counts like any other: the word may be there already.
+//! 1. *Read* it, and arm a watch by that very read: as soon as the name is known where the owner can be asked to release,
+//!    else when the caller waits for it. The answer counts like any other: the word may be there already.
 //! 2. An event says that it is gone, or that it was written: then read it again.
 //! 3. After a reconnect the same read *confirms* that it is ours still.
 //!
-//! Where nobody can be asked to go it is watched by listing its children: an ephemeral has none, so the watch fires at its
-//! deletion and at nothing else. A word is data, so there it is a watch on data.
+//! Where nobody can be asked to release it is watched by listing its children: an ephemeral has none, so the watch fires at
+//! its deletion and at nothing else. A word is data, so there it is a watch on data.
 
 use super::select::first;
 use crate::observe;
@@ -17,7 +17,7 @@ use futures_util::future::{BoxFuture, Shared};
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard};
 
-/// As after how many refusals a reading that was refused is made again: the fewest after which the pause is the longest.
+/// As after how many refusals a reading that was refused is recreated: the fewest after which the pause is the longest.
 const REFUSED: u32 = 16;
 
 /// One's own znode, and what is known of it.
@@ -82,16 +82,16 @@ impl<Z: ZooKeeper> OwnedNode<Z> {
     }
 
     fn inner(&self) -> MutexGuard<'_, Known<Z>> {
-        // Nothing is left half done in there by a panic.
+        // A panic cannot leave the value half updated.
         self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Whether somebody else is known to have deleted it.
+    /// Whether another client is known to have deleted it.
     pub(crate) fn is_removed(&self) -> bool {
         self.inner().is_removed
     }
 
-    /// Whether the owner is known to have been asked to go.
+    /// Whether the owner is known to have been asked to release.
     pub(crate) fn is_asked(&self) -> bool {
         self.inner().is_asked
     }
@@ -138,7 +138,7 @@ impl<Z: ZooKeeper> OwnedNode<Z> {
         first(self.event(), first(self.zk.changed(status), alarm)).await;
     }
 
-    /// Resolves when a call that waits in line must end: with its error.
+    /// Resolves when a call that waits in the queue must end: with its error.
     pub(crate) async fn must_go(&self) -> Error {
         loop {
             if let Some(over) = self.zk.status().over() {
@@ -184,7 +184,7 @@ impl<Z: ZooKeeper> OwnedNode<Z> {
                 Err(_) => {}
             }
         }
-        // Lost, or over: not again on this connection, lest we ask and ask.
+        // Lost, or over: not again on this connection, which avoids a retry loop.
         if answer.is_err_and(|e| !e.says_nothing_of_the_tree()) {
             self.zk.changed(sent_at).await;
         }

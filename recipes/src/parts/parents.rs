@@ -9,7 +9,7 @@
 use crate::zk::{CreateMode, Created, Error, ZooKeeper, path};
 use std::future::Future;
 
-/// What becomes of a directory that does not exist.
+/// How a missing directory is created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Parents {
     /// Missing levels are made as containers: the server removes them when they have been left empty.

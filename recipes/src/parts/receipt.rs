@@ -4,9 +4,9 @@
 //!    before the first write: else a receipt that is not there could mean two things.
 //! 2. *Write*: every write is one transaction whose first operation sets the receipt at the version that we count, to the
 //!    number of the write.
-//! 3. *Lost answer*: send the same transaction again. Done: applied now. Refused at another operation: really refused. Refused
-//!    at the receipt: it was applied before, if the receipt bears the number; else a stranger has written to it. No
-//!    receipt: a stranger took it, and nobody knows.
+//! 3. *Lost reply*: send the same transaction again. Done: applied now. Refused at another operation: really refused.
+//!    Refused at the receipt: it was applied before, if the receipt bears the number; else another client has written to
+//!    it. No receipt: another client took it, and nobody knows.
 //! 4. *Dropped*: whoever drops a write leaves it in doubt; the next one reads the receipt first.
 //! 5. *Left alone*: a write whose future nobody polls must not hold up the next one. The next one waits for the answer, not
 //!    for the future, and if the answer is lost it reads the receipt as in 4. Who is polled again finds its fate written down.
@@ -57,11 +57,11 @@ struct Doubt {
     sent_on: u32,
     /// How often it was sent.
     sends: u32,
-    /// An answer was lost: that the receipt refuses it may mean that it was applied before.
+    /// A reply was lost: that the receipt refuses it may mean that it was applied before.
     is_lost: bool,
     /// `None`: lost, or dropped with its writer.
     answer: Option<SharedReply>,
-    /// For its writer, who may be left alone while somebody else finds it out.
+    /// For its writer, who may be left alone while another client finds it out.
     outcome: OutcomeCell,
 }
 
@@ -76,7 +76,7 @@ type OutcomeCell = Arc<OnceLock<WriteOutcome>>;
 pub(crate) enum WriteOutcome {
     Applied,
     NotApplied,
-    /// The receipt is gone, or a stranger has written over it: nobody knows.
+    /// The receipt is gone, or another client has written over it: nobody knows.
     Unknown,
 }
 
@@ -106,7 +106,7 @@ enum Sending<'a> {
 }
 
 fn locked(state: &Mutex<ReceiptState>) -> MutexGuard<'_, ReceiptState> {
-    // Nothing is left half done in there by a panic.
+    // A panic cannot leave the value half updated.
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -121,7 +121,7 @@ fn outcome_at(version: i32, found: &Data) -> WriteOutcome {
     match writes {
         0 => WriteOutcome::NotApplied,
         1 if found.data == number(version) => WriteOutcome::Applied,
-        // Somebody else's was the first.
+        // Another client's was the first.
         1 => WriteOutcome::NotApplied,
         _ => WriteOutcome::Unknown,
     }
@@ -139,7 +139,7 @@ impl ReceiptState {
         }
     }
 
-    /// It is gone, or somebody else writes to it: the next one gets a fresh name.
+    /// It is gone, or another client writes to it: the next one gets a fresh name.
     fn forget(&mut self) {
         if let Some(znode) = self.znode.take() {
             znode.armed.done();
@@ -169,7 +169,7 @@ impl ReceiptState {
         }
     }
 
-    /// Steps 2 and 3: takes the answer to that write down, unless somebody else has.
+    /// Steps 2 and 3: takes the answer to that write down, unless another client has.
     fn take_down(&mut self, cell: &OutcomeCell, answer: &Result<(), Error>) {
         let Some(doubt) = self.doubt_of(cell) else { return };
         let next = doubt.version.wrapping_add(1);
@@ -187,18 +187,18 @@ impl ReceiptState {
             _ => None,
         };
         match at_receipt {
-            // The receipt has moved on: most likely it was applied, and its answer was lost. The receipt tells.
+            // The receipt has moved on: most likely it was applied, and its reply was lost. The receipt tells.
             Some(Error::BadVersion) if doubt.is_lost => doubt.answer = None,
             Some(Error::NoNode) if doubt.is_lost => {
                 self.forget();
                 self.settle(WriteOutcome::Unknown);
             }
-            // A stranger wrote to it, or took it: nothing was applied.
+            // Another client wrote to it, or took it: nothing was applied.
             Some(Error::BadVersion | Error::NoNode) => {
                 self.forget();
                 self.settle(WriteOutcome::NotApplied);
             }
-            // What was sent before may have been applied: the receipt tells.
+            // An earlier attempt may have been applied: the receipt tells.
             _ if doubt.is_lost && error.says_nothing_of_the_tree() => doubt.answer = None,
             _ => self.settle(WriteOutcome::NotApplied),
         }
@@ -206,7 +206,7 @@ impl ReceiptState {
 }
 
 impl<Z: ZooKeeper> Receipt<Z> {
-    /// A receipt in `directory`. Nothing is sent yet.
+    /// A receipt in `directory`. Sends nothing.
     pub(crate) fn new(zk: &Z, directory: String) -> Self {
         Receipt { zk: zk.clone(), directory: directory.into(), state: Arc::default() }
     }
@@ -237,7 +237,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
                 let mut state = self.state();
                 let znode = state.znode.get_or_insert_with(|| {
                     let path = path::join(&self.directory, &self.zk.guid().to_string());
-                    // Nobody else ever uses the name, and a delete comes behind whatever is still on its way.
+                    // Nobody else ever uses the name, and a delete comes behind whatever is still in flight.
                     let armed = self.zk.arm(Duty::Path(path.clone()));
                     Znode { armed, path, version: None, in_doubt: 0 }
                 });
@@ -245,7 +245,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
                 (znode.path.clone(), self.zk.create(&znode.path, &[], CreateMode::Ephemeral))
             };
             match create.await {
-                // Nobody else knows the name: one that is there was made by a create whose answer was lost.
+                // Nobody else knows the name: one that is there was made by a create whose reply was lost.
                 Ok(_) | Err(Error::NodeExists) => self.state().set_version(0),
                 Err(e) => {
                     if !e.is_outcome_unknown() {
@@ -324,8 +324,8 @@ impl<Z: ZooKeeper> Receipt<Z> {
     /// # Errors
     ///
     /// [`Error::Multi`] with the index of the operation of `ops` that was refused: nothing was applied. `NoNode` when the
-    /// directory is missing: nothing was applied. An unknown outcome only when an answer was lost and the session is over, or
-    /// a stranger deleted the receipt or wrote over it, or an access list denied the read of it.
+    /// directory is missing: nothing was applied. An unknown outcome only when a reply was lost and the session is over, or
+    /// another client deleted the receipt or wrote over it, or an access list denied the read of it.
     pub(crate) async fn write(&self, ops: &[Op]) -> Result<(), Error> {
         self.settled().await?;
         loop {
@@ -336,8 +336,8 @@ impl<Z: ZooKeeper> Receipt<Z> {
         }
     }
 
-    /// The same, if the receipt that `stood` is still there; says whether it was. As long as it is, whatever it stands below
-    /// was not deleted and made again: what was read since is of the znodes that `ops` name.
+    /// The same, if the receipt that `stood` is still there; says whether it was. As long as it is, whatever it stands
+    /// below was not deleted and recreated: what was read since is of the znodes that `ops` name.
     ///
     /// # Errors
     ///
@@ -449,7 +449,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
                     again(&self.zk, status, e).await?;
                     return Ok(None);
                 }
-                // Somebody else has found out.
+                // Another client has found out.
                 (Some(WriteOutcome::NotApplied), Ok(()) | Err(Error::ConnectionLoss)) => return Ok(None),
                 (Some(WriteOutcome::NotApplied), Err(e)) => return Err(e),
                 (Some(WriteOutcome::Unknown) | None, _) => return Err(Error::ConnectionLoss),

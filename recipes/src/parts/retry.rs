@@ -109,7 +109,7 @@ impl Drop for Outer {
     }
 }
 
-/// Whether a refused request may be made again.
+/// Whether a refused request may be recreated.
 fn may_ask_again<Z: ZooKeeper>(zk: &Z) -> bool {
     match RETRY_LIMIT.get() {
         RetryLimit::Unbounded => true,

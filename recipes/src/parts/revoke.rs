@@ -2,7 +2,7 @@
 //!
 //! 1. *Ask*: write the word into that very znode. Names are unique, so no successor is hit, and only those who ask write
 //!    there, so the version says whether somebody has asked before.
-//! 2. *Force*: ask, and watch the znode in the same flight. When the grace is over and it is there still, delete it.
+//! 2. *Force*: ask, and watch the znode in the same round trip. When the grace is over and it is there still, delete it.
 
 use super::retry::{again, connected};
 use super::select::first;
@@ -11,7 +11,7 @@ use crate::zk::{Error, Stat, Status, ZooKeeper};
 use futures_util::future::Either;
 use std::time::Duration;
 
-/// What has become of somebody who was asked to go.
+/// What has become of somebody who was asked to release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fate {
     /// It was asked, now or before.
@@ -60,7 +60,7 @@ async fn asked<Z: ZooKeeper>(
             Err(Error::BadVersion) => match written(zk, path).await? {
                 None => return Ok(Fate::Gone),
                 Some((_, data)) if data == word.as_bytes() => return Ok(Fate::Asked),
-                // A stranger has written something else.
+                // Another client has written something else.
                 Some((now, _)) => version = now,
             },
             Err(e) => return Err(e),
@@ -124,7 +124,7 @@ pub(crate) async fn remove<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Fate, Err
         let status = connected(zk).await?;
         match zk.delete(path, None).await {
             Ok(()) => return Ok(Fate::Forced),
-            // After a lost answer nobody knows who it was.
+            // After a lost reply nobody knows who it was.
             Err(Error::NoNode) => return Ok(Fate::Gone),
             Err(e) => again(zk, status, e).await?,
         }

@@ -1,6 +1,6 @@
 //! Holding: what the guards of locks, elections and their like have in common.
 //!
-//! A hold is a value, made only by a grant. It is lost when its session ends, when somebody else deletes its znode, and
+//! A hold is a value, made only by a grant. It is lost when its session ends, when another client deletes its znode, and
 //! when so much time has passed without an answer that the session may have ended at the server: `safe_until`, less a
 //! margin for clocks that drift and tasks that are slow to stop.
 //!
@@ -60,7 +60,7 @@ pub enum LostReason {
     SessionOver,
     /// The session may have ended: nothing was answered for too long.
     DeadlinePassed,
-    /// Somebody else deleted the znode.
+    /// Another client deleted the znode.
     Removed,
 }
 
@@ -76,10 +76,10 @@ pub enum Stop {
     Lost(LostReason),
 }
 
-/// Why the work of a holder that can be asked to go was dropped.
+/// Why the work of a holder that can be asked to release was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Interrupt {
-    /// The holder was asked to go, and holds on until it does.
+    /// The holder was asked to release, and holds on until it does.
     Revoked,
     /// The holder must stop.
     Stop(Stop),
@@ -136,7 +136,7 @@ struct TenureState {
 
 /// Where a hold came from, and by which rules it is held.
 pub(crate) struct Grant {
-    /// Whose hold it is, as an operator reads it.
+    /// Whose hold it isin spans and metrics.
     pub recipe: &'static str,
     pub path: String,
     /// Which incarnation of the path stands for the hold.
@@ -189,7 +189,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
     }
 
     fn inner(&self) -> MutexGuard<'_, TenureState> {
-        // Nothing is left half done in there by a panic.
+        // A panic cannot leave the value half updated.
         self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
@@ -279,7 +279,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
         }
     }
 
-    /// Resolves when the holder was asked to go.
+    /// Resolves when the holder was asked to release.
     ///
     /// # Errors
     ///
@@ -310,7 +310,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
         })
     }
 
-    /// As [`run`](Self::run), and drops the work also when the holder was asked to go.
+    /// As [`run`](Self::run), and drops the work also when the holder was asked to release.
     pub(crate) fn run_until_revoked<T>(
         &self,
         work: impl Future<Output = T>,
@@ -374,14 +374,14 @@ impl<Z: ZooKeeper> Tenure<Z> {
                     in_doubt |= e.is_outcome_unknown();
                     again(&self.zk, status, e).await?;
                 }
-                // What was sent before may have been applied.
+                // An earlier attempt may have been applied.
                 Err(e) if in_doubt && e.says_nothing_of_the_tree() => return Err(Error::ConnectionLoss),
                 Err(Error::Multi { index: 0, cause }) if *cause == Error::BadVersion => {
                     if in_doubt {
-                        // The receipt has moved on: it was applied, and its answer was lost.
+                        // The receipt has moved on: it was applied, and its reply was lost.
                         break;
                     }
-                    // Somebody else has written to the receipt.
+                    // Another client has written to the receipt.
                     version = self.read_version().await?;
                 }
                 Err(e @ Error::Multi { index: 0, .. }) if in_doubt => {
@@ -401,7 +401,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
         Ok(())
     }
 
-    /// The receipt's version, behind everything that is still on its way.
+    /// The receipt's version, behind everything still in flight.
     async fn read_version(&self) -> Result<i32, Error> {
         loop {
             let status = connected(&self.zk).await?;
@@ -459,7 +459,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
             };
             match delete(&self.zk).await {
                 Ok(()) => break lost.map_or(Released::Clean, Released::WasLost),
-                // The name is never used again: after a lost answer, gone means done.
+                // The name is never used again: after a lost reply, gone means done.
                 Err(Error::NoNode) if tried => break lost.map_or(Released::Clean, Released::WasLost),
                 Err(Error::NoNode) => break Released::WasLost(lost.unwrap_or(LostReason::Removed)),
                 Err(Error::SessionOver(_)) => {

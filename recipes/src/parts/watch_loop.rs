@@ -73,7 +73,7 @@ pub enum Update {
 /// One notification, one request and one round trip a change; one watch.
 pub struct Updates<Z: ZooKeeper> {
     zk: Z,
-    /// Whose value it is, as an operator reads it.
+    /// Whose value it isin spans and metrics.
     recipe: &'static str,
     path: String,
     /// What becomes of the data before they are handed out.
@@ -111,11 +111,12 @@ impl<Z: ZooKeeper> Updates<Z> {
     ///
     /// # Cancellation
     ///
-    /// May be dropped and called again at any time; nothing is missed. The watch goes with this value.
+    /// Cancel-safe: may be dropped and called again at any time without missing a notification. The watch goes with this
+    /// value.
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is there again.
+    /// Resumes after the reconnect.
     ///
     /// # Errors
     ///

@@ -17,8 +17,8 @@ use crate::zk::{CreateMode, Duty, Error, Listing, Op, OpResult, Stat, Status, Ti
 use futures_util::future::{Either, try_join_all};
 use std::future::Future;
 
-/// What was seen in one flight. The gates were read before the holders: who is not among these and not refused at the
-/// gates does not hold the lock.
+/// What was seen, pipelined. The gates were read before the holders: who is not among these and not refused at the gates
+/// does not hold the lock.
 pub(super) struct View {
     /// The version that every writer's grant changes.
     writers: i32,
@@ -33,20 +33,20 @@ pub(super) struct View {
 enum Turn {
     /// Nobody is in our way.
     Ours,
-    /// This one in line has to go first.
+    /// This one in the queue has to go first.
     Behind(String),
-    /// These hold the lock; nobody in line has to go first.
+    /// These hold the lock; nobody in the queue has to go first.
     Blocked(Vec<(String, Priority)>),
 }
 
-/// A holder who was asked to go.
+/// A holder who was asked to release.
 struct Asked {
     path: String,
     /// When its grace is over, if it will be made to go.
     until: Option<Time>,
 }
 
-/// A place in line, on its way to a hold.
+/// A place in the queue, on its way to a hold.
 pub(super) struct Attempt<'a, Z: ZooKeeper> {
     lock: &'a PriorityLock<Z>,
     role: Role,
@@ -59,7 +59,7 @@ pub(super) struct Attempt<'a, Z: ZooKeeper> {
     asked: Vec<Asked>,
 }
 
-/// The three reads of step 2, in this order, in one flight.
+/// The three reads of step 2, in this order, pipelined.
 pub(super) fn look<Z: ZooKeeper>(
     lock: &PriorityLock<Z>,
 ) -> impl Future<Output = Result<View, Error>> + Send + use<Z> {
@@ -233,10 +233,10 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         own
     }
 
-    /// Not granted, for sure. `Ok`: somebody else was granted in between.
+    /// Not granted, for sure. `Ok`: another client was granted in between.
     async fn refused(&mut self, error: Error, status: Status) -> Result<(), Error> {
         match error {
-            // The own place in line was written to.
+            // The own place in the queue was written to.
             Error::Multi { index: 2, cause } if *cause == Error::BadVersion => {
                 let own = self.own_in_line();
                 own.read(status).await;
@@ -254,7 +254,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         }
     }
 
-    /// The answer was lost: a write goes ahead of the question, so that it is final.
+    /// The reply was lost: a write goes ahead of the question, so that it is final.
     async fn granted_unheard(&mut self, before: Status) -> Result<Option<(OwnedNode<Z>, i64)>, Error> {
         let zk = &self.lock.zk;
         let mut status = reconnected(zk, before).await?;
@@ -313,7 +313,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         })
     }
 
-    /// Step 4, behind somebody in line. An event alone decides nothing: look again.
+    /// Step 4, behind somebody in the queue. An event alone decides nothing: look again.
     async fn wait_behind(&mut self, nearest: &str) -> Result<(), Error> {
         let zk = self.lock.zk.clone();
         let status = connected(&zk).await?;
@@ -334,7 +334,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         let going = gone(&zk, status, &holders[0].0);
         let mut asked = std::mem::take(&mut self.asked);
         let grace = match self.lock.options.preempt {
-            // Nobody is asked to go in vain, for one who need not.
+            // Nobody is asked to release in vain, for one who need not.
             _ if holders.iter().any(|(_, priority)| *priority <= self.priority) => None,
             Preempt::Never => None,
             Preempt::Ask => Some(None),

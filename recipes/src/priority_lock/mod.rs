@@ -5,14 +5,14 @@
 //! no longer tells who holds. Two versions are gates: `<l>`'s changes with every writer's grant, that of `<l>/line` with
 //! every reader's.
 //!
-//! 1. Join: create an ephemeral sequential znode in line that says whether it reads or writes, and how urgent it is; in the
-//!    same flight look.
-//! 2. Look: read the gates, the line and the holders, in this order. A reader may go if no writer holds the lock and none in
-//!    line ranks before it; a writer if nobody does.
+//! 1. Join: create an ephemeral sequential znode in the queue that says whether it reads or writes, and how urgent it is;
+//!    in the same round trip look.
+//! 2. Look: read the gates, the line and the holders, in this order. A reader may go if no writer holds the lock and none
+//!    in the queue ranks before it; a writer if nobody does.
 //! 3. Grant, in one transaction: pass the gates, leave the line, and be among the holders. Whoever was granted the lock
 //!    since the look shows at the gates: then look again.
-//! 4. Wait: watch the nearest in line that has to go first, or if there is none a holder that is in the way; look again when
-//!    it goes.
+//! 4. Wait: watch the nearest in the queue that has to go first, or if there is none a holder that is in the way; look
+//!    again when it goes.
 //! 5. Preempt: if only less urgent holders are in the way, ask them to go, or make them.
 //! 6. Release: delete the own znode among the holders.
 //!
@@ -39,7 +39,7 @@ use std::time::Duration;
 /// What asks an owner to go.
 const WORD: &str = "unlock";
 
-/// What an operator reads.
+/// The recipe's name in spans and metrics.
 const RECIPE: &str = "priority_lock";
 
 /// What becomes of holders that are less urgent than one who waits for them.
@@ -48,9 +48,9 @@ pub enum Preempt {
     /// They are waited for.
     #[default]
     Never,
-    /// They are asked to go.
+    /// They are asked to release.
     Ask,
-    /// They are asked to go, and made to when the grace is over.
+    /// They are asked to release, and made to when the grace is over.
     Force {
         /// How long they have, from the moment at which they are known to have been asked, by the clock of the one who
         /// waits.
@@ -67,19 +67,18 @@ pub struct PriorityLockOptions {
     pub run_until: RunUntil,
     /// What becomes of directories that do not exist: the lock's, and `line` and `held` below it.
     pub parents: Parents,
-    /// What a holder does when the connection is lost.
+    /// The policy of a holder while the connection is lost.
     pub on_suspect: OnSuspect,
-    /// How long before the end of the session a holder has to have stopped; `None` for a tenth of the session timeout.
-    /// It must cover the drift of the clocks over one timeout and the time a holder takes to stop.
-    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
+    /// How long before the end of the session the holder stops: at most half of the session timeout; `None` for a tenth.
+    /// The margin covers clock drift over one timeout and the time that the holder takes to stop.
     pub margin: Option<Duration>,
     /// What the znode holds until somebody asks its owner to go; not the word itself, which is `unlock`.
     pub data: Vec<u8>,
 }
 
 impl Default for PriorityLockOptions {
-    /// Holders are waited for, work goes on until the holder is asked to go; containers, stop when the connection is lost,
-    /// a tenth of the timeout, no data.
+    /// Holders are waited for, work goes on until the holder is asked to release; containers, stop when the connection is
+    /// lost, a tenth of the timeout, no data.
     fn default() -> Self {
         PriorityLockOptions {
             preempt: Preempt::Never,
@@ -92,7 +91,7 @@ impl Default for PriorityLockOptions {
     }
 }
 
-/// One who holds a priority lock, or stands in line for it.
+/// One who holds a priority lock, or waits in the queue for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PriorityContender {
     /// The znode's whole path. Who is granted the lock gets another one.
@@ -110,16 +109,15 @@ pub struct PriorityContender {
 /// # Promises
 ///
 /// * *Effects.* Through `transact`, or on a store that knows [tokens](PriorityWrite::token), the effects of a writer's hold
-///   never interleave with those of another hold: whatever clocks, networks and pauses do. Tokens grow in the order of the
-///   grants.
+///   never interleave with those of another hold: regardless of clocks, networks and pauses. Tokens grow in the order of
+///   the grants.
 /// * *Belief.* While a writer's guard has not been told to stop there is no other guard that has not, under the
 ///   conditions of [`Lock`](crate::Lock).
 /// * *Order.* Nobody is granted the lock past one in its way that it has seen to be more urgent, or as urgent and earlier.
 /// * *Holders hold.* A newcomer, however urgent, does not take the lock from a holder, unless [`Preempt`] says so.
 /// * *Heard.* A word that is written into a znode reaches its owner, holder or waiter, as in
 ///   [`RevocableLock`](crate::RevocableLock).
-/// * *No leftovers.* However a call ends without a guard, its znodes go, as long as the session lives; else with the
-///   session.
+/// * *No leaks.* However a call ends without a guard, its znodes are deleted, at the latest by the expiry of the session.
 ///
 /// Not promised: that the less urgent are ever served; strictness against one who joins between a look and a grant.
 ///
@@ -158,13 +156,13 @@ pub struct PriorityLock<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> PriorityLock<Z> {
-    /// The lock on `directory`. Nothing is sent yet.
+    /// The lock on `directory`. Sends nothing.
     ///
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the data do not fit into a request, or are the word that asks to go; the margin is
-    /// greater than half of the session timeout.
+    /// violates ZooKeeper's path rules; the data do not fit into a request, or are the word that asks to release; the
+    /// margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: PriorityLockOptions) -> Result<Self, Error> {
         path::validate_directory(directory)?;
         if options.data == WORD.as_bytes() {
@@ -187,21 +185,21 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     /// # Cancellation
     ///
     /// Dropping the future gives up: its znodes are deleted in the background, also if a reply has not come yet, and its
-    /// watches are removed. Who was asked to go stays asked; nobody is made to go any more. Before the first poll nothing
-    /// was sent.
+    /// watches are removed. Who was asked to release stays asked; nobody is made to go any more. Nothing is sent before the
+    /// first poll.
     ///
-    /// A future that is left unpolled holds up no other call, but its place in line, or among the holders, stays: those who
-    /// come behind it wait for it. Drop it to give up the place.
+    /// A future that is left unpolled holds up no other call, but its place in the queue, or among the holders, stays:
+    /// those who come behind it wait for it. Drop it to give up the place.
     ///
     /// # When the connection is lost
     ///
-    /// The place in line, or among the holders, stays as long as the session does. What a lost reply would have said is
-    /// found out.
+    /// The place in the queue, or among the holders, lasts as long as the session. The outcome of a lost reply is found
+    /// out.
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over); [`is_revoked`](Error::is_revoked) when it was asked to go while it
-    /// waited: it has left the line; [`is_removed`](Error::is_removed) when somebody else deleted its znode;
+    /// [`is_session_over`](Error::is_session_over); [`is_revoked`](Error::is_revoked) when it was asked to release while it
+    /// waited: it has left the queue; [`is_removed`](Error::is_removed) when another client deleted its znode;
     /// [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
     /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout too short for the margin.
     pub async fn read(&self, priority: Priority) -> Result<PriorityRead<Z>, Error> {
@@ -227,11 +225,11 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         Ok(PriorityWrite { tenure, run_until: self.options.run_until })
     }
 
-    /// As [`read`](Self::read), but for at most `limit`, counted from the call over all that happens.
+    /// As [`read`](Self::read), but for at most `limit`, counted from the call and over all retries.
     ///
     /// # Errors
     ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the clean-up is under way then.
     pub fn read_within(
         &self,
         priority: Priority,
@@ -242,11 +240,11 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         operation.of(within(&self.zk, until, self.reading(priority)))
     }
 
-    /// As [`write`](Self::write), but for at most `limit`, counted from the call over all that happens.
+    /// As [`write`](Self::write), but for at most `limit`, counted from the call and over all retries.
     ///
     /// # Errors
     ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the clean-up is under way then.
     pub fn write_within(
         &self,
         priority: Priority,
@@ -257,12 +255,11 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         operation.of(within(&self.zk, until, self.writing(priority)))
     }
 
-    /// Who holds the lock, the more urgent first, then who stands in line, in order. A view that may lag.
+    /// Who holds the lock, the more urgent first, then who waits in the queue, in order. The list may be stale.
     ///
     /// # Errors
     ///
-    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over),
-    /// [`is_denied`](Error::is_denied).
+    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
     pub async fn contenders(&self) -> Result<Vec<PriorityContender>, Error> {
         let (held, line) = (self.zk.children(&self.held), self.zk.children(&self.contenders.directory));
         let names = |listing: Result<crate::zk::Listing, Error>| match listing {
@@ -308,11 +305,11 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     ///
     /// # Cancellation
     ///
-    /// Asked stays asked.
+    /// The revocation stands.
     ///
     /// # When the connection is lost
     ///
-    /// It asks again until it is certain that the contender was asked.
+    /// Retries until it is certain that the contender was asked.
     ///
     /// # Errors
     ///
@@ -329,11 +326,11 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     ///
     /// # Cancellation
     ///
-    /// Asked stays asked, and nobody is removed.
+    /// The revocation stands, and nothing is deleted.
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is back: late, but not early.
+    /// Resumes after the reconnect: late, but not early.
     ///
     /// # Errors
     ///
@@ -363,7 +360,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
 ///
 /// # Cancellation
 ///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct PriorityRead<Z: ZooKeeper> {
@@ -375,7 +372,7 @@ pub struct PriorityRead<Z: ZooKeeper> {
 ///
 /// # Cancellation
 ///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct PriorityWrite<Z: ZooKeeper> {

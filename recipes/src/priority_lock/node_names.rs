@@ -1,5 +1,5 @@
-//! How the znodes of a priority lock are named: `<guid>-read-<ppppp>` and `<guid>-write-<ppppp>` for those who hold it,
-//! the same and `-<n>` for those who stand in line.
+//! How the znodes of a priority lock are named: `<guid>-read-<ppppp>` and `<guid>-write-<ppppp>` for those who hold it, the
+//! same and `-<n>` for those who wait in the queue.
 
 use super::Priority;
 use crate::parts::contenders::{Seniority, seniority};
@@ -14,7 +14,7 @@ const _: () = assert!(READ == 0 && WRITE == 1, "they stand in the order of the r
 /// How many digits a priority has.
 const DIGITS: usize = 5;
 
-/// What the name of one who stands in line says.
+/// What the name of one who waits in the queue says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ContenderName {
     pub role: Role,

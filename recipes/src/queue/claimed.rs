@@ -64,10 +64,10 @@ impl<Z: ZooKeeper> Claimed<Z> {
     ///
     /// # Errors
     ///
-    /// [`ClaimLost`](Error::ClaimLost): the claim is not ours any more, or cannot be told to be, since somebody else took the
-    /// consumer's receipt; nothing was written. [`Error::Multi`] with the index of the caller's operation that was refused:
-    /// nothing was written, and the item is given back.
-    /// [`is_session_over`](Error::is_session_over): it may be done.
+    /// [`ClaimLost`](Error::ClaimLost): the claim is not ours any more, or cannot be told to be, since another client took
+    /// the consumer's receipt; nothing was written. [`Error::Multi`] with the index of the caller's operation that was
+    /// refused: nothing was written, and the item is given back. [`is_session_over`](Error::is_session_over): it may be
+    /// done.
     pub async fn done_with(self, ops: Vec<Op>) -> Result<(), Error> {
         Self::done_all(vec![self], ops).await
     }
@@ -131,9 +131,9 @@ impl<Z: ZooKeeper> Claimed<Z> {
     ///
     /// # Errors
     ///
-    /// [`ClaimLost`](Error::ClaimLost): it was not ours any more, or cannot be told to be, since somebody else took the
-    /// consumer's receipt: then the background gives it back if it is. [`is_session_over`](Error::is_session_over): the end of
-    /// the session gives it back.
+    /// [`ClaimLost`](Error::ClaimLost): it was not ours any more, or cannot be told to be, since another client took the
+    /// consumer's receipt: then the background gives it back if it is. [`is_session_over`](Error::is_session_over): the end
+    /// of the session gives it back.
     pub async fn give_back(self) -> Result<(), Error> {
         let (zk, path) = (self.core.zk.clone(), self.core.layout.claim(&self.name));
         operation!(&zk, self.core.recipe(), "give_back", &path).of(self.release()).await
@@ -149,9 +149,9 @@ impl<Z: ZooKeeper> Claimed<Z> {
                     was_sent |= e.is_outcome_unknown();
                     again(&self.core.zk, status, e).await?;
                 }
-                // After a lost answer, not ours any more means done.
+                // After a lost reply, not ours any more means done.
                 Err(Error::Multi { cause, .. }) if was_sent && is_gone(&cause) => return Ok(()),
-                // What is left of the claim, if a stranger has written into the item or taken it, the duty takes away.
+                // What is left of the claim, if another client has written into the item or taken it, the duty takes away.
                 Err(Error::Multi { cause, .. }) if is_gone(&cause) => return Err(Error::ClaimLost),
                 Err(e) => return Err(e),
             }
@@ -160,8 +160,8 @@ impl<Z: ZooKeeper> Claimed<Z> {
         Ok(())
     }
 
-    /// Nothing happens if somebody else was handed the item since: its version has moved on. Nor if the queue was deleted and
-    /// made again, where the same names and versions may be those of others.
+    /// Nothing happens if another client was handed the item since: its version has moved on. Nor if the queue was deleted
+    /// and recreated, where the same names and versions may be those of others.
     fn gives_back(&self) -> Vec<Op> {
         let layout = &self.core.layout;
         vec![

@@ -22,7 +22,7 @@ pub struct Prefetch(pub usize);
 pub struct Item {
     /// What was put.
     pub data: Vec<u8>,
-    /// The czxid of its znode: unlike its number it stays unique when the queue is deleted and made again.
+    /// The czxid of its znode: unlike its number it stays unique when the queue is deleted and recreated.
     pub czxid: i64,
 }
 
@@ -32,11 +32,11 @@ pub struct Item {
 /// # Cancellation
 ///
 /// When the future of a take is dropped, its items are still in the queue, or they are in this consumer's hands, and it
-/// hands them out at its next call. A claim is given back. Whoever waited in line leaves it.
+/// hands them out at its next call. A claim is given back. Whoever waited in the queue leaves it.
 ///
-/// A future that is left unpolled holds up no other call on what this consumer has handed out: an item can be
-/// [done with](Claimed::done) while a [`claim`](Self::claim) stands still. But with [`Idle::HerdFree`](super::Idle::HerdFree)
-/// an idle consumer keeps its place in line: while its future is left unpolled, a put wakes it and nobody else, so other
+/// A future that is left unpolled holds up no other call on what this consumer has handed out: an item can be [done
+/// with](Claimed::done) while a [`claim`](Self::claim) stands still. But with [`Idle::HerdFree`](super::Idle::HerdFree) an
+/// idle consumer keeps its place in the queue: while its future is left unpolled, a put wakes it and nobody else, so other
 /// idle consumers wait. Drop the future to leave the line, or use [`Idle::Textbook`](super::Idle::Textbook).
 ///
 /// Dropping the consumer loses the items in its hands that were taken, see [`settle`](Self::settle) and
@@ -111,7 +111,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the queue is one of claims. [`is_session_over`](Error::is_session_over), and
-    /// [`is_outcome_unknown`](Error::is_outcome_unknown) when somebody else deleted the receipt while an answer was lost:
+    /// [`is_outcome_unknown`](Error::is_outcome_unknown) when another client deleted the receipt while a reply was lost:
     /// items may be gone with it. [`is_mismatch`](Error::is_mismatch), [`is_denied`](Error::is_denied); with
     /// [`Parents::MustExist`](crate::Parents::MustExist) also [`Error::NoNode`].
     pub async fn take(&mut self) -> Result<Item, Error> {

@@ -24,13 +24,13 @@ struct Read {
 /// How a try at step 4 went.
 enum Tried {
     Got,
-    /// Somebody else was faster with one of them.
+    /// Another client was faster with one of them.
     Refused,
     /// The list is out of date, or of a queue that is no more.
     Stale,
 }
 
-/// After so many refusals in one call a consumer stands in line before it tries again.
+/// After so many refusals in one call a consumer waits in the queue before it tries again.
 const PATIENT_REFUSALS: u32 = 3;
 
 impl<Z: ZooKeeper> Consumer<Z> {
@@ -79,8 +79,8 @@ impl<Z: ZooKeeper> Consumer<Z> {
         }
     }
 
-    /// Step 1. What was listed while another receipt stood may be of a queue that was deleted and made again since, where the
-    /// same names stand for other items.
+    /// Step 1. What was listed while another receipt stood may be of a queue that was deleted and recreated since, where
+    /// the same names stand for other items.
     async fn stand(&mut self) -> Result<(), Error> {
         self.core.ready(&self.receipt).await?;
         let stands = self.receipt.path().unwrap_or_default();
@@ -190,7 +190,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         }
     }
 
-    /// Sends a transaction of step 4: a guard, `each` operations for each of `names`, and the own place in line.
+    /// Sends a transaction of step 4: a guard, `each` operations for each of `names`, and the own place in the queue.
     async fn attempt(
         &mut self,
         names: &[String],
@@ -226,7 +226,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
             };
             match cause {
                 Error::BadVersion | Error::NoNode if index < before => return Ok(Tried::Stale),
-                // A stranger has taken our place: go without it.
+                // Another client has taken our place: go without it.
                 Error::NoNode if index >= own => {
                     if let Some(contender) = contender.take() {
                         contender.armed.done();
@@ -287,8 +287,8 @@ impl<Z: ZooKeeper> Consumer<Z> {
             let path = self.layout().item(&name);
             ops.push(Op::Set { path, data: data.clone(), version: Some(stat.version) });
             let version = stat.version.wrapping_add(1);
-            // Its mark tells whether the claim is ours: the item's version does not, until it is known what became of
-            // the claim, nor when a stranger has written into the item, or taken it.
+            // Its mark tells whether the claim is ours: the item's version does not, until it is known what became of the
+            // claim, nor when another client has written into the item, or taken it.
             let claim = self.layout().claim(&name);
             let gives_back = Duty::Marked {
                 path: claim.clone(),
@@ -320,7 +320,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         tried
     }
 
-    /// Whether idle consumers stand in line.
+    /// Whether idle consumers wait in the queue.
     pub(super) fn is_herd_free(&self) -> bool {
         self.core.idle == Idle::HerdFree
     }

@@ -41,7 +41,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
                     self.known.clear();
                     *contender = Some(own);
                 }
-                // A stranger has taken our place: stand in line again.
+                // Another client has taken our place: wait in the queue again.
                 Err(Error::Removed(_)) => own.armed.done(),
                 Err(e) => return Err(e),
             }

@@ -15,7 +15,7 @@ use crate::parts::parents::{Parents, is_at_top};
 use crate::parts::retry::{again, connected};
 use crate::zk::{CreateMode, Error, ZooKeeper, path};
 
-/// Idle consumers in line.
+/// Idle consumers in the queue.
 const TAKERS: Marks = Marks::standard(&["-taker-"]);
 
 /// What the names of items begin with.
@@ -127,7 +127,7 @@ impl Layout {
         format!("{order} {delivery}").into_bytes()
     }
 
-    /// Makes what is missing, in one flight, and sees to it that nobody has set the queue up otherwise.
+    /// Makes what is missing, pipelined, and sees to it that nobody has set the queue up otherwise.
     pub(super) async fn make<Z: ZooKeeper>(&self, zk: &Z) -> Result<(), Error> {
         let mode = match self.parents {
             Parents::Persistent => CreateMode::Persistent,
@@ -192,11 +192,11 @@ impl Layout {
                 )));
             }
             match zk.set(&self.root, &self.mode(), Some(stands.stat.version)).await {
-                // Deleted and made again in between, by somebody who may have meant another mode.
+                // Deleted and recreated in between, by somebody who may have meant another mode.
                 Ok(written) if written.czxid != stands.stat.czxid => {
                     return Err(Error::Mismatch(format!("{} was made anew at the same time", self.root)));
                 }
-                // Ours, somebody else's, or lost: read again.
+                // Ours, another client's, or lost: read again.
                 Ok(_) | Err(Error::BadVersion) => {}
                 Err(e) => again(zk, status, e).await?,
             }

@@ -55,10 +55,9 @@ impl<Z: ZooKeeper> Producer<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): no item, or more than fits into one request.
-    /// [`Exhausted`](Error::Exhausted): the directory has given out all its numbers.
-    /// [`is_mismatch`](Error::is_mismatch): the queue is set up otherwise. In these cases nothing was put.
-    /// [`is_session_over`](Error::is_session_over): they may be in the queue.
+    /// [`is_bad_input`](Error::is_bad_input): no item, or more than fits into one request. [`Exhausted`](Error::Exhausted):
+    /// the directory has given out all its numbers. [`is_mismatch`](Error::is_mismatch): the queue is set up otherwise. In
+    /// these cases nothing was put. [`is_session_over`](Error::is_session_over): they may be in the queue.
     pub async fn put_all(&mut self, items: &[Vec<u8>]) -> Result<(), Error> {
         let items: Vec<&[u8]> = items.iter().map(Vec::as_slice).collect();
         let operation = operation!(&self.core.zk, RECIPE, "put_all", &self.core.layout.root);

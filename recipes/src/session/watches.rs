@@ -184,7 +184,7 @@ impl<P: Protocol> Watches<P> {
         self.refused.insert((kind, path));
     }
 
-    /// The removals that were refused, and that are still wanted: they are made again.
+    /// The removals that were refused, and that are still wanted: they are recreated.
     pub(super) fn refused(&mut self) -> Vec<(P::Path, i32)> {
         let refused = std::mem::take(&mut self.refused);
         refused.into_iter().filter_map(|(kind, path)| self.removal_of(kind, &path, None)).collect()

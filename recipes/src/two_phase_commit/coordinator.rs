@@ -67,11 +67,11 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     ///
     /// # Cancellation
     ///
-    /// May be dropped and called again at any time.
+    /// Cancel-safe: may be dropped and called again at any time.
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is there again.
+    /// Resumes after the reconnect.
     ///
     /// # Errors
     ///
@@ -98,11 +98,11 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     ///
     /// # Cancellation
     ///
-    /// May be dropped and called again at any time. Abort may have been proposed by then.
+    /// Cancel-safe: may be dropped and called again at any time. Abort may have been proposed by then.
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is there again, also past the limit: only the record decides.
+    /// Resumes after the reconnect, also past the limit: only the record decides.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is there again.
+    /// Resumes after the reconnect.
     ///
     /// # Errors
     ///

@@ -30,7 +30,7 @@ impl<Z: ZooKeeper> Learned<Z> {
     }
 
     fn knowledge(&self) -> MutexGuard<'_, Knowledge<Z>> {
-        // Nothing is left half done in there by a panic.
+        // A panic cannot leave the value half updated.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -31,7 +31,7 @@ use crate::zk::{CreateMode, Error, Op, OpResult, ZooKeeper, path};
 use record::{Contents, TransactionRecord};
 use std::collections::BTreeSet;
 
-/// What an operator reads.
+/// The recipe's name in spans and metrics.
 const RECIPE: &str = "two_phase_commit";
 
 /// What one operation of a transaction costs beside its path and its data: header, lengths, access list, flags.
@@ -172,7 +172,7 @@ impl TwoPhaseCommit {
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is there again.
+    /// Resumes after the reconnect.
     ///
     /// # Errors
     ///
@@ -199,8 +199,8 @@ impl TwoPhaseCommit {
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is there again. With [`Form::SiteEphemerals`] it waits until the ephemeral of the
-    /// site's former session has gone, or until there is a decision.
+    /// Resumes after the reconnect. With [`Form::SiteEphemerals`] it waits until the ephemeral of the site's former session
+    /// has gone, or until there is a decision.
     ///
     /// # Errors
     ///
@@ -221,7 +221,7 @@ async fn write<Z: ZooKeeper>(zk: &Z, path: &str, transaction: Transaction) -> Re
     let mut status = connected(zk).await?;
     let mut is_missing = false;
     loop {
-        // One flight: missing levels if there are any, and the transaction.
+        // Pipelined: missing levels if there are any, and the transaction.
         let making = is_missing.then(|| Parents::Container.make_for(zk, path)).transpose()?;
         let begun = zk.multi(ops.clone());
         let czxid = match behind(making, begun).await? {
@@ -307,7 +307,7 @@ fn incarnation(results: &[OpResult]) -> Result<i64, Error> {
     }
 }
 
-/// A begin whose reply was lost: its czxid, if it was applied. Behind a write nothing of ours is still on its way.
+/// A begin whose reply was lost: its czxid, if it was applied. Behind a write nothing of ours is still in flight.
 async fn find<Z: ZooKeeper>(zk: &Z, path: &str, guid: &str) -> Result<i64, Error> {
     match barrier_read::data(zk, path).await? {
         Some(found) if Contents::parse(&found.data).is_some_and(|contents| contents.guid == guid) => {

@@ -143,7 +143,7 @@ pub(super) enum Decided<W: std::future::Future> {
     Watched(Shared<W>),
 }
 
-/// Reads a transaction, and some of the znodes below it, in one flight; in the same flight it watches for the decision, if
+/// Reads a transaction, and some of the znodes below it, pipelined; in the same round trip it watches for the decision, if
 /// that is wanted.
 ///
 /// # Errors
@@ -254,7 +254,7 @@ impl<Z: ZooKeeper> TransactionRecord<Z> {
     ///
     /// # Errors
     ///
-    /// [`Error::Mismatch`] if it is of another transaction, or a stranger's.
+    /// [`Error::Mismatch`] if it is of another transaction, or another client's.
     pub(super) fn is_part(&self, stat: &Stat) -> Result<(), Error> {
         if stat.czxid == self.czxid {
             return Ok(());

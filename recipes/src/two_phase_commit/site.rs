@@ -321,11 +321,11 @@ impl<Z: ZooKeeper> Voted<Z> {
     ///
     /// # Cancellation
     ///
-    /// May be dropped and called again at any time.
+    /// Cancel-safe: may be dropped and called again at any time.
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is there again.
+    /// Resumes after the reconnect.
     ///
     /// # Errors
     ///
@@ -343,11 +343,11 @@ impl<Z: ZooKeeper> Voted<Z> {
     ///
     /// # Cancellation
     ///
-    /// May be dropped and called again at any time. Abort may have been proposed by then.
+    /// Cancel-safe: may be dropped and called again at any time. Abort may have been proposed by then.
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is there again, also past the limit: only the record decides.
+    /// Resumes after the reconnect, also past the limit: only the record decides.
     ///
     /// # Errors
     ///
@@ -369,7 +369,7 @@ impl<Z: ZooKeeper> Voted<Z> {
     ///
     /// # Cancellation
     ///
-    /// May be dropped and called again at any time.
+    /// Cancel-safe: may be dropped and called again at any time.
     ///
     /// # Errors
     ///
@@ -396,7 +396,7 @@ impl<Z: ZooKeeper> Voted<Z> {
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is there again.
+    /// Resumes after the reconnect.
     ///
     /// # Errors
     ///
@@ -452,7 +452,7 @@ impl<Z: ZooKeeper> Voted<Z> {
                     again(zk, status, e).await?;
                 }
                 Err(e) if e.says_nothing_of_the_tree() => return Err(without_index(e)),
-                // Somebody else was the last.
+                // Another client was the last.
                 Ok(_) | Err(Error::Multi { .. }) => break,
                 Err(e) => return Err(e),
             }

@@ -33,7 +33,7 @@ impl<Z: ZooKeeper> Default for Votes<Z> {
 
 impl<Z: ZooKeeper> Votes<Z> {
     fn known(&self) -> MutexGuard<'_, Vec<Known<Z::Watch>>> {
-        // Nothing is left half done in there by a panic.
+        // A panic cannot leave the value half updated.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -77,7 +77,7 @@ impl<Z: ZooKeeper> Votes<Z> {
         }
     }
 
-    /// Asks for everything that is not known: what has changed in one request, the rest with a watch each, in one flight.
+    /// Asks for everything that is not known: what has changed in one request, the rest with a watch each, pipelined.
     async fn ask(&self, record: &TransactionRecord<Z>) -> Result<(), Error> {
         let asked = |is: fn(&Known<Z::Watch>) -> bool| -> Vec<usize> {
             self.known().iter().enumerate().filter(|(_, known)| is(known)).map(|(at, _)| at).collect()

@@ -384,7 +384,7 @@ impl Replaceable {
     }
 }
 
-/// Waits for a settling write. That it was checked says that nothing of ours is still on its way, whatever the check came
+/// Waits for a settling write. That it was checked says that nothing of ours is still in flight, whatever the check came
 /// to. A write that an overloaded server refused was not: it never reached the leader.
 pub(crate) async fn answered<S: Future<Output = Result<Vec<OpResult>, Error>>>(
     settle: Option<S>,
@@ -401,8 +401,8 @@ pub(crate) async fn answered<S: Future<Output = Result<Vec<OpResult>, Error>>>(
     }
 }
 
-/// A write that changes nothing, in order to know: any write of a session is ordered behind everything of it that is
-/// still on its way, so a read behind it is final. `sync` does the same on a follower but not on the leader itself.
+/// A write that changes nothing, in order to know: any write of a session is ordered behind everything of it still in
+/// flight, so a read behind it is final. `sync` does the same on a follower but not on the leader itself.
 ///
 /// Only *that* it was checked counts, not what the check came to.
 pub fn settle<Z: ZooKeeper>(

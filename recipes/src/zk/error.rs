@@ -59,7 +59,7 @@ pub enum Error {
     /// The caller's time limit is over.
     #[error("the time limit is over")]
     TimedOut,
-    /// Somebody else deleted the znode that stood for this operation.
+    /// Another client deleted the znode that stood for this operation.
     #[error("own znode {0} was deleted by somebody else")]
     Removed(String),
     /// The server answered with something the client does not understand.
@@ -68,16 +68,16 @@ pub enum Error {
     /// What stands there was set up for something else: another size, another mode, another recipe.
     #[error("it is set up otherwise: {0}")]
     Mismatch(String),
-    /// Somebody else has the name.
+    /// Another client owns the name.
     #[error("{0} belongs to somebody else")]
     Taken(String),
-    /// Somebody else has written in between.
+    /// Another client has written in between.
     #[error("somebody else has written in between")]
     Conflict,
-    /// The owner was asked to go, and went.
+    /// The owner was asked to release, and went.
     #[error("asked to give up")]
     Revoked,
-    /// The claim is not ours any more: the item was handed to somebody else.
+    /// The claim is not ours any more: the item was handed to another client.
     #[error("the claim is lost")]
     ClaimLost,
     /// A counter of ZooKeeper's has run out.
@@ -193,7 +193,7 @@ impl Error {
         matches!(self, Error::TimedOut)
     }
 
-    /// Whether somebody else deleted the znode that stood for the operation.
+    /// Whether another client deleted the znode that stood for the operation.
     pub fn is_removed(&self) -> bool {
         matches!(self, Error::Removed(_))
     }
@@ -203,17 +203,17 @@ impl Error {
         matches!(self, Error::Mismatch(_))
     }
 
-    /// Whether somebody else has the name.
+    /// Whether another client has the name.
     pub fn is_taken(&self) -> bool {
         matches!(self, Error::Taken(_))
     }
 
-    /// Whether somebody else has written in between.
+    /// Whether another client has written in between.
     pub fn is_conflict(&self) -> bool {
         matches!(self, Error::Conflict)
     }
 
-    /// Whether the owner was asked to go.
+    /// Whether the owner was asked to release.
     pub fn is_revoked(&self) -> bool {
         matches!(self, Error::Revoked)
     }

@@ -48,9 +48,8 @@ pub use types::{
 /// * **Servers lag.** A write is answered when the server that this session is connected with has applied it. Another
 ///   session may be connected with another server: it certainly reads the write after a write of its own, or after a
 ///   [`sync`](Self::sync) unless its server is the leader.
-/// * **Single system image.** What a session has been answered is never contradicted by a later, older answer, also
-///   over reconnects. A *notification* is not an answer: after a reconnect a read may be older than an event already
-///   delivered.
+/// * **Single system image.** What a session has been answered is never contradicted by a later, older answer, also over
+///   reconnects. A *notification* is not an answer: after a reconnect a read may be older than an event already delivered.
 /// * **Clones** speak for the same session.
 ///
 /// # Cancellation
@@ -181,8 +180,8 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
         path: &str,
     ) -> impl Future<Output = Result<(Listing, Self::Watch), Error>> + Send + use<Self>;
 
-    /// Data and stat of several znodes in one flight, `None` where there is none. Each is read on its own: the answers
-    /// need not be of one instant.
+    /// Data and stat of several znodes, pipelined, `None` where there is none. Each is read on its own: the answers need
+    /// not be of one instant.
     ///
     /// # Errors
     ///
@@ -231,10 +230,9 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     /// # Other watches on the same path
     ///
     /// Below `path` other watches do no harm. At exactly `path`, until ZooKeeper 3.9.0 a server has one mode for a
-    /// connection and a path (ZOOKEEPER-4466): there a [`get_watch`](Self::get_watch),
-    /// [`exists_watch`](Self::exists_watch) or [`children_watch`](Self::children_watch) through the same session turns
-    /// this watch, or half of it, into a one-shot one, silently. Use another session for that, or do without. Several
-    /// tree watches on one path go together.
+    /// connection and a path (ZOOKEEPER-4466): there a [`get_watch`](Self::get_watch), [`exists_watch`](Self::exists_watch)
+    /// or [`children_watch`](Self::children_watch) through the same session turns this watch, or half of it, into a
+    /// one-shot one, silently. Use another session for that, or do without. Several tree watches on one path go together.
     ///
     /// # Cancellation
     ///
@@ -291,7 +289,7 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// `ConnectionLoss` if it could not be sent or its answer was lost: the session then ends by expiry at the latest.
+    /// `ConnectionLoss` if it could not be sent or its reply was lost: the session then ends by expiry at the latest.
     fn close(&self, limit: std::time::Duration)
     -> impl Future<Output = Result<(), Error>> + Send + use<Self>;
 }

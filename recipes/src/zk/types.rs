@@ -179,7 +179,7 @@ pub enum EventKind {
     NodeCreated,
     /// The watched znode is gone.
     NodeDeleted,
-    /// The watched znode's data were written, or it was deleted and made again while the client was away.
+    /// The watched znode's data were written, or it was deleted and recreated while the client was away.
     NodeDataChanged,
     /// A child of the watched znode was created or deleted.
     NodeChildrenChanged,

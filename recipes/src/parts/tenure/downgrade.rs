@@ -1,12 +1,12 @@
 //! A writer's hold becomes a reader's, and nobody slips in between.
 //!
 //! 1. Arm the clean-up of the read znode, whose name is made of a fresh guid and the write znode's number.
-//! 2. One transaction makes it and deletes the write znode: it takes the writer's place in line, so whoever waited for the
-//!    writer and conflicts with readers waits for it. Lost: the same again; if it was applied, the read znode is there.
+//! 2. One transaction makes it and deletes the write znode: it takes the writer's place in the queue, so whoever waited for
+//!    the writer and conflicts with readers waits for it. Lost: the same again; if it was applied, the read znode is there.
 //! 3. The token stays the writer's: the read znode is younger than the znodes of writers who wait, and a token may not
 //!    overtake theirs.
 //!
-//! Where the owner can be asked to go, the delete carries the version of the data, so that no word goes under with it.
+//! Where the owner can be asked to release, the delete carries the version of the data, so that no word goes under with it.
 
 use super::{LostReason, TARGET, Tenure};
 use crate::observe::operation;
@@ -29,7 +29,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
     async fn take_its_place(&self, marks: Marks) -> Result<(OwnedNode<Z>, Armed), Error> {
         let (directory, name) = path::split(self.path());
         let Some(number) = marks.number(name).filter(|number| is_good(*number)) else {
-            // Among worn numbers the place in line is the czxid's, and nobody can take that over (ZOOKEEPER-4372).
+            // Among worn numbers the place in the queue is the czxid's, and nobody can take that over (ZOOKEEPER-4372).
             return Err(Error::Exhausted(directory.to_owned()));
         };
         if self.own.is_asked() {
@@ -47,10 +47,10 @@ impl<Z: ZooKeeper> Tenure<Z> {
                     in_doubt |= e.is_outcome_unknown();
                     again(zk, status, e).await?;
                 }
-                // What was sent before may have been applied.
+                // An earlier attempt may have been applied.
                 Err(e) if in_doubt && e.says_nothing_of_the_tree() => break Err(Error::ConnectionLoss),
                 Err(Error::Multi { index: 0, cause }) if *cause == Error::NodeExists => {
-                    // Nobody else makes that name: it was applied, and its answer was lost.
+                    // Nobody else makes that name: it was applied, and its reply was lost.
                     break Ok(());
                 }
                 Err(Error::Multi { cause, .. }) if *cause == Error::BadVersion => {

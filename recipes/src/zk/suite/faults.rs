@@ -65,7 +65,7 @@ async fn cut_now_and_then<S: Site>(site: &S, zk: &S::Zk, round: usize) {
     }
 }
 
-/// Whether the answer was lost: a good request fails in no other way.
+/// Whether the reply was lost: a good request fails in no other way.
 fn is_lost<T: Debug>(answer: &Result<T, Error>) -> bool {
     match answer {
         Ok(_) => false,

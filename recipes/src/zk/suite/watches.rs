@@ -145,14 +145,14 @@ pub(super) async fn a_watch_sees_only_what_comes_later<S: Site>(site: &S) {
 pub(super) async fn a_notification_comes_before_the_reply<S: Site>(site: &S) {
     let (zk, directory) = start(site).await;
     let other = site.open().await;
-    // Somebody else's change, shown by a read behind a barrier.
+    // Another client's change, shown by a read behind a barrier.
     let (_, watch) = must("get_watch", zk.get_watch(&directory).await);
     must("set", other.set(&directory, b"new", None).await);
     let (settled, found) = join(crate::zk::duty::settle(&zk, &directory), zk.get(&directory)).await;
     must("multi", settled);
     assert_eq!(must("get", found).data, b"new");
     fired("the event of another's set", watch, EventKind::NodeDataChanged, &directory);
-    // Own changes, armed in the same flight, and in a transaction.
+    // Own changes, armed in the same round trip, and in a transaction.
     let armed = zk.children_watch(&directory);
     let op = Op::Create { path: below(&directory, "a"), data: Vec::new(), mode: CreateMode::Persistent };
     let multi = zk.multi(vec![op]);
