@@ -31,7 +31,7 @@ pub enum While {
     SessionLives,
 }
 
-/// How a barrier behaves.
+/// Options of a barrier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BarrierOptions {
     /// What becomes of a parent that does not exist, when the barrier is raised.

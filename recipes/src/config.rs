@@ -31,7 +31,7 @@ const RECIPE: &str = "config";
 use crate::parts::watch_loop::Incarnations;
 pub use crate::parts::watch_loop::{Update, Updates, Versioned};
 
-/// How a configuration behaves.
+/// Options of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigOptions {
     /// What becomes of a directory that does not exist, around the znode of the configuration.

@@ -67,7 +67,7 @@ pub enum Leave {
     Chain,
 }
 
-/// How a double barrier behaves. There are no defaults: all participants must mean the same.
+/// Options of a double barrier. There are no defaults: all participants must mean the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DoubleBarrierOptions {
     /// How many begin together.

@@ -25,7 +25,7 @@ const RECIPE: &str = "group";
 
 pub use crate::parts::claim::IfTaken;
 
-/// How a group behaves.
+/// Options of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupOptions {
     /// How a missing directory is created.
@@ -161,11 +161,8 @@ impl<Z: ZooKeeper> Group<Z> {
         claim(&self.zk, &self.claims, terms, path, data).await.map(|claimed| Membership { claimed })
     }
 
-    /// As [`join`](Self::join), but for at most `limit`, counted from the call and over all retries.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the clean-up is under way then.
+    /// As [`join`](Self::join), but for at most `limit`, counted from the call and over all retries; then the error is
+    /// [`is_timed_out`](Error::is_timed_out), and the clean-up is under way.
     pub fn join_within(
         &self,
         limit: Duration,
@@ -268,14 +265,10 @@ struct ChildWatch<Z: ZooKeeper> {
 impl<Z: ZooKeeper> Views<Z> {
     /// The next view: at first the members of now, then every change, or the last of several.
     ///
-    /// # Cancellation
+    /// # Cancellation, When the connection is lost
     ///
     /// Cancel-safe: may be dropped and called again at any time without missing a notification. The watch goes with this
-    /// value.
-    ///
-    /// # When the connection is lost
-    ///
-    /// Resumes after the reconnect.
+    /// value. Resumes after the reconnect.
     ///
     /// # When the session is over
     ///

@@ -28,8 +28,8 @@ const LOCK: Role = 0;
 /// Whom one ahead is in the way of: all exclude each other.
 const EVERYBODY: fn(Role) -> bool = |_| true;
 
-/// How a lock behaves.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Options of a lock. By default: standard names, containers, [`OnSuspect::Stop`], a tenth of the timeout as margin, no data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LockOptions {
     /// Names of the znodes; all clients of the directory must agree.
     pub naming: Naming,
@@ -42,19 +42,6 @@ pub struct LockOptions {
     pub margin: Option<Duration>,
     /// Data of the contender's znode, for operators: the client's address, for example.
     pub data: Vec<u8>,
-}
-
-impl Default for LockOptions {
-    /// Standard names, containers, stop when the connection is lost, a tenth of the timeout, no data.
-    fn default() -> Self {
-        LockOptions {
-            naming: Naming::Standard,
-            parents: Parents::Container,
-            on_suspect: OnSuspect::Stop,
-            margin: None,
-            data: Vec::new(),
-        }
-    }
 }
 
 /// An exclusive lock on a directory.
@@ -147,11 +134,8 @@ impl<Z: ZooKeeper> Lock<Z> {
         self.guard(contender)
     }
 
-    /// As [`acquire`](Self::acquire), but for at most `limit`, counted from the call and over all retries.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the clean-up is under way then.
+    /// As [`acquire`](Self::acquire), but for at most `limit`, counted from the call and over all retries; then the error is
+    /// [`is_timed_out`](Error::is_timed_out), and the clean-up is under way.
     pub fn acquire_within(
         &self,
         limit: Duration,

@@ -31,7 +31,7 @@ pub use crate::parts::watch_loop::{Update, Updates, Versioned};
 /// The recipe's name in spans and metrics.
 const RECIPE: &str = "names";
 
-/// How names behave.
+/// Options of a name service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamesOptions {
     /// How a missing directory is created.
@@ -180,11 +180,8 @@ impl<Z: ZooKeeper> Names<Z> {
         claim(&self.zk, &self.claims, terms, path, data).await.map(|claimed| Registration { claimed })
     }
 
-    /// As [`register`](Self::register), but for at most `limit`, counted from the call and over all retries.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the clean-up is under way then.
+    /// As [`register`](Self::register), but for at most `limit`, counted from the call and over all retries; then the error is
+    /// [`is_timed_out`](Error::is_timed_out), and the clean-up is under way.
     pub fn register_within(
         &self,
         limit: Duration,

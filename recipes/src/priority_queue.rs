@@ -18,7 +18,7 @@ use crate::zk::{Error, ZooKeeper};
 /// The recipe's name in spans and metrics.
 const RECIPE: &str = "priority_queue";
 
-/// How a priority queue behaves.
+/// Options of a priority queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PriorityQueueOptions {
     /// How exact the order is.

@@ -66,7 +66,7 @@ pub enum Order {
     Strict,
 }
 
-/// How a queue behaves.
+/// Options of a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueOptions {
     /// Who loses when a consumer dies.

@@ -42,8 +42,8 @@ pub enum RunUntil {
     Lost,
 }
 
-/// How a revocable lock behaves.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Options of a revocable lock. By default: [`RunUntil::Revoked`], standard names, containers, [`OnSuspect::Stop`], a tenth of the timeout as margin, no data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RevocableLockOptions {
     /// Until when a guard's `run` drives its work.
     pub run_until: RunUntil,
@@ -59,21 +59,6 @@ pub struct RevocableLockOptions {
     pub margin: Option<Duration>,
     /// What the znode holds until somebody asks its owner to go; not the word itself.
     pub data: Vec<u8>,
-}
-
-impl Default for RevocableLockOptions {
-    /// Work goes on until the holder is asked to release; standard names, containers, stop when the connection is lost, a
-    /// tenth of the timeout, no data.
-    fn default() -> Self {
-        RevocableLockOptions {
-            run_until: RunUntil::Revoked,
-            naming: Naming::Standard,
-            parents: Parents::Container,
-            on_suspect: OnSuspect::Stop,
-            margin: None,
-            data: Vec::new(),
-        }
-    }
 }
 
 /// A lock of readers and writers who can be asked to release. A revocable mutex is one of which only [`write`](Self::write)
@@ -176,11 +161,8 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         Ok(self.writer(self.acquire_as(WRITE).await?))
     }
 
-    /// As [`read`](Self::read), but for at most `limit`, counted from the call and over all retries.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the clean-up is under way then.
+    /// As [`read`](Self::read), but for at most `limit`, counted from the call and over all retries; then the error is
+    /// [`is_timed_out`](Error::is_timed_out), and the clean-up is under way.
     pub fn read_within(
         &self,
         limit: Duration,
@@ -193,11 +175,8 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         ))
     }
 
-    /// As [`write`](Self::write), but for at most `limit`, counted from the call and over all retries.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the clean-up is under way then.
+    /// As [`write`](Self::write), but for at most `limit`, counted from the call and over all retries; then the error is
+    /// [`is_timed_out`](Error::is_timed_out), and the clean-up is under way.
     pub fn write_within(
         &self,
         limit: Duration,

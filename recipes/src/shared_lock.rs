@@ -34,8 +34,8 @@ pub(crate) fn conflicts(role: Role) -> fn(Role) -> bool {
     }
 }
 
-/// How a shared lock behaves.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Options of a shared lock. By default: standard names, containers, [`OnSuspect::Stop`], a tenth of the timeout as margin, no data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SharedLockOptions {
     /// Names of the znodes; all clients of the directory must agree.
     pub naming: Naming,
@@ -48,19 +48,6 @@ pub struct SharedLockOptions {
     pub margin: Option<Duration>,
     /// Data of the contender's znode, for operators: the client's address, for example.
     pub data: Vec<u8>,
-}
-
-impl Default for SharedLockOptions {
-    /// Standard names, containers, stop when the connection is lost, a tenth of the timeout, no data.
-    fn default() -> Self {
-        SharedLockOptions {
-            naming: Naming::Standard,
-            parents: Parents::Container,
-            on_suspect: OnSuspect::Stop,
-            margin: None,
-            data: Vec::new(),
-        }
-    }
 }
 
 /// A lock of readers and writers on a directory.
@@ -167,11 +154,8 @@ impl<Z: ZooKeeper> SharedLock<Z> {
         Ok(WriteGuard { tenure: self.acquire_as(WRITE).await?, marks: self.contenders.marks })
     }
 
-    /// As [`read`](Self::read), but for at most `limit`, counted from the call and over all retries.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the clean-up is under way then.
+    /// As [`read`](Self::read), but for at most `limit`, counted from the call and over all retries; then the error is
+    /// [`is_timed_out`](Error::is_timed_out), and the clean-up is under way.
     pub fn read_within(
         &self,
         limit: Duration,
@@ -184,11 +168,8 @@ impl<Z: ZooKeeper> SharedLock<Z> {
         ))
     }
 
-    /// As [`write`](Self::write), but for at most `limit`, counted from the call and over all retries.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the clean-up is under way then.
+    /// As [`write`](Self::write), but for at most `limit`, counted from the call and over all retries; then the error is
+    /// [`is_timed_out`](Error::is_timed_out), and the clean-up is under way.
     pub fn write_within(
         &self,
         limit: Duration,

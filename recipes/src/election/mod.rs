@@ -43,8 +43,8 @@ const MARKS: Marks = Marks::standard(&["-n_"]);
 /// The name of the record.
 const RECORD: &str = "leader";
 
-/// How an election behaves.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Options of an election. By default: containers, [`OnSuspect::Stop`], a tenth of the timeout as margin, no data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ElectionOptions {
     /// How a missing directory is created.
     pub parents: Parents,
@@ -55,18 +55,6 @@ pub struct ElectionOptions {
     pub margin: Option<Duration>,
     /// Data of the candidate's znode, for operators: its address, for example.
     pub data: Vec<u8>,
-}
-
-impl Default for ElectionOptions {
-    /// Containers, stop when the connection is lost, a tenth of the timeout, no data.
-    fn default() -> Self {
-        ElectionOptions {
-            parents: Parents::Container,
-            on_suspect: OnSuspect::Stop,
-            margin: None,
-            data: Vec::new(),
-        }
-    }
 }
 
 /// An election on a directory.
@@ -168,11 +156,8 @@ impl<Z: ZooKeeper> Election<Z> {
         self.term(contender)
     }
 
-    /// As [`stand`](Self::stand), but for at most `limit`, counted from the call and over all retries.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the clean-up is under way then.
+    /// As [`stand`](Self::stand), but for at most `limit`, counted from the call and over all retries; then the error is
+    /// [`is_timed_out`](Error::is_timed_out), and the clean-up is under way.
     pub fn stand_within(&self, limit: Duration) -> impl Future<Output = Result<Term<Z>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
         let operation = operation!(&self.zk, RECIPE, "stand", &self.contenders.directory);

@@ -109,14 +109,10 @@ impl<Z: ZooKeeper> Updates<Z> {
 
     /// The next news: at first what stands there now, then every change, or the last of several.
     ///
-    /// # Cancellation
+    /// # Cancellation, When the connection is lost
     ///
     /// Cancel-safe: may be dropped and called again at any time without missing a notification. The watch goes with this
-    /// value.
-    ///
-    /// # When the connection is lost
-    ///
-    /// Resumes after the reconnect.
+    /// value. Resumes after the reconnect.
     ///
     /// # Errors
     ///

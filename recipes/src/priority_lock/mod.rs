@@ -58,8 +58,8 @@ pub enum Preempt {
     },
 }
 
-/// How a priority lock behaves.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Options of a priority lock. By default: [`Preempt::Never`], [`RunUntil::Revoked`], containers, [`OnSuspect::Stop`], a tenth of the timeout as margin, no data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PriorityLockOptions {
     /// What becomes of less urgent holders.
     pub preempt: Preempt,
@@ -74,21 +74,6 @@ pub struct PriorityLockOptions {
     pub margin: Option<Duration>,
     /// What the znode holds until somebody asks its owner to go; not the word itself, which is `unlock`.
     pub data: Vec<u8>,
-}
-
-impl Default for PriorityLockOptions {
-    /// Holders are waited for, work goes on until the holder is asked to release; containers, stop when the connection is
-    /// lost, a tenth of the timeout, no data.
-    fn default() -> Self {
-        PriorityLockOptions {
-            preempt: Preempt::Never,
-            run_until: RunUntil::Revoked,
-            parents: Parents::Container,
-            on_suspect: OnSuspect::Stop,
-            margin: None,
-            data: Vec::new(),
-        }
-    }
 }
 
 /// One who holds a priority lock, or waits in the queue for it.
@@ -225,11 +210,8 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         Ok(PriorityWrite { tenure, run_until: self.options.run_until })
     }
 
-    /// As [`read`](Self::read), but for at most `limit`, counted from the call and over all retries.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the clean-up is under way then.
+    /// As [`read`](Self::read), but for at most `limit`, counted from the call and over all retries; then the error is
+    /// [`is_timed_out`](Error::is_timed_out), and the clean-up is under way.
     pub fn read_within(
         &self,
         priority: Priority,
@@ -240,11 +222,8 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         operation.of(within(&self.zk, until, self.reading(priority)))
     }
 
-    /// As [`write`](Self::write), but for at most `limit`, counted from the call and over all retries.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the clean-up is under way then.
+    /// As [`write`](Self::write), but for at most `limit`, counted from the call and over all retries; then the error is
+    /// [`is_timed_out`](Error::is_timed_out), and the clean-up is under way.
     pub fn write_within(
         &self,
         priority: Priority,

@@ -65,13 +65,9 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     /// Steps 5 and 6: waits for the decision, however long that takes, and with a coordinator brings it about: commit as soon
     /// as all have voted for it, with [`Form::SiteEphemerals`] abort as soon as a site has died that has not voted.
     ///
-    /// # Cancellation
+    /// # Cancellation, When the connection is lost
     ///
-    /// Cancel-safe: may be dropped and called again at any time.
-    ///
-    /// # When the connection is lost
-    ///
-    /// Resumes after the reconnect.
+    /// Cancel-safe: may be dropped and called again at any time. Resumes after the reconnect.
     ///
     /// # Errors
     ///

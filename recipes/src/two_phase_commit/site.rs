@@ -319,13 +319,9 @@ impl<Z: ZooKeeper> Voted<Z> {
 
     /// Step 6: waits for the decision, however long that takes.
     ///
-    /// # Cancellation
+    /// # Cancellation, When the connection is lost
     ///
-    /// Cancel-safe: may be dropped and called again at any time.
-    ///
-    /// # When the connection is lost
-    ///
-    /// Resumes after the reconnect.
+    /// Cancel-safe: may be dropped and called again at any time. Resumes after the reconnect.
     ///
     /// # Errors
     ///
