@@ -1,12 +1,12 @@
-//! A lock that serves clients in the order in which they asked.
+//! An exclusive lock that grants in the order of the requests.
 //!
-//! 1. Join: create an ephemeral sequential znode under the lock's directory, and list the directory, pipelined.
-//! 2. Look: if ours is first, we hold the lock; its czxid is the fencing token.
-//! 3. Otherwise watch the znode just ahead, and only that one; look again when it goes.
-//! 4. Release: delete our znode.
+//! 1. Join: create an ephemeral sequential znode under the lock's directory, pipelined with a list of the directory.
+//! 2. Look: if the own znode is first, the lock is held; its czxid is the fencing token.
+//! 3. Otherwise watch the znode just ahead, and only that one, which avoids a thundering herd; look again when it goes.
+//! 4. Release: delete the own znode.
 //!
-//! After "Locks" of ZooKeeper's recipes page, with what the page leaves out: a create whose reply was lost, holders that
-//! must stop in time, a token, and a clean end for whoever gives up.
+//! After "Locks" of ZooKeeper's recipes page, which omits lost replies, holders that must stop in time, a fencing token,
+//! and the clean-up after a cancellation.
 
 use crate::observe::operation;
 use crate::parts::contenders::{Contender, Contenders, deleted};
@@ -22,10 +22,10 @@ use std::time::Duration;
 /// The recipe's name in spans and metrics.
 const RECIPE: &str = "lock";
 
-/// Who stands in the line of an exclusive lock.
+/// The only role in the queue of an exclusive lock.
 const LOCK: Role = 0;
 
-/// Whom one ahead is in the way of: all exclude each other.
+/// Every contender excludes every other.
 const EVERYBODY: fn(Role) -> bool = |_| true;
 
 /// Options of a lock. By default: standard names, containers, [`OnSuspect::Stop`], a tenth of the timeout as margin, no data.
@@ -50,19 +50,19 @@ pub struct LockOptions {
 ///
 /// * *Effects.* Through [`LockGuard::transact`], or on a store that refuses smaller [tokens](LockGuard::token), the effects
 ///   of two holds never interleave: regardless of clocks, networks and pauses.
-/// * *Belief.* At most one guard at a time has not been told to stop, as long as clocks drift by less than the margin
-///   within one session timeout, holders stop within the margin, and a server that answers is in touch with its leader.
-/// * *Order.* Grants follow the order in which the znodes were created, among those who have not given up.
+/// * *Belief.* At most one guard at a time may act, as long as clocks drift by less than the margin within one session
+///   timeout, holders stop within the margin, and an answering server is in touch with its leader.
+/// * *Order.* Grants follow the order in which the znodes were created, among contenders that do not give up.
 /// * *No thundering herd.* One release wakes at most one waiter.
 /// * *No leaks.* However an acquire ends without a guard, its znode is deleted, at the latest by the expiry of the session.
 ///
-/// Not promised: exclusion of effects that are not fenced, of a holder whose process stands still (nobody can promise
-/// that); re-entrancy, since a second acquire by the same task waits for itself.
+/// Not promised: exclusion of effects that are not fenced, by a holder whose process is paused; re-entrancy, since a second
+/// acquire by the same task waits for itself.
 ///
 /// # Cost
 ///
-/// Free: two requests in one round trip, and one to release. Waiting: one watch, on the znode just ahead, and one list
-/// when it goes.
+/// Uncontended: two requests in one round trip, and one to release. Waiting: one watch, on the znode just ahead, and one
+/// list when it fires.
 ///
 /// # Examples
 ///
@@ -111,8 +111,8 @@ impl<Z: ZooKeeper> Lock<Z> {
     /// Dropping the future gives up: the znode is deleted in the background, even while the reply to its create is in
     /// flight, and the watch is removed. Nothing is sent before the first poll.
     ///
-    /// A future that is left unpolled holds up no other call, but its place in the queue stays: those behind it wait for
-    /// it, as for a holder. Drop it to give up the place.
+    /// An unpolled future blocks no other call, but its znode stays in the queue: contenders behind it wait for it, as for
+    /// a holder. Drop it to give up.
     ///
     /// # When the connection is lost
     ///
@@ -145,16 +145,16 @@ impl<Z: ZooKeeper> Lock<Z> {
         operation.of(within(&self.zk, until, self.wait_and_guard()))
     }
 
-    /// Takes the lock if nobody is ahead at the first look; `None` if somebody is, or if the connection is lost.
+    /// Takes the lock if no contender is ahead at the first look; `None` otherwise, and after a connection loss.
     ///
     /// # Cancellation
     ///
-    /// As [`acquire`](Self::acquire), and so if it gives up by itself.
+    /// As [`acquire`](Self::acquire), also when it gives up by itself.
     ///
     /// # Errors
     ///
     /// As [`acquire`](Self::acquire); [`is_retryable_refusal`](Error::is_retryable_refusal) when an overloaded server has
-    /// refused requests for a third of the session timeout: nothing is left behind.
+    /// refused requests for a third of the session timeout: nothing is leaked.
     pub async fn try_acquire(&self) -> Result<Option<LockGuard<Z>>, Error> {
         let attempt = async {
             margin_in(&self.zk, self.options.margin)?;
@@ -172,7 +172,7 @@ impl<Z: ZooKeeper> Lock<Z> {
         Ok(LockGuard { tenure: Tenure::new(&self.zk, grant) })
     }
 
-    /// Who waits in the queue, the holder first. The list may be stale.
+    /// Returns the contenders in order, the holder first. The list may be stale.
     ///
     /// # Errors
     ///
@@ -181,19 +181,19 @@ impl<Z: ZooKeeper> Lock<Z> {
         self.contenders.contenders(&self.zk).await
     }
 
-    /// Deletes a contender's znode, and exactly that one: a holder is told if it asked to be, a waiter's acquire fails.
-    /// `false` if it was gone already.
+    /// Deletes the znode of exactly this contender: a holder is notified if it waits for that, a waiter's acquire fails.
+    /// Returns `false` if the znode was already gone.
     ///
     /// # Errors
     ///
-    /// As [`contenders`](Self::contenders); after `ConnectionLoss` it may be gone.
+    /// As [`contenders`](Self::contenders); after `ConnectionLoss` the outcome is unknown.
     pub async fn evict(&self, contender: &Contender) -> Result<bool, Error> {
         let operation = operation!(&self.zk, RECIPE, "evict", &contender.path);
         deleted(operation.of(self.zk.delete(&contender.path, None)).await)
     }
 }
 
-/// The lock, held.
+/// The guard of a held lock.
 ///
 /// # Cancellation
 ///

@@ -38,17 +38,16 @@ pub enum RunUntil {
     /// Until the holder is asked to release, or must stop.
     #[default]
     Revoked,
-    /// Until the holder must stop: whoever is asked to release finishes first.
+    /// Until the holder must stop: work that is asked to release may finish first.
     Lost,
 }
 
 /// Options of a revocable lock. By default: [`RunUntil::Revoked`], standard names, containers, [`OnSuspect::Stop`], a tenth of the timeout as margin, no data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RevocableLockOptions {
-    /// Until when a guard's `run` drives its work.
+    /// When a guard's `run` drops its work.
     pub run_until: RunUntil,
-    /// How the znodes are named, and which word asks to release; all who share the directory must agree. Kazoo has no such
-    /// word.
+    /// Names of the znodes and the revocation word; all clients of the directory must agree. Kazoo has no such word.
     pub naming: Naming,
     /// How a missing directory is created.
     pub parents: Parents,
@@ -57,29 +56,29 @@ pub struct RevocableLockOptions {
     /// How long before the end of the session the holder stops: at most half of the session timeout; `None` for a tenth.
     /// The margin covers clock drift over one timeout and the time that the holder takes to stop.
     pub margin: Option<Duration>,
-    /// What the znode holds until somebody asks its owner to go; not the word itself.
+    /// Data of the contender's znode until its owner is asked to release; not the revocation word itself.
     pub data: Vec<u8>,
 }
 
-/// A lock of readers and writers who can be asked to release. A revocable mutex is one of which only [`write`](Self::write)
-/// is used.
+/// A lock of readers and writers whose owners can be asked, or forced, to release. With [`write`](Self::write) alone it is
+/// a revocable mutex.
 ///
 /// # Promises
 ///
 /// * All that [`SharedLock`](crate::SharedLock) promises.
-/// * *Heard.* A word that is written into a contender's znode reaches its owner, also if it was written before the owner
-///   could watch, on every acquire.
-/// * *Waiters go.* A waiter that was asked leaves the queue, and its call ends with [`is_revoked`](Error::is_revoked).
-/// * *Nobody else.* Asking wakes nobody but the one who is asked.
-/// * *No force unless asked for.* Without [`force`](Self::force) nobody is removed; with it not before the grace is over.
+/// * *Delivered.* A revocation reaches the contender's owner on every acquire, even if it was written before the owner
+///   could watch.
+/// * *Waiters leave.* A waiter that is asked leaves the queue, and its call fails with [`is_revoked`](Error::is_revoked).
+/// * *Targeted.* A revocation wakes only the contender that it is for.
+/// * *No force by default.* Only [`force`](Self::force) deletes a contender, and not before the grace period is over.
 ///
-/// Not promised: that a holder consents. After force, that the one removed knows of it before the next holds: its
-/// transactions are refused at once.
+/// Not promised: that a holder consents; that a forced holder knows before the next one is granted, though its transactions
+/// are refused at once.
 ///
 /// # Cost
 ///
-/// As the shared lock, and one request and one watch for one's own znode, for which nobody waits. Asking costs one request;
-/// force three, and the grace.
+/// As the shared lock, and one request and one watch for the own znode, off the critical path. Asking costs one request;
+/// forcing costs three, and the grace period.
 ///
 /// # Examples
 ///
@@ -113,8 +112,8 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// violates ZooKeeper's path rules; the data do not fit into a request, or are the word that asks to release; the
-    /// naming has no such word; the margin is greater than half of the session timeout.
+    /// violates ZooKeeper's path rules; the data do not fit into a request, or equal the revocation word; the naming has
+    /// none; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: RevocableLockOptions) -> Result<Self, Error> {
         let bad = |why: &str| Err(Error::BadInput(why.to_owned()));
         let Some(word) = options.naming.word() else {
@@ -148,7 +147,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         Ok(self.reader(self.acquire_as(READ).await?))
     }
 
-    /// Waits until nobody is ahead.
+    /// Waits until no contender is ahead.
     ///
     /// # Cancellation, When the connection is lost, Errors
     ///
@@ -189,7 +188,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         ))
     }
 
-    /// Takes a reader's hold if no writer is ahead at the first look; `None` if one is, or if the connection is lost.
+    /// Takes the lock as a reader if no writer is ahead at the first look; `None` otherwise, and after a connection loss.
     ///
     /// # Cancellation, Errors
     ///
@@ -202,7 +201,8 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         Ok(tenure.map(|tenure| self.reader(tenure)))
     }
 
-    /// Takes a writer's hold if nobody is ahead at the first look; `None` if somebody is, or if the connection is lost.
+    /// Takes the lock as a writer if no contender is ahead at the first look; `None` otherwise, and after a connection
+    /// loss.
     ///
     /// # Cancellation, Errors
     ///
@@ -238,7 +238,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         while_connected(&self.zk, attempt).await
     }
 
-    /// Step 1, from where the name is known.
+    /// Step 1: watches the own znode as soon as its name is known.
     fn watched(&self, contender: &OwnContender) -> OwnedNode<Z> {
         let own = OwnedNode::new(&self.zk, contender.path.clone(), Some(contender.czxid), Some(self.word));
         own.watch_now();
@@ -260,7 +260,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         RevocableWrite { tenure, run_until: self.options.run_until, marks: self.contenders.marks }
     }
 
-    /// Who waits in the queue, holders first. The list may be stale.
+    /// Returns the contenders in order, holders first. The list may be stale.
     ///
     /// # Errors
     ///
@@ -269,7 +269,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         self.contenders.contenders(&self.zk).await
     }
 
-    /// Asks a contender to go, and exactly that one: [`Fate::Asked`], or [`Fate::Gone`] if it was gone already.
+    /// Asks exactly this contender to release: [`Fate::Asked`], or [`Fate::Gone`] if it was already gone.
     ///
     /// # Cancellation
     ///
@@ -281,17 +281,17 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input) for a znode that does not stand in this line,
-    /// [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    /// [`is_bad_input`](Error::is_bad_input) for a znode outside this queue, [`is_session_over`](Error::is_session_over),
+    /// [`is_denied`](Error::is_denied).
     pub async fn ask(&self, contender: &Contender) -> Result<Fate, Error> {
         self.validate(contender)?;
         let operation = operation!(&self.zk, RECIPE, "ask", &contender.path);
         operation.telling(revoke::ask(&self.zk, &contender.path, self.word)).await
     }
 
-    /// Asks a contender to go, and deletes its znode if it is there still when the grace is over: [`Fate::Yielded`],
-    /// [`Fate::Forced`], or [`Fate::Gone`] if it was gone already, or went as the grace was over. The grace runs by this
-    /// client's clock, from the moment at which the contender is known to have been asked.
+    /// Asks a contender to release, and deletes its znode if it is still there when the grace period ends:
+    /// [`Fate::Yielded`], [`Fate::Forced`], or [`Fate::Gone`] if it was already gone, or went as the grace period ended.
+    /// The grace period runs by this client's clock, from the reply to the revocation.
     ///
     /// # Cancellation
     ///
@@ -299,11 +299,11 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     ///
     /// # When the connection is lost
     ///
-    /// Resumes after the reconnect: late, but not early.
+    /// Resumes after the reconnect: late, but never early.
     ///
     /// # Errors
     ///
-    /// As [`ask`](Self::ask). With [`is_session_over`](Error::is_session_over) the contender may be gone.
+    /// As [`ask`](Self::ask). After [`is_session_over`](Error::is_session_over) the outcome is unknown.
     pub async fn force(&self, contender: &Contender, grace: Duration) -> Result<Fate, Error> {
         self.validate(contender)?;
         let operation = operation!(&self.zk, RECIPE, "force", &contender.path);
@@ -321,7 +321,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     }
 }
 
-/// The lock, held together with other readers, until it is given back, lost, or asked for.
+/// The guard of a reader, which may share the lock with other readers.
 ///
 /// # Cancellation
 ///
@@ -333,7 +333,7 @@ pub struct RevocableRead<Z: ZooKeeper> {
     run_until: RunUntil,
 }
 
-/// The lock, held alone, until it is given back, lost, or asked for.
+/// The guard of a writer, which holds the lock alone.
 ///
 /// # Cancellation
 ///
@@ -350,7 +350,8 @@ guard_methods!(revocable RevocableRead);
 guard_methods!(revocable RevocableWrite);
 
 impl<Z: ZooKeeper> RevocableWrite<Z> {
-    /// Goes on as a reader, and lets those readers in who wait for this writer. Nobody comes in between; the token stays.
+    /// Downgrades to a reader, and admits the readers that wait for this writer. No other contender comes in between; the
+    /// token stays.
     ///
     /// # Cancellation, When the connection is lost
     ///
@@ -358,8 +359,8 @@ impl<Z: ZooKeeper> RevocableWrite<Z> {
     ///
     /// # Errors
     ///
-    /// As [`WriteGuard::downgrade`](crate::WriteGuard::downgrade), and [`is_revoked`](Error::is_revoked) when the writer
-    /// was asked to release: with its guard.
+    /// As [`WriteGuard::downgrade`](crate::WriteGuard::downgrade), and [`is_revoked`](Error::is_revoked) with the guard
+    /// when the writer was asked to release.
     pub async fn downgrade(self) -> Result<RevocableRead<Z>, NotDowngraded<RevocableWrite<Z>>> {
         let RevocableWrite { tenure, run_until, marks } = self;
         match tenure.downgrade(marks).await {

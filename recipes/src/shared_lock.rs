@@ -1,15 +1,16 @@
-//! A lock that many readers share, or one writer has alone, served in the order of asking.
+//! A shared lock: many readers or one writer, granted in the order of the requests.
 //!
-//! 1. Join: create an ephemeral sequential znode that says whether it reads or writes, and list the directory, pipelined.
-//! 2. Look: a reader holds the lock if no writer is ahead, a writer if nobody is.
-//! 3. Otherwise a reader watches the nearest writer ahead, a writer the nearest of any kind, and only that one; look again
-//!    when it goes.
-//! 4. Release: delete our znode.
+//! 1. Join: create an ephemeral sequential znode whose name says whether it reads or writes, pipelined with a list of the
+//!    directory.
+//! 2. Look: a reader holds the lock if no writer is ahead, a writer if no contender is.
+//! 3. Otherwise watch one znode: a reader the nearest writer ahead, a writer the nearest contender; look again when it
+//!    goes.
+//! 4. Release: delete the own znode.
 //! 5. Downgrade: in one transaction a reader's znode takes the writer's place in the queue.
 //!
-//! After "Shared Locks" of ZooKeeper's recipes page. The page looks for names "starting with `write-`", which the guid in
-//! front forbids, and has a reader watch the "next lowest" writer: the lowest would wake it once for every writer, one
-//! behind it would never let it in (kazoo#649).
+//! After "Shared Locks" of ZooKeeper's recipes page, with two corrections. Names cannot start with `write-`, since they
+//! start with a guid. And a reader watches the nearest writer ahead: watching the lowest would wake it once for every
+//! writer, and watching one behind it would never let it in (kazoo#649).
 
 use crate::observe::{Outcome, operation};
 use crate::parts::contenders::{Contender, Contenders, OwnContender, deleted};
@@ -26,7 +27,7 @@ use std::time::Duration;
 /// The recipe's name in spans and metrics.
 const RECIPE: &str = "shared_lock";
 
-/// Whom a contender of a role has to wait for.
+/// The roles that a contender has to wait for.
 pub(crate) fn conflicts(role: Role) -> fn(Role) -> bool {
     match role {
         READ => |ahead| ahead == WRITE,
@@ -54,22 +55,21 @@ pub struct SharedLockOptions {
 ///
 /// # Promises
 ///
-/// * *Effects.* Through `transact`, or on a store that knows [tokens](WriteGuard::token), the effects of a writer's hold
+/// * *Effects.* Through `transact`, or on a store that checks [tokens](WriteGuard::token), the effects of a writer's hold
 ///   never interleave with those of another hold: regardless of clocks, networks and pauses.
-/// * *Belief.* While a writer's guard has not been told to stop there is no other guard that has not, under the
-///   conditions of [`Lock`](crate::Lock).
-/// * *Order.* No reader overtakes a writer that stands before it, and no writer overtakes anybody.
+/// * *Belief.* While a writer's guard may act no other guard may, under the conditions of [`Lock`](crate::Lock).
+/// * *Order.* No reader overtakes a writer ahead, and no writer overtakes any contender.
 /// * *Readers share.* A reader with no writer ahead does not wait.
-/// * *No thundering herd.* A writer that goes wakes the readers whom it let wait, or one writer; a reader that goes wakes
-///   at most one.
+/// * *No thundering herd.* A writer's release wakes the readers that waited for it, or one writer; a reader's release wakes
+///   at most one contender.
 /// * *No leaks.* However an acquire ends without a guard, its znode is deleted, at the latest by the expiry of the session.
 ///
-/// Not promised: upgrading, since two readers who both want it would wait for each other: release, and ask again.
+/// Not promised: upgrades, since two readers that both upgrade would deadlock: release, and acquire again.
 ///
 /// # Cost
 ///
-/// Free: two requests in one round trip, and one to release. Waiting: one watch, and one list when it fires; a writer
-/// behind readers may wake once for each. A downgrade: one request.
+/// Uncontended: two requests in one round trip, and one to release. Waiting: one watch, and one list when it fires; a
+/// writer behind readers may wake once for each. A downgrade: one request.
 ///
 /// # Examples
 ///
@@ -120,8 +120,8 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     /// Dropping the future gives up: the znode is deleted in the background, even while the reply to its create is in
     /// flight, and the watch is removed. Nothing is sent before the first poll.
     ///
-    /// A future that is left unpolled holds up no other call, but its place in the queue stays: those behind it with whom
-    /// it conflicts wait for it, as for a holder. Drop it to give up the place.
+    /// An unpolled future blocks no other call, but its znode stays in the queue: conflicting contenders behind it wait for
+    /// it, as for a holder. Drop it to give up.
     ///
     /// # When the connection is lost
     ///
@@ -141,7 +141,7 @@ impl<Z: ZooKeeper> SharedLock<Z> {
         Ok(ReadGuard { tenure: self.acquire_as(READ).await? })
     }
 
-    /// Waits until nobody is ahead.
+    /// Waits until no contender is ahead.
     ///
     /// # Cancellation, When the connection is lost, Errors
     ///
@@ -182,7 +182,7 @@ impl<Z: ZooKeeper> SharedLock<Z> {
         ))
     }
 
-    /// Takes a reader's hold if no writer is ahead at the first look; `None` if one is, or if the connection is lost.
+    /// Takes the lock as a reader if no writer is ahead at the first look; `None` otherwise, and after a connection loss.
     ///
     /// # Cancellation, Errors
     ///
@@ -195,7 +195,8 @@ impl<Z: ZooKeeper> SharedLock<Z> {
         Ok(tenure.map(|tenure| ReadGuard { tenure }))
     }
 
-    /// Takes a writer's hold if nobody is ahead at the first look; `None` if somebody is, or if the connection is lost.
+    /// Takes the lock as a writer if no contender is ahead at the first look; `None` otherwise, and after a connection
+    /// loss.
     ///
     /// # Cancellation, Errors
     ///
@@ -230,7 +231,7 @@ impl<Z: ZooKeeper> SharedLock<Z> {
         Ok(Tenure::new(&self.zk, grant))
     }
 
-    /// Who waits in the queue, holders first. The list may be stale.
+    /// Returns the contenders in order, holders first. The list may be stale.
     ///
     /// # Errors
     ///
@@ -239,19 +240,19 @@ impl<Z: ZooKeeper> SharedLock<Z> {
         self.contenders.contenders(&self.zk).await
     }
 
-    /// Deletes a contender's znode, and exactly that one: a holder is told if it asked to be, a waiter's call fails.
-    /// `false` if it was gone already.
+    /// Deletes the znode of exactly this contender: a holder is notified if it waits for that, a waiter's call fails.
+    /// Returns `false` if the znode was already gone.
     ///
     /// # Errors
     ///
-    /// As [`contenders`](Self::contenders); after `ConnectionLoss` it may be gone.
+    /// As [`contenders`](Self::contenders); after `ConnectionLoss` the outcome is unknown.
     pub async fn evict(&self, contender: &Contender) -> Result<bool, Error> {
         let operation = operation!(&self.zk, RECIPE, "evict", &contender.path);
         deleted(operation.of(self.zk.delete(&contender.path, None)).await)
     }
 }
 
-/// The lock, held together with other readers.
+/// The guard of a reader, which may share the lock with other readers.
 ///
 /// # Cancellation
 ///
@@ -262,7 +263,7 @@ pub struct ReadGuard<Z: ZooKeeper> {
     tenure: Tenure<Z>,
 }
 
-/// The lock, held alone.
+/// The guard of a writer, which holds the lock alone.
 ///
 /// # Cancellation
 ///
@@ -282,22 +283,22 @@ guard_methods!(once ReadGuard);
 guard_methods!(once WriteGuard);
 
 impl<Z: ZooKeeper> WriteGuard<Z> {
-    /// Goes on as a reader, and lets those readers in who wait for this writer. Nobody comes in between; the token stays.
+    /// Downgrades to a reader, and admits the readers that wait for this writer. No other contender comes in between; the
+    /// token stays.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future gives the lock back, as reader or writer. While it is left unpolled, the lock is held as one of
-    /// them.
+    /// Dropping the future releases the lock, held as reader or writer by then. While it is unpolled, the lock stays held.
     ///
     /// # When the connection is lost
     ///
-    /// The same is sent again: applied twice it is applied once.
+    /// The transaction is idempotent, and is retried.
     ///
     /// # Errors
     ///
-    /// With the guard, which stands as it stood: [`Error::Exhausted`] when the directory's counter has run out, so that
-    /// nobody can take another's place; [`is_removed`](Error::is_removed) and
-    /// [`is_session_over`](Error::is_session_over) when it was lost; [`is_denied`](Error::is_denied).
+    /// With the unchanged guard: [`Error::Exhausted`] when the directory's counter has run out, so that no place can be
+    /// taken over; [`is_removed`](Error::is_removed) and [`is_session_over`](Error::is_session_over) when the hold is lost;
+    /// [`is_denied`](Error::is_denied).
     pub async fn downgrade(self) -> Result<ReadGuard<Z>, NotDowngraded<WriteGuard<Z>>> {
         let marks = self.marks;
         match self.tenure.downgrade(marks).await {
@@ -307,12 +308,12 @@ impl<Z: ZooKeeper> WriteGuard<Z> {
     }
 }
 
-/// A downgrade that came to nothing, with the writer's guard. As an [`Error`] it gives the lock back.
+/// A failed downgrade with the writer's guard. Converting it to an [`Error`] releases the lock.
 #[derive(Debug)]
 pub struct NotDowngraded<G> {
-    /// The guard, which stands as it stood.
+    /// The unchanged guard.
     pub guard: G,
-    /// Why.
+    /// The reason.
     pub error: Error,
 }
 

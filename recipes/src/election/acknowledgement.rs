@@ -1,6 +1,6 @@
-//! What is on record: which candidate has begun to lead, in which epoch, and what it says of itself.
+//! The record of leadership: which candidate has begun to lead, in which epoch, and the leader's data.
 //!
-//! A line with the candidate's name and its epoch, then the leader's data as they are.
+//! The first line has the candidate's name and its epoch; the leader's data follow.
 
 /// A record of leadership.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ impl Acknowledgement {
         bytes
     }
 
-    /// `None` for what no leader of ours has written.
+    /// Parses a record; `None` for data that no leader has written.
     pub(super) fn read(bytes: &[u8]) -> Option<Acknowledgement> {
         let end = bytes.iter().position(|byte| *byte == b'\n')?;
         let (candidate, epoch) = std::str::from_utf8(&bytes[..end]).ok()?.split_once(' ')?;

@@ -1,15 +1,15 @@
-//! Leader election: one leader among many candidates, a new one when it goes, and a record that it has begun.
+//! Leader election: one leader among many candidates, and a record that the leader has begun.
 //!
-//! 1. Stand: create an ephemeral sequential znode and list the directory, pipelined. First in the queue: a [`Term`] of
-//!    office begins; its epoch is the czxid of the candidate. Otherwise watch the candidate just ahead, and only that one;
-//!    look again when it goes.
-//! 2. Acknowledge: when the leader procedure is done, put that on record, in one transaction with a check of the own
+//! 1. Stand: create an ephemeral sequential znode, pipelined with a list of the directory. The first candidate has a
+//!    [`Term`] of office, whose epoch is the czxid of the candidate. Otherwise watch the candidate just ahead, and only
+//!    that one; look again when it goes.
+//! 2. Acknowledge: write the record when the leader procedure is done, in one transaction with a check of the own
 //!    candidate.
-//! 3. Observe: read the record and list the candidates, pipelined. The record is valid if it names the first of them.
-//! 4. Resign: delete the candidate and the record together.
+//! 3. Observe: read the record, pipelined with a list of the candidates. The record is valid if it names the first of them.
+//! 4. Resign: delete candidate and record in one transaction.
 //!
-//! After "Leader Election" of ZooKeeper's recipes page, with what the page leaves out: a create whose reply was lost,
-//! leaders that must stop in time, an epoch, and an acknowledgement that only the leader can make and that goes with it.
+//! After "Leader Election" of ZooKeeper's recipes page, which omits lost replies, leaders that must stop in time, an epoch,
+//! and an acknowledgement that only the leader can make and that goes with it.
 
 mod acknowledgement;
 mod leadership;
@@ -31,16 +31,16 @@ use std::time::Duration;
 /// The recipe's name in spans and metrics.
 const RECIPE: &str = "election";
 
-/// Who stands for election.
+/// The only role among candidates.
 const CANDIDATE: Role = 0;
 
-/// Whom one ahead is in the way of: there is one office.
+/// Every candidate excludes every other.
 const EVERYBODY: fn(Role) -> bool = |_| true;
 
 /// Candidates are `<guid>-n_<n>`.
 const MARKS: Marks = Marks::standard(&["-n_"]);
 
-/// The name of the record.
+/// The name of the record's znode.
 const RECORD: &str = "leader";
 
 /// Options of an election. By default: containers, [`OnSuspect::Stop`], a tenth of the timeout as margin, no data.
@@ -63,20 +63,20 @@ pub struct ElectionOptions {
 ///
 /// * *Effects.* Through [`Term::transact`], or on a store that refuses smaller [epochs](Term::epoch), the effects of two
 ///   leaders never interleave: regardless of clocks, networks and pauses.
-/// * *Belief.* At most one term at a time has not been told to end, as long as clocks drift by less than the margin
-///   within one session timeout, leaders stop within the margin, and a server that answers is in touch with its leader.
-/// * *Order.* Office is taken in the order in which the candidates' znodes were created; the epoch grows every time.
-/// * *No thundering herd.* A leader's going wakes one candidate, another candidate's going at most one.
-/// * *Stability.* A candidate is never recreated behind the caller's back: a new candidate is a new call.
-/// * *Acknowledged.* There is at most one acknowledgement an epoch, and one who has been deposed cannot make it.
+/// * *Belief.* At most one term at a time may act, as long as clocks drift by less than the margin within one session
+///   timeout, leaders stop within the margin, and an answering server is in touch with its leader.
+/// * *Order.* Terms begin in the order in which the candidates' znodes were created; the epoch grows every time.
+/// * *No thundering herd.* The end of a leader wakes one candidate, the end of another candidate at most one.
+/// * *Stability.* A candidate is never recreated silently: a new candidate is a new call.
+/// * *Acknowledged.* An epoch has at most one acknowledgement, and a deposed leader cannot make it.
 ///
-/// Not promised: that followers know the leader at every instant; that one who was elected has begun, which is what the
+/// Not promised: that followers know the leader at every instant; that an elected leader has begun, which is what the
 /// acknowledgement is for.
 ///
 /// # Cost
 ///
-/// Nobody ahead: two requests in one round trip, and one that nobody waits for: the watch on the own candidate. Taking
-/// over: one list after the event. Acknowledging and resigning: one request each.
+/// Uncontended: two requests in one round trip, and the watch on the own candidate, off the critical path. Taking over: one
+/// list after the notification. Acknowledging and resigning: one request each.
 ///
 /// # Examples
 ///
@@ -121,15 +121,15 @@ impl<Z: ZooKeeper> Election<Z> {
         Ok(Election { zk: zk.clone(), contenders, record: path::join(directory, RECORD), options })
     }
 
-    /// Stands for election, and waits for the office. Step 1.
+    /// Stands for election, and waits for the term. Step 1.
     ///
     /// # Cancellation
     ///
     /// Dropping the future withdraws: the candidate is deleted in the background, even while the reply to its create is in
     /// flight, and the watch is removed. Nothing is sent before the first poll.
     ///
-    /// A future that is left unpolled holds up no other call, but its candidate stays: those behind it wait for it, as for
-    /// a leader. Drop it to withdraw.
+    /// An unpolled future blocks no other call, but its candidate stays: candidates behind it wait for it, as for a leader.
+    /// Drop it to withdraw.
     ///
     /// # When the connection is lost
     ///
@@ -138,7 +138,7 @@ impl<Z: ZooKeeper> Election<Z> {
     ///
     /// # When the session is over
     ///
-    /// So is the candidacy. Nothing of a former session is taken for one's own.
+    /// The candidacy ends. No znode of a former session counts as the own candidate.
     ///
     /// # Errors
     ///
@@ -171,12 +171,12 @@ impl<Z: ZooKeeper> Election<Z> {
         Ok(Term::new(&self.zk, Tenure::new(&self.zk, grant), self.record.clone()))
     }
 
-    /// Follows who leads. Step 3. Nothing is sent before the first [`next`](Leadership::next).
+    /// Follows the leadership. Step 3. Sends nothing before the first [`next`](Leadership::next).
     pub fn observe(&self) -> Leadership<Z> {
         Leadership::new(&self.zk, self.contenders.clone(), self.record.clone())
     }
 
-    /// Who stands for election, the first in the queue first. The list may be stale.
+    /// Returns the candidates in order. The list may be stale.
     ///
     /// # Errors
     ///
@@ -185,12 +185,12 @@ impl<Z: ZooKeeper> Election<Z> {
         self.contenders.contenders(&self.zk).await
     }
 
-    /// Deletes a candidate's znode, and exactly that one: a leader is told, a waiting candidate's call fails. `false` if it
-    /// was gone already.
+    /// Deletes the znode of exactly this candidate: a leader is notified, a waiting candidate's call fails. Returns `false`
+    /// if the znode was already gone.
     ///
     /// # Errors
     ///
-    /// As [`candidates`](Self::candidates); after `ConnectionLoss` it may be gone.
+    /// As [`candidates`](Self::candidates); after `ConnectionLoss` the outcome is unknown.
     pub async fn evict(&self, candidate: &Contender) -> Result<bool, Error> {
         let operation = operation!(&self.zk, RECIPE, "evict", &candidate.path);
         deleted(operation.of(self.zk.delete(&candidate.path, None)).await)

@@ -1,4 +1,4 @@
-//! A term of office: a hold, and the record that it has begun.
+//! A term of office: a tenure, and the record that the leader has begun.
 
 use super::RECIPE;
 use super::acknowledgement::Acknowledgement;
@@ -11,21 +11,21 @@ use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A term of office: whoever has it leads.
+/// A term of office: its owner leads.
 ///
 /// # Promises
 ///
-/// It is told in time when it must end: when its session ends, when so much time has passed without an answer that the
-/// session may have ended, and when another client deletes the candidate, which is watched from the beginning.
+/// The term is lost in time: when the session ends, at the deadline at which the session may have expired, and when another
+/// client deletes the candidate, which is watched from the beginning.
 ///
 /// # Cancellation
 ///
 /// Dropping the term resigns in the background; [`resign`](Self::resign) also waits for the outcome and returns it.
 #[must_use = "dropping the term resigns"]
 pub struct Term<Z: ZooKeeper> {
-    // The first to be dropped: the deletion leaves before the watch is taken down.
+    // Dropped first, so that the delete is sent before the watch is removed.
     duty: Mutex<Option<Armed>>,
-    /// The record alone: of use when another client has deleted the candidate.
+    /// Deletes the record alone, if another client has deleted the candidate.
     relic: Mutex<Option<Armed>>,
     tenure: Tenure<Z>,
     acknowledged: Mutex<Acknowledged>,
@@ -33,7 +33,7 @@ pub struct Term<Z: ZooKeeper> {
     zk: Z,
 }
 
-/// How far the acknowledgement is.
+/// The progress of the acknowledgement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Acknowledged {
     Not,
@@ -57,7 +57,7 @@ guard_methods!(fenced Term);
 guard_methods!(once Term);
 
 impl<Z: ZooKeeper> Term<Z> {
-    /// Step 1's end: the office is ours, and whoever takes it away is noticed.
+    /// The end of step 1: the term begins, and its candidate is watched.
     pub(super) fn new(zk: &Z, mut tenure: Tenure<Z>, record: String) -> Self {
         tenure.watch_now();
         let duty = Mutex::new(tenure.take_duty());
@@ -71,32 +71,31 @@ impl<Z: ZooKeeper> Term<Z> {
         }
     }
 
-    /// The epoch, which is the fencing token: the czxid of the candidate. It grows with every change of leadership, also
-    /// when the directory is deleted and recreated; a store that refuses epochs smaller than the largest it has seen is
-    /// safe from late writers.
+    /// Returns the epoch, which is the fencing token: the czxid of the candidate. It grows with every change of leadership,
+    /// also when the directory is deleted and recreated; a store that refuses an epoch smaller than the largest it has seen
+    /// is safe from late writes.
     pub fn epoch(&self) -> i64 {
         self.tenure.token()
     }
 
-    /// Puts on record that the leader has begun, for all who [observe](super::Election::observe). Step 2.
+    /// Records that the leader has begun, for all clients that [observe](super::Election::observe). Step 2.
     ///
-    /// One acknowledgement a term: once begun, only the same data may be acknowledged again, which does nothing.
+    /// A term has one acknowledgement: another call with the same data does nothing.
     ///
     /// # Cancellation
     ///
-    /// Dropped midway, it may or may not be on record; acknowledge the same again to be sure. However the term ends,
-    /// the record goes with it.
+    /// The outcome of a dropped call is unknown; acknowledge the same data again to be sure. The record goes with the term.
     ///
     /// # When the connection is lost
     ///
-    /// It is sent again; what was lost is found out by reading the record.
+    /// The request is retried; the outcome of a lost reply is found by reading the record.
     ///
     /// # Errors
     ///
-    /// [`is_removed`](Error::is_removed) when the term was over: nothing is on record.
-    /// [`is_outcome_unknown`](Error::is_outcome_unknown) when the term or the session ended before the outcome was found
-    /// out. [`is_bad_input`](Error::is_bad_input) when the data do not fit into a request. [`Error::NodeExists`] when
-    /// other data were acknowledged before.
+    /// [`is_removed`](Error::is_removed) when the term was over: nothing is recorded.
+    /// [`is_outcome_unknown`](Error::is_outcome_unknown) when the term or the session ended before the outcome was found.
+    /// [`is_bad_input`](Error::is_bad_input) when the data do not fit into a request. [`Error::NodeExists`] when other data
+    /// were acknowledged before.
     pub async fn acknowledge(&self, data: &[u8]) -> Result<(), Error> {
         operation!(&self.zk, RECIPE, "acknowledge", &self.record).of(self.put_on_record(data)).await
     }
@@ -114,8 +113,8 @@ impl<Z: ZooKeeper> Term<Z> {
                 _ => return Err(Error::NodeExists),
             }
         }
-        // Before the request leaves: from now on the record goes with the candidate. If there is none, the candidate
-        // goes alone.
+        // Narrowed before the request is sent: from now on the record goes with the candidate, or the candidate alone if
+        // there is no record.
         if let Some(duty) = &mut *locked(&self.duty) {
             let own = delete(self.path());
             duty.narrow(Duty::FirstOf(vec![vec![own.clone(), delete(&self.record)], vec![own]]));
@@ -141,16 +140,16 @@ impl<Z: ZooKeeper> Term<Z> {
         loop {
             let status = connected(&self.zk).await?;
             let ops = std::mem::take(&mut replacing).into_iter().chain([create.clone()]).collect();
-            // In one transaction with a check of the candidate: one who has been deposed writes nothing.
+            // The transaction checks the candidate: a deposed leader writes nothing.
             match self.tenure.transact(ops).await {
                 Ok(_) => return Ok(()),
                 Err(e) if e.is_transient() => {
-                    // It may stand there already: then it must not be taken for a relic.
+                    // The record may have been written; it must not be taken for a stale one.
                     in_doubt |= e.is_outcome_unknown();
                     again(&self.zk, status, e).await?;
                 }
                 Err(Error::Removed(_)) if in_doubt => return Err(Error::ConnectionLoss),
-                // As long as our candidate exists nobody else leads: either it is ours, or a relic of one before us.
+                // While our candidate exists no other client leads: the record is either ours, or a stale one.
                 Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => {
                     let (standing, gate) = (self.zk.get(&self.record), self.zk.get(directory));
                     match (standing.await, gate.await) {
@@ -160,7 +159,8 @@ impl<Z: ZooKeeper> Term<Z> {
                             return Ok(());
                         }
                         (Ok(_), Ok(gate)) => {
-                            // Who made the relic may be about to take it away: the gate tells it that there is another.
+                            // The maker of the stale record may be about to delete it: the gate tells it that the record
+                            // was replaced.
                             let (path, version) = (directory.to_owned(), Some(gate.stat.version));
                             replacing =
                                 vec![Op::Set { path, data: gate.data, version }, delete(&self.record)];
@@ -169,14 +169,14 @@ impl<Z: ZooKeeper> Term<Z> {
                         (Err(e), _) | (_, Err(e)) => again(&self.zk, status, e).await?,
                     }
                 }
-                // The relic is gone, or somebody has written to the directory.
+                // The stale record is gone, or another client has written to the directory.
                 Err(Error::Multi { cause, .. }) if matches!(*cause, Error::NoNode | Error::BadVersion) => {}
                 Err(e) => return Err(e),
             }
         }
     }
 
-    /// Gives the office back, and waits until that is certain. Step 4.
+    /// Ends the term, and waits until that is certain. Step 4.
     ///
     /// # Cancellation
     ///
@@ -194,8 +194,8 @@ impl<Z: ZooKeeper> Term<Z> {
         let Term { duty, relic, tenure, acknowledged, record, .. } = self;
         let own = tenure.path().to_owned();
         let is_on_record = *locked(&acknowledged) != Acknowledged::Not;
-        // Only an answer that says so: a candidate that is gone may have been deleted by another client, without the
-        // record, and that our own deletion came first is then no more than a guess.
+        // Only a positive reply proves that record and candidate went together: an absent candidate may have been deleted
+        // by another client, without the record.
         let went_together = AtomicBool::new(!is_on_record);
         let ended = tenure.end(|zk| {
             let both = is_on_record.then(|| zk.multi(vec![delete(&own), delete(&record)]));
@@ -211,7 +211,7 @@ impl<Z: ZooKeeper> Term<Z> {
                         Ok(())
                     }
                     Some(Error::Multi { index: 0, cause }) => Err(*cause),
-                    // There is no record: it was not made, or another client has taken it away.
+                    // There is no record: it was never written, or another client deleted it.
                     Some(Error::Multi { .. }) => zk.delete(&own, None).await,
                     Some(e) => Err(e),
                 }
@@ -221,7 +221,7 @@ impl<Z: ZooKeeper> Term<Z> {
         if let Some(armed) = locked(&duty).take() {
             armed.done();
         }
-        // Else the record may be left, without a candidate.
+        // Otherwise the record may be left without its candidate.
         if went_together.into_inner()
             && let Some(armed) = locked(&relic).take()
         {

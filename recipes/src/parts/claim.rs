@@ -1,12 +1,12 @@
-//! Claiming a name that others may bear too: what names and group members have in common.
+//! Exclusive claims on names that other clients may use, too: registrations and group members.
 //!
-//! 1. *Claim*: create an ephemeral of that name. If it is there already it is another client's, also if that is one's own
-//!    former session: give up, or wait until it goes and try again.
-//! 2. If the reply is lost, settle and look whose it is: ours, nobody's, or another client's.
-//! 3. *Hold* it as any other hold, but without a fence: a check on the name would hold for the next owner too.
-//! 4. *Release*: delete the znode only if it is the one that was made here.
+//! 1. *Claim*: create an ephemeral of that name. An existing znode belongs to another session, possibly to a former one of
+//!    this client: fail, or wait for its deletion and retry.
+//! 2. *Lost reply*: a barrier read tells whether the znode is ours, absent, or another client's.
+//! 3. *Hold* it like any tenure, but without a fence: a check on the name would hold for the next owner, too.
+//! 4. *Release*: delete the znode only if it is the incarnation that was created here.
 //!
-//! One object claims a name once at a time: whether a znode is ours is told by its session alone, so two claims of one
+//! One object claims a name at most once at a time. Only its session identifies the owner of a znode, so two claims of one
 //! session could not be told apart. A claim that was given up reserves its name until its clean-up is done.
 
 use super::barrier_read;
@@ -25,22 +25,22 @@ use std::time::Duration;
 /// The target of the spans: filters name it.
 const TARGET: &str = "zk_recipes::claim";
 
-/// What to do when another client has the name.
+/// What to do when another client owns the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IfTaken {
-    /// Say so.
+    /// Fail with [`Error::Taken`].
     Fail,
-    /// Wait until it is free.
+    /// Wait until the name is free.
     Wait,
 }
 
-/// The names that one object and its clones have claimed.
+/// Names that one object and its clones have claimed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Claims(Arc<Mutex<BTreeMap<String, ReservedName>>>);
 
 #[derive(Debug, Default)]
 struct ReservedName {
-    /// Nobody has it any more, but its clean-up is not done.
+    /// The claim was given up, and its clean-up is not done.
     is_left: bool,
     wakers: Vec<Waker>,
 }
@@ -51,7 +51,7 @@ impl Claims {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Reserves a name. If it is reserved: whether somebody has it.
+    /// Reserves a name. The error says whether a live claim has reserved it.
     fn reserve(&self, path: &str) -> Result<Claimant, bool> {
         let mut entries = self.entries();
         if let Some(entry) = entries.get(path) {
@@ -61,7 +61,7 @@ impl Claims {
         Ok(Claimant(Arc::new(Reservation { path: path.to_owned(), claims: self.clone() })))
     }
 
-    /// Resolves when the name is not reserved.
+    /// Resolves when the reservation of the name ends.
     async fn freed(&self, path: &str) {
         poll_fn(|context| match self.entries().get_mut(path) {
             None => Poll::Ready(()),
@@ -76,7 +76,7 @@ impl Claims {
     }
 }
 
-/// A reserved name: it is free again when the last who holds on to this is gone.
+/// A reserved name, which is free again when the last reference to this value is dropped.
 #[derive(Debug)]
 struct Reservation {
     path: String,
@@ -92,7 +92,7 @@ impl Drop for Reservation {
     }
 }
 
-/// Whoever claims a name, or has it.
+/// The one claim to which a name is reserved.
 #[derive(Debug)]
 struct Claimant(Arc<Reservation>);
 
@@ -111,20 +111,20 @@ impl Drop for Claimant {
     }
 }
 
-/// By which rules a name is claimed and held.
+/// Rules for claiming and holding a name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClaimRules {
-    /// Whose claim it isin spans and metrics.
+    /// The recipe's name in spans and metrics.
     pub recipe: &'static str,
     pub parents: Parents,
     pub if_taken: IfTaken,
-    /// What a second claim of one name by one session ends with; without it that is a claim like any other.
+    /// The error of a second claim by the same session; without it a second claim is like any other.
     pub twice: Option<fn(String) -> Error>,
     pub on_suspect: OnSuspect,
     pub margin: Option<Duration>,
 }
 
-/// Steps 1 and 2. Requests leave when it is polled.
+/// Steps 1 and 2. Sends nothing before the first poll.
 pub(crate) async fn claim<Z: ZooKeeper>(
     zk: &Z,
     claims: &Claims,
@@ -162,7 +162,7 @@ pub(crate) async fn claim<Z: ZooKeeper>(
                 again(zk, status, e).await?;
                 continue;
             }
-            // The reply may be lost after the create was applied.
+            // The create may have been applied, so read before retrying.
             Err(Error::ConnectionLoss) => {
                 reconnected(zk, status).await?;
                 match barrier_read::stat(zk, path).await.map_err(Error::while_in_doubt)? {
@@ -188,7 +188,7 @@ pub(crate) async fn claim<Z: ZooKeeper>(
     }
 }
 
-/// Reserves the name within this object: one that was given up comes free when its clean-up is done.
+/// Reserves the name within this object; waits for the clean-up of a claim that was given up.
 async fn reserve<Z: ZooKeeper>(
     zk: &Z,
     claims: &Claims,
@@ -210,7 +210,7 @@ async fn reserve<Z: ZooKeeper>(
     }
 }
 
-/// Another client owns the name: says so, or waits until it may be free.
+/// Another client owns the name: fails, or waits until it may be free.
 async fn wait_for<Z: ZooKeeper>(zk: &Z, terms: ClaimRules, path: &str) -> Result<(), Error> {
     if terms.if_taken == IfTaken::Fail {
         return Err(Error::Taken(path.to_owned()));
@@ -219,7 +219,7 @@ async fn wait_for<Z: ZooKeeper>(zk: &Z, terms: ClaimRules, path: &str) -> Result
     match zk.children_watch(path).await {
         Ok((listing, watch)) => match terms.twice {
             Some(twice) if listing.stat.ephemeral_owner == zk.session() => Err(twice(path.to_owned())),
-            // An ephemeral has no children: it fires when the znode goes, and never else.
+            // An ephemeral has no children, so the watch fires at its deletion only.
             _ => {
                 observe::waits(path);
                 watch.await.map(drop)
@@ -230,14 +230,14 @@ async fn wait_for<Z: ZooKeeper>(zk: &Z, terms: ClaimRules, path: &str) -> Result
     }
 }
 
-/// A name that this session has.
+/// A name that this session owns.
 #[derive(Debug)]
 pub(crate) struct ClaimedName<Z: ZooKeeper> {
     zk: Z,
     recipe: &'static str,
     tenure: Tenure<Z>,
     czxid: i64,
-    /// The name stays reserved as long as this lives.
+    /// Reserves the name while this value lives.
     _claimant: Claimant,
 }
 
@@ -293,7 +293,7 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
         Error::Removed(self.path().to_owned())
     }
 
-    /// Replaces the data, of this incarnation only.
+    /// Replaces the data of this incarnation only.
     pub(crate) async fn set(&self, data: &[u8]) -> Result<(), Error> {
         operation!(target: TARGET, &self.zk, self.recipe, "set", self.path()).of(self.replace(data)).await
     }
@@ -322,7 +322,7 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
                 Err(Error::BadVersion) => {}
                 Err(e) if e.is_retryable_refusal() => again(zk, status, e).await?,
                 Err(Error::ConnectionLoss) => {
-                    // Written once more if it was not, or if somebody has written since.
+                    // Retried if the write was not applied, or if another client has written since.
                     stat = barrier_read::stat(zk, path).await.map_err(Error::while_in_doubt)?;
                     let written = stat
                         .is_some_and(|now| now.czxid == self.czxid && now.version == version.wrapping_add(1));
@@ -346,7 +346,7 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
         }
     }
 
-    /// Step 4. Looks first, so that nothing but the own incarnation goes.
+    /// Step 4. Reads first, so that only the own incarnation is deleted.
     pub(crate) async fn release(self) -> Result<Released, Error> {
         let path = self.path().to_owned();
         operation!(target: TARGET, &self.zk, self.recipe, "release", &path).telling(self.give_back()).await
@@ -369,8 +369,8 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
         Ok(released)
     }
 
-    /// Step 4 in one request, while the hold is certain: as long as the session lives nobody else can have the name,
-    /// unless somebody deletes what is not his.
+    /// Step 4 in one request, while the hold is confirmed: as long as the session lives the znode is ours, unless another
+    /// client deletes it against the rules.
     pub(crate) async fn leave(self) -> Result<Released, Error> {
         let path = self.path().to_owned();
         operation!(target: TARGET, &self.zk, self.recipe, "leave", &path)
@@ -391,7 +391,7 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
                     return Ok(Released::WasLost(LostReason::Removed));
                 }
                 Err(Error::ConnectionLoss) => {
-                    // Whether it is gone shows behind a write.
+                    // A barrier read tells whether it was deleted.
                     if reconnected(&self.zk, status).await.is_ok() {
                         match barrier_read::stat(&self.zk, self.path()).await {
                             Ok(stat) if stat.is_none_or(|stat| stat.czxid != self.czxid) => {
@@ -402,7 +402,7 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
                         }
                     }
                 }
-                // That looks first, and asks as often as it takes.
+                // `give_back` reads first, and retries for as long as it takes.
                 Err(e) if e.is_retryable_refusal() => drop(again(&self.zk, status, e).await),
                 Err(e @ Error::SessionOver(_)) => drop(e),
                 Err(e) => return Err(e),
@@ -418,12 +418,12 @@ impl<Z: ZooKeeper> ClaimedName<Z> {
         }
     }
 
-    /// Whether it was ours to the end. `ConnectionLoss` and `BadVersion`: try again.
+    /// Returns whether the claim lasted to the end. `ConnectionLoss` and `BadVersion` mean: try again.
     async fn try_release(&self, tried: &mut bool) -> Result<bool, Error> {
         let (zk, path) = (&self.zk, self.path());
         let status = connected(zk).await?;
         let found = match *tried {
-            // A delete may still be on its way, and the next owner behind it.
+            // A delete may be in flight, with the next owner's create behind it.
             true => barrier_read::stat(zk, path).await,
             false => zk.exists(path).await,
         };

@@ -1,13 +1,14 @@
-//! Standing in the queue: what locks, elections and their like have in common.
+//! The queue of waiters that locks, elections and idle consumers share.
 //!
-//! 1. *Join*: create an ephemeral sequential znode whose name begins with a fresh guid, and list the directory, pipelined.
-//!    If the reply to the create is lost, find the znode by its guid before trying again.
-//! 2. *Look*: judge a list that was asked for after our own znode existed. Nobody ahead: it is our turn.
-//! 3. *Wait*: watch the nearest one ahead, and only that one; when it goes, look again.
+//! 1. *Join*: create an ephemeral sequential znode whose name begins with a fresh guid, pipelined with a list of the
+//!    directory. After a lost reply find the znode by its guid before retrying.
+//! 2. *Look*: judge a list that was requested after the own znode existed. No contender ahead: it is our turn.
+//! 3. *Wait*: watch the nearest contender ahead, and only that one, which avoids a thundering herd; look again when it
+//!    goes.
 //!
-//! The nearest is enough: for our turn to come all ahead must be gone, so it too. It is watched by listing its children:
-//! an ephemeral has none, so the watch fires at its deletion and at nothing else, and on a znode that is gone already
-//! nothing is left armed (CURATOR-107). A stale list is safe: nobody ahead of us can be missing from it.
+//! The nearest is enough, since our turn comes only when all contenders ahead are gone. The watch is a child watch: an
+//! ephemeral has no children, so it fires at the deletion and at nothing else, and on an absent znode it arms nothing
+//! (CURATOR-107). A stale list is safe: every contender ahead is older than our own znode, so none is missing from it.
 
 use super::naming::{Marks, Role};
 use super::parents::{Parents, behind};
@@ -18,16 +19,16 @@ use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, CreateMode, Duty, Error, Guid, Stat, ZooKeeper, path};
 use std::future::Future;
 
-/// One who stands in a line.
+/// A contender: a client's znode in the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contender {
-    /// The znode's whole path.
+    /// The full path of the znode.
     pub path: String,
-    /// The number that the server gave it.
+    /// The sequence number that the server assigned.
     pub number: i32,
 }
 
-/// A line: a directory and how its members are named.
+/// A queue of waiters: a directory, and the names of its contenders.
 #[derive(Clone, Debug)]
 pub(crate) struct Contenders {
     pub directory: String,
@@ -35,55 +36,55 @@ pub(crate) struct Contenders {
     pub parents: Parents,
 }
 
-/// A list, and the connection over which it was asked for.
+/// Names in the directory, and the connection over which they were requested.
 pub(crate) struct ContenderList {
     names: Vec<String>,
     connection: u32,
 }
 
-/// How somebody enters a line.
+/// The znode with which a client joins.
 pub(crate) struct Joining<'a> {
     pub guid: Guid,
-    /// The name, up to the number.
+    /// The name without its sequence number.
     pub prefix: &'a str,
     pub data: &'a [u8],
 }
 
-/// A place in the queue, and what was seen in the same round trip.
+/// The own contender, and the read that was pipelined with its create.
 pub(crate) struct Joined<T> {
     pub contender: OwnContender,
     pub seen: Seen<T>,
 }
 
-/// What was seen when a place was taken.
+/// The read that came with the create.
 pub(crate) enum Seen<T> {
-    /// The look that left behind the create, and over which connection.
+    /// The answer to the read behind the create, and its connection.
     Answered(T, u32),
-    /// The list by which a lost create was found.
+    /// The list in which the znode of a lost create was found.
     Found(ContenderList),
-    /// The look was lost.
+    /// The read was lost.
     Lost,
 }
 
-/// One's own place in the queue.
+/// The caller's own contender.
 pub(crate) struct OwnContender {
     pub path: String,
     pub czxid: i64,
-    /// Deletes the znode unless it is known to be gone.
+    /// Deletes the znode unless its deletion is confirmed.
     pub armed: Armed,
 }
 
-/// The highest number that a counter of 32 bits gives. From here on names no longer tell the order
-/// (ZOOKEEPER-4372): the czxid does.
+/// The highest sequence number. Here the server's counter sticks or wraps, and numbers no longer give the order
+/// (ZOOKEEPER-4372); czxids do.
 const WORN: i32 = i32::MAX;
 
-/// Ranks by number while numbers are good, then by czxid; equal numbers by czxid.
+/// Rank in the queue: by number while numbers give the order, then by czxid; equal numbers by czxid.
 pub(crate) type Seniority = (bool, i64, i64);
 
-/// A contender in a list of names: its number, and where it stands in the list.
+/// A contender in a list of names: its number and its index.
 pub(crate) type Numbered = (i32, usize);
 
-/// Whether it tells the order.
+/// Whether the number gives the order.
 pub(crate) fn is_good(number: i32) -> bool {
     (0..WORN).contains(&number)
 }
@@ -93,7 +94,7 @@ pub(crate) fn seniority(number: i32, czxid: i64) -> Seniority {
 }
 
 impl Contenders {
-    /// Whether a znode of this line fits into a request, and where it may stand.
+    /// Checks that the directory is valid and that a znode with these data fits into a request.
     pub(crate) fn validate(&self, data: &[u8]) -> Result<(), Error> {
         path::validate_directory(&self.directory)?;
         let longest = self.marks.infixes.iter().map(|infix| infix.len()).max().unwrap_or(0);
@@ -101,7 +102,7 @@ impl Contenders {
         path::validate_size(&path::join(&self.directory, &name), data)
     }
 
-    /// Step 1. With the place comes the list that was asked for behind the create, if it came.
+    /// Step 1. Returns the own contender and the list behind the create, unless it was lost.
     pub(crate) async fn join<Z: ZooKeeper>(
         &self,
         zk: &Z,
@@ -120,7 +121,7 @@ impl Contenders {
         Ok((joined.contender, look))
     }
 
-    /// Step 1 under a name of one's own, with a look of one's own behind the create.
+    /// Step 1 with a name and a read of the caller's.
     pub(crate) async fn join_as<Z: ZooKeeper, T, F: Future<Output = Result<T, Error>>>(
         &self,
         zk: &Z,
@@ -158,7 +159,7 @@ impl Contenders {
                 }
                 Err(e) if e.is_retryable_refusal() => {
                     if let Err(e) = again(zk, status, e).await {
-                        // Nothing was created: what was lost before has been looked for.
+                        // Nothing was created: earlier lost creates have been looked for.
                         armed.done();
                         return Err(e);
                     }
@@ -184,8 +185,8 @@ impl Contenders {
         }
     }
 
-    /// What a lost create left behind, if anything. Final: a write goes ahead of the list, so nothing of this session still
-    /// in flight can appear later (CURATOR-264).
+    /// Finds the znode of a lost create. The result is final: a settling write goes ahead of the list, so no create of this
+    /// session can be applied later (CURATOR-264).
     async fn find<Z: ZooKeeper>(
         &self,
         zk: &Z,
@@ -218,10 +219,10 @@ impl Contenders {
             for (_, name) in mine {
                 let path = path::join(&self.directory, name);
                 match zk.exists(&path).await {
-                    // Not ours: an ephemeral of another session, whatever its name says (CURATOR-498, CURATOR-604).
+                    // An ephemeral of another session, regardless of its name (CURATOR-498, CURATOR-604).
                     Ok(Some(stat)) if stat.ephemeral_owner != zk.session() => {}
                     Ok(Some(stat)) if own.is_none() => own = Some((path, stat)),
-                    // A second one of ours: one create too many was applied. It goes at once (accumulo#637).
+                    // A second own znode: one create too many was applied. Delete it at once (accumulo#637).
                     Ok(Some(_)) => drop(zk.arm(Duty::Path(path))),
                     Ok(None) => continue 'look,
                     Err(e) => {
@@ -236,7 +237,7 @@ impl Contenders {
         }
     }
 
-    /// Steps 1 to 3: waits for our turn.
+    /// Steps 1 to 3: joins and waits for its turn.
     pub(crate) async fn join_and_wait<Z: ZooKeeper>(
         &self,
         zk: &Z,
@@ -249,7 +250,7 @@ impl Contenders {
         Ok(contender)
     }
 
-    /// Steps 1 and 2: a place, if it is our turn at the first look.
+    /// Steps 1 and 2: joins, and returns the contender if it is its turn at the first look.
     pub(crate) async fn join_if_free<Z: ZooKeeper>(
         &self,
         zk: &Z,
@@ -264,7 +265,7 @@ impl Contenders {
         while_connected(zk, attempt).await
     }
 
-    /// Steps 2 and 3, until it is our turn: until nobody ahead has a role that `conflicts`.
+    /// Steps 2 and 3: waits until no contender ahead has a role that `conflicts`.
     pub(crate) async fn wait_turn<Z: ZooKeeper>(
         &self,
         zk: &Z,
@@ -284,7 +285,7 @@ impl Contenders {
         }
     }
 
-    /// Step 2, once. Whether it is our turn at the first look; a disconnect counts as "no".
+    /// Step 2, once: whether it is our turn at the first look. A disconnect counts as "no".
     pub(crate) async fn is_turn<Z: ZooKeeper>(
         &self,
         zk: &Z,
@@ -307,8 +308,7 @@ impl Contenders {
         }
     }
 
-    /// Conflicting roles are those whose contenders ahead must be gone. `None`: it is our turn. `Some(None)`: look again.
-    /// `Some(Some(path))`: wait for that one.
+    /// Judges a list. `None`: it is our turn. `Some(None)`: look again. `Some(Some(path))`: wait for that contender.
     async fn judge<Z: ZooKeeper>(
         &self,
         zk: &Z,
@@ -318,7 +318,7 @@ impl Contenders {
     ) -> Result<Option<Option<String>>, Error> {
         let own = path::split(&contender.path).1;
         if !look.names.iter().any(|name| name == own) {
-            // Never "nobody is lower, so it is mine".
+            // An own znode that is missing from the list never means that it is first.
             return Err(Error::Removed(contender.path.clone()));
         }
         let before = connected(zk).await?;
@@ -327,7 +327,7 @@ impl Contenders {
             Err(e) => again(zk, before, e).await.map(|()| Some(None)),
             Ok(None) => {
                 let now = zk.status();
-                // The list is good only as long as its connection: another one may mean another session's turn.
+                // A list from an earlier connection may be older than the end of our own session.
                 let current = now.is_connected() && now.connection == look.connection;
                 Ok(if current { None } else { Some(None) })
             }
@@ -344,7 +344,7 @@ impl Contenders {
     ) -> Result<Option<String>, Error> {
         let own_number = self.marks.number(own).unwrap_or(WORN);
         let own_rank = seniority(own_number, own_czxid);
-        // Worn names come after all good ones: no need to ask when we are among the good.
+        // Worn numbers rank behind all good ones, so a contender with a good number need not fetch czxids.
         let unclear = |number| if is_good(number) { number == own_number } else { !is_good(own_number) };
         let mut nearest = None;
         let mut asked = Vec::new();
@@ -366,7 +366,7 @@ impl Contenders {
         Ok(nearest.map(|(_, index)| names[index].clone()))
     }
 
-    /// Step 3. An event alone decides nothing: look again.
+    /// Step 3. A notification alone never grants: the caller looks again.
     async fn wait<Z: ZooKeeper>(&self, zk: &Z, nearest: &str) -> Result<(), Error> {
         let status = connected(zk).await?;
         match zk.children_watch(nearest).await {
@@ -379,7 +379,7 @@ impl Contenders {
         }
     }
 
-    /// All contenders, in order.
+    /// Lists all contenders, in order.
     pub(crate) async fn contenders<Z: ZooKeeper>(&self, zk: &Z) -> Result<Vec<Contender>, Error> {
         let names = match zk.children(&self.directory).await {
             Ok(list) => list.names,
@@ -393,8 +393,8 @@ impl Contenders {
         Ok(self.contenders_at(&names, &order))
     }
 
-    /// All contenders, in order, if the numbers tell it. Made as the names come, and sorted afterwards: in the order of a
-    /// list of a hundred thousand, each name would have to be fetched from far away.
+    /// Lists all contenders in order, if numbers give it. Paths are built in list order and sorted afterwards: with 100,000
+    /// names, building them in rank order would miss the cache for each.
     fn by_number(&self, names: &[String]) -> Option<Vec<Contender>> {
         let contender = |name: &String| {
             let number = self.marks.number(name)?;
@@ -408,7 +408,7 @@ impl Contenders {
         (are_good && all.is_sorted_by(|one, next| one.number < next.number)).then_some(all)
     }
 
-    /// Contenders in an order that was found.
+    /// Builds the contenders at these indices.
     pub(crate) fn contenders_at(&self, names: &[String], order: &[Numbered]) -> Vec<Contender> {
         let contender = |(number, index): &Numbered| Contender {
             path: path::join(&self.directory, &names[*index]),
@@ -417,7 +417,7 @@ impl Contenders {
         order.iter().map(contender).collect()
     }
 
-    /// Those of `names` who wait in the queue, in order.
+    /// Sorts the contenders among `names`.
     pub(crate) async fn in_order<Z: ZooKeeper>(
         &self,
         zk: &Z,
@@ -440,7 +440,7 @@ impl Contenders {
             return Ok(order);
         }
         order.retain(|one| unclear.binary_search(one).is_err());
-        // Asked for in the order of the list.
+        // The czxids are requested in list order.
         unclear.sort_unstable_by_key(|(_, index)| *index);
         let found = czxids(zk, &self.directory, names, unclear).await?;
         let mut ranked: Vec<(Seniority, Numbered)> =

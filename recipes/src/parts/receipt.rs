@@ -1,17 +1,17 @@
-//! Receipts, for writes that must happen exactly once, whatever replies are lost.
+//! Receipts make writes exactly-once, regardless of lost replies.
 //!
-//! 1. *Make*: a small ephemeral znode under a fresh guid. Its version counts its owner's writes. It is made and answered
-//!    before the first write: else a receipt that is not there could mean two things.
-//! 2. *Write*: every write is one transaction whose first operation sets the receipt at the version that we count, to the
+//! 1. *Make*: create a small ephemeral znode under a fresh guid; its version counts the owner's writes. The create is
+//!    confirmed before the first write, so that an absent receipt has one meaning.
+//! 2. *Write*: every write is one transaction whose first operation sets the receipt, at the expected version, to the
 //!    number of the write.
-//! 3. *Lost reply*: send the same transaction again. Done: applied now. Refused at another operation: really refused.
-//!    Refused at the receipt: it was applied before, if the receipt bears the number; else another client has written to
-//!    it. No receipt: another client took it, and nobody knows.
-//! 4. *Dropped*: whoever drops a write leaves it in doubt; the next one reads the receipt first.
-//! 5. *Left alone*: a write whose future nobody polls must not hold up the next one. The next one waits for the answer, not
-//!    for the future, and if the answer is lost it reads the receipt as in 4. Who is polled again finds its fate written down.
+//! 3. *Lost reply*: retry the same transaction. Success: applied now. Refused at another operation: not applied. Refused at
+//!    the receipt: applied before, if the receipt has the write's number; otherwise another client has written to it. No
+//!    receipt: another client deleted it, and the outcome is unknown.
+//! 4. *Cancellation*: a dropped write leaves its outcome unknown; the next write reads the receipt first.
+//! 5. *Unpolled*: a write whose future nobody polls must not block the next one. The next write waits for the reply, not
+//!    for the future, and reads the receipt if the reply is lost. The unpolled future finds its outcome recorded.
 //!
-//! One write at a time is under way, and whoever comes next can bring it to its end: no lock is held while anybody waits.
+//! One write is in flight at a time, and any caller can finish it: no lock is held across an await.
 
 use super::retry::{again, connected, reconnected};
 use crate::zk::duty::{answered, settle};
@@ -20,7 +20,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// A receipt, and what is known of its version. Clones are the same receipt.
+/// A receipt and its known version. Clones share it.
 pub(crate) struct Receipt<Z: ZooKeeper> {
     zk: Z,
     directory: Arc<str>,
@@ -41,46 +41,46 @@ struct ReceiptState {
 
 struct Znode {
     path: String,
-    /// `None` until it is known that it was made.
+    /// `None` until the create is confirmed.
     version: Option<i32>,
-    /// How many creates may have made it: those without an answer, yet or for good.
+    /// Creates without a definite answer.
     in_doubt: u32,
-    /// Deletes it when its owner goes.
+    /// Deletes the receipt when its owner is dropped.
     armed: Armed,
 }
 
-/// A write that was sent and whose answer nobody has taken down.
+/// A write whose outcome is not recorded yet.
 struct Doubt {
-    /// The version of the receipt with which it was sent.
+    /// The expected version of the receipt.
     version: i32,
-    /// The connection on which it was sent last.
+    /// The connection of the last attempt.
     sent_on: u32,
-    /// How often it was sent.
+    /// The number of attempts.
     sends: u32,
-    /// A reply was lost: that the receipt refuses it may mean that it was applied before.
+    /// A reply was lost, so a refusal at the receipt may mean that the write was applied before.
     is_lost: bool,
-    /// `None`: lost, or dropped with its writer.
+    /// `None`: the reply was lost, or dropped with its writer.
     answer: Option<SharedReply>,
-    /// For its writer, who may be left alone while another client finds it out.
+    /// Read by the writer, which may be unpolled while another caller finds the outcome.
     outcome: OutcomeCell,
 }
 
-/// The answer to a write: whoever needs it can wait for it.
+/// The reply to a write, for any number of waiters.
 type SharedReply = Shared<BoxFuture<'static, Result<(), Error>>>;
 
-/// Where the fate of a write is written down, once.
+/// The outcome of a write, recorded once.
 type OutcomeCell = Arc<OnceLock<WriteOutcome>>;
 
-/// What became of a write.
+/// The outcome of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WriteOutcome {
     Applied,
     NotApplied,
-    /// The receipt is gone, or another client has written over it: nobody knows.
+    /// The receipt was deleted or overwritten by another client.
     Unknown,
 }
 
-/// A write of one's own that is under way. Dropped, it stays in doubt.
+/// The caller's write in flight. Dropped, its outcome stays unknown.
 struct Sent<'a> {
     state: &'a Mutex<ReceiptState>,
     outcome: OutcomeCell,
@@ -96,12 +96,12 @@ impl Drop for Sent<'_> {
     }
 }
 
-/// What came of sending a write.
+/// The result of an attempt to send.
 enum Sending<'a> {
     Sent(Sent<'a>),
-    /// Another one is under way.
+    /// Another write is in flight.
     Busy,
-    /// There is no receipt, or not the one that was meant.
+    /// There is no receipt, or another one than expected.
     Gone,
 }
 
@@ -110,18 +110,18 @@ fn locked(state: &Mutex<ReceiptState>) -> MutexGuard<'_, ReceiptState> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a write sets the receipt to that finds it at this version.
+/// The data that a write at this version stores in the receipt.
 fn number(version: i32) -> Vec<u8> {
     version.wrapping_add(1).to_string().into_bytes()
 }
 
-/// What became of a write that found the receipt at `version`, if it found it.
+/// The outcome of a write at `version`, according to the receipt.
 fn outcome_at(version: i32, found: &Data) -> WriteOutcome {
     let writes = found.stat.version.wrapping_sub(version);
     match writes {
         0 => WriteOutcome::NotApplied,
         1 if found.data == number(version) => WriteOutcome::Applied,
-        // Another client's was the first.
+        // Another client's write took this version.
         1 => WriteOutcome::NotApplied,
         _ => WriteOutcome::Unknown,
     }
@@ -139,15 +139,15 @@ impl ReceiptState {
         }
     }
 
-    /// It is gone, or another client writes to it: the next one gets a fresh name.
+    /// Abandons the receipt, which is gone or written by another client; the next one gets a fresh name.
     fn forget(&mut self) {
         if let Some(znode) = self.znode.take() {
             znode.armed.done();
         }
     }
 
-    /// The create of that receipt was refused: it did not make it. If no other may have made it either, whoever is denied
-    /// the create has nothing to delete, and would be denied that as well.
+    /// The create was refused. If no other create may have been applied, a client without access has nothing to delete, and
+    /// its delete would be denied as well.
     fn refused(&mut self, path: &str, is_denied: bool) {
         let Some(znode) = self.znode.as_mut().filter(|znode| znode.path == path) else { return };
         znode.in_doubt -= 1;
@@ -156,20 +156,20 @@ impl ReceiptState {
         }
     }
 
-    /// The doubt about that write, if there is one still.
+    /// The pending write, if its outcome is not recorded.
     fn doubt_of(&mut self, cell: &OutcomeCell) -> Option<&mut Doubt> {
         self.doubt.as_mut().filter(|doubt| Arc::ptr_eq(&doubt.outcome, cell))
     }
 
-    /// What became of the write that is in doubt.
+    /// Records the outcome of the pending write.
     fn settle(&mut self, outcome: WriteOutcome) {
         if let Some(doubt) = self.doubt.take() {
-            // Nobody else does: a doubt is settled once.
+            // Only one caller takes the pending write, so the cell is empty.
             let _ = doubt.outcome.set(outcome);
         }
     }
 
-    /// Steps 2 and 3: takes the answer to that write down, unless another client has.
+    /// Steps 2 and 3: records the reply, unless another caller has recorded the outcome.
     fn take_down(&mut self, cell: &OutcomeCell, answer: &Result<(), Error>) {
         let Some(doubt) = self.doubt_of(cell) else { return };
         let next = doubt.version.wrapping_add(1);
@@ -187,18 +187,18 @@ impl ReceiptState {
             _ => None,
         };
         match at_receipt {
-            // The receipt has moved on: most likely it was applied, and its reply was lost. The receipt tells.
+            // The version has moved on: read the receipt to learn whether by this write.
             Some(Error::BadVersion) if doubt.is_lost => doubt.answer = None,
             Some(Error::NoNode) if doubt.is_lost => {
                 self.forget();
                 self.settle(WriteOutcome::Unknown);
             }
-            // Another client wrote to it, or took it: nothing was applied.
+            // Another client wrote or deleted the receipt: nothing was applied.
             Some(Error::BadVersion | Error::NoNode) => {
                 self.forget();
                 self.settle(WriteOutcome::NotApplied);
             }
-            // An earlier attempt may have been applied: the receipt tells.
+            // An earlier attempt may have been applied: read the receipt.
             _ if doubt.is_lost && error.says_nothing_of_the_tree() => doubt.answer = None,
             _ => self.settle(WriteOutcome::NotApplied),
         }
@@ -215,17 +215,17 @@ impl<Z: ZooKeeper> Receipt<Z> {
         locked(&self.state)
     }
 
-    /// The path under which it stands, as far as is known.
+    /// The path of the receipt, if it is confirmed.
     pub(crate) fn path(&self) -> Option<String> {
         self.state().known().map(|(path, _)| path.to_owned())
     }
 
-    /// Whether the two are one.
+    /// Whether both are the same receipt.
     pub(crate) fn is(&self, other: &Receipt<Z>) -> bool {
         Arc::ptr_eq(&self.state, &other.state)
     }
 
-    /// Step 1. Only one at a time makes it.
+    /// Step 1. One create at a time.
     ///
     /// # Errors
     ///
@@ -237,7 +237,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
                 let mut state = self.state();
                 let znode = state.znode.get_or_insert_with(|| {
                     let path = path::join(&self.directory, &self.zk.guid().to_string());
-                    // Nobody else ever uses the name, and a delete comes behind whatever is still in flight.
+                    // The name is never reused, and the delete comes behind every request in flight.
                     let armed = self.zk.arm(Duty::Path(path.clone()));
                     Znode { armed, path, version: None, in_doubt: 0 }
                 });
@@ -245,7 +245,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
                 (znode.path.clone(), self.zk.create(&znode.path, &[], CreateMode::Ephemeral))
             };
             match create.await {
-                // Nobody else knows the name: one that is there was made by a create whose reply was lost.
+                // The name is unique: an existing znode was created by an attempt whose reply was lost.
                 Ok(_) | Err(Error::NodeExists) => self.state().set_version(0),
                 Err(e) => {
                     if !e.is_outcome_unknown() {
@@ -258,8 +258,8 @@ impl<Z: ZooKeeper> Receipt<Z> {
         Ok(())
     }
 
-    /// Steps 4 and 5: what became of the write before, if nobody has taken that down. Waits for its answer if its writer may,
-    /// too, and asks for it else.
+    /// Steps 4 and 5: returns the outcome of the previous write, if it was pending. Waits for its reply, or reads the
+    /// receipt if the reply is lost.
     pub(crate) async fn settled(&self) -> Result<Option<WriteOutcome>, Error> {
         loop {
             let (cell, answer) = match &self.state().doubt {
@@ -279,7 +279,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
         }
     }
 
-    /// Asks the receipt once what became of that write.
+    /// Reads the receipt once to learn the outcome of the write.
     async fn ask(&self, cell: &OutcomeCell) -> Result<(), Error> {
         let status = connected(&self.zk).await?;
         let (sends, settling, reading) = {
@@ -291,18 +291,18 @@ impl<Z: ZooKeeper> Receipt<Z> {
             let Some(doubt) = state.doubt_of(cell).filter(|doubt| doubt.answer.is_none()) else {
                 return Ok(());
             };
-            // On one connection a read comes behind whatever was sent; after another one nothing is certain.
+            // On the same connection a read is ordered behind the write; on another one it needs a settling write.
             let settling = (status.connection != doubt.sent_on).then(|| settle(&self.zk, &path));
             let reading = self.zk.get(&path);
             (doubt.sends, settling, reading)
         };
-        // A settling write that was refused settles nothing, whatever the read behind it shows.
+        // A refused settling write orders nothing.
         let found = match answered(settling).await.and(reading.await) {
             Err(e) if e != Error::NoNode => return again(&self.zk, status, e).await,
             found => found,
         };
         let mut state = self.state();
-        // Its writer may have sent it again behind the question.
+        // The writer may have retried behind this read.
         let Some(doubt) = state.doubt_of(cell).filter(|doubt| doubt.sends == sends) else { return Ok(()) };
         let version = doubt.version;
         match found {
@@ -318,8 +318,8 @@ impl<Z: ZooKeeper> Receipt<Z> {
         Ok(())
     }
 
-    /// Steps 2 and 3: `ops` in one transaction, once. What was dropped before is settled first. If the receipt is gone, a fresh
-    /// one serves as well.
+    /// Steps 2 and 3: applies `ops` in one transaction, exactly once, after settling a dropped write. Creates a new receipt
+    /// if the old one is gone.
     ///
     /// # Errors
     ///
@@ -336,8 +336,8 @@ impl<Z: ZooKeeper> Receipt<Z> {
         }
     }
 
-    /// The same, if the receipt that `stood` is still there; says whether it was. As long as it is, whatever it stands
-    /// below was not deleted and recreated: what was read since is of the znodes that `ops` name.
+    /// Writes only while the receipt `stood` exists, and returns whether it does. As long as it does, its directory was not
+    /// deleted and recreated: data read since then belong to the znodes that `ops` name.
     ///
     /// # Errors
     ///
@@ -346,7 +346,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
         self.send(Some(stood), ops).await
     }
 
-    /// Whether `ops` were applied: not, if there is no receipt (any more), or not the one that `stood`.
+    /// Returns whether `ops` were applied; `false` if the receipt is gone or is not `stood`.
     async fn send(&self, stood: Option<&str>, ops: &[Op]) -> Result<bool, Error> {
         loop {
             self.settled().await?;
@@ -373,7 +373,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
         multi.map(|answer| answer.map(drop)).boxed().shared()
     }
 
-    /// Step 2, if nothing is under way.
+    /// Step 2, if no write is pending.
     fn begin(&self, status: Status, stood: Option<&str>, ops: &[Op]) -> Sending<'_> {
         let mut state = self.state();
         if state.doubt.is_some() {
@@ -397,7 +397,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
         Sending::Sent(Sent { state: &self.state, outcome, answer })
     }
 
-    /// Step 3, if nobody else has found out what became of it.
+    /// Step 3, unless another caller has recorded the outcome.
     fn send_again(&self, sent: &mut Sent<'_>, status: Status, ops: &[Op]) {
         let mut state = self.state();
         let Some(path) = state.known().map(|(path, _)| path.to_owned()) else { return };
@@ -408,7 +408,8 @@ impl<Z: ZooKeeper> Receipt<Z> {
         doubt.sends += 1;
     }
 
-    /// Step 3: whether it was applied; not, if the receipt is gone. `None`: it was certainly not, and may be sent anew.
+    /// Step 3: returns whether the write was applied; `false` if the receipt is gone, `None` if it certainly was not
+    /// applied and may be sent anew.
     async fn outcome(
         &self,
         mut sent: Sent<'_>,
@@ -430,7 +431,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
                         }
                     }
                     Err(e) if e.is_outcome_unknown() => return Err(e.clone()),
-                    // An access list may deny the read of the receipt as well: then nobody knows.
+                    // The read of the receipt may be denied as well: then the outcome is unknown.
                     _ => drop(self.settled().await.map_err(Error::while_in_doubt)?),
                 }
             }
@@ -444,12 +445,12 @@ impl<Z: ZooKeeper> Receipt<Z> {
                 (Some(WriteOutcome::NotApplied), Err(Error::Multi { index, cause })) => {
                     return Err(Error::Multi { index: index - 1, cause });
                 }
-                // A server that was overloaded did not process it.
+                // An overloaded server did not process the request.
                 (Some(WriteOutcome::NotApplied), Err(e)) if e.is_retryable_refusal() => {
                     again(&self.zk, status, e).await?;
                     return Ok(None);
                 }
-                // Another client has found out.
+                // Another caller recorded the outcome.
                 (Some(WriteOutcome::NotApplied), Ok(()) | Err(Error::ConnectionLoss)) => return Ok(None),
                 (Some(WriteOutcome::NotApplied), Err(e)) => return Err(e),
                 (Some(WriteOutcome::Unknown) | None, _) => return Err(Error::ConnectionLoss),

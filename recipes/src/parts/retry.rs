@@ -11,7 +11,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Waits until requests can leave. While they cannot, a recipe sends nothing.
+/// Waits until the handle is connected. Disconnected, a recipe sends nothing.
 pub(crate) async fn connected<Z: ZooKeeper>(zk: &Z) -> Result<Status, Error> {
     let mut status = zk.status();
     while !status.is_connected() {
@@ -24,8 +24,8 @@ pub(crate) async fn connected<Z: ZooKeeper>(zk: &Z) -> Result<Status, Error> {
     Ok(status)
 }
 
-/// After a request was caught by a disconnect: waits until requests can leave again. The loss may be told before the
-/// state, so the state of before is no answer.
+/// Waits for the reconnect after a request failed with connection loss. The loss may be reported before the change of
+/// state, so the old status does not count.
 pub(crate) async fn reconnected<Z: ZooKeeper>(zk: &Z, before: Status) -> Result<Status, Error> {
     observe::second_try(zk);
     if zk.status() == before {
@@ -34,8 +34,8 @@ pub(crate) async fn reconnected<Z: ZooKeeper>(zk: &Z, before: Status) -> Result<
     connected(zk).await
 }
 
-/// A request that was caught by a disconnect is asked again as soon as requests can leave, and one that an overloaded server
-/// refused after a pause, unless it is a [`bounded`] call whose time is over; any other error ends the attempt.
+/// Waits until a failed request may be retried: after connection loss until the reconnect, after the refusal of an
+/// overloaded server for a backoff, unless the limit of a [`bounded`] call is over. Any other error is returned.
 pub(crate) async fn again<Z: ZooKeeper>(zk: &Z, status: Status, error: Error) -> Result<(), Error> {
     match error {
         Error::ConnectionLoss => reconnected(zk, status).await.map(drop),
@@ -48,32 +48,32 @@ pub(crate) async fn again<Z: ZooKeeper>(zk: &Z, status: Status, error: Error) ->
     }
 }
 
-/// How many refusals a pause between two tries stands for where nobody counts them: a fifth of a second.
+/// The retry count of the backoff where callers keep none: a fifth of a second.
 const REFUSED: u32 = 3;
 
-/// How long a call asks again what an overloaded server refuses.
+/// How long a call retries what an overloaded server refuses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RetryLimit {
-    /// As long as its caller waits, and its session lives.
+    /// While the caller waits and the session lives.
     Unbounded,
-    /// For a part of the session timeout, from the first refusal on. Without a refusal nothing depends on time.
+    /// For a part of the session timeout, from the first refusal on. Without a refusal no decision depends on time.
     FromFirstRefusal,
-    /// Until then.
+    /// Until this instant.
     Until(Time),
 }
 
 thread_local! {
-    /// The patience of the call that is being polled on this thread. Requests are made in many places below a call, and share
-    /// these with calls that wait: an argument would have to pass through all of them.
+    /// The limit of the call that is being polled on this thread. Shared helpers at many levels send requests; a
+    /// thread-local avoids an argument through all of them.
     static RETRY_LIMIT: Cell<RetryLimit> = const { Cell::new(RetryLimit::Unbounded) };
 }
 
-/// Work that ends with the refusal when an overloaded server has refused its requests for a third of the session timeout.
+/// Bounds `work`: it fails with the refusal after an overloaded server has refused for a third of the session timeout.
 pub(crate) fn bounded<F: Future>(work: F) -> Bounded<F> {
     Bounded { work, limit: RetryLimit::FromFirstRefusal }
 }
 
-/// Work that ends with the first refusal by an overloaded server.
+/// Bounds `work`: it fails with the first refusal of an overloaded server.
 pub(crate) fn unless_refused<F: Future>(work: F) -> Bounded<F> {
     Bounded { work, limit: RetryLimit::Until(Time::default()) }
 }
@@ -100,7 +100,7 @@ impl<F: Future> Future for Bounded<F> {
     }
 }
 
-/// The patience of the call around this one: it is back when this value goes, also if the work panics.
+/// Restores the limit of the enclosing call, also when the work panics.
 struct Outer(RetryLimit);
 
 impl Drop for Outer {
@@ -109,7 +109,7 @@ impl Drop for Outer {
     }
 }
 
-/// Whether a refused request may be recreated.
+/// Whether a refused request may be retried.
 fn may_ask_again<Z: ZooKeeper>(zk: &Z) -> bool {
     match RETRY_LIMIT.get() {
         RetryLimit::Unbounded => true,

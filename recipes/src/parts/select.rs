@@ -8,20 +8,20 @@ use std::future::Future;
 
 pub(crate) use crate::zk::select::first;
 
-/// The output of `work`, or [`Error::TimedOut`] at `until`. If both are ready together, the work wins.
+/// Returns the output of `work`, or [`Error::TimedOut`] at `until`. If both are ready together, the work wins.
 pub(crate) fn within<Z: ZooKeeper, T>(
     zk: &Z,
     until: Time,
     work: impl Future<Output = Result<T, Error>>,
 ) -> impl Future<Output = Result<T, Error>> {
-    // The limit is set when the work begins, and neither is kept when it has come to its end.
+    // The alarm starts with the work, and both are dropped at the end.
     lazy(move |_| first(work, zk.sleep_until(until))).flatten().map(|end| match end {
         Either::Left(result) => result,
         Either::Right(()) => Err(Error::TimedOut),
     })
 }
 
-/// The output of `attempt`, or `None` if the connection is lost before, or is not there. It is [`bounded`].
+/// Returns the output of `attempt`, or `None` on a disconnect. The attempt is [`bounded`].
 pub(crate) async fn while_connected<Z: ZooKeeper, T>(
     zk: &Z,
     attempt: impl Future<Output = Result<Option<T>, Error>>,

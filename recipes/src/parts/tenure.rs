@@ -1,10 +1,10 @@
-//! Holding: what the guards of locks, elections and their like have in common.
+//! Tenures: what the guards of locks, elections and claims have in common.
 //!
-//! A hold is a value, made only by a grant. It is lost when its session ends, when another client deletes its znode, and
-//! when so much time has passed without an answer that the session may have ended at the server: `safe_until`, less a
-//! margin for clocks that drift and tasks that are slow to stop.
+//! A grant creates a tenure. It is lost when the session ends, when another client deletes the znode, and at a deadline:
+//! the instant `safe_until`, at which the session may have expired at the server, less a margin for clock drift and slow
+//! tasks.
 //!
-//! No lock is held across an await: a future that is left unpolled holds up no other call on the hold.
+//! No mutex is held across an await, so an unpolled future blocks no other call.
 
 mod downgrade;
 mod margin;
@@ -28,69 +28,69 @@ use std::time::Duration;
 /// The target of the spans: filters name it.
 const TARGET: &str = "zk_recipes::hold";
 
-/// What a holder does when it can no longer be sure.
+/// The policy of a holder that can no longer be sure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OnSuspect {
-    /// It stops as soon as the connection is lost.
+    /// Stop as soon as the connection is lost.
     #[default]
     Stop,
-    /// It goes on until the instant from which the session may have ended. Only sound if a server that answers is in
-    /// touch with its leader: with the usual settings, for session timeouts from 16.5 seconds on.
+    /// Continue until the session may have expired. Sound only if an answering server is in touch with its leader: with the
+    /// usual settings, for session timeouts of at least 16.5 seconds.
     UntilDeadline,
 }
 
-/// How a hold stands.
+/// The state of a hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HoldState {
-    /// It is held.
+    /// Held and confirmed.
     Held,
-    /// Not connected, or connected again and not confirmed: nobody else can hold it before `until`.
+    /// Disconnected, or reconnected and not confirmed yet: no other client can hold it before `until`.
     Suspect {
-        /// The instant from which it counts as lost.
+        /// The deadline, from which the hold counts as lost.
         until: Time,
     },
-    /// Lost, for good.
+    /// Lost, finally.
     Lost(LostReason),
 }
 
-/// Why a hold is lost.
+/// The reason why a hold is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LostReason {
     /// The session has ended.
     SessionOver,
-    /// The session may have ended: nothing was answered for too long.
+    /// The session may have expired: no answer came before the deadline.
     DeadlinePassed,
     /// Another client deleted the znode.
     Removed,
 }
 
-/// Why a holder must stop.
+/// The reason why a holder must stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stop {
     /// The policy is [`OnSuspect::Stop`], and the connection was lost.
     Suspect {
-        /// The instant from which the hold counts as lost.
+        /// The deadline, from which the hold counts as lost.
         until: Time,
     },
     /// The hold is lost.
     Lost(LostReason),
 }
 
-/// Why the work of a holder that can be asked to release was dropped.
+/// The reason why the work of a revocable holder was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Interrupt {
-    /// The holder was asked to release, and holds on until it does.
+    /// The holder was asked to release, and holds until it does.
     Revoked,
     /// The holder must stop.
     Stop(Stop),
 }
 
-/// How a release went.
+/// The outcome of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Released {
-    /// It was held to the end.
+    /// The hold lasted until its release.
     Clean,
-    /// It had been lost before.
+    /// The hold had been lost before.
     WasLost(LostReason),
 }
 
@@ -113,7 +113,7 @@ impl Outcome for Released {
     }
 }
 
-/// What a guard is made of.
+/// The state behind a guard.
 pub(crate) struct Tenure<Z: ZooKeeper> {
     zk: Z,
     recipe: &'static str,
@@ -129,19 +129,19 @@ pub(crate) struct Tenure<Z: ZooKeeper> {
 
 struct TenureState {
     lost: Option<LostReason>,
-    /// The version of the own znode's data, which counts the transactions for which it is the receipt; `None` while
-    /// one of them is under way, and after it was dropped there.
+    /// The data version of the own znode, which counts the transactions for which it is the receipt; `None` while one is in
+    /// flight, and after its future was dropped.
     version: Option<i32>,
 }
 
-/// Where a hold came from, and by which rules it is held.
+/// The origin of a tenure and its rules.
 pub(crate) struct Grant {
-    /// Whose hold it isin spans and metrics.
+    /// The recipe's name in spans and metrics.
     pub recipe: &'static str,
     pub path: String,
-    /// Which incarnation of the path stands for the hold.
+    /// The incarnation of the znode.
     pub czxid: i64,
-    /// What orders this hold among all others: the czxid, or the zxid of the write that granted it.
+    /// The fencing token: the czxid, or the zxid of the transaction that granted the hold.
     pub token: i64,
     pub data: Vec<u8>,
     pub armed: Armed,
@@ -169,7 +169,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
         Tenure::of(zk, own, grant)
     }
 
-    /// Of a znode that is watched already.
+    /// A tenure of a znode that is already watched.
     pub(crate) fn of(zk: &Z, own: OwnedNode<Z>, grant: Grant) -> Self {
         let Grant { recipe, token, data, armed, on_suspect, margin, .. } = grant;
         own.confirm(zk.status());
@@ -193,7 +193,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
         self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// How it stands now: local and cheap.
+    /// Returns the state. Sends nothing.
     pub(crate) fn state(&self) -> HoldState {
         let status = self.zk.status();
         let until = self.zk.safe_until().before(self.margin);
@@ -214,12 +214,12 @@ impl<Z: ZooKeeper> Tenure<Z> {
         }
     }
 
-    /// Arms the watch on the own znode now. Nobody waits for the answer: it is taken down when somebody asks to be told.
+    /// Arms the watch on the own znode now. No task waits for the answer until one asks for the state.
     pub(crate) fn watch_now(&self) {
         self.own.watch_now();
     }
 
-    /// The same hold, for which another znode stands from now on: this one is known to be gone.
+    /// Continues the tenure with another znode; the present one is known to be deleted.
     fn moved_to(mut self, own: OwnedNode<Z>, armed: Armed) -> Self {
         if let Some(old) = self.armed.replace(armed) {
             old.done();
@@ -229,17 +229,17 @@ impl<Z: ZooKeeper> Tenure<Z> {
         self
     }
 
-    /// A watch on the own znode that was armed before it was held.
+    /// Adopts a watch on the own znode that was armed before the grant.
     pub(crate) fn is_watched_by(&self, watch: Shared<Z::Watch>) {
         self.own.is_watched_by(watch);
     }
 
-    /// The duty to clean up, for whoever ends the hold in a way of its own.
+    /// Takes the clean-up duty, for callers that end the tenure themselves.
     pub(crate) fn take_duty(&mut self) -> Option<Armed> {
         self.armed.take()
     }
 
-    /// It is lost, if it was not before: says why.
+    /// Marks the tenure as lost; returns the first reason.
     pub(crate) fn lose(&self, reason: LostReason) -> LostReason {
         self.lose_in(&mut self.inner(), reason)
     }
@@ -268,7 +268,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
         stop
     }
 
-    /// Resolves when it is held again, or lost.
+    /// Resolves when the tenure is confirmed or lost.
     pub(crate) async fn resumed(&self) -> Result<(), LostReason> {
         loop {
             match self.state() {
@@ -283,7 +283,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
     ///
     /// # Errors
     ///
-    /// The reason, when it is lost before.
+    /// The reason, if the tenure is lost before.
     pub(crate) async fn revoked(&self) -> Result<(), LostReason> {
         loop {
             if self.own.is_asked() {
@@ -296,7 +296,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
         }
     }
 
-    /// Waits for whatever may change the state, after having confirmed what can be confirmed.
+    /// Confirms what can be confirmed, then waits for a change of the state.
     async fn next_news(&self) {
         let until = self.zk.safe_until().before(self.margin);
         self.own.news(self.zk.sleep_until(until)).await;
@@ -315,7 +315,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
         &self,
         work: impl Future<Output = T>,
     ) -> impl Future<Output = Result<T, Interrupt>> {
-        // A hold that is lost is the other future's to tell.
+        // The other future reports a lost tenure.
         let revoked = async {
             if self.revoked().await.is_err() {
                 std::future::pending::<()>().await;
@@ -328,7 +328,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
         })
     }
 
-    /// The check that holds exactly as long as this hold does: the name is unique, and goes with the session.
+    /// The check that fences a transaction: the znode's name is unique and ends with the session.
     pub(crate) fn fence(&self) -> Op {
         Op::Check { path: self.path().to_owned(), version: None }
     }
@@ -378,14 +378,14 @@ impl<Z: ZooKeeper> Tenure<Z> {
                 Err(e) if in_doubt && e.says_nothing_of_the_tree() => return Err(Error::ConnectionLoss),
                 Err(Error::Multi { index: 0, cause }) if *cause == Error::BadVersion => {
                     if in_doubt {
-                        // The receipt has moved on: it was applied, and its reply was lost.
+                        // The version has moved on: the transaction was applied, and its reply was lost.
                         break;
                     }
                     // Another client has written to the receipt.
                     version = self.read_version().await?;
                 }
                 Err(e @ Error::Multi { index: 0, .. }) if in_doubt => {
-                    // Without the receipt nobody knows.
+                    // Without the receipt the outcome is unknown.
                     let _ = self.of_guarded(e, status);
                     return Err(Error::ConnectionLoss);
                 }
@@ -401,7 +401,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
         Ok(())
     }
 
-    /// The receipt's version, behind everything still in flight.
+    /// Reads the receipt's version behind a settling write.
     async fn read_version(&self) -> Result<i32, Error> {
         loop {
             let status = connected(&self.zk).await?;
@@ -418,10 +418,10 @@ impl<Z: ZooKeeper> Tenure<Z> {
         }
     }
 
-    /// An error of a transaction with the fence in front, told as one of the caller's operations.
+    /// Maps the error of a fenced transaction to the caller's operations.
     fn of_guarded(&self, error: Error, sent_at: Status) -> Error {
         match error {
-            // An access list is in the way of the fence: whether the znode is there is not said.
+            // The fence was denied, which says nothing about the znode.
             Error::Multi { index: 0, cause } if cause.says_nothing_of_the_tree() => *cause,
             Error::Multi { index: 0, .. } => {
                 self.lose(LostReason::Removed);
@@ -435,14 +435,14 @@ impl<Z: ZooKeeper> Tenure<Z> {
         }
     }
 
-    /// Deletes the own znode; dropped midway, the duty goes on.
+    /// Deletes the own znode. If dropped, the clean-up duty does.
     pub(crate) async fn release(self) -> Result<Released, Error> {
         let path = self.path().to_owned();
         let operation = operation!(target: TARGET, &self.zk, self.recipe, "release", &path);
         operation.telling(self.end(|zk| zk.delete(&path, None))).await
     }
 
-    /// As [`release`](Self::release), with a `delete` of one's own: it says `NoNode` if the own znode is gone already.
+    /// As [`release`](Self::release), with the caller's `delete`, which returns `NoNode` if the own znode is gone already.
     pub(crate) async fn end<D>(mut self, delete: impl Fn(&Z) -> D) -> Result<Released, Error>
     where
         D: Future<Output = Result<(), Error>>,
@@ -459,7 +459,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
             };
             match delete(&self.zk).await {
                 Ok(()) => break lost.map_or(Released::Clean, Released::WasLost),
-                // The name is never used again: after a lost reply, gone means done.
+                // The name is never reused: after a lost reply, gone means deleted.
                 Err(Error::NoNode) if tried => break lost.map_or(Released::Clean, Released::WasLost),
                 Err(Error::NoNode) => break Released::WasLost(lost.unwrap_or(LostReason::Removed)),
                 Err(Error::SessionOver(_)) => {
@@ -472,7 +472,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
                         self.zk.changed(status).await;
                     }
                 }
-                // As long as it is not deleted whoever stands behind it waits.
+                // The next contender waits until it is deleted.
                 Err(e) if e.is_retryable_refusal() => {
                     refused += 1;
                     observe::second_try(&self.zk);

@@ -17,36 +17,36 @@ use crate::zk::{CreateMode, Duty, Error, Listing, Op, OpResult, Stat, Status, Ti
 use futures_util::future::{Either, try_join_all};
 use std::future::Future;
 
-/// What was seen, pipelined. The gates were read before the holders: who is not among these and not refused at the gates
-/// does not hold the lock.
+/// The reads of one look. The gates are read before the holders, so every grant to another client is either listed or
+/// refuses the next transaction at the gates.
 pub(super) struct View {
     /// The version that every writer's grant changes.
     writers: i32,
     /// The version that every reader's grant changes.
     readers: i32,
     waiting: Vec<String>,
-    /// `None`: there is no such directory.
+    /// `None`: the directory is missing.
     held: Option<Vec<String>>,
 }
 
-/// What a look says.
+/// The verdict of a look.
 enum Turn {
-    /// Nobody is in our way.
+    /// No contender or holder conflicts.
     Ours,
-    /// This one in the queue has to go first.
+    /// This contender goes first.
     Behind(String),
-    /// These hold the lock; nobody in the queue has to go first.
+    /// These holders conflict; no contender goes first.
     Blocked(Vec<(String, Priority)>),
 }
 
-/// A holder who was asked to release.
+/// A holder that was asked to release.
 struct Asked {
     path: String,
-    /// When its grace is over, if it will be made to go.
+    /// The end of its grace period, if it will be forced.
     until: Option<Time>,
 }
 
-/// A place in the queue, on its way to a hold.
+/// An attempt: the own contender, until the grant.
 pub(super) struct Attempt<'a, Z: ZooKeeper> {
     lock: &'a PriorityLock<Z>,
     role: Role,
@@ -54,12 +54,12 @@ pub(super) struct Attempt<'a, Z: ZooKeeper> {
     contender: OwnContender,
     /// The znode that will stand for the hold.
     held: String,
-    /// Watched as soon as there is somebody to wait for.
+    /// Watched from the first wait on.
     own: Option<OwnedNode<Z>>,
     asked: Vec<Asked>,
 }
 
-/// The three reads of step 2, in this order, pipelined.
+/// Step 2: the three reads, in this order, pipelined.
 pub(super) fn look<Z: ZooKeeper>(
     lock: &PriorityLock<Z>,
 ) -> impl Future<Output = Result<View, Error>> + Send + use<Z> {
@@ -83,7 +83,7 @@ fn delete(path: &str, version: Option<i32>) -> Op {
 }
 
 impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
-    /// Step 1, and then the others until the lock is held.
+    /// Steps 1 to 5, until the grant.
     pub(super) async fn run(
         lock: &'a PriorityLock<Z>,
         role: Role,
@@ -135,7 +135,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         }
     }
 
-    /// Step 2. A stale view does no harm: the gates have moved on, or only those still show who are gone.
+    /// Step 2. A stale view is safe: the gates have changed, or the view only lists contenders that are gone.
     async fn judge(&self, view: &View) -> Result<Turn, Error> {
         let own_name = path::split(&self.contender.path).1;
         if !view.waiting.iter().any(|name| name == own_name) {
@@ -144,7 +144,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         let conflicts = conflicts(self.role);
         let own = ContenderName::read(own_name).ok_or_else(|| self.removed())?;
         let own_rank = own.rank(self.contender.czxid);
-        // Numbers that do not tell the order matter only among equals.
+        // Worn numbers matter only among equal priorities.
         let unclear = |other: ContenderName| {
             let is_alike =
                 if is_good(other.number) { other.number == own.number } else { !is_good(own.number) };
@@ -179,12 +179,12 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         Ok(if holders.is_empty() { Turn::Ours } else { Turn::Blocked(holders) })
     }
 
-    /// Step 3's transaction. The line's znode goes only if nobody has written into it: the word is not lost.
+    /// The transaction of step 3. The contender's znode is deleted only if it is unwritten, so no revocation is lost.
     fn granting(&self, view: &View) -> Vec<Op> {
         let touch = |path: &str, version| Op::Set { path: path.to_owned(), data: Vec::new(), version };
         let check = |path: &str, version| Op::Check { path: path.to_owned(), version: Some(version) };
         let (whole, waiting) = (&self.lock.directory, &self.lock.contenders.directory);
-        // No writer since the look; and if we write, no reader either.
+        // No writer was granted since the look; for a writer, no reader either.
         let gates = match self.role {
             READ => [check(whole, view.writers), touch(waiting, None)],
             _ => [touch(whole, Some(view.writers)), check(waiting, view.readers)],
@@ -198,7 +198,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         gates.into_iter().chain([delete(&self.contender.path, Some(unread)), create]).collect()
     }
 
-    /// Step 3: the znode that stands for the hold, and the token. `None`: look again.
+    /// Step 3: returns the znode that stands for the hold, and the token. `None`: look again.
     async fn grant(&mut self, view: &View) -> Result<Option<(OwnedNode<Z>, i64)>, Error> {
         let zk = &self.lock.zk;
         let status = connected(zk).await?;
@@ -206,7 +206,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
             Some(_) => None,
             None => Some(self.lock.options.parents.make_for(zk, &self.held)?),
         };
-        // Before the request leaves: from here on it is one of the two.
+        // Narrowed before the request is sent: afterwards either znode may exist.
         let either = vec![vec![delete(&self.held, None)], vec![delete(&self.contender.path, None)]];
         self.contender.armed.narrow(Duty::FirstOf(either));
         let granting = zk.multi(self.granting(view));
@@ -226,17 +226,17 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         Ok(Some((own, token)))
     }
 
-    /// Watches the znode that stands for the hold, for whoever asks us to go.
+    /// Watches the znode that stands for the hold, for revocations.
     fn watched_holder(&self) -> OwnedNode<Z> {
         let own = OwnedNode::new(&self.lock.zk, self.held.clone(), None, Some(WORD));
         own.watch_now();
         own
     }
 
-    /// Not granted, for sure. `Ok`: another client was granted in between.
+    /// Certainly not granted. `Ok`: another client was granted the lock in between.
     async fn refused(&mut self, error: Error, status: Status) -> Result<(), Error> {
         match error {
-            // The own place in the queue was written to.
+            // The own contender was written to.
             Error::Multi { index: 2, cause } if *cause == Error::BadVersion => {
                 let own = self.own_in_line();
                 own.read(status).await;
@@ -247,14 +247,14 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
                 }
             }
             Error::Multi { cause, .. } if *cause == Error::BadVersion => Ok(()),
-            // The holders' directory has been taken away: the next look finds it missing.
+            // The directory of holders was deleted: the next look finds it missing.
             Error::Multi { index: 3, cause } if *cause == Error::NoNode => Ok(()),
             Error::Multi { cause, .. } if *cause == Error::NoNode => Err(self.removed()),
             e => again(&self.lock.zk, status, e).await,
         }
     }
 
-    /// The reply was lost: a write goes ahead of the question, so that it is final.
+    /// The reply to the grant was lost: a barrier read tells the outcome.
     async fn granted_unheard(&mut self, before: Status) -> Result<Option<(OwnedNode<Z>, i64)>, Error> {
         let zk = &self.lock.zk;
         let mut status = reconnected(zk, before).await?;
@@ -278,7 +278,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         }
     }
 
-    /// A hold, seen on the connection of now: on another one it may be over already.
+    /// Confirms the hold on the current connection: on another one it may be over already.
     async fn into_tenure(self, own: OwnedNode<Z>, token: i64) -> Result<Tenure<Z>, Error> {
         let Attempt { lock: PriorityLock { zk, options, .. }, contender, held, .. } = self;
         let mut armed = contender.armed;
@@ -313,7 +313,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         })
     }
 
-    /// Step 4, behind somebody in the queue. An event alone decides nothing: look again.
+    /// Step 4, behind another contender. A notification alone decides nothing: look again.
     async fn wait_behind(&mut self, nearest: &str) -> Result<(), Error> {
         let zk = self.lock.zk.clone();
         let status = connected(&zk).await?;
@@ -326,7 +326,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         }
     }
 
-    /// Steps 4 and 5, for those who hold the lock.
+    /// Steps 4 and 5, behind holders.
     async fn wait_for(&mut self, holders: &[(String, Priority)]) -> Result<(), Error> {
         let zk = self.lock.zk.clone();
         let status = connected(&zk).await?;
@@ -334,7 +334,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         let going = gone(&zk, status, &holders[0].0);
         let mut asked = std::mem::take(&mut self.asked);
         let grace = match self.lock.options.preempt {
-            // Nobody is asked to release in vain, for one who need not.
+            // No holder is asked while an equally or more urgent one blocks as well.
             _ if holders.iter().any(|(_, priority)| *priority <= self.priority) => None,
             Preempt::Never => None,
             Preempt::Ask => Some(None),
@@ -370,7 +370,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
     }
 }
 
-/// Where the transaction of a grant stands in the order of all.
+/// The zxid of the transaction that granted the hold.
 fn written_at(result: &OpResult) -> Option<i64> {
     match result {
         OpResult::Set(stat) => Some(stat.mzxid),
@@ -378,7 +378,7 @@ fn written_at(result: &OpResult) -> Option<i64> {
     }
 }
 
-/// Watches a znode, and resolves when it is gone, or when it is time to look again. Asked for at the call.
+/// Watches a znode; resolves when it is gone, or when it is time to look again. Sends the request at the call.
 fn gone<Z: ZooKeeper>(
     zk: &Z,
     status: Status,

@@ -1,22 +1,18 @@
-//! A revocable lock of readers and writers that serves the more urgent first, and may ask, or make, a less urgent holder
-//! go.
+//! A revocable lock of readers and writers with priorities, which may ask or force less urgent holders to release.
 //!
-//! Those who wait stand in `<l>/line`, those who hold the lock in `<l>/held`: once a newcomer may rank first, rank alone
-//! no longer tells who holds. Two versions are gates: `<l>`'s changes with every writer's grant, that of `<l>/line` with
-//! every reader's.
+//! Waiters are znodes in `<l>/line`, holders in `<l>/held`, since a newcomer may rank first while another client holds. Two
+//! data versions are gates: that of `<l>` changes with every writer's grant, that of `<l>/line` with every reader's.
 //!
-//! 1. Join: create an ephemeral sequential znode in the queue that says whether it reads or writes, and how urgent it is;
-//!    in the same round trip look.
-//! 2. Look: read the gates, the line and the holders, in this order. A reader may go if no writer holds the lock and none
-//!    in the queue ranks before it; a writer if nobody does.
-//! 3. Grant, in one transaction: pass the gates, leave the line, and be among the holders. Whoever was granted the lock
-//!    since the look shows at the gates: then look again.
-//! 4. Wait: watch the nearest in the queue that has to go first, or if there is none a holder that is in the way; look
-//!    again when it goes.
-//! 5. Preempt: if only less urgent holders are in the way, ask them to go, or make them.
+//! 1. Join: create an ephemeral sequential znode in `line` whose name has role and priority, pipelined with a look.
+//! 2. Look: read the gates, the waiters and the holders, in this order. A reader may be granted if no writer holds the lock
+//!    and no waiting writer ranks before it; a writer if no client does either.
+//! 3. Grant, in one transaction: check and change the gates, delete the waiter's znode, create the holder's. A grant to
+//!    another client since the look changes a gate: then look again.
+//! 4. Wait: watch the nearest waiter that goes first, or if there is none a conflicting holder; look again when it goes.
+//! 5. Preempt: if all conflicting holders are less urgent, ask or force them to release.
 //! 6. Release: delete the own znode among the holders.
 //!
-//! ZooKeeper's recipes page names such a lock and leaves it out.
+//! ZooKeeper's recipes page mentions such a lock and gives no protocol.
 
 mod attempt;
 mod node_names;
@@ -36,24 +32,23 @@ use node_names::ContenderName;
 use std::future::Future;
 use std::time::Duration;
 
-/// What asks an owner to go.
+/// The revocation word.
 const WORD: &str = "unlock";
 
 /// The recipe's name in spans and metrics.
 const RECIPE: &str = "priority_lock";
 
-/// What becomes of holders that are less urgent than one who waits for them.
+/// The treatment of holders that are less urgent than a waiter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Preempt {
-    /// They are waited for.
+    /// Wait for them.
     #[default]
     Never,
-    /// They are asked to release.
+    /// Ask them to release.
     Ask,
-    /// They are asked to release, and made to when the grace is over.
+    /// Ask them to release, and delete their znodes when the grace period ends.
     Force {
-        /// How long they have, from the moment at which they are known to have been asked, by the clock of the one who
-        /// waits.
+        /// The grace period, by the waiter's clock, from the reply to the revocation.
         grace: Duration,
     },
 }
@@ -61,27 +56,27 @@ pub enum Preempt {
 /// Options of a priority lock. By default: [`Preempt::Never`], [`RunUntil::Revoked`], containers, [`OnSuspect::Stop`], a tenth of the timeout as margin, no data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PriorityLockOptions {
-    /// What becomes of less urgent holders.
+    /// The treatment of less urgent holders.
     pub preempt: Preempt,
-    /// Until when a guard's `run` drives its work.
+    /// When a guard's `run` drops its work.
     pub run_until: RunUntil,
-    /// What becomes of directories that do not exist: the lock's, and `line` and `held` below it.
+    /// How missing directories are created: the lock's, and `line` and `held` below it.
     pub parents: Parents,
     /// The policy of a holder while the connection is lost.
     pub on_suspect: OnSuspect,
     /// How long before the end of the session the holder stops: at most half of the session timeout; `None` for a tenth.
     /// The margin covers clock drift over one timeout and the time that the holder takes to stop.
     pub margin: Option<Duration>,
-    /// What the znode holds until somebody asks its owner to go; not the word itself, which is `unlock`.
+    /// Data of the znodes until their owner is asked to release; not the revocation word itself, `unlock`.
     pub data: Vec<u8>,
 }
 
-/// One who holds a priority lock, or waits in the queue for it.
+/// A holder of a priority lock, or a waiter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PriorityContender {
-    /// The znode's whole path. Who is granted the lock gets another one.
+    /// The full path of the znode. A grant replaces it.
     pub path: String,
-    /// How urgent it is.
+    /// The priority.
     pub priority: Priority,
     /// Whether it writes.
     pub writes: bool,
@@ -89,27 +84,27 @@ pub struct PriorityContender {
     pub holds: bool,
 }
 
-/// A lock of readers and writers of different urgency on a directory. The data of the directory itself belong to the lock.
+/// A lock of readers and writers with priorities on a directory. The data of the directory belong to the lock.
 ///
 /// # Promises
 ///
-/// * *Effects.* Through `transact`, or on a store that knows [tokens](PriorityWrite::token), the effects of a writer's hold
-///   never interleave with those of another hold: regardless of clocks, networks and pauses. Tokens grow in the order of
-///   the grants.
-/// * *Belief.* While a writer's guard has not been told to stop there is no other guard that has not, under the
-///   conditions of [`Lock`](crate::Lock).
-/// * *Order.* Nobody is granted the lock past one in its way that it has seen to be more urgent, or as urgent and earlier.
-/// * *Holders hold.* A newcomer, however urgent, does not take the lock from a holder, unless [`Preempt`] says so.
-/// * *Heard.* A word that is written into a znode reaches its owner, holder or waiter, as in
-///   [`RevocableLock`](crate::RevocableLock).
+/// * *Effects.* Through `transact`, or on a store that checks [tokens](PriorityWrite::token), the effects of a writer's
+///   hold never interleave with those of another hold: regardless of clocks, networks and pauses. Tokens grow in the order
+///   of the grants.
+/// * *Belief.* While a writer's guard may act no other guard may, under the conditions of [`Lock`](crate::Lock).
+/// * *Order.* No grant passes a conflicting contender that it has seen to be more urgent, or as urgent and earlier.
+/// * *No implicit preemption.* A newcomer, however urgent, does not take the lock from a holder, unless [`Preempt`] says
+///   so.
+/// * *Delivered.* A revocation reaches the owner, holder or waiter, as in [`RevocableLock`](crate::RevocableLock).
 /// * *No leaks.* However a call ends without a guard, its znodes are deleted, at the latest by the expiry of the session.
 ///
-/// Not promised: that the less urgent are ever served; strictness against one who joins between a look and a grant.
+/// Not promised: freedom from starvation for the less urgent; strict order against a client that joins between a look and a
+/// grant.
 ///
 /// # Cost
 ///
-/// Free: six requests in two round trips, and one to release. Waiting: a watch on whoever is in the way and one on the own
-/// znode; three reads for each wake-up, and two requests for the grant.
+/// Uncontended: six requests in two round trips, and one to release. Waiting: a watch on the conflicting znode and one on
+/// the own znode; three reads for each wake-up, and two requests for the grant.
 ///
 /// # Examples
 ///
@@ -146,8 +141,8 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     /// # Errors
     ///
     /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// violates ZooKeeper's path rules; the data do not fit into a request, or are the word that asks to release; the
-    /// margin is greater than half of the session timeout.
+    /// violates ZooKeeper's path rules; the data do not fit into a request, or equal the revocation word; the margin is
+    /// greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: PriorityLockOptions) -> Result<Self, Error> {
         path::validate_directory(directory)?;
         if options.data == WORD.as_bytes() {
@@ -165,16 +160,16 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         Ok(PriorityLock { zk: zk.clone(), directory: directory.to_owned(), contenders, held, options })
     }
 
-    /// Waits until no writer holds the lock and no more urgent one, or as urgent and earlier, waits for it.
+    /// Waits until no writer holds the lock, and none that is more urgent, or as urgent and earlier, waits for it.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future gives up: its znodes are deleted in the background, also if a reply has not come yet, and its
-    /// watches are removed. Who was asked to release stays asked; nobody is made to go any more. Nothing is sent before the
+    /// Dropping the future gives up: its znodes are deleted in the background, even while a reply is in flight, and its
+    /// watches are removed. Revocations that were sent stand, but no holder is forced any more. Nothing is sent before the
     /// first poll.
     ///
-    /// A future that is left unpolled holds up no other call, but its place in the queue, or among the holders, stays:
-    /// those who come behind it wait for it. Drop it to give up the place.
+    /// An unpolled future blocks no other call, but its znode stays among the waiters or holders, and contenders behind it
+    /// wait for it. Drop it to give up.
     ///
     /// # When the connection is lost
     ///
@@ -196,7 +191,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         Ok(PriorityRead { tenure, run_until: self.options.run_until })
     }
 
-    /// Waits until nobody holds the lock and nobody more urgent, or as urgent and earlier, waits for it.
+    /// Waits until no client holds the lock, and none that is more urgent, or as urgent and earlier, waits for it.
     ///
     /// # Cancellation, When the connection is lost, Errors
     ///
@@ -234,7 +229,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         operation.of(within(&self.zk, until, self.writing(priority)))
     }
 
-    /// Who holds the lock, the more urgent first, then who waits in the queue, in order. The list may be stale.
+    /// Returns the holders, the more urgent first, then the waiters in order. The list may be stale.
     ///
     /// # Errors
     ///
@@ -279,8 +274,8 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         Ok(all)
     }
 
-    /// Asks a holder or a waiter to go, and exactly that one: [`Fate::Asked`], or [`Fate::Gone`] if its znode was gone
-    /// already; a waiter's is also when it was granted the lock.
+    /// Asks exactly this holder or waiter to release: [`Fate::Asked`], or [`Fate::Gone`] if its znode was already gone. A
+    /// grant deletes a waiter's znode.
     ///
     /// # Cancellation
     ///
@@ -292,15 +287,15 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input) for a znode that is not one of this lock's,
-    /// [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    /// [`is_bad_input`](Error::is_bad_input) for a znode outside this lock, [`is_session_over`](Error::is_session_over),
+    /// [`is_denied`](Error::is_denied).
     pub async fn ask(&self, contender: &PriorityContender) -> Result<Fate, Error> {
         self.validate(contender)?;
         let operation = operation!(&self.zk, RECIPE, "ask", &contender.path);
         operation.telling(revoke::ask(&self.zk, &contender.path, WORD)).await
     }
 
-    /// Asks a holder or a waiter to go, and deletes its znode if it is there still when the grace is over, as
+    /// Asks a holder or a waiter to release, and deletes its znode if it is still there when the grace period ends, as
     /// [`RevocableLock::force`](crate::RevocableLock::force).
     ///
     /// # Cancellation
@@ -309,11 +304,11 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     ///
     /// # When the connection is lost
     ///
-    /// Resumes after the reconnect: late, but not early.
+    /// Resumes after the reconnect: late, but never early.
     ///
     /// # Errors
     ///
-    /// As [`ask`](Self::ask). With [`is_session_over`](Error::is_session_over) the contender may be gone.
+    /// As [`ask`](Self::ask). After [`is_session_over`](Error::is_session_over) the outcome is unknown.
     pub async fn force(&self, contender: &PriorityContender, grace: Duration) -> Result<Fate, Error> {
         self.validate(contender)?;
         let operation = operation!(&self.zk, RECIPE, "force", &contender.path);
@@ -335,7 +330,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     }
 }
 
-/// The lock, held together with other readers, until it is given back, lost, or asked for.
+/// The guard of a reader, which may share the lock with other readers.
 ///
 /// # Cancellation
 ///
@@ -347,7 +342,7 @@ pub struct PriorityRead<Z: ZooKeeper> {
     run_until: RunUntil,
 }
 
-/// The lock, held alone, until it is given back, lost, or asked for.
+/// The guard of a writer, which holds the lock alone.
 ///
 /// # Cancellation
 ///

@@ -1,5 +1,5 @@
-//! How the znodes of a priority lock are named: `<guid>-read-<ppppp>` and `<guid>-write-<ppppp>` for those who hold it, the
-//! same and `-<n>` for those who wait in the queue.
+//! Names of a priority lock's znodes: `<guid>-read-<ppppp>` and `<guid>-write-<ppppp>` for holders, the same with `-<n>`
+//! for waiters.
 
 use super::Priority;
 use crate::parts::contenders::{Seniority, seniority};
@@ -11,10 +11,10 @@ pub(super) const INFIXES: &[&str] = &["-read-", "-write-"];
 
 const _: () = assert!(READ == 0 && WRITE == 1, "they stand in the order of the roles");
 
-/// How many digits a priority has.
+/// The number of digits of a priority.
 const DIGITS: usize = 5;
 
-/// What the name of one who waits in the queue says.
+/// The name of a waiter, parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ContenderName {
     pub role: Role,
@@ -23,7 +23,7 @@ pub(super) struct ContenderName {
 }
 
 impl ContenderName {
-    /// Whoever ranks lower goes first. The czxid counts only where numbers do not tell the order.
+    /// The rank: lower goes first. The czxid counts only where numbers do not give the order.
     pub(super) fn rank(self, czxid: i64) -> (Priority, Seniority) {
         (self.priority, seniority(self.number, czxid))
     }
@@ -36,17 +36,17 @@ impl ContenderName {
     }
 }
 
-/// The name of one who holds the lock.
+/// The name of a holder.
 pub(super) fn held(guid: Guid, role: Role, priority: Priority) -> String {
     format!("{guid}{}{:05}", INFIXES[role], priority.0)
 }
 
-/// What the name of one who holds the lock says.
+/// Parses the name of a holder.
 pub(super) fn read_held(name: &str) -> Option<(Role, Priority)> {
     let (front, digits) = name.split_at_checked(name.len().checked_sub(DIGITS)?)?;
     let priority = priority(digits)?;
     let role = INFIXES.iter().position(|infix| front.ends_with(infix))?;
-    // The infix of readers counts first, wherever it stands.
+    // The readers' infix takes precedence, wherever it stands.
     let is_plain = role == READ || !front.contains(INFIXES[READ]);
     is_plain.then_some((role, priority))
 }
