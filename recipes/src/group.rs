@@ -1,11 +1,11 @@
 //! Group membership: a directory whose children are the live members.
 //!
-//! 1. Join: claim the member's name as an ephemeral; one's own former session is waited for. Without an id the name is a
-//!    guid.
-//! 2. A membership is held like a lock: it ends with the session, and says so. Leave: delete the znode.
-//! 3. Observe: list the directory and arm a watch, by one request; hand the list out if it differs from the last one. If
-//!    there is no directory nobody is a member: watch for its creation.
-//! 4. Any notification: list again.
+//! 1. Join: claim the member's name as an ephemeral, and wait for the end of a former session with the same id. Without an
+//!    id the name is a guid.
+//! 2. A membership is held like a lock, and is lost with the session. Leave: delete the znode.
+//! 3. Observe: list the directory with a watch, in one request; return the list if it differs from the last one. A missing
+//!    directory has no members: watch for its creation.
+//! 4. After any notification list again.
 
 use crate::names::znode;
 use crate::observe::{self, operation};
@@ -30,7 +30,7 @@ pub use crate::parts::claim::IfTaken;
 pub struct GroupOptions {
     /// How a missing directory is created.
     pub parents: Parents,
-    /// What to do when a member of that id is there.
+    /// What to do when the id is taken.
     pub if_taken: IfTaken,
     /// The policy of a member while the connection is lost.
     pub on_suspect: OnSuspect,
@@ -51,12 +51,12 @@ impl Default for GroupOptions {
     }
 }
 
-/// Whether views come with what the members have published.
+/// Whether views include the members' data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WithData {
     /// Ids only.
     No,
-    /// Ids and data. A member that replaces its data is not told of by itself; the next view has them.
+    /// Ids and data. A change of data alone is not notified; the next view has it.
     Yes,
 }
 
@@ -64,15 +64,15 @@ pub enum WithData {
 ///
 /// # Promises
 ///
-/// * *Joined.* Who is told that it has joined has a znode of its present session, one for each id.
-/// * *Told.* Who is no longer a member is told: by [`Membership::lost`], and by [`Membership::state`] at any time.
-/// * *Views.* Every view is what the children were at some instant, and views do not go back. In the end every observer
-///   sees every live member and no dead one; a member that lives and stays connected is in every view.
-/// * *No leaks.* However a join ends without a [`Membership`], its znode goes.
+/// * *Joined.* A member has one znode of its current session for each id.
+/// * *Loss is detected.* A former member learns of it by [`Membership::lost`], and by [`Membership::state`] at any time.
+/// * *Views.* Every view is the set of children at some instant, and views never go back. Eventually every observer sees
+///   every live member and no dead one; a live, connected member is in every view.
+/// * *No leaks.* However a join ends without a [`Membership`], its znode is deleted.
 ///
-/// Not promised: every intermediate view; that a view is fresh. Every child is a member, whoever made it.
+/// Not promised: every intermediate view; a fresh view. Every child counts as a member, whoever created it.
 ///
-/// One session joins a group through one object: clone it, rather than making another of the same directory.
+/// One session joins a group through one object: clone it instead of creating another for the same directory.
 ///
 /// # Cost
 ///
@@ -116,14 +116,14 @@ impl<Z: ZooKeeper> Group<Z> {
         Ok(Group { zk: zk.clone(), directory, options, claims: Claims::default() })
     }
 
-    /// Joins under an id, or under a fresh guid. A member of that id, also of one's own former session, is waited for.
+    /// Joins with an id, or with a fresh guid. Waits for a member with that id, even of a former session of this client.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future gives up: what was made is deleted in the background. Nothing is sent before the first poll.
+    /// Dropping the future gives up: the znode is deleted in the background. Nothing is sent before the first poll.
     ///
-    /// A future that is left unpolled holds up no other call, but from its first poll on it has the id: another call that joins
-    /// under the same id here ends with [`Error::AlreadyJoined`]. Drop it to give up the id.
+    /// An unpolled future blocks no other call, but from its first poll on it owns the id: another join with that id
+    /// through this object fails with [`Error::AlreadyJoined`]. Drop it to give up the id.
     ///
     /// # When the connection is lost
     ///
@@ -131,7 +131,7 @@ impl<Z: ZooKeeper> Group<Z> {
     ///
     /// # When the session is over
     ///
-    /// Joining again is the caller's loop, with a new session.
+    /// The caller joins again, with a new session.
     ///
     /// # Errors
     ///
@@ -193,7 +193,7 @@ impl<Z: ZooKeeper> Group<Z> {
 ///
 /// # When the session is over
 ///
-/// The member is out, and [`lost`](Self::lost) and [`state`](Self::state) say so.
+/// The membership is lost, and [`lost`](Self::lost) and [`state`](Self::state) say so.
 #[must_use = "dropping the membership leaves the group"]
 #[derive(Debug)]
 pub struct Membership<Z: ZooKeeper> {
@@ -203,7 +203,7 @@ pub struct Membership<Z: ZooKeeper> {
 guard_methods!(claim Membership, "membership");
 
 impl<Z: ZooKeeper> Membership<Z> {
-    /// Under which id.
+    /// Returns the member's id.
     pub fn id(&self) -> &str {
         path::split(self.claimed.path()).1
     }
@@ -222,26 +222,26 @@ impl<Z: ZooKeeper> Membership<Z> {
     }
 }
 
-/// One of a group.
+/// A member of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     /// Its id: the name of its znode.
     pub id: String,
-    /// What it has published, if that was asked for.
+    /// Its data, if requested.
     pub data: Option<Vec<u8>>,
 }
 
-/// The members at some instant.
+/// The members at one instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupView {
-    /// The transaction that last changed them, as far as the directory tells; of a directory that is not there, that of the
-    /// view before. It does not go back.
+    /// The zxid of the last change, as far as the directory shows; without a directory that of the view before. It never
+    /// goes back.
     pub zxid: i64,
     /// The members, by id.
     pub members: Vec<Member>,
 }
 
-/// The views of a group, as they come.
+/// A stream of the views of a group.
 ///
 /// # Promises
 ///
@@ -254,16 +254,16 @@ pub struct Views<Z: ZooKeeper> {
     last: Option<GroupView>,
 }
 
-/// A watch on the directory, and over which connection it was armed.
+/// A watch on the directory, and the connection over which it was armed.
 struct ChildWatch<Z: ZooKeeper> {
     watch: Z::Watch,
-    /// The directory counts its changes no longer: what happens while the client is away is told by nobody.
+    /// The directory's change counter is worn out: changes during a disconnect are not notified.
     is_worn: bool,
     status: Status,
 }
 
 impl<Z: ZooKeeper> Views<Z> {
-    /// The next view: at first the members of now, then every change, or the last of several.
+    /// Returns the next view: the current members at first, then every change, or the last of several.
     ///
     /// # Cancellation, When the connection is lost
     ///
@@ -272,7 +272,7 @@ impl<Z: ZooKeeper> Views<Z> {
     ///
     /// # When the session is over
     ///
-    /// That is an error, and not a group without members.
+    /// The call fails; an ended session is not a group without members.
     ///
     /// # Errors
     ///
@@ -302,7 +302,7 @@ impl<Z: ZooKeeper> Views<Z> {
     }
 }
 
-/// Step 3, once. `None`: ask again. `before` is the transaction of the view before.
+/// Step 3, once. `None`: list again. `before` is the zxid of the view before.
 async fn look<Z: ZooKeeper>(
     zk: &Z,
     directory: &str,
@@ -332,7 +332,7 @@ async fn look<Z: ZooKeeper>(
     }
 }
 
-/// `None`: a member went between the list and its data.
+/// Adds the data; `None` if a member went between the list and the read.
 async fn members<Z: ZooKeeper>(
     zk: &Z,
     directory: &str,
@@ -343,7 +343,7 @@ async fn members<Z: ZooKeeper>(
     ids.sort();
     let mut data = vec![None; ids.len()];
     if with_data && !ids.is_empty() {
-        // All of them: one may have been deleted and recreated between two lists.
+        // All data are read: a member may have been deleted and recreated between two lists.
         let paths: Vec<String> = ids.iter().map(|id| path::join(directory, id)).collect();
         for (slot, found) in data.iter_mut().zip(zk.get_many(&paths).await?) {
             let Some(found) = found else { return Ok(None) };
@@ -373,7 +373,7 @@ impl<Z: ZooKeeper> ChildWatch<Z> {
     }
 }
 
-/// From here on `pzxid` stands still, and registering a watch again tells nothing (ZOOKEEPER-4372).
+/// Whether `pzxid` no longer changes, so that a re-armed watch reports nothing (ZOOKEEPER-4372).
 fn is_worn(stat: &Stat) -> bool {
     !(0..i32::MAX).contains(&stat.cversion)
 }

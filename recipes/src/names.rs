@@ -1,15 +1,15 @@
-//! A name service: a path holds where a thing is found; others resolve it or follow it.
+//! A name service: clients register names, and others resolve or follow them.
 //!
-//! 1. Register for a session: claim the name as an ephemeral. Register for good: create it with a guid in front of the
-//!    data, by which a create whose reply was lost is found again.
-//! 2. Unregister: delete the znode, if it is the one that was registered.
-//! 3. Resolve: read it, as fresh as asked for, pipelined.
-//! 4. Follow: read it and watch it, again and again.
-//! 5. Unique names: create a sequential znode with a guid in front, by which it is found again.
+//! 1. Register for a session: claim the name as an ephemeral. Register permanently: create it with a guid in front of the
+//!    data, by which it is found after a lost reply.
+//! 2. Unregister: delete the znode only if it is the registered one.
+//! 3. Resolve: read it, as fresh as requested, in one round trip.
+//! 4. Follow: read it with a watch, in a loop.
+//! 5. Unique names: create a sequential znode with a guid in front, by which it is found after a lost reply.
 //!
-//! ZooKeeper's recipes page says that a name service needs no more than the API. What that leaves to the caller: "the znode
-//! exists" is not success, a lost reply is not failure, and a name may have gone to another client by the time it is given
-//! back.
+//! ZooKeeper's recipes page says that a name service needs no more than the API. That leaves to the caller that an existing
+//! znode is not success, that a lost reply is not failure, and that another client may own a name by the time it is
+//! unregistered.
 
 use crate::observe::{self, operation};
 use crate::parts::barrier_read;
@@ -36,7 +36,7 @@ const RECIPE: &str = "names";
 pub struct NamesOptions {
     /// How a missing directory is created.
     pub parents: Parents,
-    /// What to do when another client has the name.
+    /// What to do when another client owns the name.
     pub if_taken: IfTaken,
     /// The policy of an owner while the connection is lost.
     pub on_suspect: OnSuspect,
@@ -57,15 +57,15 @@ impl Default for NamesOptions {
     }
 }
 
-/// How fresh a lookup has to be.
+/// The freshness of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Freshness {
-    /// What the connected server knows.
+    /// The state of the connected server, which may be stale.
     Local,
-    /// At least what the leader had proposed when the connected server asked it. No quorum operation
-    /// (ZOOKEEPER-1675): a leader that was deposed and does not know it answers too.
+    /// At least what the leader had proposed when the connected server asked it. This is no quorum read (ZOOKEEPER-1675): a
+    /// deposed leader that does not know of its deposition answers too.
     Synced,
-    /// No older than the call: it comes behind a write of one's own.
+    /// No older than the call: a settling write goes first.
     Latest,
 }
 
@@ -73,17 +73,17 @@ pub enum Freshness {
 ///
 /// # Promises
 ///
-/// * *One owner.* A name has one live owner at a time. `Ok` means that this session owns the znode, or that it carries this
-///   registration's guid; [`is_taken`](Error::is_taken) that another client has it. A lost reply is neither.
-/// * *Only one's own.* Unregistering removes the znode that was registered, and no other of that name.
-/// * *Lookups.* A value existed while the lookup went on, or is as fresh as was asked for.
-/// * *No leaks.* However a registration for the session ends without a [`Registration`], its znode goes.
+/// * *One owner.* A name has one live owner at a time. `Ok` means that this session owns the znode, or that the znode has
+///   this registration's guid; [`is_taken`](Error::is_taken) that another client owns it. A lost reply means neither.
+/// * *Own znode only.* Unregistering deletes the registered znode, and no other of that name.
+/// * *Lookups.* A value existed during the lookup, or is as fresh as requested.
+/// * *No leaks.* However a registration for the session ends without a [`Registration`], its znode is deleted.
 ///
 /// Not promised: that a [`Freshness::Local`] lookup is fresh; that the numbers of unique names stay unique when the
-/// directory is deleted and recreated (their names and czxids do). All this rests on the manners of others: between looking
-/// at a name and deleting it only somebody who deletes what is not his can put another there.
+/// directory is deleted and recreated (their names and czxids do). All this assumes that no client deletes another's znode
+/// between a read of the name and its deletion.
 ///
-/// One session registers a name through one object: clone it, rather than making another of the same directory.
+/// One session registers a name through one object: clone it instead of creating another for the same directory.
 ///
 /// # Cost
 ///
@@ -114,15 +114,14 @@ pub struct Names<Z: ZooKeeper> {
     claims: Claims,
 }
 
-/// A name that nobody else was or will be given.
+/// A name that is never assigned twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UniqueName {
-    /// The name; its path is the directory's and this.
+    /// The name: a child of the directory.
     pub name: String,
-    /// The number at its end. Past 2147483647 names no longer get new numbers (ZOOKEEPER-4372): the name and the czxid
-    /// are unique all the same.
+    /// The number at its end. Past 2147483647 numbers repeat (ZOOKEEPER-4372); name and czxid stay unique.
     pub number: i32,
-    /// The transaction that created it: unique, and growing, for ever.
+    /// The zxid of the transaction that created it: unique and growing.
     pub czxid: i64,
 }
 
@@ -140,17 +139,17 @@ impl<Z: ZooKeeper> Names<Z> {
         Ok(Names { zk: zk.clone(), directory, options, claims: Claims::default() })
     }
 
-    /// Registers a name for as long as the session lives, and this registration.
+    /// Registers a name until the registration is dropped or the session ends.
     ///
-    /// One's own former session counts as another client.
+    /// A former session of this client counts as another client.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future gives up: what was made is deleted in the background, and the name can be registered again here
-    /// as soon as that is done. Nothing is sent before the first poll.
+    /// Dropping the future gives up: the znode is deleted in the background, after which the name can be registered again.
+    /// Nothing is sent before the first poll.
     ///
-    /// A future that is left unpolled holds up no other call, but from its first poll on it counts as the owner of the name:
-    /// another call that registers the same name here waits for it, or fails, by [`IfTaken`]. Drop it to give up the name.
+    /// An unpolled future blocks no other call, but from its first poll on it counts as the owner of the name: another
+    /// registration of that name through this object waits or fails, by [`IfTaken`]. Drop it to give up the name.
     ///
     /// # When the connection is lost
     ///
@@ -192,15 +191,15 @@ impl<Z: ZooKeeper> Names<Z> {
         within(&self.zk, until, self.register(name, data))
     }
 
-    /// Registers a name for good: it stays when the session ends.
+    /// Registers a name permanently: it outlives the session.
     ///
     /// # Cancellation
     ///
-    /// After a drop the name may or may not be registered.
+    /// The outcome of a dropped call is unknown.
     ///
     /// # Errors
     ///
-    /// As [`register`](Self::register); after `SessionOver` the name may be registered.
+    /// As [`register`](Self::register); after `SessionOver` the outcome is unknown.
     pub async fn register_permanent(&self, name: &str, data: &[u8]) -> Result<PermanentName<Z>, Error> {
         let (path, guid) = (znode(&self.directory, name)?, self.zk.guid());
         let content = with_guid(guid, data);
@@ -235,7 +234,7 @@ impl<Z: ZooKeeper> Names<Z> {
         }
     }
 
-    /// The permanent registration of a name, if it has that guid: for whoever registered it and has begun anew.
+    /// Returns the permanent registration of a name, if it has that guid: for a restarted owner.
     ///
     /// # Errors
     ///
@@ -263,7 +262,7 @@ impl<Z: ZooKeeper> Names<Z> {
         }
     }
 
-    /// What is registered under a name; `None` if nothing is.
+    /// Resolves a name; `None` if it is not registered.
     ///
     /// # When the connection is lost
     ///
@@ -296,7 +295,7 @@ impl<Z: ZooKeeper> Names<Z> {
         }
     }
 
-    /// Follows what is registered under a name. Sends nothing.
+    /// Follows the registrations of a name. Sends nothing.
     ///
     /// # Errors
     ///
@@ -305,11 +304,11 @@ impl<Z: ZooKeeper> Names<Z> {
         Ok(Updates::new(&self.zk, RECIPE, znode(&self.directory, name)?, shown))
     }
 
-    /// Makes a name that nobody else has, and that stays.
+    /// Creates a unique permanent name.
     ///
     /// # Cancellation
     ///
-    /// After a drop the name may have been made; nobody will have it.
+    /// After a drop the name may have been created; it is never reused.
     ///
     /// # When the connection is lost
     ///
@@ -317,7 +316,7 @@ impl<Z: ZooKeeper> Names<Z> {
     ///
     /// # Errors
     ///
-    /// As [`register`](Self::register), without "taken".
+    /// As [`register`](Self::register), except `is_taken`.
     pub async fn unique(&self, prefix: &str) -> Result<UniqueName, Error> {
         let beginning = format!("{}-{prefix}-", self.zk.guid());
         znode(&self.directory, prefix)?;
@@ -349,7 +348,7 @@ impl<Z: ZooKeeper> Names<Z> {
         }
     }
 
-    /// What a lost create left behind, if anything. Final: a write goes ahead of the list.
+    /// Finds the znode of a lost create, by a barrier read of the directory.
     async fn find(&self, beginning: &str) -> Result<Option<(String, i64)>, Error> {
         loop {
             let status = connected(&self.zk).await?;
@@ -373,7 +372,7 @@ impl<Z: ZooKeeper> Names<Z> {
     }
 }
 
-/// The znode of a name: one level below the directory.
+/// Returns the znode of a name, one level below the directory.
 pub(crate) fn znode(directory: &str, name: &str) -> Result<String, Error> {
     if name.is_empty() || name.contains('/') {
         return Err(Error::BadInput(format!("the name {name:?} must be one part of a path")));
@@ -391,14 +390,14 @@ fn unique_name(beginning: &str, path: &str, czxid: i64) -> Result<UniqueName, Er
     }
 }
 
-/// How long the guid in front of the data is, with the line's end.
+/// The length of the guid in front of the data, with the newline.
 const GUID_BYTES: usize = 33;
 
 fn with_guid(guid: Guid, data: &[u8]) -> Vec<u8> {
     [format!("{guid}\n").as_bytes(), data].concat()
 }
 
-/// The value of a registration: without the guid, if it is there to stay.
+/// Decodes the value of a registration: without the guid, if it is permanent.
 fn shown(found: Data) -> Versioned {
     let Data { mut data, stat } = found;
     let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
@@ -409,7 +408,7 @@ fn shown(found: Data) -> Versioned {
     Versioned::new(data, &stat)
 }
 
-/// A name, registered for as long as the session lives.
+/// A name registered for this session.
 ///
 /// # Cancellation
 ///
@@ -417,7 +416,7 @@ fn shown(found: Data) -> Versioned {
 ///
 /// # When the session is over
 ///
-/// The name went with it, and [`state`](Self::state) says so.
+/// The name is gone, and [`state`](Self::state) says so.
 #[must_use = "dropping the registration takes the name back"]
 #[derive(Debug)]
 pub struct Registration<Z: ZooKeeper> {
@@ -427,7 +426,7 @@ pub struct Registration<Z: ZooKeeper> {
 guard_methods!(claim Registration, "name");
 
 impl<Z: ZooKeeper> Registration<Z> {
-    /// Takes the name back, if it is still this registration's, and waits until that is certain.
+    /// Unregisters the name, if it is still this registration's, and waits until that is certain.
     ///
     /// # Cancellation
     ///
@@ -441,7 +440,7 @@ impl<Z: ZooKeeper> Registration<Z> {
     }
 }
 
-/// A name, registered for good. Dropping this changes nothing.
+/// A permanently registered name. Dropping this changes nothing.
 #[derive(Clone, Debug)]
 pub struct PermanentName<Z: ZooKeeper> {
     zk: Z,
@@ -450,12 +449,12 @@ pub struct PermanentName<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> PermanentName<Z> {
-    /// The znode that bears the name.
+    /// Returns the path of the znode.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// By what the registration is known, also to a later session: see [`Names::registered`].
+    /// Returns the guid that identifies the registration, also to a later session: see [`Names::registered`].
     pub fn guid(&self) -> Guid {
         self.guid
     }
@@ -464,14 +463,14 @@ impl<Z: ZooKeeper> PermanentName<Z> {
         found.data.starts_with(format!("{}\n", self.guid).as_bytes())
     }
 
-    /// Replaces what is registered, if it is this registration's still. Should somebody who deletes what is not his put another
-    /// of the same version there between the look and the write, that one is replaced, and the caller is told that the name is
-    /// not ours any more.
+    /// Replaces the value, if the name is still this registration's. If another client, against the rules, puts a znode of
+    /// the same version there between read and write, that one is overwritten, and the caller gets
+    /// [`is_removed`](Error::is_removed).
     ///
     /// # Errors
     ///
-    /// [`is_removed`](Error::is_removed) when the name is not ours any more; [`is_bad_input`](Error::is_bad_input);
-    /// [`is_session_over`](Error::is_session_over).
+    /// [`is_removed`](Error::is_removed) when the name belongs to another registration;
+    /// [`is_bad_input`](Error::is_bad_input); [`is_session_over`](Error::is_session_over).
     pub async fn set(&self, data: &[u8]) -> Result<(), Error> {
         operation!(&self.zk, RECIPE, "set", &self.path).of(self.replace(data)).await
     }
@@ -485,7 +484,7 @@ impl<Z: ZooKeeper> PermanentName<Z> {
             let status = connected(&self.zk).await?;
             let found = self.settled(in_doubt).await?;
             let Data { data, stat } = found.ok_or_else(removed)?;
-            // What a write of ours has put into another's znode does not make it ours.
+            // Our own data in another incarnation do not make it ours.
             if *czxid.get_or_insert(stat.czxid) != stat.czxid {
                 return Err(removed());
             }
@@ -493,7 +492,7 @@ impl<Z: ZooKeeper> PermanentName<Z> {
                 return Ok(());
             }
             match self.zk.set(&self.path, &content, Some(stat.version)).await {
-                // A server compares versions alone: the answer says which incarnation was written.
+                // A server compares versions only: the reply shows which incarnation was written.
                 Ok(written) if written.czxid != stat.czxid => return Err(removed()),
                 Ok(_) => return Ok(()),
                 Err(Error::BadVersion | Error::NoNode) => {}
@@ -505,7 +504,7 @@ impl<Z: ZooKeeper> PermanentName<Z> {
         }
     }
 
-    /// What is registered there, if it is ours: behind a write, so that nothing of ours is still in flight.
+    /// Reads the value behind a settling write, if it is ours.
     async fn settled(&self, in_doubt: bool) -> Result<Option<Data>, Error> {
         match barrier_read::data(&self.zk, &self.path).await {
             Ok(found) => Ok(found.filter(|found| self.is_ours(found))),
@@ -513,11 +512,11 @@ impl<Z: ZooKeeper> PermanentName<Z> {
         }
     }
 
-    /// Takes the name back: whether it was still this registration's.
+    /// Unregisters the name; returns whether it was still this registration's.
     ///
     /// # Cancellation
     ///
-    /// After a drop it may or may not be gone.
+    /// The outcome of a dropped call is unknown.
     ///
     /// # Errors
     ///
