@@ -1,4 +1,4 @@
-//! A coordinator's part: follow the tally, decide, and be told when a site dies.
+//! The coordinator's side: follow the tally, decide, and detect dead sites.
 
 use super::learned::Learned;
 use super::record::TransactionRecord;
@@ -12,30 +12,30 @@ use futures_util::future::{Either, select_all};
 use std::future::Future;
 use std::time::Duration;
 
-/// Whoever has begun a transaction, or looks after it in that one's place.
+/// The coordinator of a transaction: its initiator, or a replacement.
 ///
-/// With [`Form::Coordinator`] and [`Form::SiteEphemerals`] it brings the decision about, in
-/// [`decision`](Self::decision): while nobody asks for it nothing is decided, until the sites have waited for long enough.
+/// With [`Form::Coordinator`] and [`Form::SiteEphemerals`] it makes the decision, in [`decision`](Self::decision): without
+/// that call nothing is decided, until the time limit of a site.
 ///
 /// # Cancellation
 ///
-/// Dropping it takes back nothing. A future of it that is left unpolled holds up no other call, of this or of a site; but with
-/// [`Form::Coordinator`] and [`Form::SiteEphemerals`] it decides nothing meanwhile, as if nobody had asked.
+/// Dropping it undoes nothing. An unpolled future blocks no other call of the coordinator or a site; but with
+/// [`Form::Coordinator`] and [`Form::SiteEphemerals`] it decides nothing meanwhile.
 #[derive(Debug)]
 pub struct Coordinator<Z: ZooKeeper> {
     record: TransactionRecord<Z>,
     learned: Learned<Z>,
 }
 
-/// A site as its coordinator sees it: whether its ephemeral was there, and who tells of it.
+/// The liveness of a site: whether its ephemeral was there, and the watch on it.
 struct Life<W> {
     was_there: bool,
-    /// It has voted: what becomes of it from here on is no matter.
+    /// The site has voted, so its liveness no longer matters.
     has_voted: bool,
     watch: Option<W>,
 }
 
-/// What has happened.
+/// A notification for the coordinator.
 enum News {
     Decided,
     Counted,
@@ -52,18 +52,18 @@ impl<Z: ZooKeeper> Coordinator<Z> {
         Ok(self.learned.learn(self.record.terminate().await?))
     }
 
-    /// The transaction's path.
+    /// Returns the transaction's path.
     pub fn path(&self) -> &str {
         &self.record.path
     }
 
-    /// All who take part.
+    /// Returns the participating sites.
     pub fn sites(&self) -> &[String] {
         &self.record.sites
     }
 
-    /// Steps 5 and 6: waits for the decision, however long that takes, and with a coordinator brings it about: commit as soon
-    /// as all have voted for it, with [`Form::SiteEphemerals`] abort as soon as a site has died that has not voted.
+    /// Steps 5 and 6: waits for the decision, and with a coordinator makes it: commit as soon as all sites have voted for
+    /// it, with [`Form::SiteEphemerals`] abort as soon as a site dies before its vote.
     ///
     /// # Cancellation, When the connection is lost
     ///
@@ -72,8 +72,8 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     /// # Errors
     ///
     /// [`is_session_over`](Error::is_session_over): [resume](super::TwoPhaseCommit::resume) with another handle.
-    /// [`Error::NoTransaction`]: all sites have finished, and the record went with the last.
-    /// [`is_mismatch`](Error::is_mismatch): somebody has taken a part of it away. [`is_denied`](Error::is_denied).
+    /// [`Error::NoTransaction`]: all sites have finished, and the record is deleted. [`is_mismatch`](Error::is_mismatch):
+    /// another client has deleted a part of it. [`is_denied`](Error::is_denied).
     pub async fn decision(&self) -> Result<Decision, Error> {
         let TransactionRecord { zk, path, .. } = &self.record;
         operation!(zk, RECIPE, "decision", path).telling(self.deciding()).await
@@ -167,13 +167,13 @@ impl<Z: ZooKeeper> Coordinator<Z> {
         }
     }
 
-    /// The transaction's znodes, each behind those below it; `None` if there is none any more.
+    /// Lists the transaction's znodes, children first; `None` if it is gone.
     async fn all(&self) -> Result<Option<Vec<String>>, Error> {
         let TransactionRecord { zk, path, .. } = &self.record;
         let list = zk.children(path);
         let alive = zk.get_many(&self.record.all_alive());
         let names = match list.await {
-            // Another one has been begun since: ours is gone.
+            // Another transaction was begun since: ours is gone.
             Ok(list) if list.stat.czxid != self.record.czxid => return Ok(None),
             Ok(list) => list.names,
             Err(Error::NoNode) => return Ok(None),
@@ -186,7 +186,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
         Ok(Some(all))
     }
 
-    /// Whether what has come below one of those znodes may be of this recipe.
+    /// Whether a new child below one of those znodes may be of this recipe.
     fn may_have_grown(&self, all: &[String], index: usize) -> bool {
         let TransactionRecord { path, sites, .. } = &self.record;
         let site = sites.iter().find(|site| self.record.site(site) == all[index]);
@@ -194,7 +194,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
         all[index] == *path || self.record.form == Form::SiteEphemerals && site.is_some_and(is_new)
     }
 
-    /// Steps 5 and 6 with a coordinator. Watches are armed together with the reading that they belong to.
+    /// Steps 5 and 6 with a coordinator. Each watch is armed by the read that it belongs to.
     async fn follow(&self) -> Result<Decision, Error> {
         let record = &self.record;
         let zk = &record.zk;
@@ -214,7 +214,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                 match asked.await {
                     Ok((list, watch)) if !record.is_decided(&list)? => decided = Some(watch),
                     Ok((_, watch)) => {
-                        // It would tell who finishes.
+                        // The watch would only report sites that finish.
                         drop(watch);
                         if let Some(decision) = record.look().await? {
                             return Ok(decision);
@@ -235,7 +235,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                         counted = Some(watch);
                     }
                     Ok(_) => {
-                        // Our own decision is no news to us.
+                        // Our own decision needs no notification.
                         drop(decided.take());
                         match record.commit().await? {
                             Some(decision) => return Ok(decision),
@@ -279,7 +279,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
             observe::waits(&record.path);
             match news(&mut decided, &mut counted, &mut lives).await? {
                 News::Decided => {
-                    // A server may lag behind the event: then watch again.
+                    // The read may be stale: watch again.
                     if let Some(decision) = record.look().await? {
                         return Ok(decision);
                     }
@@ -294,7 +294,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
         }
     }
 
-    /// Asks for the ephemerals of the sites about which nothing is armed.
+    /// Reads the ephemerals of sites without a watch.
     #[allow(clippy::type_complexity, reason = "an anonymous future, named nowhere else")]
     fn ask_lives(
         &self,
@@ -320,7 +320,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                     Some(decision) => return Ok(Some(decision)),
                     None => break,
                 },
-                // It has finished: it is decided.
+                // The site has finished, so the transaction is decided.
                 Err(Error::NoNode) => return record.look_for_good().await.map(Some),
                 Err(e) => again(&record.zk, status, e).await?,
             }
@@ -336,7 +336,7 @@ impl<W> Life<W> {
         Life { was_there: false, has_voted: false, watch: None }
     }
 
-    /// Whether it was there, and is not any more.
+    /// Whether the ephemeral has gone.
     fn sees(&mut self, stat: Option<Stat>, watch: W) -> bool {
         let has_gone = self.was_there && stat.is_none();
         self.was_there |= stat.is_some();
@@ -345,7 +345,7 @@ impl<W> Life<W> {
     }
 }
 
-/// Waits for whatever comes first; its watch is spent.
+/// Waits for the first notification; its one-shot watch is spent.
 async fn news<W>(
     decided: &mut Option<W>,
     counted: &mut Option<W>,

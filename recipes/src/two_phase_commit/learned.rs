@@ -1,4 +1,4 @@
-//! What a participant knows of the decision: it waits for the record, and obeys it.
+//! The decision as a participant knows it.
 
 use super::Decision;
 use super::record::{Decided, TransactionRecord};
@@ -9,12 +9,12 @@ use futures_util::future::{Either, Shared};
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is known of the decision.
+/// The known decision.
 pub(super) struct Learned<Z: ZooKeeper>(Mutex<Knowledge<Z>>);
 
 struct Knowledge<Z: ZooKeeper> {
     decision: Option<Decision>,
-    /// Tells when there is one.
+    /// Fires when there is one.
     watch: Option<Shared<Z::Watch>>,
 }
 
@@ -38,14 +38,14 @@ impl<Z: ZooKeeper> Learned<Z> {
         self.knowledge().decision
     }
 
-    /// Takes a decision down: from here on it is obeyed.
+    /// Records a decision, which is obeyed from now on.
     pub(super) fn learn(&self, decision: Decision) -> Decision {
         let mut knowledge = self.knowledge();
         knowledge.watch = None;
         *knowledge.decision.get_or_insert(decision)
     }
 
-    /// Step 6: waits for the decision, however long that takes.
+    /// Step 6: waits for the decision.
     pub(super) async fn wait(&self, record: &TransactionRecord<Z>) -> Result<Decision, Error> {
         loop {
             if let Some(decision) = self.decision() {
@@ -64,7 +64,7 @@ impl<Z: ZooKeeper> Learned<Z> {
             if let Some(decision) = record.look().await? {
                 return Ok(self.learn(decision));
             }
-            // A server that lags behind the event: watch again.
+            // A stale read: watch again.
             let mut knowledge = self.knowledge();
             if knowledge.watch.as_ref().is_some_and(|other| other.ptr_eq(&watch)) {
                 knowledge.watch = None;

@@ -1,4 +1,4 @@
-//! The votes of the others, for a site that wants to see them before the decision: one watch on each that is missing.
+//! The votes of other sites before the decision: one watch on each that is missing.
 
 use super::Vote;
 use super::record::TransactionRecord;
@@ -9,19 +9,19 @@ use futures_util::FutureExt;
 use futures_util::future::{Shared, select_all};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is known of each site's vote, in the order of the sites.
+/// The known state of each vote, in the order of the sites.
 pub(super) struct Votes<Z: ZooKeeper>(Mutex<Vec<Known<Z::Watch>>>);
 
 enum Known<W: std::future::Future> {
-    /// Not asked for.
+    /// Not read.
     Nothing,
-    /// Not cast when it was asked for; tells when it is.
+    /// Not cast; fires when it is.
     Missing(Shared<W>),
-    /// Something has changed since.
+    /// Changed since the read.
     Changed,
-    /// Cast, and not told.
+    /// Cast, and not reported.
     Cast(Vote),
-    /// Told; or one's own; or the site has finished.
+    /// Reported; or the own vote; or of a site that has finished.
     Done,
 }
 
@@ -37,7 +37,7 @@ impl<Z: ZooKeeper> Votes<Z> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next vote of another site that was not told; `None` when all are.
+    /// Returns the next unreported vote of another site; `None` when all are reported.
     pub(super) async fn next(
         &self,
         record: &TransactionRecord<Z>,
@@ -77,7 +77,7 @@ impl<Z: ZooKeeper> Votes<Z> {
         }
     }
 
-    /// Asks for everything that is not known: what has changed in one request, the rest with a watch each, pipelined.
+    /// Reads all unknown votes: changed ones in one request, the others with a watch each, pipelined.
     async fn ask(&self, record: &TransactionRecord<Z>) -> Result<(), Error> {
         let asked = |is: fn(&Known<Z::Watch>) -> bool| -> Vec<usize> {
             self.known().iter().enumerate().filter(|(_, known)| is(known)).map(|(at, _)| at).collect()
@@ -110,7 +110,7 @@ impl<Z: ZooKeeper> Votes<Z> {
         Ok(())
     }
 
-    /// An answer has come: it counts if nobody has learned more since it was asked for.
+    /// Records an answer, unless a newer one was recorded since the request.
     fn learns(&self, at: usize, found: Known<Z::Watch>, is_asked_for: fn(&Known<Z::Watch>) -> bool) {
         let known = &mut self.known()[at];
         if is_asked_for(known) {

@@ -1,7 +1,7 @@
-//! The first of two futures, in a fixed order: the first argument wins a tie.
+//! Select: the first of two futures, in a fixed order; the first argument wins a tie.
 //!
-//! By a combinator, and not by an `async fn`, which keeps a future that it is given twice: once as it came and once where it is
-//! polled. A few of them inside each other make a hundred kilobytes of a small future, and a stack has two megabytes.
+//! A combinator, since an `async fn` keeps a future argument twice, once as it came and once where it is polled: a few of
+//! them nested make 100 kB of a small future, and a stack has 2 MB.
 
 use futures_util::future::Either;
 use pin_project_lite::pin_project;
@@ -9,13 +9,13 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The output of the first of two futures; `a` if both are ready.
+/// Returns the output of the first of two futures; `a` if both are ready.
 pub(crate) fn first<A: Future, B: Future>(a: A, b: B) -> First<A, B> {
     First { b, a }
 }
 
 pin_project! {
-    /// See [`first`]. What is given up second goes first.
+    /// See [`first`]. The second argument is dropped first.
     pub(crate) struct First<A, B> {
         #[pin]
         b: B,
