@@ -83,7 +83,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or
     /// violates ZooKeeper's path rules.
     pub fn new(zk: &Z, path: &str, options: BarrierOptions) -> Result<Self, Error> {
         path::validate_directory(path)?;
@@ -103,8 +103,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also
-    /// [`Error::NoNode`].
+    /// [`Error::is_session_over`]; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn raise(&self) -> Result<(), Error> {
         operation!(&self.zk, RECIPE, "raise", &self.path).of(self.create()).await
     }
@@ -143,8 +142,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); [`Error::NotEmpty`] if somebody has put
-    /// znodes below it.
+    /// [`Error::is_session_over`]; [`Error::is_denied`]; [`Error::NotEmpty`] if somebody has put znodes below it.
     pub async fn lower(&self) -> Result<(), Error> {
         operation!(&self.zk, RECIPE, "lower", &self.path).of(self.delete()).await
     }
@@ -173,8 +171,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over): the state of the barrier is unknown then.
-    /// [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`]: the state of the barrier is unknown then. [`Error::is_denied`].
     pub async fn wait(&self) -> Result<(), Error> {
         operation!(&self.zk, RECIPE, "wait", &self.path).of(self.passing()).await
     }
@@ -199,7 +196,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over.
+    /// [`Error::is_timed_out`] when the limit is over.
     pub fn wait_within(&self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send + '_ {
         let until = self.zk.now() + limit;
         let operation = operation!(&self.zk, RECIPE, "wait", &self.path);
@@ -236,7 +233,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over.
+    /// [`Error::is_timed_out`] when the limit is over.
     pub fn wait_until_down_within(
         &self,
         limit: Duration,

@@ -118,7 +118,7 @@ impl<Z: ZooKeeper> Config<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or
     /// violates ZooKeeper's path rules; fewer than 2 sets are to be kept.
     pub fn new(zk: &Z, path: &str, options: ConfigOptions) -> Result<Self, Error> {
         path::validate_directory(path)?;
@@ -141,7 +141,7 @@ impl<Z: ZooKeeper> Config<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`], [`Error::is_denied`].
     pub async fn get(&self) -> Result<Option<Versioned>, Error> {
         operation!(&self.zk, RECIPE, "get", &self.path).attempt(self.read()).await
     }
@@ -197,10 +197,9 @@ impl<Z: ZooKeeper> Config<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_conflict`](Error::is_conflict) when another client wrote in between, or deleted the value: nothing was written,
-    /// except in the one case described at [`Config`]; [`is_outcome_unknown`](Error::is_outcome_unknown) when the outcome
-    /// of a lost reply cannot be found; [`is_bad_input`](Error::is_bad_input) for data that do not fit into a request;
-    /// [`is_denied`](Error::is_denied).
+    /// [`Error::is_conflict`] when another client wrote in between, or deleted the value: nothing was written, except in
+    /// the one case described at [`Config`]; [`Error::is_outcome_unknown`] when the outcome of a lost reply cannot be
+    /// found; [`Error::is_bad_input`] for data that do not fit into a request; [`Error::is_denied`].
     pub async fn compare_and_set(
         &self,
         expected: Option<&Versioned>,
@@ -292,7 +291,7 @@ impl<Z: ZooKeeper> Config<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_outcome_unknown`](Error::is_outcome_unknown) when the reply was lost and another value is there: a retry might
+    /// [`Error::is_outcome_unknown`] when the reply was lost and another value is there: a retry might
     /// undo a later write. Otherwise as [`compare_and_set`](Self::compare_and_set).
     pub async fn put(&self, data: &[u8]) -> Result<Versioned, Error> {
         operation!(&self.zk, RECIPE, "put", &self.path).of(self.write(data)).await
@@ -338,7 +337,7 @@ impl<Z: ZooKeeper> Config<Z> {
     ///
     /// # Errors
     ///
-    /// As [`compare_and_set`](Self::compare_and_set); [`is_bad_input`](Error::is_bad_input) also for a key that is empty,
+    /// As [`compare_and_set`](Self::compare_and_set); [`Error::is_bad_input`] also for a key that is empty,
     /// has a slash, or violates ZooKeeper's path rules.
     pub async fn publish(
         &self,
@@ -502,8 +501,8 @@ impl<Z: ZooKeeper> Config<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_mismatch`](Error::is_mismatch) when the znode has no pointer, or its set was deleted by another client;
-    /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied).
+    /// [`Error::is_mismatch`] when the znode has no pointer, or its set was deleted by another client;
+    /// [`Error::is_session_over`]; [`Error::is_denied`].
     pub async fn snapshot(&self) -> Result<Option<Snapshot>, Error> {
         operation!(&self.zk, RECIPE, "snapshot", &self.path).attempt(self.read_set()).await
     }

@@ -146,7 +146,7 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): no participants, or more than fit into one request (some thousands); a path
+    /// [`Error::is_bad_input`]: no participants, or more than fit into one request (some thousands); a path
     /// that is not absolute, is the root, lies in ZooKeeper's own directory, or violates ZooKeeper's path rules; an id that
     /// cannot be part of a znode's name.
     pub fn new(zk: &Z, path: &str, options: DoubleBarrierOptions) -> Result<Self, Error> {
@@ -198,10 +198,9 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
     ///
     /// # Errors
     ///
-    /// [`Error::Late`] with [`Reuse::Once`]; [`is_mismatch`](Error::is_mismatch) when the barrier is for another number of
-    /// participants; [`is_removed`](Error::is_removed) when another client deleted our znode;
-    /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also
-    /// [`Error::NoNode`].
+    /// [`Error::Late`] with [`Reuse::Once`]; [`Error::is_mismatch`] when the barrier is for another number of participants;
+    /// [`Error::is_removed`] when another client deleted our znode; [`Error::is_session_over`]; [`Error::is_denied`]; with
+    /// [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn enter(&self) -> Result<Inside<Z>, Error> {
         let operation = operation!(&self.zk, RECIPE, "enter", &self.path);
         operation.of(async { Entering::new(self).enter().await }).await
@@ -211,7 +210,7 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
     ///
     /// # Errors
     ///
-    /// As [`enter`](Self::enter); [`is_timed_out`](Error::is_timed_out) when the limit is over: the others certainly did
+    /// As [`enter`](Self::enter); [`Error::is_timed_out`] when the limit is over: the others certainly did
     /// not count us. That takes one more reply; if the connection is lost before, or the server refuses it, the error is
     /// [`Error::ConnectionLoss`]: the others may have counted us, and will see us leave.
     pub fn enter_within(
@@ -311,8 +310,7 @@ impl<Z: ZooKeeper> Inside<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over): we have left, and cannot know which others have not;
-    /// [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`]: we have left, and cannot know which others have not; [`Error::is_denied`].
     pub async fn leave(self) -> Result<(), Error> {
         let (zk, path) = (self.barrier.zk.clone(), self.path().to_owned());
         operation!(&zk, RECIPE, "leave", &path).of(async { Leaving::new(self).leave().await }).await
@@ -322,8 +320,7 @@ impl<Z: ZooKeeper> Inside<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over: we have left, if need be in the background, and others
-    /// may not have.
+    /// [`Error::is_timed_out`] when the limit is over: we have left, if need be in the background, and others may not have.
     pub fn leave_within(self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send {
         let zk = self.barrier.zk.clone();
         let until = zk.now() + limit;

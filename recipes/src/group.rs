@@ -107,7 +107,7 @@ impl<Z: ZooKeeper> Group<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or
     /// violates ZooKeeper's path rules; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: GroupOptions) -> Result<Self, Error> {
         path::validate_directory(directory)?;
@@ -135,11 +135,10 @@ impl<Z: ZooKeeper> Group<Z> {
     ///
     /// # Errors
     ///
-    /// [`Error::AlreadyJoined`] for an id that this session has; [`is_taken`](Error::is_taken) with [`IfTaken::Fail`];
-    /// [`is_bad_input`](Error::is_bad_input) for an id that is empty, has a slash, or violates ZooKeeper's path rules, for
-    /// data that do not fit into a request, and when a reconnect has made the session timeout too short for the margin;
-    /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also
-    /// [`Error::NoNode`].
+    /// [`Error::AlreadyJoined`] for an id that this session has; [`Error::is_taken`] with [`IfTaken::Fail`];
+    /// [`Error::is_bad_input`] for an id that is empty, has a slash, or violates ZooKeeper's path rules, for data that do
+    /// not fit into a request, and when a reconnect has made the session timeout too short for the margin;
+    /// [`Error::is_session_over`]; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn join(&self, id: Option<&str>, data: &[u8]) -> Result<Membership<Z>, Error> {
         let path = match id {
             Some(id) => znode(&self.directory, id)?,
@@ -162,7 +161,7 @@ impl<Z: ZooKeeper> Group<Z> {
     }
 
     /// As [`join`](Self::join), but for at most `limit`, counted from the call and over all retries; then the error is
-    /// [`is_timed_out`](Error::is_timed_out), and the clean-up is under way.
+    /// [`Error::is_timed_out`], and the clean-up is under way.
     pub fn join_within(
         &self,
         limit: Duration,
@@ -216,7 +215,7 @@ impl<Z: ZooKeeper> Membership<Z> {
     ///
     /// # Errors
     ///
-    /// Only what is unexpected for an own znode, such as [`is_denied`](Error::is_denied).
+    /// Only what is unexpected for an own znode, such as [`Error::is_denied`].
     pub async fn leave(self) -> Result<Released, Error> {
         self.claimed.leave().await
     }
@@ -276,7 +275,7 @@ impl<Z: ZooKeeper> Views<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over), from then on always; [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`], from then on always; [`Error::is_denied`].
     pub async fn next(&mut self) -> Result<GroupView, Error> {
         let operation = operation!(&self.zk, RECIPE, "next", &self.directory);
         operation.of(self.news()).await

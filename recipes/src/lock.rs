@@ -9,8 +9,9 @@
 //! and the clean-up after a cancellation.
 
 use crate::observe::operation;
-use crate::parts::contenders::{Contender, Contenders, deleted};
+use crate::parts::contenders::{Contender, Contenders};
 use crate::parts::guard::guard_methods;
+use crate::parts::lock_methods::lock_methods;
 use crate::parts::naming::{Naming, Role};
 use crate::parts::parents::Parents;
 use crate::parts::select::within;
@@ -90,9 +91,8 @@ impl<Z: ZooKeeper> Lock<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// violates ZooKeeper's path rules; the data do not fit into a request; the margin is greater than half of the session
-    /// timeout.
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or violates
+    /// ZooKeeper's path rules; the data do not fit into a request; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: LockOptions) -> Result<Self, Error> {
         let contenders = Contenders {
             directory: directory.to_owned(),
@@ -121,9 +121,9 @@ impl<Z: ZooKeeper> Lock<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when another client deleted our
-    /// znode; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
-    /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout too short for the margin.
+    /// [`Error::is_session_over`]; [`Error::is_removed`] when another client deleted our
+    /// znode; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`];
+    /// [`Error::is_bad_input`] when a reconnect has made the session timeout too short for the margin.
     pub async fn acquire(&self) -> Result<LockGuard<Z>, Error> {
         operation!(&self.zk, RECIPE, "acquire", &self.contenders.directory).of(self.wait_and_guard()).await
     }
@@ -135,7 +135,7 @@ impl<Z: ZooKeeper> Lock<Z> {
     }
 
     /// As [`acquire`](Self::acquire), but for at most `limit`, counted from the call and over all retries; then the error is
-    /// [`is_timed_out`](Error::is_timed_out), and the clean-up is under way.
+    /// [`Error::is_timed_out`], and the clean-up is under way.
     pub fn acquire_within(
         &self,
         limit: Duration,
@@ -153,7 +153,7 @@ impl<Z: ZooKeeper> Lock<Z> {
     ///
     /// # Errors
     ///
-    /// As [`acquire`](Self::acquire); [`is_retryable_refusal`](Error::is_retryable_refusal) when an overloaded server has
+    /// As [`acquire`](Self::acquire); [`Error::is_retryable_refusal`] when an overloaded server has
     /// refused requests for a third of the session timeout: nothing is leaked.
     pub async fn try_acquire(&self) -> Result<Option<LockGuard<Z>>, Error> {
         let attempt = async {
@@ -171,27 +171,9 @@ impl<Z: ZooKeeper> Lock<Z> {
         let grant = Grant::of_contender(RECIPE, contender, data, on_suspect, margin);
         Ok(LockGuard { tenure: Tenure::new(&self.zk, grant) })
     }
-
-    /// Returns the contenders in order, the holder first. The list may be stale.
-    ///
-    /// # Errors
-    ///
-    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
-    pub async fn contenders(&self) -> Result<Vec<Contender>, Error> {
-        self.contenders.contenders(&self.zk).await
-    }
-
-    /// Deletes the znode of exactly this contender: a holder is notified if it waits for that, a waiter's acquire fails.
-    /// Returns `false` if the znode was already gone.
-    ///
-    /// # Errors
-    ///
-    /// As [`contenders`](Self::contenders); after `ConnectionLoss` the outcome is unknown.
-    pub async fn evict(&self, contender: &Contender) -> Result<bool, Error> {
-        let operation = operation!(&self.zk, RECIPE, "evict", &contender.path);
-        deleted(operation.of(self.zk.delete(&contender.path, None)).await)
-    }
 }
+
+lock_methods!(evict Lock, contenders);
 
 /// The guard of a held lock.
 ///

@@ -74,7 +74,7 @@ pub enum Freshness {
 /// # Promises
 ///
 /// * *One owner.* A name has one live owner at a time. `Ok` means that this session owns the znode, or that the znode has
-///   this registration's guid; [`is_taken`](Error::is_taken) that another client owns it. A lost reply means neither.
+///   this registration's guid; [`Error::is_taken`] that another client owns it. A lost reply means neither.
 /// * *Own znode only.* Unregistering deletes the registered znode, and no other of that name.
 /// * *Lookups.* A value existed during the lookup, or is as fresh as requested.
 /// * *No leaks.* However a registration for the session ends without a [`Registration`], its znode is deleted.
@@ -130,7 +130,7 @@ impl<Z: ZooKeeper> Names<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or
     /// violates ZooKeeper's path rules; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: NamesOptions) -> Result<Self, Error> {
         path::validate_directory(directory)?;
@@ -157,10 +157,10 @@ impl<Z: ZooKeeper> Names<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_taken`](Error::is_taken) with [`IfTaken::Fail`]; [`is_bad_input`](Error::is_bad_input) for a name that is
+    /// [`Error::is_taken`] with [`IfTaken::Fail`]; [`Error::is_bad_input`] for a name that is
     /// empty, has a slash, or violates ZooKeeper's path rules, for data that do not fit into a request, and when a
-    /// reconnect has made the session timeout as short as the margin; [`is_session_over`](Error::is_session_over);
-    /// [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`].
+    /// reconnect has made the session timeout as short as the margin; [`Error::is_session_over`];
+    /// [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn register(&self, name: &str, data: &[u8]) -> Result<Registration<Z>, Error> {
         let path = znode(&self.directory, name)?;
         operation!(&self.zk, RECIPE, "register", &path).of(self.claim(&path, data)).await
@@ -180,7 +180,7 @@ impl<Z: ZooKeeper> Names<Z> {
     }
 
     /// As [`register`](Self::register), but for at most `limit`, counted from the call and over all retries; then the error is
-    /// [`is_timed_out`](Error::is_timed_out), and the clean-up is under way.
+    /// [`Error::is_timed_out`], and the clean-up is under way.
     pub fn register_within(
         &self,
         limit: Duration,
@@ -270,7 +270,7 @@ impl<Z: ZooKeeper> Names<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input), [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    /// [`Error::is_bad_input`], [`Error::is_session_over`], [`Error::is_denied`].
     pub async fn resolve(&self, name: &str, freshness: Freshness) -> Result<Option<Versioned>, Error> {
         let path = znode(&self.directory, name)?;
         operation!(&self.zk, RECIPE, "resolve", &path).attempt(self.look_up(&path, freshness)).await
@@ -299,7 +299,7 @@ impl<Z: ZooKeeper> Names<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input).
+    /// [`Error::is_bad_input`].
     pub fn follow(&self, name: &str) -> Result<Updates<Z>, Error> {
         Ok(Updates::new(&self.zk, RECIPE, znode(&self.directory, name)?, shown))
     }
@@ -434,7 +434,7 @@ impl<Z: ZooKeeper> Registration<Z> {
     ///
     /// # Errors
     ///
-    /// Only what is unexpected for an own znode, such as [`is_denied`](Error::is_denied).
+    /// Only what is unexpected for an own znode, such as [`Error::is_denied`].
     pub async fn release(self) -> Result<Released, Error> {
         self.claimed.release().await
     }
@@ -464,13 +464,12 @@ impl<Z: ZooKeeper> PermanentName<Z> {
     }
 
     /// Replaces the value, if the name is still this registration's. If another client, against the rules, puts a znode of
-    /// the same version there between read and write, that one is overwritten, and the caller gets
-    /// [`is_removed`](Error::is_removed).
+    /// the same version there between read and write, that one is overwritten, and the caller gets [`Error::is_removed`].
     ///
     /// # Errors
     ///
-    /// [`is_removed`](Error::is_removed) when the name belongs to another registration;
-    /// [`is_bad_input`](Error::is_bad_input); [`is_session_over`](Error::is_session_over).
+    /// [`Error::is_removed`] when the name belongs to another registration;
+    /// [`Error::is_bad_input`]; [`Error::is_session_over`].
     pub async fn set(&self, data: &[u8]) -> Result<(), Error> {
         operation!(&self.zk, RECIPE, "set", &self.path).of(self.replace(data)).await
     }
@@ -520,7 +519,7 @@ impl<Z: ZooKeeper> PermanentName<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`], [`Error::is_denied`].
     pub async fn unregister(&self) -> Result<bool, Error> {
         operation!(&self.zk, RECIPE, "unregister", &self.path).of(self.delete()).await
     }

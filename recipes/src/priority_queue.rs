@@ -78,7 +78,7 @@ impl<Z: ZooKeeper> PriorityQueue<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or
     /// violates ZooKeeper's path rules.
     pub fn new(zk: &Z, directory: &str, options: PriorityQueueOptions) -> Result<Self, Error> {
         let PriorityQueueOptions { order, delivery, idle, parents } = options;

@@ -133,7 +133,7 @@ impl<Z: ZooKeeper> Queue<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or
     /// violates ZooKeeper's path rules.
     pub fn new(zk: &Z, directory: &str, options: QueueOptions) -> Result<Self, Error> {
         let QueueOptions { delivery, idle, parents } = options;
@@ -150,7 +150,7 @@ impl<Z: ZooKeeper> Queue<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): `Prefetch(0)`.
+    /// [`Error::is_bad_input`]: `Prefetch(0)`.
     pub fn consumer(&self, prefetch: Prefetch) -> Result<Consumer<Z>, Error> {
         Consumer::new(self.core.clone(), prefetch)
     }

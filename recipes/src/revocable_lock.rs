@@ -15,11 +15,12 @@
 use crate::observe::operation;
 use crate::parts::contenders::{Contender, Contenders, OwnContender};
 use crate::parts::guard::guard_methods;
+use crate::parts::lock_methods::lock_methods;
 use crate::parts::naming::{Marks, Naming, READ, Role, WRITE};
 use crate::parts::owned_node::OwnedNode;
 use crate::parts::parents::Parents;
 use crate::parts::revoke::{self, Fate};
-use crate::parts::select::{first, while_connected, within};
+use crate::parts::select::{first, while_connected};
 use crate::parts::tenure::{
     Grant, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, Tenure, margin_in,
 };
@@ -68,7 +69,7 @@ pub struct RevocableLockOptions {
 /// * All that [`SharedLock`](crate::SharedLock) promises.
 /// * *Delivered.* A revocation reaches the contender's owner on every acquire, even if it was written before the owner
 ///   could watch.
-/// * *Waiters leave.* A waiter that is asked leaves the queue, and its call fails with [`is_revoked`](Error::is_revoked).
+/// * *Waiters leave.* A waiter that is asked leaves the queue, and its call fails with [`Error::is_revoked`].
 /// * *Targeted.* A revocation wakes only the contender that it is for.
 /// * *No force by default.* Only [`force`](Self::force) deletes a contender, and not before the grace period is over.
 ///
@@ -111,7 +112,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or
     /// violates ZooKeeper's path rules; the data do not fit into a request, or equal the revocation word; the naming has
     /// none; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: RevocableLockOptions) -> Result<Self, Error> {
@@ -127,92 +128,6 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         contenders.validate(&options.data)?;
         margin_in(zk, options.margin)?;
         Ok(RevocableLock { zk: zk.clone(), contenders, word, options })
-    }
-
-    /// Waits until no writer is ahead.
-    ///
-    /// # Cancellation, When the connection is lost
-    ///
-    /// As [`SharedLock::read`](crate::SharedLock::read).
-    ///
-    /// # Errors
-    ///
-    /// As [`SharedLock::read`](crate::SharedLock::read), and [`is_revoked`](Error::is_revoked) when it was asked to release
-    /// while it waited: it has left the queue.
-    pub async fn read(&self) -> Result<RevocableRead<Z>, Error> {
-        operation!(&self.zk, RECIPE, "read", &self.contenders.directory).of(self.reading()).await
-    }
-
-    async fn reading(&self) -> Result<RevocableRead<Z>, Error> {
-        Ok(self.reader(self.acquire_as(READ).await?))
-    }
-
-    /// Waits until no contender is ahead.
-    ///
-    /// # Cancellation, When the connection is lost, Errors
-    ///
-    /// As [`read`](Self::read).
-    pub async fn write(&self) -> Result<RevocableWrite<Z>, Error> {
-        operation!(&self.zk, RECIPE, "write", &self.contenders.directory).of(self.writing()).await
-    }
-
-    async fn writing(&self) -> Result<RevocableWrite<Z>, Error> {
-        Ok(self.writer(self.acquire_as(WRITE).await?))
-    }
-
-    /// As [`read`](Self::read), but for at most `limit`, counted from the call and over all retries; then the error is
-    /// [`is_timed_out`](Error::is_timed_out), and the clean-up is under way.
-    pub fn read_within(
-        &self,
-        limit: Duration,
-    ) -> impl Future<Output = Result<RevocableRead<Z>, Error>> + Send + '_ {
-        let until = self.zk.now() + limit;
-        operation!(&self.zk, RECIPE, "read", &self.contenders.directory).of(within(
-            &self.zk,
-            until,
-            self.reading(),
-        ))
-    }
-
-    /// As [`write`](Self::write), but for at most `limit`, counted from the call and over all retries; then the error is
-    /// [`is_timed_out`](Error::is_timed_out), and the clean-up is under way.
-    pub fn write_within(
-        &self,
-        limit: Duration,
-    ) -> impl Future<Output = Result<RevocableWrite<Z>, Error>> + Send + '_ {
-        let until = self.zk.now() + limit;
-        operation!(&self.zk, RECIPE, "write", &self.contenders.directory).of(within(
-            &self.zk,
-            until,
-            self.writing(),
-        ))
-    }
-
-    /// Takes the lock as a reader if no writer is ahead at the first look; `None` otherwise, and after a connection loss.
-    ///
-    /// # Cancellation, Errors
-    ///
-    /// As [`read`](Self::read), and so if it gives up by itself; [`is_retryable_refusal`](Error::is_retryable_refusal) when an
-    /// overloaded server has refused requests for a third of the session timeout: nothing is left behind.
-    pub async fn try_read(&self) -> Result<Option<RevocableRead<Z>>, Error> {
-        let tenure = operation!(&self.zk, RECIPE, "try_read", &self.contenders.directory)
-            .attempt(self.try_acquire_as(READ))
-            .await?;
-        Ok(tenure.map(|tenure| self.reader(tenure)))
-    }
-
-    /// Takes the lock as a writer if no contender is ahead at the first look; `None` otherwise, and after a connection
-    /// loss.
-    ///
-    /// # Cancellation, Errors
-    ///
-    /// As [`read`](Self::read), and so if it gives up by itself; [`is_retryable_refusal`](Error::is_retryable_refusal) when an
-    /// overloaded server has refused requests for a third of the session timeout: nothing is left behind.
-    pub async fn try_write(&self) -> Result<Option<RevocableWrite<Z>>, Error> {
-        let tenure = operation!(&self.zk, RECIPE, "try_write", &self.contenders.directory)
-            .attempt(self.try_acquire_as(WRITE))
-            .await?;
-        Ok(tenure.map(|tenure| self.writer(tenure)))
     }
 
     async fn acquire_as(&self, role: Role) -> Result<Tenure<Z>, Error> {
@@ -260,15 +175,6 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         RevocableWrite { tenure, run_until: self.options.run_until, marks: self.contenders.marks }
     }
 
-    /// Returns the contenders in order, holders first. The list may be stale.
-    ///
-    /// # Errors
-    ///
-    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
-    pub async fn contenders(&self) -> Result<Vec<Contender>, Error> {
-        self.contenders.contenders(&self.zk).await
-    }
-
     /// Asks exactly this contender to release: [`Fate::Asked`], or [`Fate::Gone`] if it was already gone.
     ///
     /// # Cancellation
@@ -281,8 +187,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input) for a znode outside this queue, [`is_session_over`](Error::is_session_over),
-    /// [`is_denied`](Error::is_denied).
+    /// [`Error::is_bad_input`] for a znode outside this queue, [`Error::is_session_over`], [`Error::is_denied`].
     pub async fn ask(&self, contender: &Contender) -> Result<Fate, Error> {
         self.validate(contender)?;
         let operation = operation!(&self.zk, RECIPE, "ask", &contender.path);
@@ -303,7 +208,7 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     ///
     /// # Errors
     ///
-    /// As [`ask`](Self::ask). After [`is_session_over`](Error::is_session_over) the outcome is unknown.
+    /// As [`ask`](Self::ask). After [`Error::is_session_over`] the outcome is unknown.
     pub async fn force(&self, contender: &Contender, grace: Duration) -> Result<Fate, Error> {
         self.validate(contender)?;
         let operation = operation!(&self.zk, RECIPE, "force", &contender.path);
@@ -320,6 +225,14 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
         Ok(())
     }
 }
+
+lock_methods!(
+    shared RevocableLock,
+    RevocableRead,
+    RevocableWrite,
+    "[`Error::is_revoked`] when it was asked to release while it waited: it has left the queue."
+);
+lock_methods!(list RevocableLock, contenders);
 
 /// The guard of a reader, which may share the lock with other readers.
 ///
@@ -359,7 +272,7 @@ impl<Z: ZooKeeper> RevocableWrite<Z> {
     ///
     /// # Errors
     ///
-    /// As [`WriteGuard::downgrade`](crate::WriteGuard::downgrade), and [`is_revoked`](Error::is_revoked) with the guard
+    /// As [`WriteGuard::downgrade`](crate::WriteGuard::downgrade), and [`Error::is_revoked`] with the guard
     /// when the writer was asked to release.
     pub async fn downgrade(self) -> Result<RevocableRead<Z>, NotDowngraded<RevocableWrite<Z>>> {
         let RevocableWrite { tenure, run_until, marks } = self;

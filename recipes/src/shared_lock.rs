@@ -12,12 +12,12 @@
 //! start with a guid. And a reader watches the nearest writer ahead: watching the lowest would wake it once for every
 //! writer, and watching one behind it would never let it in (kazoo#649).
 
-use crate::observe::{Outcome, operation};
-use crate::parts::contenders::{Contender, Contenders, OwnContender, deleted};
+use crate::observe::Outcome;
+use crate::parts::contenders::{Contender, Contenders, OwnContender};
 use crate::parts::guard::guard_methods;
+use crate::parts::lock_methods::lock_methods;
 use crate::parts::naming::{Marks, Naming, READ, Role, WRITE};
 use crate::parts::parents::Parents;
-use crate::parts::select::within;
 use crate::parts::tenure::{Grant, HoldState, LostReason, OnSuspect, Released, Stop, Tenure, margin_in};
 use crate::zk::{Error, Op, OpResult, ZooKeeper};
 use std::fmt;
@@ -102,112 +102,14 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// violates ZooKeeper's path rules; the data do not fit into a request; the margin is greater than half of the session
-    /// timeout.
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or violates
+    /// ZooKeeper's path rules; the data do not fit into a request; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: SharedLockOptions) -> Result<Self, Error> {
         let (marks, parents) = (options.naming.shared(), options.parents);
         let contenders = Contenders { directory: directory.to_owned(), marks, parents };
         contenders.validate(&options.data)?;
         margin_in(zk, options.margin)?;
         Ok(SharedLock { zk: zk.clone(), contenders, options })
-    }
-
-    /// Waits until no writer is ahead.
-    ///
-    /// # Cancellation
-    ///
-    /// Dropping the future gives up: the znode is deleted in the background, even while the reply to its create is in
-    /// flight, and the watch is removed. Nothing is sent before the first poll.
-    ///
-    /// An unpolled future blocks no other call, but its znode stays in the queue: conflicting contenders behind it wait for
-    /// it, as for a holder. Drop it to give up.
-    ///
-    /// # When the connection is lost
-    ///
-    /// The place in the queue lasts as long as the session. After a lost reply the znode is looked for by its guid, and the
-    /// create is retried only if there is none.
-    ///
-    /// # Errors
-    ///
-    /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when another client deleted our
-    /// znode; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
-    /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout too short for the margin.
-    pub async fn read(&self) -> Result<ReadGuard<Z>, Error> {
-        operation!(&self.zk, RECIPE, "read", &self.contenders.directory).of(self.reading()).await
-    }
-
-    async fn reading(&self) -> Result<ReadGuard<Z>, Error> {
-        Ok(ReadGuard { tenure: self.acquire_as(READ).await? })
-    }
-
-    /// Waits until no contender is ahead.
-    ///
-    /// # Cancellation, When the connection is lost, Errors
-    ///
-    /// As [`read`](Self::read).
-    pub async fn write(&self) -> Result<WriteGuard<Z>, Error> {
-        operation!(&self.zk, RECIPE, "write", &self.contenders.directory).of(self.writing()).await
-    }
-
-    async fn writing(&self) -> Result<WriteGuard<Z>, Error> {
-        Ok(WriteGuard { tenure: self.acquire_as(WRITE).await?, marks: self.contenders.marks })
-    }
-
-    /// As [`read`](Self::read), but for at most `limit`, counted from the call and over all retries; then the error is
-    /// [`is_timed_out`](Error::is_timed_out), and the clean-up is under way.
-    pub fn read_within(
-        &self,
-        limit: Duration,
-    ) -> impl Future<Output = Result<ReadGuard<Z>, Error>> + Send + '_ {
-        let until = self.zk.now() + limit;
-        operation!(&self.zk, RECIPE, "read", &self.contenders.directory).of(within(
-            &self.zk,
-            until,
-            self.reading(),
-        ))
-    }
-
-    /// As [`write`](Self::write), but for at most `limit`, counted from the call and over all retries; then the error is
-    /// [`is_timed_out`](Error::is_timed_out), and the clean-up is under way.
-    pub fn write_within(
-        &self,
-        limit: Duration,
-    ) -> impl Future<Output = Result<WriteGuard<Z>, Error>> + Send + '_ {
-        let until = self.zk.now() + limit;
-        operation!(&self.zk, RECIPE, "write", &self.contenders.directory).of(within(
-            &self.zk,
-            until,
-            self.writing(),
-        ))
-    }
-
-    /// Takes the lock as a reader if no writer is ahead at the first look; `None` otherwise, and after a connection loss.
-    ///
-    /// # Cancellation, Errors
-    ///
-    /// As [`read`](Self::read), and so if it gives up by itself; [`is_retryable_refusal`](Error::is_retryable_refusal) when an
-    /// overloaded server has refused requests for a third of the session timeout: nothing is left behind.
-    pub async fn try_read(&self) -> Result<Option<ReadGuard<Z>>, Error> {
-        let tenure = operation!(&self.zk, RECIPE, "try_read", &self.contenders.directory)
-            .attempt(self.try_acquire_as(READ))
-            .await?;
-        Ok(tenure.map(|tenure| ReadGuard { tenure }))
-    }
-
-    /// Takes the lock as a writer if no contender is ahead at the first look; `None` otherwise, and after a connection
-    /// loss.
-    ///
-    /// # Cancellation, Errors
-    ///
-    /// As [`read`](Self::read), and so if it gives up by itself; [`is_retryable_refusal`](Error::is_retryable_refusal) when an
-    /// overloaded server has refused requests for a third of the session timeout: nothing is left behind.
-    pub async fn try_write(&self) -> Result<Option<WriteGuard<Z>>, Error> {
-        let marks = self.contenders.marks;
-        let tenure = operation!(&self.zk, RECIPE, "try_write", &self.contenders.directory)
-            .attempt(self.try_acquire_as(WRITE))
-            .await?;
-        Ok(tenure.map(|tenure| WriteGuard { tenure, marks }))
     }
 
     async fn acquire_as(&self, role: Role) -> Result<Tenure<Z>, Error> {
@@ -231,26 +133,17 @@ impl<Z: ZooKeeper> SharedLock<Z> {
         Ok(Tenure::new(&self.zk, grant))
     }
 
-    /// Returns the contenders in order, holders first. The list may be stale.
-    ///
-    /// # Errors
-    ///
-    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
-    pub async fn contenders(&self) -> Result<Vec<Contender>, Error> {
-        self.contenders.contenders(&self.zk).await
+    fn reader(&self, tenure: Tenure<Z>) -> ReadGuard<Z> {
+        ReadGuard { tenure }
     }
 
-    /// Deletes the znode of exactly this contender: a holder is notified if it waits for that, a waiter's call fails.
-    /// Returns `false` if the znode was already gone.
-    ///
-    /// # Errors
-    ///
-    /// As [`contenders`](Self::contenders); after `ConnectionLoss` the outcome is unknown.
-    pub async fn evict(&self, contender: &Contender) -> Result<bool, Error> {
-        let operation = operation!(&self.zk, RECIPE, "evict", &contender.path);
-        deleted(operation.of(self.zk.delete(&contender.path, None)).await)
+    fn writer(&self, tenure: Tenure<Z>) -> WriteGuard<Z> {
+        WriteGuard { tenure, marks: self.contenders.marks }
     }
 }
+
+lock_methods!(shared SharedLock, ReadGuard, WriteGuard, "");
+lock_methods!(evict SharedLock, contenders);
 
 /// The guard of a reader, which may share the lock with other readers.
 ///
@@ -297,8 +190,7 @@ impl<Z: ZooKeeper> WriteGuard<Z> {
     /// # Errors
     ///
     /// With the unchanged guard: [`Error::Exhausted`] when the directory's counter has run out, so that no place can be
-    /// taken over; [`is_removed`](Error::is_removed) and [`is_session_over`](Error::is_session_over) when the hold is lost;
-    /// [`is_denied`](Error::is_denied).
+    /// taken over; [`Error::is_removed`] and [`Error::is_session_over`] when the hold is lost; [`Error::is_denied`].
     pub async fn downgrade(self) -> Result<ReadGuard<Z>, NotDowngraded<WriteGuard<Z>>> {
         let marks = self.marks;
         match self.tenure.downgrade(marks).await {

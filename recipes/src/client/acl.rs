@@ -53,7 +53,7 @@ impl Acl {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): no entry, an entry without scheme or permission, or an unknown letter. Only
+    /// [`Error::is_bad_input`]: no entry, an entry without scheme or permission, or an unknown letter. Only
     /// the server validates schemes and ids, and refuses the first create ([`Error::InvalidAcl`]).
     pub fn of(entries: &[(&str, &str, &str)]) -> Result<Acl, Error> {
         if entries.is_empty() {

@@ -119,9 +119,9 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input) for an invalid connect string, a timeout of zero, invalid certificates, and
+    /// [`Error::is_bad_input`] for an invalid connect string, a timeout of zero, invalid certificates, and
     /// outside a runtime. [`Error::Unreachable`] when no server accepted the session within the requested timeout.
-    /// [`is_auth_failed`](Error::is_auth_failed), at once, when the ensemble refuses the credentials.
+    /// [`Error::is_auth_failed`], at once, when the ensemble refuses the credentials.
     ///
     /// # Cancellation
     ///

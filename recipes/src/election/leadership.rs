@@ -76,7 +76,7 @@ impl<Z: ZooKeeper> Leadership<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`], [`Error::is_denied`].
     pub async fn next(&mut self) -> Result<Leader, Error> {
         let operation = operation!(&self.zk, RECIPE, "next", &self.record);
         operation.of(self.news()).await

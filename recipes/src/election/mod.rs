@@ -19,7 +19,8 @@ pub use leadership::{Leader, Leadership};
 pub use term::Term;
 
 use crate::observe::operation;
-use crate::parts::contenders::{Contender, Contenders, OwnContender, deleted};
+use crate::parts::contenders::{Contender, Contenders, OwnContender};
+use crate::parts::lock_methods::lock_methods;
 use crate::parts::naming::{Marks, Role};
 use crate::parts::parents::Parents;
 use crate::parts::select::within;
@@ -110,9 +111,8 @@ impl<Z: ZooKeeper> Election<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// violates ZooKeeper's path rules; the data do not fit into a request; the margin is greater than half of the session
-    /// timeout.
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or violates
+    /// ZooKeeper's path rules; the data do not fit into a request; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: ElectionOptions) -> Result<Self, Error> {
         let contenders =
             Contenders { directory: directory.to_owned(), marks: MARKS, parents: options.parents };
@@ -142,9 +142,9 @@ impl<Z: ZooKeeper> Election<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when another client deleted our
-    /// candidate; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
-    /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout too short for the margin.
+    /// [`Error::is_session_over`]; [`Error::is_removed`] when another client deleted our
+    /// candidate; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`];
+    /// [`Error::is_bad_input`] when a reconnect has made the session timeout too short for the margin.
     pub async fn stand(&self) -> Result<Term<Z>, Error> {
         operation!(&self.zk, RECIPE, "stand", &self.contenders.directory).of(self.standing()).await
     }
@@ -157,7 +157,7 @@ impl<Z: ZooKeeper> Election<Z> {
     }
 
     /// As [`stand`](Self::stand), but for at most `limit`, counted from the call and over all retries; then the error is
-    /// [`is_timed_out`](Error::is_timed_out), and the clean-up is under way.
+    /// [`Error::is_timed_out`], and the clean-up is under way.
     pub fn stand_within(&self, limit: Duration) -> impl Future<Output = Result<Term<Z>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
         let operation = operation!(&self.zk, RECIPE, "stand", &self.contenders.directory);
@@ -175,24 +175,6 @@ impl<Z: ZooKeeper> Election<Z> {
     pub fn observe(&self) -> Leadership<Z> {
         Leadership::new(&self.zk, self.contenders.clone(), self.record.clone())
     }
-
-    /// Returns the candidates in order. The list may be stale.
-    ///
-    /// # Errors
-    ///
-    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
-    pub async fn candidates(&self) -> Result<Vec<Contender>, Error> {
-        self.contenders.contenders(&self.zk).await
-    }
-
-    /// Deletes the znode of exactly this candidate: a leader is notified, a waiting candidate's call fails. Returns `false`
-    /// if the znode was already gone.
-    ///
-    /// # Errors
-    ///
-    /// As [`candidates`](Self::candidates); after `ConnectionLoss` the outcome is unknown.
-    pub async fn evict(&self, candidate: &Contender) -> Result<bool, Error> {
-        let operation = operation!(&self.zk, RECIPE, "evict", &candidate.path);
-        deleted(operation.of(self.zk.delete(&candidate.path, None)).await)
-    }
 }
+
+lock_methods!(evict Election, candidates);

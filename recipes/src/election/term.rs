@@ -92,10 +92,9 @@ impl<Z: ZooKeeper> Term<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_removed`](Error::is_removed) when the term was over: nothing is recorded.
-    /// [`is_outcome_unknown`](Error::is_outcome_unknown) when the term or the session ended before the outcome was found.
-    /// [`is_bad_input`](Error::is_bad_input) when the data do not fit into a request. [`Error::NodeExists`] when other data
-    /// were acknowledged before.
+    /// [`Error::is_removed`] when the term was over: nothing is recorded. [`Error::is_outcome_unknown`] when the term or
+    /// the session ended before the outcome was found. [`Error::is_bad_input`] when the data do not fit into a request.
+    /// [`Error::NodeExists`] when other data were acknowledged before.
     pub async fn acknowledge(&self, data: &[u8]) -> Result<(), Error> {
         operation!(&self.zk, RECIPE, "acknowledge", &self.record).of(self.put_on_record(data)).await
     }
@@ -184,7 +183,7 @@ impl<Z: ZooKeeper> Term<Z> {
     ///
     /// # Errors
     ///
-    /// Only what is unexpected for an own znode, such as [`is_denied`](Error::is_denied).
+    /// Only what is unexpected for an own znode, such as [`Error::is_denied`].
     pub async fn resign(self) -> Result<Released, Error> {
         let path = self.path().to_owned();
         operation!(&self.zk, RECIPE, "resign", &path).telling(self.give_up()).await

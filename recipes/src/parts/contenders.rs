@@ -471,12 +471,3 @@ pub(crate) async fn czxids<Z: ZooKeeper, N>(
     }
     Ok(found)
 }
-
-/// Whether a delete deleted the znode: an absent one is no error.
-pub(crate) fn deleted(answer: Result<(), Error>) -> Result<bool, Error> {
-    match answer {
-        Ok(()) => Ok(true),
-        Err(Error::NoNode) => Ok(false),
-        Err(e) => Err(e),
-    }
-}

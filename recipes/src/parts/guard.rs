@@ -57,9 +57,9 @@ macro_rules! guard_methods {
             ///
             /// # Errors
             ///
-            /// [`is_removed`](Error::is_removed) when the hold was over: nothing was applied. [`Error::Multi`] with the
-            /// index of the caller's operation that was refused. [`is_outcome_unknown`](Error::is_outcome_unknown) after a
-            /// lost reply. [`is_retryable_refusal`](Error::is_retryable_refusal) when the server is overloaded: the
+            /// [`Error::is_removed`] when the hold was over: nothing was applied. [`Error::Multi`] with the
+            /// index of the caller's operation that was refused. [`Error::is_outcome_unknown`] after a
+            /// lost reply. [`Error::is_retryable_refusal`] when the server is overloaded: the
             /// transaction is sent once, and the caller may retry it.
             pub async fn transact(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
                 self.tenure.transact(ops).await
@@ -105,7 +105,7 @@ macro_rules! guard_methods {
             ///
             /// # Errors
             ///
-            /// Only what is unexpected for an own znode, such as [`is_denied`](Error::is_denied).
+            /// Only what is unexpected for an own znode, such as [`Error::is_denied`].
             pub async fn release(self) -> Result<Released, Error> {
                 self.tenure.release().await
             }
@@ -175,8 +175,8 @@ macro_rules! guard_methods {
             ///
             /// # Errors
             ///
-            #[doc = concat!("[`is_removed`](Error::is_removed) when the ", $noun, " is lost; [`is_bad_input`](Error::is_bad_input) for data that")]
-            /// do not fit into a request; [`is_session_over`](Error::is_session_over).
+            #[doc = concat!("[`Error::is_removed`] when the ", $noun, " is lost; [`Error::is_bad_input`] for data that")]
+            /// do not fit into a request; [`Error::is_session_over`].
             pub async fn set(&self, data: &[u8]) -> Result<(), Error> {
                 self.claimed.set(data).await
             }

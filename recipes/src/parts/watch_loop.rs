@@ -116,7 +116,7 @@ impl<Z: ZooKeeper> Updates<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over), from then on always; [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`], from then on always; [`Error::is_denied`].
     pub async fn next(&mut self) -> Result<Update, Error> {
         let operation = operation!(target: "zk_recipes::follow", &self.zk, self.recipe, "next", &self.path);
         operation.of(self.news()).await

@@ -140,7 +140,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or
     /// violates ZooKeeper's path rules; the data do not fit into a request, or equal the revocation word; the margin is
     /// greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: PriorityLockOptions) -> Result<Self, Error> {
@@ -178,10 +178,10 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over); [`is_revoked`](Error::is_revoked) when it was asked to release while it
-    /// waited: it has left the queue; [`is_removed`](Error::is_removed) when another client deleted its znode;
-    /// [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
-    /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout too short for the margin.
+    /// [`Error::is_session_over`]; [`Error::is_revoked`] when it was asked to release while it
+    /// waited: it has left the queue; [`Error::is_removed`] when another client deleted its znode;
+    /// [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`];
+    /// [`Error::is_bad_input`] when a reconnect has made the session timeout too short for the margin.
     pub async fn read(&self, priority: Priority) -> Result<PriorityRead<Z>, Error> {
         operation!(&self.zk, RECIPE, "read", &self.directory).of(self.reading(priority)).await
     }
@@ -206,7 +206,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     }
 
     /// As [`read`](Self::read), but for at most `limit`, counted from the call and over all retries; then the error is
-    /// [`is_timed_out`](Error::is_timed_out), and the clean-up is under way.
+    /// [`Error::is_timed_out`], and the clean-up is under way.
     pub fn read_within(
         &self,
         priority: Priority,
@@ -218,7 +218,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     }
 
     /// As [`write`](Self::write), but for at most `limit`, counted from the call and over all retries; then the error is
-    /// [`is_timed_out`](Error::is_timed_out), and the clean-up is under way.
+    /// [`Error::is_timed_out`], and the clean-up is under way.
     pub fn write_within(
         &self,
         priority: Priority,
@@ -233,7 +233,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    /// [`Error::is_transient`], [`Error::is_session_over`], [`Error::is_denied`].
     pub async fn contenders(&self) -> Result<Vec<PriorityContender>, Error> {
         let (held, line) = (self.zk.children(&self.held), self.zk.children(&self.contenders.directory));
         let names = |listing: Result<crate::zk::Listing, Error>| match listing {
@@ -287,8 +287,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input) for a znode outside this lock, [`is_session_over`](Error::is_session_over),
-    /// [`is_denied`](Error::is_denied).
+    /// [`Error::is_bad_input`] for a znode outside this lock, [`Error::is_session_over`], [`Error::is_denied`].
     pub async fn ask(&self, contender: &PriorityContender) -> Result<Fate, Error> {
         self.validate(contender)?;
         let operation = operation!(&self.zk, RECIPE, "ask", &contender.path);
@@ -308,7 +307,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     ///
     /// # Errors
     ///
-    /// As [`ask`](Self::ask). After [`is_session_over`](Error::is_session_over) the outcome is unknown.
+    /// As [`ask`](Self::ask). After [`Error::is_session_over`] the outcome is unknown.
     pub async fn force(&self, contender: &PriorityContender, grace: Duration) -> Result<Fate, Error> {
         self.validate(contender)?;
         let operation = operation!(&self.zk, RECIPE, "force", &contender.path);

@@ -66,8 +66,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
     ///
     /// [`ClaimLost`](Error::ClaimLost): the claim is lost, or cannot be verified since another client deleted the
     /// consumer's receipt; nothing was written. [`Error::Multi`] with the index of the caller's operation that was refused:
-    /// nothing was written, and the item is given back. [`is_session_over`](Error::is_session_over): the outcome is
-    /// unknown.
+    /// nothing was written, and the item is given back. [`Error::is_session_over`]: the outcome is unknown.
     pub async fn done_with(self, ops: Vec<Op>) -> Result<(), Error> {
         Self::done_all(vec![self], ops).await
     }
@@ -78,7 +77,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
     /// # Errors
     ///
     /// As [`done_with`](Self::done_with); if one of the claims is lost, nothing is written and the others are given back.
-    /// [`is_bad_input`](Error::is_bad_input): no claim, or claims of several consumers.
+    /// [`Error::is_bad_input`]: no claim, or claims of several consumers.
     pub async fn done_all(claims: Vec<Self>, ops: Vec<Op>) -> Result<(), Error> {
         let Some(first) = claims.first() else {
             return Err(Error::BadInput("there is nothing to be done with".into()));
@@ -132,7 +131,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
     /// # Errors
     ///
     /// [`ClaimLost`](Error::ClaimLost): the claim was lost, or cannot be verified since another client deleted the
-    /// consumer's receipt: then the clean-up gives it back if it is ours. [`is_session_over`](Error::is_session_over): the
+    /// consumer's receipt: then the clean-up gives it back if it is ours. [`Error::is_session_over`]: the
     /// end of the session gives it back.
     pub async fn give_back(self) -> Result<(), Error> {
         let (zk, path) = (self.core.zk.clone(), self.core.layout.claim(&self.name));

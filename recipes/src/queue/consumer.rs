@@ -94,7 +94,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over): the outcome stays unknown. [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`]: the outcome stays unknown. [`Error::is_denied`].
     pub async fn settle(&mut self) -> Result<usize, Error> {
         let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
         operation!(&zk, self.core.recipe(), "settle", &path).of(self.recovering()).await
@@ -109,10 +109,9 @@ impl<Z: ZooKeeper> Consumer<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the queue delivers by claims. [`is_session_over`](Error::is_session_over),
-    /// and [`is_outcome_unknown`](Error::is_outcome_unknown) when another client deleted the receipt while a reply was
-    /// lost: items may be lost. [`is_mismatch`](Error::is_mismatch), [`is_denied`](Error::is_denied); with
-    /// [`Parents::MustExist`](crate::Parents::MustExist) also [`Error::NoNode`].
+    /// [`Error::is_bad_input`]: the queue delivers by claims. [`Error::is_session_over`], and [`Error::is_outcome_unknown`]
+    /// when another client deleted the receipt while a reply was lost: items may be lost. [`Error::is_mismatch`],
+    /// [`Error::is_denied`]; with [`Parents::MustExist`](crate::Parents::MustExist) also [`Error::NoNode`].
     pub async fn take(&mut self) -> Result<Item, Error> {
         let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
         operation!(&zk, self.core.recipe(), "take", &path).of(self.taking()).await
@@ -132,7 +131,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
     ///
     /// # Errors
     ///
-    /// As [`take`](Self::take); [`is_bad_input`](Error::is_bad_input) also if `count` is zero.
+    /// As [`take`](Self::take); [`Error::is_bad_input`] also if `count` is zero.
     pub async fn take_up_to(&mut self, count: usize) -> Result<Vec<Item>, Error> {
         let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
         operation!(&zk, self.core.recipe(), "take_up_to", &path).of(self.taking_up_to(count)).await
@@ -153,7 +152,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
     /// # Errors
     ///
     /// As [`take`](Self::take); also `ConnectionLoss` if the connection is lost while an item may have been taken: the next
-    /// call returns it then. [`is_retryable_refusal`](Error::is_retryable_refusal) when an overloaded server has refused
+    /// call returns it then. [`Error::is_retryable_refusal`] when an overloaded server has refused
     /// requests for a third of the session timeout: nothing was taken.
     pub async fn try_take(&mut self) -> Result<Option<Item>, Error> {
         let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
@@ -196,7 +195,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
     ///
     /// # Errors
     ///
-    /// As [`claim`](Self::claim); [`is_bad_input`](Error::is_bad_input) also if `count` is zero.
+    /// As [`claim`](Self::claim); [`Error::is_bad_input`] also if `count` is zero.
     pub async fn claim_up_to(&mut self, count: usize) -> Result<Vec<Claimed<Z>>, Error> {
         let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
         operation!(&zk, self.core.recipe(), "claim_up_to", &path).of(self.claiming_up_to(count)).await
@@ -216,7 +215,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
     ///
     /// # Errors
     ///
-    /// As [`claim`](Self::claim); [`is_retryable_refusal`](Error::is_retryable_refusal) when an overloaded server has refused
+    /// As [`claim`](Self::claim); [`Error::is_retryable_refusal`] when an overloaded server has refused
     /// requests for a third of the session timeout: nothing was claimed.
     pub async fn try_claim(&mut self) -> Result<Option<Claimed<Z>>, Error> {
         let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());

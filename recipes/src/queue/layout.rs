@@ -167,7 +167,7 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`is_mismatch`](Error::is_mismatch), `NoNode`.
+    /// [`Error::is_mismatch`], `NoNode`.
     pub(super) async fn check<Z: ZooKeeper>(&self, zk: &Z) -> Result<(), Error> {
         loop {
             let status = connected(zk).await?;

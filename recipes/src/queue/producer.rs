@@ -54,9 +54,9 @@ impl<Z: ZooKeeper> Producer<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): no item, or more than fit into one request. [`Exhausted`](Error::Exhausted):
-    /// the directory's counter has run out. [`is_mismatch`](Error::is_mismatch): the queue has another mode. In these cases
-    /// nothing was put. [`is_session_over`](Error::is_session_over): the outcome is unknown.
+    /// [`Error::is_bad_input`]: no item, or more than fit into one request. [`Exhausted`](Error::Exhausted):
+    /// the directory's counter has run out. [`Error::is_mismatch`]: the queue has another mode. In these cases
+    /// nothing was put. [`Error::is_session_over`]: the outcome is unknown.
     pub async fn put_all(&mut self, items: &[Vec<u8>]) -> Result<(), Error> {
         let items: Vec<&[u8]> = items.iter().map(Vec::as_slice).collect();
         let operation = operation!(&self.core.zk, RECIPE, "put_all", &self.core.layout.root);

@@ -71,9 +71,9 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over): [resume](super::TwoPhaseCommit::resume) with another handle.
-    /// [`Error::NoTransaction`]: all sites have finished, and the record is deleted. [`is_mismatch`](Error::is_mismatch):
-    /// another client has deleted a part of it. [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`]: [resume](super::TwoPhaseCommit::resume) with another handle.
+    /// [`Error::NoTransaction`]: all sites have finished, and the record is deleted. [`Error::is_mismatch`]:
+    /// another client has deleted a part of it. [`Error::is_denied`].
     pub async fn decision(&self) -> Result<Decision, Error> {
         let TransactionRecord { zk, path, .. } = &self.record;
         operation!(zk, RECIPE, "decision", path).telling(self.deciding()).await

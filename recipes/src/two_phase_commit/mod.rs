@@ -152,10 +152,9 @@ impl TwoPhaseCommit {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): no site, two sites of one name, an invalid name or path, a list or a payload
-    /// too large for one request. [`is_taken`](Error::is_taken): the path has a transaction.
-    /// [`is_outcome_unknown`](Error::is_outcome_unknown); [`is_session_over`](Error::is_session_over);
-    /// [`is_denied`](Error::is_denied).
+    /// [`Error::is_bad_input`]: no site, two sites of one name, an invalid name or path, a list or a payload too large for
+    /// one request. [`Error::is_taken`]: the path has a transaction. [`Error::is_outcome_unknown`];
+    /// [`Error::is_session_over`]; [`Error::is_denied`].
     pub async fn begin<Z: ZooKeeper>(
         zk: &Z,
         path: &str,
@@ -177,9 +176,8 @@ impl TwoPhaseCommit {
     ///
     /// # Errors
     ///
-    /// [`Error::NoTransaction`]; [`is_mismatch`](Error::is_mismatch): the path has no transaction, or another client has
-    /// deleted a part of it; [`is_bad_input`](Error::is_bad_input); [`is_session_over`](Error::is_session_over);
-    /// [`is_denied`](Error::is_denied).
+    /// [`Error::NoTransaction`]; [`Error::is_mismatch`]: the path has no transaction, or another client has deleted a part
+    /// of it; [`Error::is_bad_input`]; [`Error::is_session_over`]; [`Error::is_denied`].
     pub async fn resume<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Coordinator<Z>, Error> {
         path::validate_directory(path)?;
         let resumed = async {
@@ -204,9 +202,8 @@ impl TwoPhaseCommit {
     ///
     /// # Errors
     ///
-    /// [`Error::NoTransaction`]; [`Error::NotAParticipant`]; [`is_mismatch`](Error::is_mismatch): the path has no
-    /// transaction, or another client has deleted a part of it; [`is_bad_input`](Error::is_bad_input);
-    /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied).
+    /// [`Error::NoTransaction`]; [`Error::NotAParticipant`]; [`Error::is_mismatch`]: the path has no transaction, or
+    /// another client has deleted a part of it; [`Error::is_bad_input`]; [`Error::is_session_over`]; [`Error::is_denied`].
     pub async fn open<Z: ZooKeeper>(zk: &Z, path: &str, site: &str) -> Result<Site<Z>, Error> {
         path::validate_directory(path)?;
         validate_site(path, site)?;

@@ -185,9 +185,9 @@ impl<Z: ZooKeeper> Site<Z> {
     /// # Errors
     ///
     /// [`Error::AlreadyVoted`]: an earlier session of this site has cast the other vote. [`Error::NoTransaction`];
-    /// [`is_mismatch`](Error::is_mismatch): another client has deleted a part of it, or has begun another transaction on
+    /// [`Error::is_mismatch`]: another client has deleted a part of it, or has begun another transaction on
     /// the path after this one was [forgotten](super::Coordinator::forget), which may have got the vote;
-    /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`]; [`Error::is_denied`].
     pub async fn vote(self, vote: Vote) -> Result<Voted<Z>, Error> {
         let (zk, path) = (self.voter.record.zk.clone(), self.voter.record.path.clone());
         operation!(&zk, RECIPE, "vote", &path).of(self.cast_it(vote)).await
@@ -324,9 +324,9 @@ impl<Z: ZooKeeper> Voted<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over): open the site again with another handle. [`Error::NoTransaction`];
-    /// [`is_mismatch`](Error::is_mismatch): another client has deleted the transaction, or a part of it, before a decision.
-    /// [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`]: open the site again with another handle. [`Error::NoTransaction`];
+    /// [`Error::is_mismatch`]: another client has deleted the transaction, or a part of it, before a decision.
+    /// [`Error::is_denied`].
     pub async fn decision(&self) -> Result<Decision, Error> {
         let TransactionRecord { zk, path, .. } = &self.voter.record;
         let learning = self.voter.learned.wait(&self.voter.record);
@@ -395,9 +395,8 @@ impl<Z: ZooKeeper> Voted<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the site has not learned the decision; nothing was sent. [`Error::NotEmpty`]:
-    /// another client has created znodes below the site's own. [`is_session_over`](Error::is_session_over);
-    /// [`is_denied`](Error::is_denied).
+    /// [`Error::is_bad_input`]: the site has not learned the decision; nothing was sent. [`Error::NotEmpty`]: another
+    /// client has created znodes below the site's own. [`Error::is_session_over`]; [`Error::is_denied`].
     pub async fn finish(self) -> Result<(), Error> {
         let (zk, path) = (self.voter.record.zk.clone(), self.voter.record.path.clone());
         operation!(&zk, RECIPE, "finish", &path).of(self.leave()).await
