@@ -8,17 +8,19 @@
 
 mod downgrade;
 mod margin;
+mod state;
 
 pub(crate) use margin::margin_in;
+pub use state::{HoldState, Interrupt, LostReason, OnSuspect, Released, Stop};
 
 use super::contenders::OwnContender;
 use super::owned_node::OwnedNode;
 use super::retry::{again, connected};
 use super::select::first;
-use crate::observe::{self, HoldGauge, Outcome, operation};
+use crate::observe::{self, HoldGauge, operation};
 use crate::zk::backoff::back_off;
 use crate::zk::duty::{answered, settle};
-use crate::zk::{Armed, Error, Op, OpResult, State, Status, Time, ZooKeeper};
+use crate::zk::{Armed, Error, Op, OpResult, State, Status, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::{Either, Shared};
 use std::future::Future;
@@ -27,91 +29,6 @@ use std::time::Duration;
 
 /// The target of the spans: filters name it.
 const TARGET: &str = "zk_recipes::hold";
-
-/// The policy of a holder that can no longer be sure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum OnSuspect {
-    /// Stop as soon as the connection is lost.
-    #[default]
-    Stop,
-    /// Continue until the session may have expired. Sound only if an answering server is in touch with its leader: with the
-    /// usual settings, for session timeouts of at least 16.5 seconds.
-    UntilDeadline,
-}
-
-/// The state of a hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum HoldState {
-    /// Held and confirmed.
-    Held,
-    /// Disconnected, or reconnected and not confirmed yet: no other client can hold it before `until`.
-    Suspect {
-        /// The deadline, from which the hold counts as lost.
-        until: Time,
-    },
-    /// Lost, finally.
-    Lost(LostReason),
-}
-
-/// The reason why a hold is lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LostReason {
-    /// The session has ended.
-    SessionOver,
-    /// The session may have expired: no answer came before the deadline.
-    DeadlinePassed,
-    /// Another client deleted the znode.
-    Removed,
-}
-
-/// The reason why a holder must stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Stop {
-    /// The policy is [`OnSuspect::Stop`], and the connection was lost.
-    Suspect {
-        /// The deadline, from which the hold counts as lost.
-        until: Time,
-    },
-    /// The hold is lost.
-    Lost(LostReason),
-}
-
-/// The reason why the work of a revocable holder was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Interrupt {
-    /// The holder was asked to release, and holds until it does.
-    Revoked,
-    /// The holder must stop.
-    Stop(Stop),
-}
-
-/// The outcome of a release.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Released {
-    /// The hold lasted until its release.
-    Clean,
-    /// The hold had been lost before.
-    WasLost(LostReason),
-}
-
-impl Outcome for LostReason {
-    fn outcome(&self) -> &'static str {
-        match self {
-            LostReason::SessionOver => "session_over",
-            LostReason::DeadlinePassed => "deadline_passed",
-            LostReason::Removed => "removed",
-        }
-    }
-}
-
-impl Outcome for Released {
-    fn outcome(&self) -> &'static str {
-        match self {
-            Released::Clean => "done",
-            Released::WasLost(_) => "was_lost",
-        }
-    }
-}
 
 /// The state behind a guard.
 pub(crate) struct Tenure<Z: ZooKeeper> {

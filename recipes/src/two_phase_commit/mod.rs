@@ -15,6 +15,7 @@
 //! After "Two-phased Commit" of ZooKeeper's recipes page, with one change: votes and decision outlive every session, so a
 //! decision that was read cannot vanish, and no site waits for a dead process.
 
+mod contents;
 mod coordinator;
 mod learned;
 mod record;
@@ -29,7 +30,8 @@ use crate::parts::barrier_read;
 use crate::parts::parents::{Parents, behind};
 use crate::parts::retry::{again, connected, reconnected};
 use crate::zk::{CreateMode, Error, Op, OpResult, ZooKeeper, path};
-use record::{Contents, TransactionRecord};
+use contents::Contents;
+use record::TransactionRecord;
 use std::collections::BTreeSet;
 
 /// The recipe's name in spans and metrics.
