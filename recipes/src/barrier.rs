@@ -18,7 +18,6 @@ use crate::zk::{CreateMode, Error, EventKind, ZooKeeper, path};
 use std::future::Future;
 use std::time::Duration;
 
-/// The recipe's name in spans and metrics.
 const RECIPE: &str = "barrier";
 
 /// The lifetime of a raised barrier that no client lowers.

@@ -25,7 +25,6 @@ use index::{Index, PREFIX, Set};
 use std::collections::BTreeMap;
 use std::future::Future;
 
-/// The recipe's name in spans and metrics.
 const RECIPE: &str = "config";
 
 use crate::parts::watch_loop::Incarnations;

@@ -47,7 +47,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-/// The recipe's name in spans and metrics.
 const RECIPE: &str = "double_barrier";
 
 /// Whether a double barrier is reused.

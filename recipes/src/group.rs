@@ -20,7 +20,6 @@ use futures_util::future::Either;
 use std::future::Future;
 use std::time::Duration;
 
-/// The recipe's name in spans and metrics.
 const RECIPE: &str = "group";
 
 pub use crate::parts::claim::IfTaken;

@@ -20,7 +20,6 @@ use crate::zk::{Error, Op, OpResult, ZooKeeper};
 use std::future::Future;
 use std::time::Duration;
 
-/// The recipe's name in spans and metrics.
 const RECIPE: &str = "lock";
 
 /// The only role in the queue of an exclusive lock.

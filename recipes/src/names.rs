@@ -28,7 +28,6 @@ use std::time::Duration;
 pub use crate::parts::claim::IfTaken;
 pub use crate::parts::watch_loop::{Update, Updates, Versioned};
 
-/// The recipe's name in spans and metrics.
 const RECIPE: &str = "names";
 
 /// Options of a name service.

@@ -15,7 +15,6 @@ use crate::parts::parents::Parents;
 use crate::queue::{Consumer, Delivery, Idle, Order, Prefetch, Producer, QueueCore, Urgency};
 use crate::zk::{Error, ZooKeeper};
 
-/// The recipe's name in spans and metrics.
 const RECIPE: &str = "priority_queue";
 
 /// Options of a priority queue.

@@ -34,7 +34,6 @@ use layout::Layout;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The recipe's name in spans and metrics.
 const RECIPE: &str = "queue";
 
 /// The delivery guarantee when a consumer dies. All clients of a queue must agree.

@@ -30,7 +30,6 @@ use futures_util::future::Either;
 use std::future::Future;
 use std::time::Duration;
 
-/// The recipe's name in spans and metrics.
 const RECIPE: &str = "revocable_lock";
 
 /// Until when [`RevocableWrite::run`] and [`RevocableRead::run`] drive their work.

@@ -24,7 +24,6 @@ use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
-/// The recipe's name in spans and metrics.
 const RECIPE: &str = "shared_lock";
 
 /// The roles that a contender has to wait for.

@@ -29,7 +29,6 @@ use crate::zk::{Error, ZooKeeper, path};
 use std::future::Future;
 use std::time::Duration;
 
-/// The recipe's name in spans and metrics.
 const RECIPE: &str = "election";
 
 /// The only role among candidates.

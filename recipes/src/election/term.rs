@@ -4,12 +4,13 @@ use super::RECIPE;
 use super::acknowledgement::Acknowledgement;
 use crate::observe::operation;
 use crate::parts::guard::guard_methods;
+use crate::parts::locked::locked;
 use crate::parts::retry::{again, connected};
 use crate::parts::tenure::{HoldState, LostReason, Released, Stop, Tenure};
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, OpResult, ZooKeeper, path};
 use std::future::Future;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A term of office: its owner leads.
 ///
@@ -40,11 +41,6 @@ enum Acknowledged {
     /// A request with these data may have been sent.
     Begun(Vec<u8>),
     Done(Vec<u8>),
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic cannot leave the value half updated.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn delete(path: &str) -> Op {

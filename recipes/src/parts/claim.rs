@@ -10,6 +10,7 @@
 //! session could not be told apart. A claim that was given up reserves its name until its clean-up is done.
 
 use super::barrier_read;
+use super::locked::locked;
 use super::parents::{Parents, behind};
 use super::retry::{again, connected, reconnected};
 use super::select::first;
@@ -47,8 +48,7 @@ struct ReservedName {
 
 impl Claims {
     fn entries(&self) -> MutexGuard<'_, BTreeMap<String, ReservedName>> {
-        // A panic cannot leave the value half updated.
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        locked(&self.0)
     }
 
     /// Reserves a name. The error says whether a live claim has reserved it.

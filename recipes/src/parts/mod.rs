@@ -3,6 +3,7 @@
 //! | part | used by | must not know |
 //! |---|---|---|
 //! | [`parents`]: directories that are missing | every recipe with a directory | what stands in the directory |
+//! | [`locked`]: mutexes that ignore poisoning | other parts, `election`, `two_phase_commit` | what they protect |
 //! | [`naming`]: names of sequential znodes | `lock`, `shared_lock`, `revocable_lock`, `priority_lock`, `election`, `double_barrier`, `queue` | sessions and requests |
 //! | [`retry`]: connection loss, overloaded servers | every recipe | what a request asks for |
 //! | [`select`]: deadlines, and the first of two futures | every recipe that waits | why the work is dropped |
@@ -22,6 +23,7 @@ pub(crate) mod claim;
 pub(crate) mod contenders;
 pub(crate) mod guard;
 pub(crate) mod lock_methods;
+pub(crate) mod locked;
 pub(crate) mod naming;
 pub(crate) mod owned_node;
 pub(crate) mod parents;

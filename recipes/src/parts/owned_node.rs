@@ -8,6 +8,7 @@
 //! Owners that cannot be revoked use a child watch: an ephemeral has no children, so it fires at the deletion only. A
 //! revocation is a write, so revocable owners use a data watch.
 
+use super::locked::locked;
 use super::select::first;
 use crate::observe;
 use crate::zk::backoff::{back_off, back_off_denied};
@@ -28,10 +29,10 @@ pub(crate) struct OwnedNode<Z: ZooKeeper> {
     czxid: Option<i64>,
     /// The revocation word.
     word: Option<&'static str>,
-    inner: Mutex<Known<Z>>,
+    inner: Mutex<NodeState<Z>>,
 }
 
-struct Known<Z: ZooKeeper> {
+struct NodeState<Z: ZooKeeper> {
     is_removed: bool,
     is_asked: bool,
     /// The data version of the last read.
@@ -60,7 +61,7 @@ type Reading<W> = Shared<BoxFuture<'static, Result<Option<NodeRead<Shared<W>>>, 
 impl<Z: ZooKeeper> OwnedNode<Z> {
     /// A znode that was just seen over the current connection.
     pub(crate) fn new(zk: &Z, path: String, czxid: Option<i64>, word: Option<&'static str>) -> Self {
-        let inner = Known {
+        let inner = NodeState {
             is_removed: false,
             is_asked: false,
             version: 0,
@@ -81,9 +82,8 @@ impl<Z: ZooKeeper> OwnedNode<Z> {
         self.word
     }
 
-    fn inner(&self) -> MutexGuard<'_, Known<Z>> {
-        // A panic cannot leave the value half updated.
-        self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn inner(&self) -> MutexGuard<'_, NodeState<Z>> {
+        locked(&self.inner)
     }
 
     /// Whether the znode is known to be deleted.
@@ -190,7 +190,7 @@ impl<Z: ZooKeeper> OwnedNode<Z> {
         }
     }
 
-    fn take_down(&self, inner: &mut Known<Z>, found: &NodeRead<Shared<Z::Watch>>, sent_at: Status) {
+    fn take_down(&self, inner: &mut NodeState<Z>, found: &NodeRead<Shared<Z::Watch>>, sent_at: Status) {
         if let Some(watch) = &found.watch {
             inner.watch = Some(watch.clone());
         }

@@ -13,12 +13,13 @@
 //!
 //! One write is in flight at a time, and any caller can finish it: no lock is held across an await.
 
+use super::locked::locked;
 use super::retry::{again, connected, reconnected};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, CreateMode, Data, Duty, Error, Op, Status, ZooKeeper, path};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// A receipt and its known version. Clones share it.
 pub(crate) struct Receipt<Z: ZooKeeper> {
@@ -103,11 +104,6 @@ enum Sending<'a> {
     Busy,
     /// There is no receipt, or another one than expected.
     Gone,
-}
-
-fn locked(state: &Mutex<ReceiptState>) -> MutexGuard<'_, ReceiptState> {
-    // A panic cannot leave the value half updated.
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The data that a write at this version stores in the receipt.

@@ -14,6 +14,7 @@ pub(crate) use margin::margin_in;
 pub use state::{HoldState, Interrupt, LostReason, OnSuspect, Released, Stop};
 
 use super::contenders::OwnContender;
+use super::locked::locked;
 use super::owned_node::OwnedNode;
 use super::retry::{again, connected};
 use super::select::first;
@@ -106,8 +107,7 @@ impl<Z: ZooKeeper> Tenure<Z> {
     }
 
     fn inner(&self) -> MutexGuard<'_, TenureState> {
-        // A panic cannot leave the value half updated.
-        self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        locked(&self.inner)
     }
 
     /// Returns the state. Sends nothing.

@@ -35,7 +35,6 @@ use std::time::Duration;
 /// The revocation word.
 const WORD: &str = "unlock";
 
-/// The recipe's name in spans and metrics.
 const RECIPE: &str = "priority_lock";
 
 /// The treatment of holders that are less urgent than a waiter.

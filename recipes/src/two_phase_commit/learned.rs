@@ -3,11 +3,12 @@
 use super::Decision;
 use super::record::{Decided, TransactionRecord};
 use crate::observe;
+use crate::parts::locked::locked;
 use crate::parts::select::first;
 use crate::zk::{Error, ZooKeeper};
 use futures_util::future::{Either, Shared};
 use std::future::Future;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// The known decision.
 pub(super) struct Learned<Z: ZooKeeper>(Mutex<Knowledge<Z>>);
@@ -30,8 +31,7 @@ impl<Z: ZooKeeper> Learned<Z> {
     }
 
     fn knowledge(&self) -> MutexGuard<'_, Knowledge<Z>> {
-        // A panic cannot leave the value half updated.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 
     pub(super) fn decision(&self) -> Option<Decision> {

@@ -34,7 +34,6 @@ use contents::Contents;
 use record::TransactionRecord;
 use std::collections::BTreeSet;
 
-/// The recipe's name in spans and metrics.
 const RECIPE: &str = "two_phase_commit";
 
 /// The overhead of one operation in a transaction: header, lengths, access list, flags.

@@ -3,11 +3,12 @@
 use super::Vote;
 use super::record::TransactionRecord;
 use crate::observe;
+use crate::parts::locked::locked;
 use crate::parts::retry::{again, connected};
 use crate::zk::{Error, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::{Shared, select_all};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// The known state of each vote, in the order of the sites.
 pub(super) struct Votes<Z: ZooKeeper>(Mutex<Vec<Known<Z::Watch>>>);
@@ -33,8 +34,7 @@ impl<Z: ZooKeeper> Default for Votes<Z> {
 
 impl<Z: ZooKeeper> Votes<Z> {
     fn known(&self) -> MutexGuard<'_, Vec<Known<Z::Watch>>> {
-        // A panic cannot leave the value half updated.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 
     /// Returns the next unreported vote of another site; `None` when all are reported.
