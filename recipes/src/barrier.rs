@@ -141,7 +141,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// # Errors
     ///
-    /// [`Error::is_session_over`]; [`Error::is_denied`]; [`Error::NotEmpty`] if somebody has put znodes below it.
+    /// [`Error::is_session_over`]; [`Error::is_denied`]; [`Error::NotEmpty`] if another client has created znodes below it.
     pub async fn lower(&self) -> Result<(), Error> {
         operation!(&self.zk, RECIPE, "lower", &self.path).of(self.delete()).await
     }

@@ -69,7 +69,7 @@ pub enum WithData {
 ///   every live member and no dead one; a live, connected member is in every view.
 /// * *No leaks.* However a join ends without a [`Membership`], its znode is deleted.
 ///
-/// Not promised: every intermediate view; a fresh view. Every child counts as a member, whoever created it.
+/// Not promised: every intermediate view; a fresh view. Every child counts as a member, even of other clients.
 ///
 /// One session joins a group through one object: clone it instead of creating another for the same directory.
 ///

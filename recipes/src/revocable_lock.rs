@@ -1,16 +1,16 @@
-//! A shared lock whose holders and waiters can be asked to release, or made to.
+//! A revocable shared lock: its holders and waiters can be asked, or forced, to release.
 //!
-//! 1. Join: as the [shared lock](crate::shared_lock); as soon as the own znode's name is known, read it and arm a watch on
-//!    its data, which nobody waits for. The answer counts like any other: the word may be there already.
-//! 2. Told that the own znode was written: read it again. A waiter that was asked leaves the queue; waiting for the one
-//!    ahead is as in the shared lock, and its being asked wakes nobody.
-//! 3. A holder hears it by [`revoked`](RevocableWrite::revoked), finishes, and releases.
-//! 4. Ask: write the word into one contender's znode.
-//! 5. Force: ask, and delete that znode when the grace is over.
+//! 1. Join as in the [shared lock](crate::shared_lock). As soon as the own znode's name is known, read it and arm a watch
+//!    on its data, off the critical path; the revocation word may be there already.
+//! 2. After a notification read the own znode again. A waiter that was asked leaves the queue; a waiter behind it is not
+//!    woken by the revocation.
+//! 3. A holder learns of it by [`revoked`](RevocableWrite::revoked), finishes, and releases.
+//! 4. Ask: write the revocation word into one contender's znode.
+//! 5. Force: ask, and delete that znode when the grace period ends.
 //!
-//! After "Revocable Shared Locks" of ZooKeeper's recipes page, whose "freaking laser beams" are step 5. The page says
-//! nothing of a word that is written before its owner watches, of a successor that takes the writing for a deletion, nor of
-//! who is hit when the holder has changed meanwhile: here one znode is asked, and names are unique.
+//! After "Revocable Shared Locks" of ZooKeeper's recipes page, whose "freaking laser beams" are step 5. The page omits a
+//! revocation that is written before its owner watches, a successor that takes the write for a deletion, and a revocation
+//! that hits a new holder: here it targets one znode, and names are unique.
 
 use crate::observe::operation;
 use crate::parts::contenders::{Contender, Contenders, OwnContender};
@@ -89,7 +89,7 @@ pub struct RevocableLockOptions {
 /// let lock = RevocableLock::new(&zk, "/locks/index", RevocableLockOptions::default())?;
 /// let held = lock.write().await?;
 ///
-/// // Somebody else, who is in a hurry:
+/// // Another client revokes it:
 /// let contenders = lock.contenders().await?;
 /// assert_eq!(lock.ask(&contenders[0]).await?, Fate::Asked);
 ///

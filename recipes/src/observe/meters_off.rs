@@ -3,7 +3,7 @@
 use crate::zk::ZooKeeper;
 use std::marker::PhantomData;
 
-/// An operation that nobody measures.
+/// An operation without a measurement.
 pub(super) struct Meter<Z>(PhantomData<fn() -> Z>);
 
 impl<Z: ZooKeeper> Meter<Z> {
@@ -14,7 +14,7 @@ impl<Z: ZooKeeper> Meter<Z> {
     pub(super) fn ended(&self, _: &'static str) {}
 }
 
-/// A hold that nobody counts.
+/// A hold without a count.
 pub(crate) struct HoldGauge;
 
 impl HoldGauge {

@@ -21,9 +21,9 @@ pub trait Fingerprint: Default {
 }
 
 impl<P: Protocol> ClientSession<P> {
-    /// Adds its state to a digest. Connections are told by whoever knows them. Times are told by how far they lie from `now`, by
-    /// the process's clock. `has_user`: whether somebody may still ask for something. `changed`: what of a znode has changed
-    /// since a zxid; how far the session has got is of use for nothing but that, when it hands its watches over. `text` is the text of a path.
+    /// Adds its state to a digest. The caller adds connections. Times are relative to `now`, by the process's clock.
+    /// `has_user`: whether the process may still send requests. `changed`: what of a znode has changed since a zxid, since
+    /// the last zxid matters only when the session hands its watches over. `text` is the text of a path.
     pub fn digest<'a, F: Fingerprint>(
         &self,
         now: u64,

@@ -130,8 +130,8 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     ///
     /// # Errors
     ///
-    /// As [`decision`](Self::decision), but that it is gone already is no error. [`Error::NotEmpty`]: somebody has put znodes
-    /// below those of the transaction.
+    /// As [`decision`](Self::decision), but a transaction that is already gone is no error. [`Error::NotEmpty`]: another
+    /// client has created znodes below those of the transaction.
     pub async fn forget(self) -> Result<(), Error> {
         let TransactionRecord { zk, path, .. } = &self.record;
         operation!(zk, RECIPE, "forget", path).of(self.remove()).await

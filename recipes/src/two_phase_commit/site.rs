@@ -436,7 +436,7 @@ impl<Z: ZooKeeper> Voted<Z> {
                 Err(e) => Err(without_index(e)),
             };
             let removed = match left {
-                // Decision and tally: nobody else is left.
+                // Decision and tally: no other site is left.
                 Ok(2) => zk.multi(rest.clone()).await,
                 Ok(_) => break,
                 Err(e) => Err(e),
