@@ -1,41 +1,41 @@
-//! A barrier: while its znode exists, those who come wait.
+//! A barrier: clients wait while its znode exists.
 //!
-//! 1. Raise: create the znode; if it is there, it stands. Lower: delete it; if it is gone, it is down.
-//! 2. Wait: list the znode's children with a watch. No such znode: pass. Otherwise remember which incarnation it is.
-//! 3. When it is deleted, pass, without asking again. After any other event read as in 2: no such znode, or another
-//!    incarnation, and we pass; otherwise wait on.
+//! 1. Raise: create the znode; an existing one will do. Lower: delete it; an absent one will do.
+//! 2. Wait: list the znode's children with a watch. No such znode: pass. Otherwise remember its incarnation.
+//! 3. When it is deleted, pass without another read. After any other notification read again: pass if the znode is absent
+//!    or another incarnation, otherwise wait.
 //!
-//! After "Barriers" of ZooKeeper's recipes page, with two steps changed. The page asks `exists` with a watch, which on an
-//! open barrier leaves a watch behind (CURATOR-654): listing a missing znode arms nothing. And the page asks again after the
-//! event, so that a barrier that was lowered and raised at once holds those who had been let go: here the deletion itself
-//! lets them pass. Who wants the page's meaning waits [until it is down](Barrier::wait_until_down).
+//! After "Barriers" of ZooKeeper's recipes page, with two changes. The page uses `exists`, which on an open barrier leaks a
+//! watch (CURATOR-654): a child watch on an absent znode arms nothing. And the page reads again after the event, so a
+//! barrier that is lowered and raised at once stops the waiters that it had released: here the deletion itself lets them
+//! pass. [`wait_until_down`](Barrier::wait_until_down) has the page's meaning.
 
 use crate::observe::{self, operation};
-use crate::parents::{Parents, behind};
-use crate::race::{again, connected, within};
+use crate::parts::parents::{Parents, behind};
+use crate::parts::retry::{again, connected};
+use crate::parts::select::within;
 use crate::zk::{CreateMode, Error, EventKind, ZooKeeper, path};
 use std::future::Future;
 use std::time::Duration;
 
-/// What an operator reads.
 const RECIPE: &str = "barrier";
 
-/// How long a raised barrier stands, if nobody lowers it.
+/// The lifetime of a raised barrier that no client lowers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum While {
     /// Until it is lowered.
     #[default]
     Permanent,
-    /// As long as the session that raised it lives: a controller that dies holds nobody up.
+    /// Until the session that raised it ends: a crashed controller blocks no client.
     SessionLives,
 }
 
-/// How a barrier behaves.
+/// Options of a barrier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BarrierOptions {
-    /// What becomes of a parent that does not exist, when the barrier is raised.
+    /// How missing parents are created when the barrier is raised.
     pub parents: Parents,
-    /// How long it stands.
+    /// The lifetime of the raised barrier.
     pub lives: While,
 }
 
@@ -43,12 +43,12 @@ pub struct BarrierOptions {
 ///
 /// # Promises
 ///
-/// * Whoever [waits](Self::wait) passes only when the barrier is seen not to stand, or when the one that it waited for
-///   has gone.
-/// * Once that one has gone it does pass, even if the barrier is raised again at once.
-/// * No watch is left, however a wait ends.
+/// * A [wait](Self::wait) passes only when the barrier is seen to be down, or when the incarnation that it waited for is
+///   gone.
+/// * Once that incarnation is gone the wait does pass, even if the barrier is raised again at once.
+/// * No wait leaks a watch.
 ///
-/// Not promised: arbitration between several who raise and lower (use a [`Lock`](crate::Lock)).
+/// Not promised: arbitration between several controllers (use a [`Lock`](crate::Lock)).
 ///
 /// # Cost
 ///
@@ -78,23 +78,23 @@ pub struct Barrier<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> Barrier<Z> {
-    /// The barrier whose znode is `path`. Nothing is sent yet.
+    /// The barrier whose znode is `path`. Sends nothing.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths.
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// violates ZooKeeper's path rules.
     pub fn new(zk: &Z, path: &str, options: BarrierOptions) -> Result<Self, Error> {
         path::validate_directory(path)?;
         path::validate_size(path, &[])?;
         Ok(Barrier { zk: zk.clone(), path: path.to_owned(), options })
     }
 
-    /// Puts the barrier up; if one stands already, that is as good, however long it will.
+    /// Raises the barrier; succeeds if it is up already, with whatever lifetime.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future leaves open whether it stands: raise it again, or lower it.
+    /// The outcome of a dropped call is unknown: raise or lower the barrier again.
     ///
     /// # When the connection is lost
     ///
@@ -102,8 +102,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also
-    /// [`Error::NoNode`].
+    /// [`Error::is_session_over`]; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn raise(&self) -> Result<(), Error> {
         operation!(&self.zk, RECIPE, "raise", &self.path).of(self.create()).await
     }
@@ -116,7 +115,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
         let mut is_missing = false;
         loop {
             let status = connected(&self.zk).await?;
-            // One flight: missing levels if there are any, the create.
+            // Pipelined: missing levels if there are any, the create.
             let making = match is_missing {
                 true => Some(self.options.parents.make_for(&self.zk, &self.path)?),
                 false => None,
@@ -130,20 +129,19 @@ impl<Z: ZooKeeper> Barrier<Z> {
         }
     }
 
-    /// Takes the barrier down; if there is none, that is as good.
+    /// Lowers the barrier; succeeds if it is down already.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future leaves open whether it stands: lower it again.
+    /// The outcome of a dropped call is unknown: lower the barrier again.
     ///
     /// # When the connection is lost
     ///
-    /// It is asked again.
+    /// The create is retried: an existing znode is success.
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); [`Error::NotEmpty`] if somebody has put
-    /// znodes below it.
+    /// [`Error::is_session_over`]; [`Error::is_denied`]; [`Error::NotEmpty`] if another client has created znodes below it.
     pub async fn lower(&self) -> Result<(), Error> {
         operation!(&self.zk, RECIPE, "lower", &self.path).of(self.delete()).await
     }
@@ -158,22 +156,21 @@ impl<Z: ZooKeeper> Barrier<Z> {
         }
     }
 
-    /// Waits until the barrier that stands now has gone; returns at once if none stands.
+    /// Waits until the barrier that is up now has gone; returns at once if it is down.
     ///
-    /// "Now" is the state of the server that answers, which may lag behind what others have written.
+    /// "Now" is the state of the answering server, whose reads may be stale.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future takes its watch along. A future that is left unpolled holds up no other call.
+    /// Dropping the future removes its watch. A future that is left unpolled holds up no other call.
     ///
     /// # When the connection is lost
     ///
-    /// The watch is armed again after the reconnect, and tells what has happened in between.
+    /// The watch is armed again after the reconnect, and reports what happened in between.
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over): whether it still stands is not known then.
-    /// [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`]: the state of the barrier is unknown then. [`Error::is_denied`].
     pub async fn wait(&self) -> Result<(), Error> {
         operation!(&self.zk, RECIPE, "wait", &self.path).of(self.passing()).await
     }
@@ -182,11 +179,11 @@ impl<Z: ZooKeeper> Barrier<Z> {
         let mut waited_for = None;
         loop {
             let Some((czxid, watch)) = self.look().await? else { return Ok(()) };
-            // Another incarnation: the one that was waited for has gone.
+            // Another incarnation: the one waited for has gone.
             if *waited_for.get_or_insert(czxid) != czxid {
                 return Ok(());
             }
-            // Only the end of this incarnation lets us pass; any other event is a reason to look again.
+            // Only the deletion of this incarnation lets the wait pass; any other event calls for another read.
             observe::waits(&self.path);
             if watch.await?.kind == EventKind::NodeDeleted {
                 return Ok(());
@@ -198,15 +195,15 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over.
+    /// [`Error::is_timed_out`] when the limit is over.
     pub fn wait_within(&self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send + '_ {
         let until = self.zk.now() + limit;
         let operation = operation!(&self.zk, RECIPE, "wait", &self.path);
         operation.of(within(&self.zk, until, self.passing()))
     }
 
-    /// Waits until no barrier is seen to stand: who is let go and finds the barrier raised again waits on, so that a barrier
-    /// that is raised again and again may hold it up for ever.
+    /// Waits until the barrier is seen to be down: a wait that finds it raised again continues, so repeated raising may
+    /// starve it.
     ///
     /// # Cancellation
     ///
@@ -235,7 +232,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over.
+    /// [`Error::is_timed_out`] when the limit is over.
     pub fn wait_until_down_within(
         &self,
         limit: Duration,
@@ -245,8 +242,8 @@ impl<Z: ZooKeeper> Barrier<Z> {
         operation.of(within(&self.zk, until, self.finding_it_down()))
     }
 
-    /// Step 2: which incarnation stands, with a watch on its end. A list and not a stat: on a missing znode it leaves
-    /// nothing armed, and writing into the barrier wakes nobody.
+    /// Step 2: returns the incarnation, with a watch on its deletion. A child watch: on an absent znode it arms nothing,
+    /// and a write to the barrier wakes no waiter.
     async fn look(&self) -> Result<Option<(i64, Z::Watch)>, Error> {
         loop {
             let status = connected(&self.zk).await?;

@@ -1,42 +1,41 @@
-//! Configuration: a value, or a set of values, that many follow and few write.
+//! Configuration: a value, or a set of values, with many followers and few writers.
 //!
-//! 1. Follow: read the value and watch it by one request, again and again.
-//! 2. Write on a condition: write with the version that was read, unless that incarnation of the znode is known to be gone.
-//!    The answer has the czxid, which tells whether it was that one. Write without: write, or create.
-//! 3. Publish a set: one transaction writes the pointer, with the version that was read, and the values below a directory of
-//!    their own, whose name is a guid; it deletes the sets that have grown old. It checks that the set that was pointed to is
-//!    there: that one goes with its pointer, so the pointer is the one that was read.
-//! 4. Snapshot: read the pointer, then the values that it names, in one flight. If they are gone by then a newer set has
-//!    been published: again.
-//! 5. A write whose reply was lost is settled by a write, and then looked for.
+//! 1. Follow: read the value with a watch, in a loop.
+//! 2. Conditional write: write with the version that was read, unless that incarnation of the znode is known to be gone.
+//!    The reply's czxid tells whether it was that one. Unconditional: write, or create.
+//! 3. Publish a set: one transaction writes the pointer, with the version that was read, and the values below a directory
+//!    of their own, whose name is a guid; it deletes old sets. It checks that the current set exists: a set goes with its
+//!    pointer, so the pointer is the one that was read.
+//! 4. Snapshot: read the pointer, then the values that it names, pipelined. If they are gone a newer set was published:
+//!    start again.
+//! 5. Lost reply: a barrier read tells whether the write was applied.
 //!
-//! ZooKeeper's recipes page says that configuration needs no more than the API. What that leaves to the caller: reading
-//! and watching by two requests loses what is written in between, and values written one by one are seen torn.
+//! ZooKeeper's recipes page says that configuration needs no more than the API. That leaves to the caller that reading and
+//! watching in two requests misses writes in between, and that values written one by one are read torn.
 
 mod index;
 
 use crate::observe::operation;
-use crate::parents::Parents;
-use crate::race::{again, connected, reconnected};
-use crate::settled;
+use crate::parts::barrier_read;
+use crate::parts::parents::Parents;
+use crate::parts::retry::{again, connected, reconnected};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, Op, OpResult, Stat, ZooKeeper, path};
 use index::{Index, PREFIX, Set};
 use std::collections::BTreeMap;
 use std::future::Future;
 
-/// What an operator reads.
 const RECIPE: &str = "config";
 
-use crate::follow::Incarnations;
-pub use crate::follow::{Update, Updates, Versioned};
+use crate::parts::watch_loop::Incarnations;
+pub use crate::parts::watch_loop::{Update, Updates, Versioned};
 
-/// How a configuration behaves.
+/// Options of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigOptions {
-    /// What becomes of a directory that does not exist, around the znode of the configuration.
+    /// How missing parents of the configuration's znode are created.
     pub parents: Parents,
-    /// How many published sets are kept: those who read an older one begin again. At least 2.
+    /// The number of published sets that are kept, at least 2: a snapshot of an older one starts again.
     pub keep: usize,
 }
 
@@ -47,31 +46,31 @@ impl Default for ConfigOptions {
     }
 }
 
-/// A configuration: the value of one znode, or the set that it points to.
+/// A configuration: the value of one znode, or the set to which it points.
 ///
 /// # Promises
 ///
-/// * *Followers* see values in the order of their writing, never go back, over reconnects either, and always get the last
+/// * *Followers* see values in the order of their writes, never go back, even after a reconnect, and always get the last
 ///   one; see [`Updates`].
-/// * *Writers.* A conditional write succeeds exactly if nobody wrote in between.
-/// * *Sets.* A published set is seen whole or not at all.
+/// * *Writers.* A conditional write succeeds exactly if no other write came in between.
+/// * *Sets.* A published set is read whole or not at all.
 ///
-/// A value is identified by its incarnation and version. This recipe deletes no value; if somebody else deletes the znode
-/// and makes it again, that is another incarnation, with another czxid:
+/// A value is identified by incarnation and version. This recipe deletes no value; if another client deletes and recreates
+/// the znode, that is another incarnation with another czxid:
 ///
-/// * A conditional write for one incarnation never succeeds on another: the caller is told that there is a conflict.
-/// * Nothing is sent once this object, or a clone of it, or an [`Updates`] of it, has seen a later incarnation, or has been
-///   told by a write that the expected one is gone.
-/// * Nothing is published over another incarnation if what is expected is a pointer to a set: the transaction checks it.
+/// * A conditional write for one incarnation never succeeds on another: the caller gets a conflict.
+/// * Nothing is sent once this object, a clone of it, or an [`Updates`] of it has seen a later incarnation, or once a write
+///   has reported that the expected one is gone.
+/// * Nothing is published over another incarnation if the expected value is a pointer to a set: the transaction checks it.
 /// * Nothing is written over another incarnation that has another version.
 ///
-/// One case is left: the znode of a plain value was deleted and made again by somebody else, it has come to exactly the
-/// expected version, and nothing of that was seen here. A server compares the version alone, so it applies the write; its
-/// answer shows the other czxid, and the caller is told that there is a conflict, although the other value is replaced. To
-/// exclude that case, do not delete the znode of a value: write an empty one. Or publish it as a set.
+/// One case remains: another client has deleted and recreated the znode of a plain value, it has reached exactly the
+/// expected version, and this object has seen none of it. A server compares only versions, so it applies the write; the
+/// reply shows the other czxid, and the caller gets a conflict although the other value was replaced. To exclude that case,
+/// write an empty value instead of deleting the znode, or publish a set.
 ///
-/// A writer that lost the answer and then finds another incarnation cannot know whether its own was written before, and is
-/// told so. A writer that lost the answer to what was then taken away, and finds another's value, takes it for a conflict.
+/// A writer that finds another incarnation after a lost reply cannot know whether its write was applied, and gets an
+/// unknown outcome. If its value was deleted and replaced meanwhile, it may get a conflict.
 ///
 /// Not promised: every intermediate value.
 ///
@@ -109,17 +108,17 @@ pub struct Config<Z: ZooKeeper> {
 pub struct Snapshot {
     /// The values, by key.
     pub values: BTreeMap<String, Vec<u8>>,
-    /// The pointer to them: what the next publication may expect.
+    /// The pointer to them, which the next publication may expect.
     pub pointer: Versioned,
 }
 
 impl<Z: ZooKeeper> Config<Z> {
-    /// The configuration at `path`. Nothing is sent yet.
+    /// The configuration at `path`. Sends nothing.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; fewer than 2 sets are to be kept.
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// violates ZooKeeper's path rules; fewer than 2 sets are to be kept.
     pub fn new(zk: &Z, path: &str, options: ConfigOptions) -> Result<Self, Error> {
         path::validate_directory(path)?;
         if options.keep < 2 {
@@ -129,7 +128,7 @@ impl<Z: ZooKeeper> Config<Z> {
         Ok(Config { zk: zk.clone(), path: path.to_owned(), options, incarnations })
     }
 
-    /// Follows the value. Nothing is sent yet.
+    /// Follows the value. Sends nothing.
     pub fn follow(&self) -> Updates<Z> {
         let updates = Updates::new(&self.zk, RECIPE, self.path.clone(), |found| {
             Versioned::new(found.data, &found.stat)
@@ -137,11 +136,11 @@ impl<Z: ZooKeeper> Config<Z> {
         updates.noting(&self.incarnations)
     }
 
-    /// The value now, as the connected server knows it.
+    /// Returns the current value of the connected server, which may be stale.
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`], [`Error::is_denied`].
     pub async fn get(&self) -> Result<Option<Versioned>, Error> {
         operation!(&self.zk, RECIPE, "get", &self.path).attempt(self.read()).await
     }
@@ -157,27 +156,27 @@ impl<Z: ZooKeeper> Config<Z> {
         }
     }
 
-    /// A value that was there.
+    /// A value that was read.
     fn seen(&self, data: Vec<u8>, stat: &Stat) -> Versioned {
         self.incarnations.saw(stat);
         Versioned::new(data, stat)
     }
 
-    /// What is behind everything of this session that is still on its way.
+    /// Reads the znode behind a settling write.
     async fn settled(&self) -> Result<Option<Data>, Error> {
-        let found = settled::data(&self.zk, &self.path).await?;
+        let found = barrier_read::data(&self.zk, &self.path).await?;
         if let Some(found) = &found {
             self.incarnations.saw(&found.stat);
         }
         Ok(found)
     }
 
-    /// Whether what is expected is known to be gone, so that a write would meet another incarnation or nothing.
+    /// Whether the expected value is known to be gone, so that a write would meet another incarnation or none.
     fn is_gone(&self, expected: Option<&Versioned>) -> bool {
         expected.is_some_and(|expected| self.incarnations.is_gone(expected.czxid))
     }
 
-    /// Somebody has written in between, or deleted what was expected.
+    /// The conflict of a write that another client's write or delete has overtaken.
     fn conflict(&self, expected: Option<&Versioned>, refused: &Error) -> Error {
         if let (Some(expected), Error::NoNode) = (expected, refused) {
             self.incarnations.lost(expected.czxid);
@@ -185,23 +184,21 @@ impl<Z: ZooKeeper> Config<Z> {
         Error::Conflict
     }
 
-    /// Writes if nobody has written since `expected` was read; `None` expects that there is no value.
+    /// Writes if no other write came since `expected` was read; `None` expects that there is no value.
     ///
     /// # Cancellation
     ///
-    /// After a drop it may or may not be written. A future that is left unpolled holds up no other call.
+    /// The outcome of a dropped call is unknown. An unpolled future blocks no other call.
     ///
     /// # When the connection is lost
     ///
-    /// It finds out whether it was written, by incarnation, version and value, and writes if it was not.
+    /// Retries unless incarnation, version and value show that the write was applied.
     ///
     /// # Errors
     ///
-    /// [`is_conflict`](Error::is_conflict) when somebody wrote in between, or deleted the value: nothing was written, except
-    /// in the one case that [`Config`] tells of, in which somebody has also made it again;
-    /// [`is_outcome_unknown`](Error::is_outcome_unknown) when that cannot be found out any more;
-    /// [`is_bad_input`](Error::is_bad_input) for data that do not fit into a request;
-    /// [`is_denied`](Error::is_denied).
+    /// [`Error::is_conflict`] when another client wrote in between, or deleted the value: nothing was written, except in
+    /// the one case described at [`Config`]; [`Error::is_outcome_unknown`] when the outcome of a lost reply cannot be
+    /// found; [`Error::is_bad_input`] for data that do not fit into a request; [`Error::is_denied`].
     pub async fn compare_and_set(
         &self,
         expected: Option<&Versioned>,
@@ -232,7 +229,7 @@ impl<Z: ZooKeeper> Config<Z> {
         }
     }
 
-    /// Steps 2 and 5: sends a conditional write until its outcome is known. `ours` tells what it has written.
+    /// Steps 2 and 5: retries a conditional write until its outcome is known. `ours` recognises its result.
     async fn conditionally<W>(
         &self,
         expected: Option<&Versioned>,
@@ -266,12 +263,12 @@ impl<Z: ZooKeeper> Config<Z> {
                         Some(found) if is_same(&found.stat) && found.stat.version == next => {
                             return match ours(&found) {
                                 true => Ok(Versioned::new(found.data, &found.stat)),
-                                // Somebody else's write took that version.
+                                // Another client's write took that version.
                                 false => Err(Error::Conflict),
                             };
                         }
                         Some(found) if expected.is_some_and(|e| is_at(&found.stat, e)) => {}
-                        // It may have been ours once.
+                        // Our write may have been applied and replaced.
                         _ => return Err(Error::ConnectionLoss),
                     }
                 }
@@ -280,21 +277,21 @@ impl<Z: ZooKeeper> Config<Z> {
         }
     }
 
-    /// The directory around the znode is missing: makes it, or says that it must be there.
+    /// The parent of the znode is missing: creates it, if that is allowed.
     async fn make_directory(&self) -> Result<(), Error> {
         self.options.parents.make_for(&self.zk, &self.path)?.done().await
     }
 
-    /// Writes, whatever stands there.
+    /// Writes unconditionally.
     ///
     /// # Cancellation
     ///
-    /// After a drop it may or may not be written.
+    /// The outcome of a dropped call is unknown.
     ///
     /// # Errors
     ///
-    /// [`is_outcome_unknown`](Error::is_outcome_unknown) when the reply was lost and the value is another by then: it is
-    /// not written twice, since it might undo what came after it. Else as [`compare_and_set`](Self::compare_and_set).
+    /// [`Error::is_outcome_unknown`] when the reply was lost and another value is there: a retry might
+    /// undo a later write. Otherwise as [`compare_and_set`](Self::compare_and_set).
     pub async fn put(&self, data: &[u8]) -> Result<Versioned, Error> {
         operation!(&self.zk, RECIPE, "put", &self.path).of(self.write(data)).await
     }
@@ -326,21 +323,21 @@ impl<Z: ZooKeeper> Config<Z> {
         }
     }
 
-    /// Publishes a set of values, if nobody has written since `expected` was read; `None` expects that there is nothing.
-    /// Returns the pointer to it.
+    /// Publishes a set of values, if no other write came since `expected` was read; `None` expects that there is nothing.
+    /// Returns the pointer.
     ///
     /// # Cancellation
     ///
-    /// After a drop it may or may not be published.
+    /// The outcome of a dropped call is unknown.
     ///
     /// # When the connection is lost
     ///
-    /// It finds out whether it was published, by its directory, and publishes if it was not.
+    /// Retries unless the set's directory shows that the publication was applied.
     ///
     /// # Errors
     ///
-    /// As [`compare_and_set`](Self::compare_and_set); [`is_bad_input`](Error::is_bad_input) also for a key that is empty, has
-    /// a slash, or breaks the rule of paths.
+    /// As [`compare_and_set`](Self::compare_and_set); [`Error::is_bad_input`] also for a key that is empty,
+    /// has a slash, or violates ZooKeeper's path rules.
     pub async fn publish(
         &self,
         values: &BTreeMap<String, Vec<u8>>,
@@ -357,7 +354,7 @@ impl<Z: ZooKeeper> Config<Z> {
     ) -> Result<Versioned, Error> {
         let name = format!("{PREFIX}{}", self.zk.guid());
         let mut index = Index::of(expected);
-        // As long as that set is there its pointer was not deleted: a znode that has children cannot be.
+        // While the set exists its pointer was not deleted: a znode with children cannot be.
         let mut pins =
             index.0.first().map(|set| Op::Check { path: path::join(&self.path, &set.name), version: None });
         let retired = index.push(Set { name, keys: values.keys().cloned().collect() }, self.options.keep);
@@ -400,7 +397,8 @@ impl<Z: ZooKeeper> Config<Z> {
                 (0, e @ (Error::NoNode | Error::NodeExists | Error::BadVersion)) => {
                     return Err(self.conflict(expected, &e));
                 }
-                // The pointer is another one, or somebody has taken its set away: then it can be replaced all the same.
+                // The pointer has changed, or another client has deleted its set: then the pointer can be replaced all the
+                // same.
                 (PINS, Error::NoNode) if pins.take().is_some() => {
                     let found = self.settled().await?;
                     let is_same =
@@ -411,15 +409,15 @@ impl<Z: ZooKeeper> Config<Z> {
                     ops.remove(PINS);
                     last -= 1;
                 }
-                // An old set is not as it was left: then it stays.
+                // An old set has changed: then it stays.
                 (at, Error::NoNode | Error::NotEmpty) if at >= last => ops.truncate(last),
                 (index, cause) => return Err(Error::Multi { index, cause: Box::new(cause) }),
             }
         }
     }
 
-    /// Writes the pointer, as the first of a transaction. The first pointer is written twice, for the answer to the
-    /// second writing has its stat.
+    /// The pointer's write, as the first operation of a transaction. The first pointer is written twice, since the reply to
+    /// the second write has its stat.
     fn pointing(&self, pointer: &[u8], expected: Option<&Versioned>) -> Vec<Op> {
         let set =
             |version| Op::Set { path: self.path.clone(), data: pointer.to_vec(), version: Some(version) };
@@ -451,7 +449,7 @@ impl<Z: ZooKeeper> Config<Z> {
         }
     }
 
-    /// Step 5 of a publication: the stat that it gave the pointer, or `None` if it was not applied.
+    /// Step 5 of a publication: returns the pointer's stat after it, or `None` if it was not applied.
     async fn find(
         &self,
         directory: &str,
@@ -466,7 +464,7 @@ impl<Z: ZooKeeper> Config<Z> {
                 continue;
             }
             let (set, pointer) = match (flight.1.await, flight.2.await) {
-                // A stranger may have taken the directory away: nobody else writes a pointer with its name.
+                // Another client may have deleted the directory; no other client writes a pointer with its name.
                 (Ok(None), Ok(found)) if found.data == written => return Ok(Some(found.stat)),
                 (Ok(set), Ok(found)) => (set, Some(found.stat)),
                 (Ok(set), Err(Error::NoNode)) => (set, None),
@@ -485,7 +483,7 @@ impl<Z: ZooKeeper> Config<Z> {
                 })),
                 (None, None, None) => Ok(None),
                 (None, Some(pointer), Some(expected)) if is_at(&pointer, expected) => Ok(None),
-                // Only what two more publications have replaced is deleted.
+                // Only later publications delete a set.
                 (None, Some(pointer), expected) if !may_be_replaced(&pointer, expected) => {
                     Err(Error::Conflict)
                 }
@@ -494,16 +492,16 @@ impl<Z: ZooKeeper> Config<Z> {
         }
     }
 
-    /// The published set; `None` if nothing is there.
+    /// Returns the published set; `None` if there is none.
     ///
     /// # When the connection is lost
     ///
-    /// It begins again.
+    /// Starts again after the reconnect.
     ///
     /// # Errors
     ///
-    /// [`is_mismatch`](Error::is_mismatch) when what stands there is no pointer to a set, or points to one that somebody
-    /// has taken away; [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied).
+    /// [`Error::is_mismatch`] when the znode has no pointer, or its set was deleted by another client;
+    /// [`Error::is_session_over`]; [`Error::is_denied`].
     pub async fn snapshot(&self) -> Result<Option<Snapshot>, Error> {
         operation!(&self.zk, RECIPE, "snapshot", &self.path).attempt(self.read_set()).await
     }
@@ -534,7 +532,7 @@ impl<Z: ZooKeeper> Config<Z> {
                     let pointer = Versioned::new(found.data, &found.stat);
                     return Ok(Some(Snapshot { values, pointer }));
                 }
-                // Replaced and deleted by now. If it is still pointed to, somebody has taken it away.
+                // Replaced and deleted by now. If the pointer still names it, another client has deleted it.
                 Ok(None) => gone = Some(found.stat.mzxid),
                 Err(e) => again(&self.zk, status, e).await?,
             }
@@ -556,7 +554,7 @@ fn is_at(stat: &Stat, expected: &Versioned) -> bool {
     (stat.czxid, stat.version) == (expected.czxid, expected.version)
 }
 
-/// Whether a publication on `expected` may have been there and have been replaced often enough to be deleted.
+/// Whether a publication on `expected` may have been applied, replaced and deleted.
 fn may_be_replaced(pointer: &Stat, expected: Option<&Versioned>) -> bool {
     match expected {
         None => pointer.version > 1,
@@ -566,7 +564,7 @@ fn may_be_replaced(pointer: &Stat, expected: Option<&Versioned>) -> bool {
     }
 }
 
-/// Where the check that the pointer is the one that was read stands in a publication: behind the write of the pointer.
+/// The index of the check of the current set in a publication: behind the write of the pointer.
 const PINS: usize = 1;
 
 fn make(path: &str, data: &[u8]) -> Op {

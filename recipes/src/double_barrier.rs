@@ -1,29 +1,30 @@
-//! A double barrier: so many participants begin together and end together, round after round.
+//! A double barrier: a number of participants begin together and end together, round after round.
 //!
-//! The barrier's znode holds how many it is for, and its data version is the number of the generation that is open for
-//! joining. Each generation has a directory of that number below it, where participants register; the directory's data
-//! version counts who has ever joined, and `ready` in it says that it has opened.
+//! The barrier's znode has the number of participants as data, and the generation that is open for joining as data version.
+//! Each generation has a directory of that number, in which participants register; its data version counts all joins, and
+//! the child `ready` marks it as open.
 //!
 //! *Enter* (`enter.rs`, `join.rs`, `open.rs`)
 //!
-//! 1. Find out which generation is open for joining, watching for that to change.
-//! 2. Join it, in one transaction: check the generation, create an ephemeral sequential znode, count the join. The answer
-//!    says how many are registered.
-//! 3. Enough: open it, in one transaction: nobody has joined since the list, all in the list are there, `ready` is
-//!    created, the next generation begins.
-//! 4. Not enough: wait until the next generation begins.
-//! 5. Look whether we are in the roster of those with whom it opened.
-//! 6. Out of time: leave in one transaction that checks that it has not opened; if it has, we are in.
+//! 1. Find the generation that is open for joining, with a watch for the next one.
+//! 2. Join in one transaction: check the generation, create an ephemeral sequential znode, count the join. The reply says
+//!    how many are registered.
+//! 3. Enough: open it in one transaction: check that no participant joined since the list and that all listed are there,
+//!    create `ready`, begin the next generation.
+//! 4. Not enough: wait for the next generation.
+//! 5. Check that the roster of the opening has the own znode.
+//! 6. Time limit over: leave in one transaction that checks that the generation has not opened; if it has, the enter
+//!    succeeds.
 //!
 //! *Leave* (`leave.rs`)
 //!
-//! 1. Delete our znode while `ready` is there, and wait for the end of `ready`.
-//! 2. Who opened it is the keeper: it waits for the others, one by one from the highest, and goes last, with `ready`.
-//! 3. `ready` has gone too early: the keeper keeps the others all the same if it is there, else the lowest that is left.
+//! 1. Delete the own znode while `ready` exists, and wait for the end of `ready`.
+//! 2. The opener is the keeper: it waits for the others, one by one from the highest, and goes last, with `ready`.
+//! 3. If `ready` goes too early, the keeper remains the last one if it is there, otherwise the lowest member does.
 //!
-//! After "Double Barriers" of ZooKeeper's recipes page, where participants count the children and watch for `ready` by
-//! themselves: there an entrant that dies between count and `ready` is counted all the same, a `ready` that comes and goes
-//! while somebody is away is never seen, and nobody says which round it belongs to. Here the transactions say.
+//! After "Double Barriers" of ZooKeeper's recipes page, where each participant counts the children and watches for `ready`:
+//! an entrant that dies between count and `ready` is counted all the same, a `ready` that comes and goes during a
+//! disconnect is missed, and rounds cannot be told apart. Here transactions decide.
 
 mod enter;
 mod join;
@@ -31,10 +32,11 @@ mod leave;
 mod open;
 mod roster;
 
-use crate::hold::{Hold, HoldState, LostReason, Stop};
 use crate::observe::operation;
-use crate::parents::Parents;
-use crate::race::within;
+use crate::parts::guard::guard_methods;
+use crate::parts::parents::Parents;
+use crate::parts::select::within;
+use crate::parts::tenure::{HoldState, LostReason, Stop, Tenure};
 use crate::zk::{Armed, Error, ZooKeeper, path};
 use enter::Entering;
 use futures_util::future::Shared;
@@ -45,41 +47,41 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-/// What an operator reads.
 const RECIPE: &str = "double_barrier";
 
-/// Whether a double barrier is used more than once.
+/// Whether a double barrier is reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reuse {
-    /// Round after round: who comes late joins the next one.
+    /// Reused round after round: a late participant joins the next one.
     Generations,
-    /// Once: who comes late is told [`Error::Late`]. The barrier's znode stays, so that this is remembered.
+    /// Used once: a late participant gets [`Error::Late`]. The barrier's znode stays, to remember it.
     Once,
 }
 
 /// How participants wait for each other at the end. All must agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Leave {
-    /// All go when they are done, and wait for the keeper, who watches one after the other.
+    /// All leave when they are done, and wait for the keeper, which watches one after the other.
     Keeper,
-    /// One after the other, in the order of joining: the load is shared evenly, but who is slow holds up those behind.
+    /// One after the other, in the order of joining: the load is shared evenly, but a slow participant blocks those behind
+    /// it.
     Chain,
 }
 
-/// How a double barrier behaves. There are no defaults: all participants must mean the same.
+/// Options of a double barrier. There are no defaults: all participants must mean the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DoubleBarrierOptions {
-    /// How many begin together.
+    /// The number of participants.
     pub participants: usize,
-    /// Who we are, so that a process that was started again and its dying former session count once. `None`: every enter
-    /// is somebody new.
+    /// The participant's identity, so that a restarted process and its dying former session count once. `None`: every enter
+    /// is a new participant.
     pub id: Option<String>,
-    /// Whether it is used more than once.
+    /// Whether the barrier is reused.
     pub reuse: Reuse,
-    /// How they wait for each other at the end.
+    /// How participants wait for each other at the end.
     pub leave: Leave,
-    /// What becomes of the barrier's parent if it does not exist. The barrier itself is always made: to stay with
-    /// [`Parents::Persistent`], and else as a container.
+    /// How missing parents of the barrier are created. The barrier itself is always created: persistent with
+    /// [`Parents::Persistent`], otherwise as a container.
     pub parents: Parents,
 }
 
@@ -87,20 +89,21 @@ pub struct DoubleBarrierOptions {
 ///
 /// # Promises
 ///
-/// * *Begin together.* An enter returns [`Inside`] only if, in the transaction that opened its generation, all of the
-///   roster were registered, and they are at least as many as the options say. Nothing else is counted: not `ready`, not
-///   who has given up, not one [id](DoubleBarrierOptions::id) twice.
-/// * *Nobody is left behind.* Every participant registered then gets in, and nobody else does.
-/// * *End together.* A leave returns only when nobody of the roster is left, by leaving or by the end of its session.
-/// * *Nobody waits for one special process*: whoever dies, the others go on.
+/// * *Begin together.* An enter returns [`Inside`] only if all of the roster were registered in the transaction that opened
+///   the generation, and they are at least as many as the options say. Nothing else counts: not `ready`, not a participant
+///   that gave up, not an [id](DoubleBarrierOptions::id) twice.
+/// * *All or none.* Every participant registered then gets in, and no other does.
+/// * *End together.* A leave returns only when no participant of the roster is left, by leaving or by the end of its
+///   session.
+/// * *No special process*: whichever participant dies, the others continue.
 ///
-/// Not promised: that the roster stays alive after the opening; that a registered participant which is cut off for a while
-/// does not hold up the others.
+/// Not promised: that the roster stays alive after the opening; liveness while a registered participant is disconnected,
+/// until its session ends.
 ///
 /// # Cost
 ///
-/// Enter: four requests; who waits is woken once. Leave: two requests and one notification; the keeper is woken at most
-/// once for each of the others.
+/// Enter: four requests; a waiter is woken once. Leave: two requests and one notification; the keeper is woken at most once
+/// for each of the others.
 ///
 /// # Examples
 ///
@@ -130,21 +133,21 @@ pub struct DoubleBarrier<Z: ZooKeeper> {
     zk: Z,
     path: String,
     options: DoubleBarrierOptions,
-    /// The generation that was open for joining when it was last seen, or −1.
+    /// The generation last seen open for joining, or −1.
     next: Arc<AtomicI64>,
 }
 
-/// What a check, or the name and number of one member in a list of them, costs beside its texts.
+/// The overhead in bytes of a check, or of a name and number in a list.
 const MEMBER_OVERHEAD_BYTES: usize = 24;
 
 impl<Z: ZooKeeper> DoubleBarrier<Z> {
-    /// The double barrier whose znode is `path`. Nothing is sent yet.
+    /// The double barrier whose znode is `path`. Sends nothing.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): no participants, or more than fit into one request (some thousands); a path
-    /// that is not absolute, is the root, lies in ZooKeeper's own directory, or breaks the rule of paths; an id that cannot
-    /// be part of a znode's name.
+    /// [`Error::is_bad_input`]: no participants, or more than fit into one request (some thousands); a path
+    /// that is not absolute, is the root, lies in ZooKeeper's own directory, or violates ZooKeeper's path rules; an id that
+    /// cannot be part of a znode's name.
     pub fn new(zk: &Z, path: &str, options: DoubleBarrierOptions) -> Result<Self, Error> {
         path::validate_directory(path)?;
         let bad = |why: String| Err(Error::BadInput(why));
@@ -164,7 +167,7 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
         };
         let longest = format!("{}{}", barrier.prefix(i32::MAX, crate::zk::Guid(0)), "0".repeat(10));
         path::validate(&longest)?;
-        // To open it, all members are checked, and their names are written down twice.
+        // The opening checks all members and writes their names twice.
         let name = path::split(&longest).1.len();
         let each = longest.len() + 2 * name + MEMBER_OVERHEAD_BYTES;
         let bytes = each.saturating_mul(barrier.options.participants).saturating_add(4 * longest.len() + 256);
@@ -177,39 +180,38 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
         Ok(barrier)
     }
 
-    /// Registers, and waits until enough are there.
+    /// Registers, and waits until enough participants are registered.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future gives up: the own znode is deleted in the background, and `ready` if we made it. If it has opened
-    /// with us by then, the others see us leave.
+    /// Dropping the future gives up: the own znode is deleted in the background, and so is `ready` if we created it. If the
+    /// generation has opened by then, the others see us leave.
     ///
-    /// A future that is left unpolled holds up no other call, but once it has registered it counts: others begin together with
-    /// it, and wait for it at the end.
+    /// An unpolled future blocks no other call, but once registered it counts: others begin together with it, and wait for
+    /// it at the end.
     ///
     /// # When the connection is lost
     ///
-    /// The registration stays as long as the session does. One whose reply was lost is looked for by its guid. An opening
-    /// cannot be missed: it has moved the barrier's version.
+    /// The registration lasts as long as the session. After a lost reply it is looked for by its guid. An opening cannot be
+    /// missed, since it changes the barrier's version.
     ///
     /// # Errors
     ///
-    /// [`Error::Late`] with [`Reuse::Once`]; [`is_mismatch`](Error::is_mismatch) when the barrier is for another number of
-    /// participants; [`is_removed`](Error::is_removed) when somebody else deleted our znode;
-    /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also
-    /// [`Error::NoNode`].
+    /// [`Error::Late`] with [`Reuse::Once`]; [`Error::is_mismatch`] when the barrier is for another number of participants;
+    /// [`Error::is_removed`] when another client deleted our znode; [`Error::is_session_over`]; [`Error::is_denied`]; with
+    /// [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn enter(&self) -> Result<Inside<Z>, Error> {
         let operation = operation!(&self.zk, RECIPE, "enter", &self.path);
         operation.of(async { Entering::new(self).enter().await }).await
     }
 
-    /// As [`enter`](Self::enter), but for at most `limit`, counted from the call over all that happens.
+    /// As [`enter`](Self::enter), but for at most `limit`, counted from the call and over all retries.
     ///
     /// # Errors
     ///
-    /// As [`enter`](Self::enter); [`is_timed_out`](Error::is_timed_out) when the limit is over: then the others certainly
-    /// did not count us. That takes one more answer of the server; if the connection is lost before it comes, or the server
-    /// refuses to give it, the error is [`Error::ConnectionLoss`]: they may have counted us, and will see us leave.
+    /// As [`enter`](Self::enter); [`Error::is_timed_out`] when the limit is over: the others certainly did
+    /// not count us. That takes one more reply; if the connection is lost before, or the server refuses it, the error is
+    /// [`Error::ConnectionLoss`]: the others may have counted us, and will see us leave.
     pub fn enter_within(
         &self,
         limit: Duration,
@@ -230,18 +232,18 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
         path::join(&self.path, &generation.to_string())
     }
 
-    /// What says that a generation has opened.
+    /// The znode that marks a generation as open.
     fn ready(&self, generation: i32) -> String {
         path::join(&self.directory(generation), "ready")
     }
 
-    /// What our znode's path begins with.
+    /// The path of the own znode without its sequence number.
     fn prefix(&self, generation: i32, guid: crate::zk::Guid) -> String {
         let id = self.options.id.as_ref().map(|id| format!("{id}~")).unwrap_or_default();
         path::join(&self.directory(generation), &format!("{id}{}", MEMBER.prefix(guid, 0)))
     }
 
-    /// What the barrier's znode holds.
+    /// The data of the barrier's znode.
     fn data(&self) -> Vec<u8> {
         self.options.participants.to_string().into_bytes()
     }
@@ -255,86 +257,59 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
     }
 }
 
-/// A place inside a double barrier.
+/// A participant inside a double barrier.
 ///
 /// # Cancellation
 ///
-/// Dropping it leaves in the background, without waiting for anybody.
+/// Dropping it leaves in the background, without waiting for the others.
 #[must_use = "dropping it leaves the barrier"]
 pub struct Inside<Z: ZooKeeper> {
     barrier: DoubleBarrier<Z>,
     generation: i32,
     roster: Roster,
-    hold: Hold<Z>,
-    /// Deletes `ready`, if it is ours: then we are the keeper.
+    tenure: Tenure<Z>,
+    /// Deletes `ready`, if we created it: then we are the keeper.
     keeper: Option<Armed>,
-    /// The guid of who opened it.
+    /// The guid of the opener.
     opener: String,
-    /// Tells the end of `ready`.
+    /// Fires when `ready` is deleted.
     ready: Option<Shared<Z::Watch>>,
 }
 
 impl<Z: ZooKeeper> std::fmt::Debug for Inside<Z> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (generation, hold) = (&self.generation, &self.hold);
-        f.debug_struct("Inside").field("generation", generation).field("hold", hold).finish_non_exhaustive()
+        let (generation, tenure) = (&self.generation, &self.tenure);
+        f.debug_struct("Inside").field("generation", generation).field("hold", tenure).finish_non_exhaustive()
     }
 }
 
+guard_methods!(held Inside, tenure, "place");
+
 impl<Z: ZooKeeper> Inside<Z> {
-    /// Which round it is, counted from 0. It begins anew when the barrier was left unused for so long that the ensemble
-    /// took it away.
+    /// Returns the generation, counted from 0. It starts again when the ensemble has reaped an unused barrier.
     pub fn generation(&self) -> i32 {
         self.generation
     }
 
-    /// With whom it opened, ourselves included, in the order of names: ids, or a guid for each that has none.
+    /// Returns the participants of the opening, ourselves included, in the order of names: ids, or guids of those without
+    /// one.
     pub fn roster(&self) -> Vec<&str> {
         self.roster.ids()
     }
 
-    /// The znode that stands for this place.
-    pub fn path(&self) -> &str {
-        self.hold.path()
-    }
-
-    /// Whether the place is still ours. Local and cheap. Once lost, the others may leave without us.
-    pub fn state(&self) -> HoldState {
-        self.hold.state()
-    }
-
-    /// Resolves when we must stop: the connection is lost, the session is over, or somebody else deleted our znode.
+    /// Leaves, and waits until no participant of the roster is left.
     ///
     /// # Cancellation
     ///
-    /// May be dropped and called again at any time.
-    pub async fn lost(&self) -> Stop {
-        self.hold.lost().await
-    }
-
-    /// After [`Stop::Suspect`]: resolves when the place is known to be ours still.
-    ///
-    /// # Errors
-    ///
-    /// The reason, when it is lost.
-    pub async fn resumed(&self) -> Result<(), LostReason> {
-        self.hold.resumed().await
-    }
-
-    /// Leaves, and waits until nobody of the roster is left.
-    ///
-    /// # Cancellation
-    ///
-    /// Dropping the future leaves in the background, without waiting for anybody.
+    /// Dropping the future leaves in the background, without waiting for the others.
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is there again: a znode that is gone is gone.
+    /// Resumes after the reconnect.
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over): we have left, and do not know who has not;
-    /// [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`]: we have left, and cannot know which others have not; [`Error::is_denied`].
     pub async fn leave(self) -> Result<(), Error> {
         let (zk, path) = (self.barrier.zk.clone(), self.path().to_owned());
         operation!(&zk, RECIPE, "leave", &path).of(async { Leaving::new(self).leave().await }).await
@@ -344,8 +319,7 @@ impl<Z: ZooKeeper> Inside<Z> {
     ///
     /// # Errors
     ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over: we have left, in the background if need be, and others
-    /// may not have.
+    /// [`Error::is_timed_out`] when the limit is over: we have left, if need be in the background, and others may not have.
     pub fn leave_within(self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send {
         let zk = self.barrier.zk.clone();
         let until = zk.now() + limit;

@@ -1,39 +1,40 @@
 //! Group membership: a directory whose children are the live members.
 //!
-//! 1. Join: claim the member's name as an ephemeral; one's own former session is waited for. Without an id the name is a
-//!    guid.
-//! 2. A membership is held like a lock: it ends with the session, and says so. Leave: delete the znode.
-//! 3. Observe: list the directory and arm a watch, by one request; hand the list out if it differs from the last one. If
-//!    there is no directory nobody is a member: watch for its creation.
-//! 4. Any notification: list again.
+//! 1. Join: claim the member's name as an ephemeral, and wait for the end of a former session with the same id. Without an
+//!    id the name is a guid.
+//! 2. A membership is held like a lock, and is lost with the session. Leave: delete the znode.
+//! 3. Observe: list the directory with a watch, in one request; return the list if it differs from the last one. A missing
+//!    directory has no members: watch for its creation.
+//! 4. After any notification list again.
 
-use crate::claim::{Claimed, Claims, Terms, claim};
-use crate::hold::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::names::znode;
 use crate::observe::{self, operation};
-use crate::parents::Parents;
-use crate::race::{again, connected, first, within};
+use crate::parts::claim::{ClaimRules, ClaimedName, Claims, claim};
+use crate::parts::guard::guard_methods;
+use crate::parts::parents::Parents;
+use crate::parts::retry::{again, connected};
+use crate::parts::select::{first, within};
+use crate::parts::tenure::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::zk::{Error, Listing, Stat, Status, ZooKeeper, path};
 use futures_util::future::Either;
 use std::future::Future;
 use std::time::Duration;
 
-/// What an operator reads.
 const RECIPE: &str = "group";
 
-pub use crate::claim::IfTaken;
+pub use crate::parts::claim::IfTaken;
 
-/// How a group behaves.
+/// Options of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupOptions {
-    /// What becomes of a directory that does not exist.
+    /// How a missing directory is created.
     pub parents: Parents,
-    /// What to do when a member of that id is there.
+    /// What to do when the id is taken.
     pub if_taken: IfTaken,
-    /// What a member does when the connection is lost.
+    /// The policy of a member while the connection is lost.
     pub on_suspect: OnSuspect,
-    /// How long before the end of the session a member has to have stopped; `None` for a tenth of the session timeout.
-    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
+    /// How long before the end of the session the member stops: at most half of the session timeout; `None` for a tenth.
+    /// The margin covers clock drift over one timeout and the time that the member takes to stop.
     pub margin: Option<Duration>,
 }
 
@@ -49,12 +50,12 @@ impl Default for GroupOptions {
     }
 }
 
-/// Whether views come with what the members have published.
+/// Whether views include the members' data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WithData {
     /// Ids only.
     No,
-    /// Ids and data. A member that replaces its data is not told of by itself; the next view has them.
+    /// Ids and data. A change of data alone is not notified; the next view has it.
     Yes,
 }
 
@@ -62,15 +63,15 @@ pub enum WithData {
 ///
 /// # Promises
 ///
-/// * *Joined.* Who is told that it has joined has a znode of its present session, one for each id.
-/// * *Told.* Who is no longer a member is told: by [`Membership::lost`], and by [`Membership::state`] at any time.
-/// * *Views.* Every view is what the children were at some instant, and views do not go back. In the end every observer
-///   sees every live member and no dead one; a member that lives and stays connected is in every view.
-/// * *No leftovers.* However a join ends without a [`Membership`], its znode goes.
+/// * *Joined.* A member has one znode of its current session for each id.
+/// * *Loss is detected.* A former member learns of it by [`Membership::lost`], and by [`Membership::state`] at any time.
+/// * *Views.* Every view is the set of children at some instant, and views never go back. Eventually every observer sees
+///   every live member and no dead one; a live, connected member is in every view.
+/// * *No leaks.* However a join ends without a [`Membership`], its znode is deleted.
 ///
-/// Not promised: every intermediate view; that a view is fresh. Every child is a member, whoever made it.
+/// Not promised: every intermediate view; a fresh view. Every child counts as a member, even of other clients.
 ///
-/// One session joins a group through one object: clone it, rather than making another of the same directory.
+/// One session joins a group through one object: clone it instead of creating another for the same directory.
 ///
 /// # Cost
 ///
@@ -101,12 +102,12 @@ pub struct Group<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> Group<Z> {
-    /// The group in `directory`. Nothing is sent yet.
+    /// The group in `directory`. Sends nothing.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the margin is greater than half of the session timeout.
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// violates ZooKeeper's path rules; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: GroupOptions) -> Result<Self, Error> {
         path::validate_directory(directory)?;
         margin_in(zk, options.margin)?;
@@ -114,29 +115,29 @@ impl<Z: ZooKeeper> Group<Z> {
         Ok(Group { zk: zk.clone(), directory, options, claims: Claims::default() })
     }
 
-    /// Joins under an id, or under a fresh guid. A member of that id, also of one's own former session, is waited for.
+    /// Joins with an id, or with a fresh guid. Waits for a member with that id, even of a former session of this client.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future gives up: what was made is deleted in the background. Before the first poll nothing was sent.
+    /// Dropping the future gives up: the znode is deleted in the background. Nothing is sent before the first poll.
     ///
-    /// A future that is left unpolled holds up no other call, but from its first poll on it has the id: another call that joins
-    /// under the same id here ends with [`Error::AlreadyJoined`]. Drop it to give up the id.
+    /// An unpolled future blocks no other call, but from its first poll on it owns the id: another join with that id
+    /// through this object fails with [`Error::AlreadyJoined`]. Drop it to give up the id.
     ///
     /// # When the connection is lost
     ///
-    /// A create whose reply was lost is looked for, and sent again only if it is known not to have been applied.
+    /// After a lost reply the znode is looked for, and the create is retried only if it was not applied.
     ///
     /// # When the session is over
     ///
-    /// Joining again is the caller's loop, with a new session.
+    /// The caller joins again, with a new session.
     ///
     /// # Errors
     ///
-    /// [`Error::AlreadyJoined`] for an id that this session has; [`is_taken`](Error::is_taken) with [`IfTaken::Fail`];
-    /// [`is_bad_input`](Error::is_bad_input) for an id that is empty, has a slash, or breaks the rule of paths, for data that
-    /// do not fit into a request, and when a reconnect has made the session timeout too short for the margin; [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); with
-    /// [`Parents::MustExist`] also [`Error::NoNode`].
+    /// [`Error::AlreadyJoined`] for an id that this session has; [`Error::is_taken`] with [`IfTaken::Fail`];
+    /// [`Error::is_bad_input`] for an id that is empty, has a slash, or violates ZooKeeper's path rules, for data that do
+    /// not fit into a request, and when a reconnect has made the session timeout too short for the margin;
+    /// [`Error::is_session_over`]; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn join(&self, id: Option<&str>, data: &[u8]) -> Result<Membership<Z>, Error> {
         let path = match id {
             Some(id) => znode(&self.directory, id)?,
@@ -147,7 +148,7 @@ impl<Z: ZooKeeper> Group<Z> {
 
     async fn claim(&self, path: &str, data: &[u8]) -> Result<Membership<Z>, Error> {
         path::validate_size(path, data)?;
-        let terms = Terms {
+        let terms = ClaimRules {
             recipe: RECIPE,
             parents: self.options.parents,
             if_taken: self.options.if_taken,
@@ -158,11 +159,8 @@ impl<Z: ZooKeeper> Group<Z> {
         claim(&self.zk, &self.claims, terms, path, data).await.map(|claimed| Membership { claimed })
     }
 
-    /// As [`join`](Self::join), but for at most `limit`, counted from the call over all that happens.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    /// As [`join`](Self::join), but for at most `limit`, counted from the call and over all retries; then the error is
+    /// [`Error::is_timed_out`], and the clean-up is under way.
     pub fn join_within(
         &self,
         limit: Duration,
@@ -173,7 +171,7 @@ impl<Z: ZooKeeper> Group<Z> {
         within(&self.zk, until, self.join(id, data))
     }
 
-    /// Observes the group. Nothing is sent yet.
+    /// Observes the group. Sends nothing.
     pub fn views(&self, data: WithData) -> Views<Z> {
         Views {
             zk: self.zk.clone(),
@@ -189,78 +187,23 @@ impl<Z: ZooKeeper> Group<Z> {
 ///
 /// # Cancellation
 ///
-/// Dropping it leaves in the background; [`leave`](Self::leave) also waits, and says how it went.
+/// Dropping it leaves in the background; [`leave`](Self::leave) also waits for the outcome and returns it.
 ///
 /// # When the session is over
 ///
-/// The member is out, and [`lost`](Self::lost) and [`state`](Self::state) say so.
+/// The membership is lost, and [`lost`](Self::lost) and [`state`](Self::state) say so.
 #[must_use = "dropping the membership leaves the group"]
 #[derive(Debug)]
 pub struct Membership<Z: ZooKeeper> {
-    claimed: Claimed<Z>,
+    claimed: ClaimedName<Z>,
 }
 
+guard_methods!(claim Membership, "membership");
+
 impl<Z: ZooKeeper> Membership<Z> {
-    /// Under which id.
+    /// Returns the member's id.
     pub fn id(&self) -> &str {
         path::split(self.claimed.path()).1
-    }
-
-    /// The znode that stands for the member.
-    pub fn path(&self) -> &str {
-        self.claimed.path()
-    }
-
-    /// The transaction by which it joined.
-    pub fn czxid(&self) -> i64 {
-        self.claimed.czxid()
-    }
-
-    /// Whether it is still a member. Local and cheap.
-    pub fn state(&self) -> HoldState {
-        self.claimed.state()
-    }
-
-    /// Resolves when it is no longer a member, or may not be, by the policy. The first call arms a watch on the own znode
-    /// (one request), so that a foreign deletion is told.
-    ///
-    /// # Cancellation
-    ///
-    /// May be dropped and called again at any time.
-    pub async fn lost(&self) -> Stop {
-        self.claimed.lost().await
-    }
-
-    /// After [`Stop::Suspect`]: resolves when it is known to be a member still.
-    ///
-    /// # Errors
-    ///
-    /// The reason, when it is lost.
-    pub async fn resumed(&self) -> Result<(), LostReason> {
-        self.claimed.resumed().await
-    }
-
-    /// Drives `work`, and drops it when the membership is lost, or may be.
-    ///
-    /// # Errors
-    ///
-    /// Why it had to stop.
-    pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
-        self.claimed.run(work)
-    }
-
-    /// Replaces what the member has published.
-    ///
-    /// # Cancellation
-    ///
-    /// After a drop it may or may not be replaced.
-    ///
-    /// # Errors
-    ///
-    /// [`is_removed`](Error::is_removed) when it is no longer a member; [`is_bad_input`](Error::is_bad_input) for data that
-    /// do not fit into a request; [`is_session_over`](Error::is_session_over).
-    pub async fn set(&self, data: &[u8]) -> Result<(), Error> {
-        self.claimed.set(data).await
     }
 
     /// Leaves, and waits until that is certain.
@@ -271,32 +214,32 @@ impl<Z: ZooKeeper> Membership<Z> {
     ///
     /// # Errors
     ///
-    /// Only what nobody expects of one's own znode, such as [`is_denied`](Error::is_denied).
+    /// Only what is unexpected for an own znode, such as [`Error::is_denied`].
     pub async fn leave(self) -> Result<Released, Error> {
         self.claimed.leave().await
     }
 }
 
-/// One of a group.
+/// A member of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     /// Its id: the name of its znode.
     pub id: String,
-    /// What it has published, if that was asked for.
+    /// Its data, if requested.
     pub data: Option<Vec<u8>>,
 }
 
-/// The members at some instant.
+/// The members at one instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupView {
-    /// The transaction that last changed them, as far as the directory tells; of a directory that is not there, that of the
-    /// view before. It does not go back.
+    /// The zxid of the last change, as far as the directory shows; without a directory that of the view before. It never
+    /// goes back.
     pub zxid: i64,
     /// The members, by id.
     pub members: Vec<Member>,
 }
 
-/// The views of a group, as they come.
+/// A stream of the views of a group.
 ///
 /// # Promises
 ///
@@ -309,32 +252,29 @@ pub struct Views<Z: ZooKeeper> {
     last: Option<GroupView>,
 }
 
-/// A watch on the directory, and over which connection it was armed.
+/// A watch on the directory, and the connection over which it was armed.
 struct ChildWatch<Z: ZooKeeper> {
     watch: Z::Watch,
-    /// The directory counts its changes no longer: what happens while the client is away is told by nobody.
+    /// The directory's change counter is worn out: changes during a disconnect are not notified.
     is_worn: bool,
     status: Status,
 }
 
 impl<Z: ZooKeeper> Views<Z> {
-    /// The next view: at first the members of now, then every change, or the last of several.
+    /// Returns the next view: the current members at first, then every change, or the last of several.
     ///
-    /// # Cancellation
+    /// # Cancellation, When the connection is lost
     ///
-    /// May be dropped and called again at any time; nothing is missed. The watch goes with this value.
-    ///
-    /// # When the connection is lost
-    ///
-    /// It goes on when the connection is there again.
+    /// Cancel-safe: may be dropped and called again at any time without missing a notification. The watch goes with this
+    /// value. Resumes after the reconnect.
     ///
     /// # When the session is over
     ///
-    /// That is an error, and not a group without members.
+    /// The call fails; an ended session is not a group without members.
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over), from then on always; [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`], from then on always; [`Error::is_denied`].
     pub async fn next(&mut self) -> Result<GroupView, Error> {
         let operation = operation!(&self.zk, RECIPE, "next", &self.directory);
         operation.of(self.news()).await
@@ -360,7 +300,7 @@ impl<Z: ZooKeeper> Views<Z> {
     }
 }
 
-/// Step 3, once. `None`: ask again. `before` is the transaction of the view before.
+/// Step 3, once. `None`: list again. `before` is the zxid of the view before.
 async fn look<Z: ZooKeeper>(
     zk: &Z,
     directory: &str,
@@ -390,7 +330,7 @@ async fn look<Z: ZooKeeper>(
     }
 }
 
-/// `None`: a member went between the list and its data.
+/// Adds the data; `None` if a member went between the list and the read.
 async fn members<Z: ZooKeeper>(
     zk: &Z,
     directory: &str,
@@ -401,7 +341,7 @@ async fn members<Z: ZooKeeper>(
     ids.sort();
     let mut data = vec![None; ids.len()];
     if with_data && !ids.is_empty() {
-        // All of them: one may have been deleted and made again between two lists.
+        // All data are read: a member may have been deleted and recreated between two lists.
         let paths: Vec<String> = ids.iter().map(|id| path::join(directory, id)).collect();
         for (slot, found) in data.iter_mut().zip(zk.get_many(&paths).await?) {
             let Some(found) = found else { return Ok(None) };
@@ -431,7 +371,7 @@ impl<Z: ZooKeeper> ChildWatch<Z> {
     }
 }
 
-/// From here on `pzxid` stands still, and registering a watch again tells nothing (ZOOKEEPER-4372).
+/// Whether `pzxid` no longer changes, so that a re-armed watch reports nothing (ZOOKEEPER-4372).
 fn is_worn(stat: &Stat) -> bool {
     !(0..i32::MAX).contains(&stat.cversion)
 }

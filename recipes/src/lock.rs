@@ -1,82 +1,68 @@
-//! A lock that serves clients in the order in which they asked.
+//! An exclusive lock that grants in the order of the requests.
 //!
-//! 1. Join: create an ephemeral sequential znode under the lock's directory, and list the directory, in one flight.
-//! 2. Look: if ours is first, we hold the lock; its czxid is the fencing token.
-//! 3. Otherwise watch the znode just ahead, and only that one; look again when it goes.
-//! 4. Release: delete our znode.
+//! 1. Join: create an ephemeral sequential znode under the lock's directory, pipelined with a list of the directory.
+//! 2. Look: if the own znode is first, the lock is held; its czxid is the fencing token.
+//! 3. Otherwise watch the znode just ahead, and only that one, which avoids a thundering herd; look again when it goes.
+//! 4. Release: delete the own znode.
 //!
-//! After "Locks" of ZooKeeper's recipes page, with what the page leaves out: a create whose reply was lost, holders that
-//! must stop in time, a token, and a clean end for whoever gives up.
+//! After "Locks" of ZooKeeper's recipes page, which omits lost replies, holders that must stop in time, a fencing token,
+//! and the clean-up after a cancellation.
 
-use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
-use crate::line::{Contender, Line};
-use crate::naming::{Naming, Role};
 use crate::observe::operation;
-use crate::parents::Parents;
-use crate::race::within;
+use crate::parts::contenders::{Contender, Contenders};
+use crate::parts::guard::guard_methods;
+use crate::parts::lock_methods::lock_methods;
+use crate::parts::naming::{Naming, Role};
+use crate::parts::parents::Parents;
+use crate::parts::select::within;
+use crate::parts::tenure::{Grant, HoldState, LostReason, OnSuspect, Released, Stop, Tenure, margin_in};
 use crate::zk::{Error, Op, OpResult, ZooKeeper};
 use std::future::Future;
 use std::time::Duration;
 
-/// What an operator reads.
 const RECIPE: &str = "lock";
 
-/// Who stands in the line of an exclusive lock.
+/// The only role in the queue of an exclusive lock.
 const LOCK: Role = 0;
 
-/// Whom one ahead is in the way of: all exclude each other.
+/// Every contender excludes every other.
 const EVERYBODY: fn(Role) -> bool = |_| true;
 
-/// How a lock behaves.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Options of a lock. By default: standard names, containers, [`OnSuspect::Stop`], a tenth of the timeout as margin, no data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LockOptions {
-    /// How the znodes are named; all who share the directory must agree.
+    /// Names of the znodes; all clients of the directory must agree.
     pub naming: Naming,
-    /// What becomes of a directory that does not exist.
+    /// How a missing directory is created.
     pub parents: Parents,
-    /// What a holder does when the connection is lost.
+    /// The policy of a holder while the connection is lost.
     pub on_suspect: OnSuspect,
-    /// How long before the end of the session a holder has to have stopped; `None` for a tenth of the session timeout.
-    /// It must cover the drift of the clocks over one timeout and the time a holder takes to stop.
-    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
+    /// How long before the end of the session the holder stops: at most half of the session timeout; `None` for a tenth.
+    /// The margin covers clock drift over one timeout and the time that the holder takes to stop.
     pub margin: Option<Duration>,
-    /// What the znode holds, for whoever looks at it: who is asking, say.
+    /// Data of the contender's znode, for operators: the client's address, for example.
     pub data: Vec<u8>,
-}
-
-impl Default for LockOptions {
-    /// Standard names, containers, stop when the connection is lost, a tenth of the timeout, no data.
-    fn default() -> Self {
-        LockOptions {
-            naming: Naming::Standard,
-            parents: Parents::Container,
-            on_suspect: OnSuspect::Stop,
-            margin: None,
-            data: Vec::new(),
-        }
-    }
 }
 
 /// An exclusive lock on a directory.
 ///
 /// # Promises
 ///
-/// * *Effects.* Through [`LockGuard::transact`], or on a store that refuses smaller [tokens](LockGuard::token), the
-///   effects of two holds never interleave: whatever clocks, networks and pauses do.
-/// * *Belief.* At most one guard at a time has not been told to stop, as long as clocks drift by less than the margin
-///   within one session timeout, holders stop within the margin, and a server that answers is in touch with its leader.
-/// * *Order.* Grants follow the order in which the znodes were created, among those who have not given up.
-/// * *No herd.* One release wakes at most one waiter.
-/// * *No leftovers.* However an acquire ends without a guard, its znode goes, as long as the session lives; else with
-///   the session.
+/// * *Effects.* Through [`LockGuard::transact`], or on a store that refuses smaller [tokens](LockGuard::token), the effects
+///   of two holds never interleave: regardless of clocks, networks and pauses.
+/// * *Belief.* At most one guard at a time may act, as long as clocks drift by less than the margin within one session
+///   timeout, holders stop within the margin, and an answering server is in touch with its leader.
+/// * *Order.* Grants follow the order in which the znodes were created, among contenders that do not give up.
+/// * *No thundering herd.* One release wakes at most one waiter.
+/// * *No leaks.* However an acquire ends without a guard, its znode is deleted, at the latest by the expiry of the session.
 ///
-/// Not promised: exclusion of effects that are not fenced, of a holder whose process stands still (nobody can promise
-/// that); re-entrancy, since a second acquire by the same task waits for itself.
+/// Not promised: exclusion of effects that are not fenced, by a holder whose process is paused; re-entrancy, since a second
+/// acquire by the same task waits for itself.
 ///
 /// # Cost
 ///
-/// Free: two requests in one round trip, and one to release. Waiting: one watch, on the znode just ahead, and one list
-/// when it goes.
+/// Uncontended: two requests in one round trip, and one to release. Waiting: one watch, on the znode just ahead, and one
+/// list when it fires.
 ///
 /// # Examples
 ///
@@ -95,220 +81,115 @@ impl Default for LockOptions {
 #[derive(Clone, Debug)]
 pub struct Lock<Z: ZooKeeper> {
     zk: Z,
-    line: Line,
+    contenders: Contenders,
     options: LockOptions,
 }
 
 impl<Z: ZooKeeper> Lock<Z> {
-    /// The lock on `directory`. Nothing is sent yet.
+    /// The lock on `directory`. Sends nothing.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the data do not fit into a request; the margin is greater than half of the session timeout.
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or violates
+    /// ZooKeeper's path rules; the data do not fit into a request; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: LockOptions) -> Result<Self, Error> {
-        let line =
-            Line { directory: directory.to_owned(), marks: options.naming.lock(), parents: options.parents };
-        line.validate(&options.data)?;
+        let contenders = Contenders {
+            directory: directory.to_owned(),
+            marks: options.naming.lock(),
+            parents: options.parents,
+        };
+        contenders.validate(&options.data)?;
         margin_in(zk, options.margin)?;
-        Ok(Lock { zk: zk.clone(), line, options })
+        Ok(Lock { zk: zk.clone(), contenders, options })
     }
 
     /// Waits for the lock.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future gives up: its znode is deleted in the background, also if the reply to its create has not
-    /// come yet, and its watch is removed. Before the first poll nothing was sent.
+    /// Dropping the future gives up: the znode is deleted in the background, even while the reply to its create is in
+    /// flight, and the watch is removed. Nothing is sent before the first poll.
     ///
-    /// A future that is left unpolled holds up no other call, but its place in line stays: those behind it wait for it, as for
-    /// a holder. Drop it to give up the place.
+    /// An unpolled future blocks no other call, but its znode stays in the queue: contenders behind it wait for it, as for
+    /// a holder. Drop it to give up.
     ///
     /// # When the connection is lost
     ///
-    /// The place in line stays as long as the session does. A create whose reply was lost is looked for by its guid, and
-    /// created again only if it is known not to exist.
+    /// The place in the queue lasts as long as the session. After a lost reply the znode is looked for by its guid, and the
+    /// create is retried only if there is none.
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when somebody else deleted our
-    /// znode; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
-    /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout too short for the margin.
+    /// [`Error::is_session_over`]; [`Error::is_removed`] when another client deleted our
+    /// znode; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`];
+    /// [`Error::is_bad_input`] when a reconnect has made the session timeout too short for the margin.
     pub async fn acquire(&self) -> Result<LockGuard<Z>, Error> {
-        operation!(&self.zk, RECIPE, "acquire", &self.line.directory).of(self.stand()).await
+        operation!(&self.zk, RECIPE, "acquire", &self.contenders.directory).of(self.wait_and_guard()).await
     }
 
-    async fn stand(&self) -> Result<LockGuard<Z>, Error> {
+    async fn wait_and_guard(&self) -> Result<LockGuard<Z>, Error> {
         margin_in(&self.zk, self.options.margin)?;
-        let place = self.line.stand(&self.zk, LOCK, &self.options.data, EVERYBODY).await?;
-        self.guard(place)
+        let contender = self.contenders.join_and_wait(&self.zk, LOCK, &self.options.data, EVERYBODY).await?;
+        self.guard(contender)
     }
 
-    /// As [`acquire`](Self::acquire), but for at most `limit`, counted from the call over all that happens.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    /// As [`acquire`](Self::acquire), but for at most `limit`, counted from the call and over all retries; then the error is
+    /// [`Error::is_timed_out`], and the clean-up is under way.
     pub fn acquire_within(
         &self,
         limit: Duration,
     ) -> impl Future<Output = Result<LockGuard<Z>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
-        let operation = operation!(&self.zk, RECIPE, "acquire", &self.line.directory);
-        operation.of(within(&self.zk, until, self.stand()))
+        let operation = operation!(&self.zk, RECIPE, "acquire", &self.contenders.directory);
+        operation.of(within(&self.zk, until, self.wait_and_guard()))
     }
 
-    /// Takes the lock if nobody is ahead at the first look; `None` if somebody is, or if the connection is lost.
+    /// Takes the lock if no contender is ahead at the first look; `None` otherwise, and after a connection loss.
     ///
     /// # Cancellation
     ///
-    /// As [`acquire`](Self::acquire), and so if it gives up by itself.
+    /// As [`acquire`](Self::acquire), also when it gives up by itself.
     ///
     /// # Errors
     ///
-    /// As [`acquire`](Self::acquire); [`is_retryable_refusal`](Error::is_retryable_refusal) when an overloaded server has
-    /// refused requests for a third of the session timeout: nothing is left behind.
+    /// As [`acquire`](Self::acquire); [`Error::is_retryable_refusal`] when an overloaded server has
+    /// refused requests for a third of the session timeout: nothing is leaked.
     pub async fn try_acquire(&self) -> Result<Option<LockGuard<Z>>, Error> {
         let attempt = async {
             margin_in(&self.zk, self.options.margin)?;
-            let place = self.line.stand_at_once(&self.zk, LOCK, &self.options.data, EVERYBODY).await?;
-            place.map(|place| self.guard(place)).transpose()
+            let contender =
+                self.contenders.join_if_free(&self.zk, LOCK, &self.options.data, EVERYBODY).await?;
+            contender.map(|contender| self.guard(contender)).transpose()
         };
-        operation!(&self.zk, RECIPE, "try_acquire", &self.line.directory).attempt(attempt).await
+        operation!(&self.zk, RECIPE, "try_acquire", &self.contenders.directory).attempt(attempt).await
     }
 
-    fn guard(&self, place: crate::line::Place) -> Result<LockGuard<Z>, Error> {
-        let grant = Grant {
-            recipe: RECIPE,
-            path: place.path,
-            czxid: place.czxid,
-            token: place.czxid,
-            data: self.options.data.clone(),
-            armed: place.armed,
-            on_suspect: self.options.on_suspect,
-            margin: margin_in(&self.zk, self.options.margin)?,
-        };
-        Ok(LockGuard { hold: Hold::new(&self.zk, grant) })
-    }
-
-    /// Who stands in line, the holder first. A view that may lag.
-    ///
-    /// # Errors
-    ///
-    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over),
-    /// [`is_denied`](Error::is_denied).
-    pub async fn contenders(&self) -> Result<Vec<Contender>, Error> {
-        self.line.contenders(&self.zk).await
-    }
-
-    /// Deletes a contender's znode, and exactly that one: a holder is told if it asked to be, a waiter's acquire fails.
-    /// `false` if it was gone already.
-    ///
-    /// # Errors
-    ///
-    /// As [`contenders`](Self::contenders); after `ConnectionLoss` it may be gone.
-    pub async fn evict(&self, contender: &Contender) -> Result<bool, Error> {
-        let operation = operation!(&self.zk, RECIPE, "evict", &contender.path);
-        match operation.of(self.zk.delete(&contender.path, None)).await {
-            Ok(()) => Ok(true),
-            Err(Error::NoNode) => Ok(false),
-            Err(e) => Err(e),
-        }
+    fn guard(&self, contender: crate::parts::contenders::OwnContender) -> Result<LockGuard<Z>, Error> {
+        let (data, on_suspect) = (self.options.data.clone(), self.options.on_suspect);
+        let margin = margin_in(&self.zk, self.options.margin)?;
+        let grant = Grant::of_contender(RECIPE, contender, data, on_suspect, margin);
+        Ok(LockGuard { tenure: Tenure::new(&self.zk, grant) })
     }
 }
 
-/// The lock, held.
+lock_methods!(evict Lock, contenders);
+
+/// The guard of a held lock.
 ///
 /// # Cancellation
 ///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct LockGuard<Z: ZooKeeper> {
-    hold: Hold<Z>,
+    tenure: Tenure<Z>,
 }
 
-impl<Z: ZooKeeper> LockGuard<Z> {
-    /// The fencing token: the czxid of this hold's znode. It grows with every grant, also when the directory is deleted
-    /// and made again; a store that refuses tokens smaller than the largest it has seen is safe from late writers.
-    pub fn token(&self) -> i64 {
-        self.hold.token()
-    }
-
-    /// The znode that stands for this hold.
-    pub fn path(&self) -> &str {
-        self.hold.path()
-    }
-
-    /// How the hold stands now. Local and cheap: ask before every effect that is not fenced.
-    pub fn state(&self) -> HoldState {
-        self.hold.state()
-    }
-
-    /// Resolves when the holder must stop, by its policy.
-    ///
-    /// The first call arms a watch on the own znode (one request), so that a foreign deletion is told.
-    ///
-    /// # Cancellation
-    ///
-    /// May be dropped and called again at any time.
-    pub async fn lost(&self) -> Stop {
-        self.hold.lost().await
-    }
-
-    /// After [`Stop::Suspect`]: resolves when the lock is known to be held still.
-    ///
-    /// # Errors
-    ///
-    /// The reason, when it is lost.
-    pub async fn resumed(&self) -> Result<(), LostReason> {
-        self.hold.resumed().await
-    }
-
-    /// Drives `work`, and drops it when the holder must stop. What it has sent by then stays sent.
-    ///
-    /// # Errors
-    ///
-    /// Why it had to stop.
-    pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
-        self.hold.run(work)
-    }
-
-    /// Writes in ZooKeeper that are applied only while this hold goes on, in one transaction.
-    ///
-    /// # Errors
-    ///
-    /// [`is_removed`](Error::is_removed) when the hold was over: nothing was applied. [`Error::Multi`] with the index of
-    /// the caller's operation that was refused. [`is_outcome_unknown`](Error::is_outcome_unknown) after a lost reply.
-    pub async fn transact(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
-        self.hold.transact(ops).await
-    }
-
-    /// As [`transact`](Self::transact), and exactly once: after a lost reply it finds out whether it was applied, and
-    /// applies it if not. The own znode's version is the receipt.
-    ///
-    /// # Errors
-    ///
-    /// As [`transact`](Self::transact); unknown only when the session or the hold ended before that was found out.
-    pub async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
-        self.hold.transact_once(ops).await
-    }
-
-    /// A check for a transaction of one's own: it holds exactly as long as this hold does.
-    pub fn fence(&self) -> Op {
-        self.hold.fence()
-    }
-
-    /// Gives the lock back, and waits until that is certain.
-    ///
-    /// # Cancellation
-    ///
-    /// Dropping the future leaves the same delete to the background.
-    ///
-    /// # Errors
-    ///
-    /// Only what nobody expects of one's own znode, such as [`is_denied`](Error::is_denied).
-    pub async fn release(self) -> Result<Released, Error> {
-        self.hold.release().await
-    }
-}
+guard_methods!(
+    lock LockGuard,
+    "Returns the fencing token: the czxid of the znode that stands for the lock. It grows with every grant, also when the \
+     directory is deleted and made again; a store that refuses a token smaller than the largest it has seen is safe from late \
+     writes."
+);
+guard_methods!(run LockGuard, tenure);
+guard_methods!(once LockGuard);

@@ -1,45 +1,46 @@
-//! A name service: a path holds where a thing is found; others resolve it or follow it.
+//! A name service: clients register names, and others resolve or follow them.
 //!
-//! 1. Register for a session: claim the name as an ephemeral. Register for good: create it with a guid in front of the
-//!    data, by which a create whose reply was lost is found again.
-//! 2. Unregister: delete the znode, if it is the one that was registered.
-//! 3. Resolve: read it, as fresh as asked for, in one flight.
-//! 4. Follow: read it and watch it, again and again.
-//! 5. Unique names: create a sequential znode with a guid in front, by which it is found again.
+//! 1. Register for a session: claim the name as an ephemeral. Register permanently: create it with a guid in front of the
+//!    data, by which it is found after a lost reply.
+//! 2. Unregister: delete the znode only if it is the registered one.
+//! 3. Resolve: read it, as fresh as requested, in one round trip.
+//! 4. Follow: read it with a watch, in a loop.
+//! 5. Unique names: create a sequential znode with a guid in front, by which it is found after a lost reply.
 //!
-//! ZooKeeper's recipes page says that a name service needs no more than the API. What that leaves to the caller: "the
-//! znode exists" is not success, a lost reply is not failure, and a name may have gone to somebody else by the time it is
-//! given back.
+//! ZooKeeper's recipes page says that a name service needs no more than the API. That leaves to the caller that an existing
+//! znode is not success, that a lost reply is not failure, and that another client may own a name by the time it is
+//! unregistered.
 
-use crate::claim::{Claimed, Claims, Terms, claim};
-use crate::hold::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
-use crate::naming::number;
 use crate::observe::{self, operation};
-use crate::parents::{Parents, behind};
-use crate::race::{again, connected, reconnected, within};
-use crate::settled;
+use crate::parts::barrier_read;
+use crate::parts::claim::{ClaimRules, ClaimedName, Claims, claim};
+use crate::parts::guard::guard_methods;
+use crate::parts::naming::number;
+use crate::parts::parents::{Parents, behind};
+use crate::parts::retry::{again, connected, reconnected};
+use crate::parts::select::within;
+use crate::parts::tenure::{HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, Guid, ZooKeeper, path};
 use std::future::Future;
 use std::time::Duration;
 
-pub use crate::claim::IfTaken;
-pub use crate::follow::{Update, Updates, Versioned};
+pub use crate::parts::claim::IfTaken;
+pub use crate::parts::watch_loop::{Update, Updates, Versioned};
 
-/// What an operator reads.
 const RECIPE: &str = "names";
 
-/// How names behave.
+/// Options of a name service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamesOptions {
-    /// What becomes of a directory that does not exist.
+    /// How a missing directory is created.
     pub parents: Parents,
-    /// What to do when somebody else has the name.
+    /// What to do when another client owns the name.
     pub if_taken: IfTaken,
-    /// What an owner does when the connection is lost.
+    /// The policy of an owner while the connection is lost.
     pub on_suspect: OnSuspect,
-    /// How long before the end of the session an owner has to have stopped; `None` for a tenth of the session timeout.
-    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
+    /// How long before the end of the session the owner stops: at most half of the session timeout; `None` for a tenth. The
+    /// margin covers clock drift over one timeout and the time that the owner takes to stop.
     pub margin: Option<Duration>,
 }
 
@@ -55,15 +56,15 @@ impl Default for NamesOptions {
     }
 }
 
-/// How fresh a lookup has to be.
+/// The freshness of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Freshness {
-    /// What the connected server knows.
+    /// The state of the connected server, which may be stale.
     Local,
-    /// At least what the leader had proposed when the connected server asked it. No quorum operation
-    /// (ZOOKEEPER-1675): a leader that was deposed and does not know it answers too.
+    /// At least what the leader had proposed when the connected server asked it. This is no quorum read (ZOOKEEPER-1675): a
+    /// deposed leader that does not know of its deposition answers too.
     Synced,
-    /// No older than the call: it comes behind a write of one's own.
+    /// No older than the call: a settling write goes first.
     Latest,
 }
 
@@ -71,22 +72,22 @@ pub enum Freshness {
 ///
 /// # Promises
 ///
-/// * *One owner.* A name has one live owner at a time. `Ok` means that this session owns the znode, or that it carries
-///   this registration's guid; [`is_taken`](Error::is_taken) that somebody else has it. A lost reply is neither.
-/// * *Only one's own.* Unregistering removes the znode that was registered, and no other of that name.
-/// * *Lookups.* A value existed while the lookup went on, or is as fresh as was asked for.
-/// * *No leftovers.* However a registration for the session ends without a [`Registration`], its znode goes.
+/// * *One owner.* A name has one live owner at a time. `Ok` means that this session owns the znode, or that the znode has
+///   this registration's guid; [`Error::is_taken`] that another client owns it. A lost reply means neither.
+/// * *Own znode only.* Unregistering deletes the registered znode, and no other of that name.
+/// * *Lookups.* A value existed during the lookup, or is as fresh as requested.
+/// * *No leaks.* However a registration for the session ends without a [`Registration`], its znode is deleted.
 ///
 /// Not promised: that a [`Freshness::Local`] lookup is fresh; that the numbers of unique names stay unique when the
-/// directory is deleted and made again (their names and czxids do). All this rests on the manners of others: between
-/// looking at a name and deleting it only somebody who deletes what is not his can put another there.
+/// directory is deleted and recreated (their names and czxids do). All this assumes that no client deletes another's znode
+/// between a read of the name and its deletion.
 ///
-/// One session registers a name through one object: clone it, rather than making another of the same directory.
+/// One session registers a name through one object: clone it instead of creating another for the same directory.
 ///
 /// # Cost
 ///
-/// Register: one request. Resolve: one, or two in one flight. Unregister: two. Following: one request and one
-/// notification a change, one watch.
+/// Register: one request. Resolve: one, or two, pipelined. Unregister: two. Following: one request and one notification a
+/// change, one watch.
 ///
 /// # Examples
 ///
@@ -112,25 +113,24 @@ pub struct Names<Z: ZooKeeper> {
     claims: Claims,
 }
 
-/// A name that nobody else was or will be given.
+/// A name that is never assigned twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UniqueName {
-    /// The name; its path is the directory's and this.
+    /// The name: a child of the directory.
     pub name: String,
-    /// The number at its end. Past 2147483647 names no longer get new numbers (ZOOKEEPER-4372): the name and the czxid
-    /// are unique all the same.
+    /// The number at its end. Past 2147483647 numbers repeat (ZOOKEEPER-4372); name and czxid stay unique.
     pub number: i32,
-    /// The transaction that created it: unique, and growing, for ever.
+    /// The zxid of the transaction that created it: unique and growing.
     pub czxid: i64,
 }
 
 impl<Z: ZooKeeper> Names<Z> {
-    /// The names in `directory`. Nothing is sent yet.
+    /// The names in `directory`. Sends nothing.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the margin is greater than half of the session timeout.
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// violates ZooKeeper's path rules; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: NamesOptions) -> Result<Self, Error> {
         path::validate_directory(directory)?;
         margin_in(zk, options.margin)?;
@@ -138,28 +138,28 @@ impl<Z: ZooKeeper> Names<Z> {
         Ok(Names { zk: zk.clone(), directory, options, claims: Claims::default() })
     }
 
-    /// Registers a name for as long as the session lives, and this registration.
+    /// Registers a name until the registration is dropped or the session ends.
     ///
-    /// One's own former session counts as somebody else.
+    /// A former session of this client counts as another client.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future gives up: what was made is deleted in the background, and the name can be registered again
-    /// here as soon as that is done. Before the first poll nothing was sent.
+    /// Dropping the future gives up: the znode is deleted in the background, after which the name can be registered again.
+    /// Nothing is sent before the first poll.
     ///
-    /// A future that is left unpolled holds up no other call, but from its first poll on it counts as the owner of the name:
-    /// another call that registers the same name here waits for it, or fails, by [`IfTaken`]. Drop it to give up the name.
+    /// An unpolled future blocks no other call, but from its first poll on it counts as the owner of the name: another
+    /// registration of that name through this object waits or fails, by [`IfTaken`]. Drop it to give up the name.
     ///
     /// # When the connection is lost
     ///
-    /// A create whose reply was lost is looked for, and sent again only if it is known not to have been applied.
+    /// After a lost reply the znode is looked for, and the create is retried only if it was not applied.
     ///
     /// # Errors
     ///
-    /// [`is_taken`](Error::is_taken) with [`IfTaken::Fail`]; [`is_bad_input`](Error::is_bad_input) for a name that is empty,
-    /// has a slash, or breaks the rule of paths, for data that do not fit into a request, and when a reconnect has made the
-    /// session timeout as short as the margin; [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also
-    /// [`Error::NoNode`].
+    /// [`Error::is_taken`] with [`IfTaken::Fail`]; [`Error::is_bad_input`] for a name that is
+    /// empty, has a slash, or violates ZooKeeper's path rules, for data that do not fit into a request, and when a
+    /// reconnect has made the session timeout as short as the margin; [`Error::is_session_over`];
+    /// [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`].
     pub async fn register(&self, name: &str, data: &[u8]) -> Result<Registration<Z>, Error> {
         let path = znode(&self.directory, name)?;
         operation!(&self.zk, RECIPE, "register", &path).of(self.claim(&path, data)).await
@@ -167,7 +167,7 @@ impl<Z: ZooKeeper> Names<Z> {
 
     async fn claim(&self, path: &str, data: &[u8]) -> Result<Registration<Z>, Error> {
         path::validate_size(path, data)?;
-        let terms = Terms {
+        let terms = ClaimRules {
             recipe: RECIPE,
             parents: self.options.parents,
             if_taken: self.options.if_taken,
@@ -178,11 +178,8 @@ impl<Z: ZooKeeper> Names<Z> {
         claim(&self.zk, &self.claims, terms, path, data).await.map(|claimed| Registration { claimed })
     }
 
-    /// As [`register`](Self::register), but for at most `limit`, counted from the call over all that happens.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    /// As [`register`](Self::register), but for at most `limit`, counted from the call and over all retries; then the error is
+    /// [`Error::is_timed_out`], and the clean-up is under way.
     pub fn register_within(
         &self,
         limit: Duration,
@@ -193,15 +190,15 @@ impl<Z: ZooKeeper> Names<Z> {
         within(&self.zk, until, self.register(name, data))
     }
 
-    /// Registers a name for good: it stays when the session ends.
+    /// Registers a name permanently: it outlives the session.
     ///
     /// # Cancellation
     ///
-    /// After a drop the name may or may not be registered.
+    /// The outcome of a dropped call is unknown.
     ///
     /// # Errors
     ///
-    /// As [`register`](Self::register); after `SessionOver` the name may be registered.
+    /// As [`register`](Self::register); after `SessionOver` the outcome is unknown.
     pub async fn register_permanent(&self, name: &str, data: &[u8]) -> Result<PermanentName<Z>, Error> {
         let (path, guid) = (znode(&self.directory, name)?, self.zk.guid());
         let content = with_guid(guid, data);
@@ -225,7 +222,7 @@ impl<Z: ZooKeeper> Names<Z> {
                 Err(e) if e.is_retryable_refusal() => again(&self.zk, status, e).await?,
                 Err(Error::ConnectionLoss) => {
                     reconnected(&self.zk, status).await?;
-                    match settled::data(&self.zk, own.path()).await.map_err(Error::while_in_doubt)? {
+                    match barrier_read::data(&self.zk, own.path()).await.map_err(Error::while_in_doubt)? {
                         Some(found) if own.is_ours(&found) => return Ok(own),
                         Some(_) => self.wait_for(&own.path).await?,
                         None => {}
@@ -236,7 +233,7 @@ impl<Z: ZooKeeper> Names<Z> {
         }
     }
 
-    /// The permanent registration of a name, if it has that guid: for whoever registered it and has begun anew.
+    /// Returns the permanent registration of a name, if it has that guid: for a restarted owner.
     ///
     /// # Errors
     ///
@@ -244,7 +241,7 @@ impl<Z: ZooKeeper> Names<Z> {
     pub async fn registered(&self, name: &str, guid: Guid) -> Result<Option<PermanentName<Z>>, Error> {
         let path = znode(&self.directory, name)?;
         let operation = operation!(&self.zk, RECIPE, "registered", &path);
-        let found = operation.attempt(settled::data(&self.zk, &path)).await?;
+        let found = operation.attempt(barrier_read::data(&self.zk, &path)).await?;
         let own = PermanentName { zk: self.zk.clone(), path, guid };
         Ok(found.is_some_and(|found| own.is_ours(&found)).then_some(own))
     }
@@ -264,16 +261,15 @@ impl<Z: ZooKeeper> Names<Z> {
         }
     }
 
-    /// What is registered under a name; `None` if nothing is.
+    /// Resolves a name; `None` if it is not registered.
     ///
     /// # When the connection is lost
     ///
-    /// It asks again.
+    /// The request is retried.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input), [`is_session_over`](Error::is_session_over),
-    /// [`is_denied`](Error::is_denied).
+    /// [`Error::is_bad_input`], [`Error::is_session_over`], [`Error::is_denied`].
     pub async fn resolve(&self, name: &str, freshness: Freshness) -> Result<Option<Versioned>, Error> {
         let path = znode(&self.directory, name)?;
         operation!(&self.zk, RECIPE, "resolve", &path).attempt(self.look_up(&path, freshness)).await
@@ -298,29 +294,28 @@ impl<Z: ZooKeeper> Names<Z> {
         }
     }
 
-    /// Follows what is registered under a name. Nothing is sent yet.
+    /// Follows the registrations of a name. Sends nothing.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input).
+    /// [`Error::is_bad_input`].
     pub fn follow(&self, name: &str) -> Result<Updates<Z>, Error> {
         Ok(Updates::new(&self.zk, RECIPE, znode(&self.directory, name)?, shown))
     }
 
-    /// Makes a name that nobody else has, and that stays.
+    /// Creates a unique permanent name.
     ///
     /// # Cancellation
     ///
-    /// After a drop the name may have been made; nobody will have it.
+    /// After a drop the name may have been created; it is never reused.
     ///
     /// # When the connection is lost
     ///
-    /// A create whose reply was lost is looked for by its guid, and sent again only if it is known not to have been
-    /// applied.
+    /// After a lost reply the znode is looked for by its guid, and the create is retried only if it was not applied.
     ///
     /// # Errors
     ///
-    /// As [`register`](Self::register), without "taken".
+    /// As [`register`](Self::register), except `is_taken`.
     pub async fn unique(&self, prefix: &str) -> Result<UniqueName, Error> {
         let beginning = format!("{}-{prefix}-", self.zk.guid());
         znode(&self.directory, prefix)?;
@@ -352,7 +347,7 @@ impl<Z: ZooKeeper> Names<Z> {
         }
     }
 
-    /// What a lost create left behind, if anything. Final: a write goes ahead of the list.
+    /// Finds the znode of a lost create, by a barrier read of the directory.
     async fn find(&self, beginning: &str) -> Result<Option<(String, i64)>, Error> {
         loop {
             let status = connected(&self.zk).await?;
@@ -376,7 +371,7 @@ impl<Z: ZooKeeper> Names<Z> {
     }
 }
 
-/// The znode of a name: one level below the directory.
+/// Returns the znode of a name, one level below the directory.
 pub(crate) fn znode(directory: &str, name: &str) -> Result<String, Error> {
     if name.is_empty() || name.contains('/') {
         return Err(Error::BadInput(format!("the name {name:?} must be one part of a path")));
@@ -394,14 +389,14 @@ fn unique_name(beginning: &str, path: &str, czxid: i64) -> Result<UniqueName, Er
     }
 }
 
-/// How long the guid in front of the data is, with the line's end.
+/// The length of the guid in front of the data, with the newline.
 const GUID_BYTES: usize = 33;
 
 fn with_guid(guid: Guid, data: &[u8]) -> Vec<u8> {
     [format!("{guid}\n").as_bytes(), data].concat()
 }
 
-/// The value of a registration: without the guid, if it is there to stay.
+/// Decodes the value of a registration: without the guid, if it is permanent.
 fn shown(found: Data) -> Versioned {
     let Data { mut data, stat } = found;
     let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
@@ -412,80 +407,25 @@ fn shown(found: Data) -> Versioned {
     Versioned::new(data, &stat)
 }
 
-/// A name, registered for as long as the session lives.
+/// A name registered for this session.
 ///
 /// # Cancellation
 ///
-/// Dropping it unregisters in the background; [`release`](Self::release) also waits, and says how it went.
+/// Dropping it unregisters in the background; [`release`](Self::release) also waits for the outcome and returns it.
 ///
 /// # When the session is over
 ///
-/// The name went with it, and [`state`](Self::state) says so.
+/// The name is gone, and [`state`](Self::state) says so.
 #[must_use = "dropping the registration takes the name back"]
 #[derive(Debug)]
 pub struct Registration<Z: ZooKeeper> {
-    claimed: Claimed<Z>,
+    claimed: ClaimedName<Z>,
 }
 
+guard_methods!(claim Registration, "name");
+
 impl<Z: ZooKeeper> Registration<Z> {
-    /// The znode that bears the name.
-    pub fn path(&self) -> &str {
-        self.claimed.path()
-    }
-
-    /// The transaction that registered it. Grows from owner to owner.
-    pub fn czxid(&self) -> i64 {
-        self.claimed.czxid()
-    }
-
-    /// Whether the name is still registered. Local and cheap.
-    pub fn state(&self) -> HoldState {
-        self.claimed.state()
-    }
-
-    /// Resolves when the name is lost, or may be, by the policy. The first call arms a watch on the znode (one request), so
-    /// that a foreign deletion is told.
-    ///
-    /// # Cancellation
-    ///
-    /// May be dropped and called again at any time.
-    pub async fn lost(&self) -> Stop {
-        self.claimed.lost().await
-    }
-
-    /// After [`Stop::Suspect`]: resolves when the name is known to be registered still.
-    ///
-    /// # Errors
-    ///
-    /// The reason, when it is lost.
-    pub async fn resumed(&self) -> Result<(), LostReason> {
-        self.claimed.resumed().await
-    }
-
-    /// Drives `work`, and drops it when the name is lost, or may be.
-    ///
-    /// # Errors
-    ///
-    /// Why it had to stop.
-    pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
-        self.claimed.run(work)
-    }
-
-    /// Replaces what is registered.
-    ///
-    /// # Cancellation
-    ///
-    /// After a drop it may or may not be replaced.
-    ///
-    /// # Errors
-    ///
-    /// [`is_removed`](Error::is_removed) when the name is not ours any more; [`is_bad_input`](Error::is_bad_input) for data
-    /// that do not fit into a request; [`is_session_over`](Error::is_session_over).
-    pub async fn set(&self, data: &[u8]) -> Result<(), Error> {
-        self.claimed.set(data).await
-    }
-
-    /// Takes the name back, if it is still this registration's, and waits until that is certain.
+    /// Unregisters the name, if it is still this registration's, and waits until that is certain.
     ///
     /// # Cancellation
     ///
@@ -493,13 +433,13 @@ impl<Z: ZooKeeper> Registration<Z> {
     ///
     /// # Errors
     ///
-    /// Only what nobody expects of one's own znode, such as [`is_denied`](Error::is_denied).
+    /// Only what is unexpected for an own znode, such as [`Error::is_denied`].
     pub async fn release(self) -> Result<Released, Error> {
         self.claimed.release().await
     }
 }
 
-/// A name, registered for good. Dropping this changes nothing.
+/// A permanently registered name. Dropping this changes nothing.
 #[derive(Clone, Debug)]
 pub struct PermanentName<Z: ZooKeeper> {
     zk: Z,
@@ -508,12 +448,12 @@ pub struct PermanentName<Z: ZooKeeper> {
 }
 
 impl<Z: ZooKeeper> PermanentName<Z> {
-    /// The znode that bears the name.
+    /// Returns the path of the znode.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// By what the registration is known, also to a later session: see [`Names::registered`].
+    /// Returns the guid that identifies the registration, also to a later session: see [`Names::registered`].
     pub fn guid(&self) -> Guid {
         self.guid
     }
@@ -522,14 +462,13 @@ impl<Z: ZooKeeper> PermanentName<Z> {
         found.data.starts_with(format!("{}\n", self.guid).as_bytes())
     }
 
-    /// Replaces what is registered, if it is this registration's still. Should somebody who deletes what is not his put another
-    /// of the same version there between the look and the write, that one is replaced, and the caller is told that the name is
-    /// not ours any more.
+    /// Replaces the value, if the name is still this registration's. If another client, against the rules, puts a znode of
+    /// the same version there between read and write, that one is overwritten, and the caller gets [`Error::is_removed`].
     ///
     /// # Errors
     ///
-    /// [`is_removed`](Error::is_removed) when the name is not ours any more; [`is_bad_input`](Error::is_bad_input);
-    /// [`is_session_over`](Error::is_session_over).
+    /// [`Error::is_removed`] when the name belongs to another registration;
+    /// [`Error::is_bad_input`]; [`Error::is_session_over`].
     pub async fn set(&self, data: &[u8]) -> Result<(), Error> {
         operation!(&self.zk, RECIPE, "set", &self.path).of(self.replace(data)).await
     }
@@ -543,7 +482,7 @@ impl<Z: ZooKeeper> PermanentName<Z> {
             let status = connected(&self.zk).await?;
             let found = self.settled(in_doubt).await?;
             let Data { data, stat } = found.ok_or_else(removed)?;
-            // What a write of ours has put into another's znode does not make it ours.
+            // Our own data in another incarnation do not make it ours.
             if *czxid.get_or_insert(stat.czxid) != stat.czxid {
                 return Err(removed());
             }
@@ -551,7 +490,7 @@ impl<Z: ZooKeeper> PermanentName<Z> {
                 return Ok(());
             }
             match self.zk.set(&self.path, &content, Some(stat.version)).await {
-                // A server compares versions alone: the answer says which incarnation was written.
+                // A server compares versions only: the reply shows which incarnation was written.
                 Ok(written) if written.czxid != stat.czxid => return Err(removed()),
                 Ok(_) => return Ok(()),
                 Err(Error::BadVersion | Error::NoNode) => {}
@@ -563,23 +502,23 @@ impl<Z: ZooKeeper> PermanentName<Z> {
         }
     }
 
-    /// What is registered there, if it is ours: behind a write, so that nothing of ours is still on its way.
+    /// Reads the value behind a settling write, if it is ours.
     async fn settled(&self, in_doubt: bool) -> Result<Option<Data>, Error> {
-        match settled::data(&self.zk, &self.path).await {
+        match barrier_read::data(&self.zk, &self.path).await {
             Ok(found) => Ok(found.filter(|found| self.is_ours(found))),
             Err(e) => Err(if in_doubt { e.while_in_doubt() } else { e }),
         }
     }
 
-    /// Takes the name back: whether it was still this registration's.
+    /// Unregisters the name; returns whether it was still this registration's.
     ///
     /// # Cancellation
     ///
-    /// After a drop it may or may not be gone.
+    /// The outcome of a dropped call is unknown.
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`], [`Error::is_denied`].
     pub async fn unregister(&self) -> Result<bool, Error> {
         operation!(&self.zk, RECIPE, "unregister", &self.path).of(self.delete()).await
     }

@@ -1,49 +1,48 @@
-//! A queue in which the more urgent goes first.
+//! A queue that delivers by priority.
 //!
 //! 1. *Put*: as in a [queue](crate::queue), with the priority in front of the number, in a fixed width.
-//! 2. *Take, claim*: as in a queue, with a new list for every call, and the most urgent of it. No watch can keep a list up
-//!    to date: it tells afterwards.
+//! 2. *Take, claim*: as in a queue, with a new list for every call, of which the most urgent items go first. A watch cannot
+//!    keep a list current, since it notifies afterwards.
 //! 3. With [`Order::Strict`] every put also raises the version of the queue's znode, and the transaction that takes checks
-//!    the version that stood in its list: whatever was put in between makes it list again.
+//!    the version of its list: after a put in between it lists again.
 //!
-//! After "Priority Queues" of ZooKeeper's recipes page, which sorts names as texts, so that `queue-5` stands behind
+//! After "Priority Queues" of ZooKeeper's recipes page, which sorts names as texts, so that `queue-5` comes behind
 //! `queue-10`, and drops its list when a watch fires.
 
-use crate::naming::Priority;
 use crate::observe::operation;
-use crate::parents::Parents;
-use crate::queue::{Consumer, Core, Delivery, Idle, Order, Prefetch, Producer, Urgency};
+use crate::parts::naming::Priority;
+use crate::parts::parents::Parents;
+use crate::queue::{Consumer, Delivery, Idle, Order, Prefetch, Producer, QueueCore, Urgency};
 use crate::zk::{Error, ZooKeeper};
 
-/// What an operator reads.
 const RECIPE: &str = "priority_queue";
 
-/// How a priority queue behaves.
+/// Options of a priority queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PriorityQueueOptions {
-    /// How exact the order is.
+    /// The strictness of priorities.
     pub order: Order,
-    /// Who loses when a consumer dies.
+    /// The delivery guarantee when a consumer dies.
     pub delivery: Delivery,
     /// How consumers wait.
     pub idle: Idle,
-    /// What becomes of a directory that does not exist.
+    /// How a missing directory is created.
     pub parents: Parents,
 }
 
-/// A queue on a directory that gives the more urgent first, and what is equally urgent in the order in which it was put.
+/// A priority queue on a directory: the more urgent goes first, and equally urgent items in the order of their puts.
 ///
 /// # Promises
 ///
-/// As [`Queue`](crate::Queue), but for the order: as [`Order`] says it. With [`Delivery::AtLeastOnce`] items that are
-/// claimed do not count.
+/// As [`Queue`](crate::Queue), except for the order, which [`Order`] describes. With [`Delivery::AtLeastOnce`] claimed
+/// items do not count.
 ///
-/// Not promised: with [`Order::Fresh`], that nothing more urgent comes between list and take; with [`Order::Strict`], that
-/// a taker gets anywhere under a flood of puts.
+/// Not promised: with [`Order::Fresh`], that no more urgent item comes between list and take; with [`Order::Strict`],
+/// progress of consumers during many concurrent puts.
 ///
 /// # Cost
 ///
-/// A put: one request. A take: three, one after the other, whatever the number of items.
+/// A put: one request. A take: three in turn, for any number of items.
 ///
 /// # Examples
 ///
@@ -70,41 +69,40 @@ pub struct PriorityQueueOptions {
 /// ```
 #[derive(Clone, Debug)]
 pub struct PriorityQueue<Z: ZooKeeper> {
-    core: Core<Z>,
+    core: QueueCore<Z>,
 }
 
 impl<Z: ZooKeeper> PriorityQueue<Z> {
-    /// The queue on `directory`. Nothing is sent yet.
+    /// The queue on `directory`. Sends nothing.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths.
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// violates ZooKeeper's path rules.
     pub fn new(zk: &Z, directory: &str, options: PriorityQueueOptions) -> Result<Self, Error> {
         let PriorityQueueOptions { order, delivery, idle, parents } = options;
-        Ok(PriorityQueue { core: Core::with_order(zk, directory, order, delivery, idle, parents)? })
+        Ok(PriorityQueue { core: QueueCore::with_order(zk, directory, order, delivery, idle, parents)? })
     }
 
-    /// One who puts. Nothing is sent yet.
+    /// Returns a producer. Sends nothing.
     pub fn producer(&self) -> PriorityProducer<Z> {
         PriorityProducer { inner: Producer::new(self.core.clone()) }
     }
 
-    /// One who takes. Nothing is sent yet. It takes nothing beyond what it was asked for, since something more urgent may
-    /// come.
+    /// Returns a consumer. Sends nothing. It prefetches nothing, since a more urgent item may come.
     pub fn consumer(&self) -> Consumer<Z> {
         Consumer::new(self.core.clone(), Prefetch(1)).expect("one item at a time is not none")
     }
 }
 
-/// One who puts items into a priority queue. As [`Producer`], with a priority.
+/// A producer of a priority queue: a [`Producer`] with priorities.
 #[derive(Debug)]
 pub struct PriorityProducer<Z: ZooKeeper> {
     inner: Producer<Z>,
 }
 
 impl<Z: ZooKeeper> PriorityProducer<Z> {
-    /// Puts an item behind those that are as urgent.
+    /// Puts an item behind those of equal priority.
     ///
     /// # Cancellation
     ///
@@ -118,7 +116,7 @@ impl<Z: ZooKeeper> PriorityProducer<Z> {
         operation.of(self.inner.put_at(urgency, &[data])).await
     }
 
-    /// Puts items of one priority, all or none, in this order, nothing in between.
+    /// Puts items of one priority, all or none, in this order, consecutively.
     ///
     /// # Cancellation
     ///

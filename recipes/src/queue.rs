@@ -1,17 +1,17 @@
-//! A queue: producers put items, consumers take them in order, and no lost reply loses an item or doubles one.
+//! A distributed queue: producers put items, consumers take them in order, and a lost reply neither loses nor duplicates
+//! one.
 //!
 //! 1. *Put*: one transaction creates the items, all or none, with the producer's receipt in front.
-//! 2. *List*, when the last list is used up: the items, sorted by number, without those that are claimed. What a stale
-//!    list misses is younger.
-//! 3. *Read* the first of them; who is gone is struck from the list.
-//! 4. *Take*: one transaction deletes them, with the consumer's receipt in front: who was refused did not get them. Or
-//!    *claim*: it makes a claim for each, and raises the item's version, which counts deliveries.
-//! 5. *Done* with a claim: one transaction deletes item and claim. *Give back*: it deletes the claim alone.
-//! 6. *Empty*: stand in line with other idle consumers; only the first watches the queue. Its place goes in the
-//!    transaction of step 4, which wakes the next.
+//! 2. *List*, when the last list is used up: the unclaimed items, sorted by number. A stale list misses only younger ones.
+//! 3. *Read* the first of them; an item that is gone is dropped from the list.
+//! 4. *Take*: one transaction deletes them, with the consumer's receipt in front. Or *claim*: it creates a claim for each,
+//!    and raises the item's version, which counts deliveries. A refused consumer gets none of them.
+//! 5. *Done*: one transaction deletes item and claim. *Give back*: it deletes the claim alone.
+//! 6. *Empty*: join the idle consumers, of which only the first watches the queue. The transaction of step 4 also deletes
+//!    its znode, which wakes the next.
 //!
-//! After "Queues" of ZooKeeper's recipes page, with what the page leaves out: its items are ephemeral and die with their
-//! producer, and whoever loses the answer to a delete does not know whether the item is his.
+//! After "Queues" of ZooKeeper's recipes page, where items are ephemeral and die with their producer, and a consumer that
+//! loses the reply to a delete does not know whether it got the item.
 
 mod claimed;
 mod consumer;
@@ -26,54 +26,54 @@ pub use producer::Producer;
 
 pub(crate) use producer::Urgency;
 
-use crate::parents::Parents;
-use crate::race::connected;
-use crate::receipt::Receipt;
+use crate::parts::parents::Parents;
+use crate::parts::receipt::Receipt;
+use crate::parts::retry::connected;
 use crate::zk::{Error, Op, ZooKeeper, path};
 use layout::Layout;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What an operator reads.
 const RECIPE: &str = "queue";
 
-/// Who loses when a consumer dies. All who use one queue must agree.
+/// The delivery guarantee when a consumer dies. All clients of a queue must agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Delivery {
-    /// Taking removes the item: one that was taken by a consumer that dies with it in hand is lost.
+    /// Taking deletes the item: a consumer that dies with it in hand loses it.
     AtMostOnce,
-    /// Taking is claiming: the item goes when its consumer says that it is done. If the consumer's session ends before
-    /// that, it is handed out again.
+    /// Taking claims the item until its consumer is done with it. If the consumer's session ends before that, the item is
+    /// delivered again.
     AtLeastOnce,
 }
 
-/// How consumers wait while there is nothing to take.
+/// How consumers wait while the queue is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Idle {
-    /// In line: a put wakes the first, and the first wakes the next when it has got something.
+    /// One after the other: a put wakes the first, and the first wakes the next when it has got an item.
     #[default]
     HerdFree,
-    /// All watch the queue, as on ZooKeeper's recipes page: a put wakes everybody. Cheaper for a single consumer.
+    /// All watch the queue, as on ZooKeeper's recipes page: a put wakes all (thundering herd). Cheaper for a single
+    /// consumer.
     Textbook,
 }
 
-/// In which order the more urgent goes first. All who use one queue must agree.
+/// The strictness of priorities. All clients of a queue must agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// No item is taken while a more urgent one stood in the list that was read during this call.
+    /// No item is taken while the list that was read during this call has a more urgent one.
     Fresh,
-    /// When an item is taken, no more urgent one exists. Under a flood of puts takers may have to try for long.
+    /// When an item is taken, no more urgent one exists. Many concurrent puts may starve consumers.
     Strict,
 }
 
-/// How a queue behaves.
+/// Options of a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueOptions {
-    /// Who loses when a consumer dies.
+    /// The delivery guarantee when a consumer dies.
     pub delivery: Delivery,
     /// How consumers wait.
     pub idle: Idle,
-    /// What becomes of a directory that does not exist.
+    /// How a missing directory is created.
     pub parents: Parents,
 }
 
@@ -81,23 +81,23 @@ pub struct QueueOptions {
 ///
 /// # Promises
 ///
-/// * *One put, one item*, whatever replies are lost, while the producer's session lives.
-/// * *Items stay*: an acknowledged item survives its producer and its consumers.
-/// * *Order*: items go in the order of their numbers; with claims, they are first handed out in it.
-/// * *[`Delivery::AtMostOnce`]*: an item is handed to one taker; it is lost only with a consumer that dies, or is
+/// * *One put, one item*, regardless of lost replies, while the producer's session lives.
+/// * *Durability*: an acknowledged item survives its producer and its consumers.
+/// * *Order*: items are delivered in the order of their numbers; with claims, first deliveries are.
+/// * *[`Delivery::AtMostOnce`]*: an item is delivered to one consumer; it is lost only with a consumer that dies, or is
 ///   dropped, with it in hand.
-/// * *[`Delivery::AtLeastOnce`]*: no item is lost; it is handed out again only after its consumer's session has ended or
-///   it was given back; that it is done with takes effect exactly once, together with further writes if wished.
-/// * *No herd* ([`Idle::HerdFree`]): a put wakes one idle consumer.
+/// * *[`Delivery::AtLeastOnce`]*: no item is lost; it is delivered again only after its consumer's session has ended or it
+///   was given back. Done takes effect exactly once, together with further writes if wished.
+/// * *No thundering herd* ([`Idle::HerdFree`]): a put wakes one idle consumer.
 ///
-/// Not promised: fairness among consumers; order among items in hand; a queue longer than one answer can list (about
-/// 50,000 items).
+/// Not promised: fairness among consumers; order among items in hand; a queue longer than one reply can list (about 50,000
+/// items).
 ///
 /// # Cost
 ///
-/// A put: one request, whatever the number of items. A take: a list now and then, one read and one write, whatever the
-/// number of items. The first call of each producer or consumer makes its receipt and looks how the queue is set up: two
-/// requests in one round trip.
+/// A put: one request for any number of items. A take: one read and one write for any number of items, and a list now and
+/// then. The first call of each producer or consumer creates its receipt and checks the queue's mode: two requests in one
+/// round trip.
 ///
 /// # Examples
 ///
@@ -124,57 +124,57 @@ pub struct QueueOptions {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Queue<Z: ZooKeeper> {
-    core: Core<Z>,
+    core: QueueCore<Z>,
 }
 
 impl<Z: ZooKeeper> Queue<Z> {
-    /// The queue on `directory`. Nothing is sent yet.
+    /// The queue on `directory`. Sends nothing.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths.
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// violates ZooKeeper's path rules.
     pub fn new(zk: &Z, directory: &str, options: QueueOptions) -> Result<Self, Error> {
         let QueueOptions { delivery, idle, parents } = options;
         let root = directory.to_owned();
-        Ok(Queue { core: Core::new(zk, Layout { root, parents, order: None, delivery }, idle)? })
+        Ok(Queue { core: QueueCore::new(zk, Layout { root, parents, order: None, delivery }, idle)? })
     }
 
-    /// One who puts. Nothing is sent yet.
+    /// Returns a producer. Sends nothing.
     pub fn producer(&self) -> Producer<Z> {
         Producer::new(self.core.clone())
     }
 
-    /// One who takes, so many items at a time. Nothing is sent yet.
+    /// Returns a consumer that takes `prefetch` items at a time. Sends nothing.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): `Prefetch(0)`.
+    /// [`Error::is_bad_input`]: `Prefetch(0)`.
     pub fn consumer(&self, prefetch: Prefetch) -> Result<Consumer<Z>, Error> {
         Consumer::new(self.core.clone(), prefetch)
     }
 }
 
-/// What all handles of a queue have in common.
+/// The state that producers and consumers of a queue share.
 #[derive(Clone, Debug)]
-pub(crate) struct Core<Z: ZooKeeper> {
+pub(crate) struct QueueCore<Z: ZooKeeper> {
     zk: Z,
     layout: Layout,
     idle: Idle,
-    /// Whether somebody has looked how the queue is set up.
+    /// Whether the queue's mode was checked.
     is_checked: Arc<AtomicBool>,
 }
 
-/// How long the longest name of an item is, and of what stands below it.
+/// The longest path below the queue.
 const LONGEST_NAME: &str = "receipts/0123456789abcdef0123456789abcdef-taker-0000000000";
 
-/// What an operation costs in a transaction, beside its paths and data, in bytes.
+/// The overhead of an operation in a transaction, beside its paths and data, in bytes.
 const OP_OVERHEAD_BYTES: usize = 64;
 
-/// What a transaction costs that a put or a take does not choose: the receipt, a place in line, the mode.
+/// The fixed part of a transaction in bytes: the receipt, the own contender, the guard.
 const FIXED_BYTES: usize = 1024;
 
-impl<Z: ZooKeeper> Core<Z> {
+impl<Z: ZooKeeper> QueueCore<Z> {
     pub(crate) fn with_order(
         zk: &Z,
         directory: &str,
@@ -183,16 +183,16 @@ impl<Z: ZooKeeper> Core<Z> {
         idle: Idle,
         parents: Parents,
     ) -> Result<Self, Error> {
-        Core::new(zk, Layout { root: directory.to_owned(), parents, order: Some(order), delivery }, idle)
+        QueueCore::new(zk, Layout { root: directory.to_owned(), parents, order: Some(order), delivery }, idle)
     }
 
     fn new(zk: &Z, layout: Layout, idle: Idle) -> Result<Self, Error> {
         path::validate_directory(&layout.root)?;
         path::validate_size(&layout.item(LONGEST_NAME), &[])?;
-        Ok(Core { zk: zk.clone(), layout, idle, is_checked: Arc::default() })
+        Ok(QueueCore { zk: zk.clone(), layout, idle, is_checked: Arc::default() })
     }
 
-    /// What an operator reads.
+    /// The recipe's name in spans and metrics.
     fn recipe(&self) -> &'static str {
         match self.layout.order {
             None => RECIPE,
@@ -204,22 +204,22 @@ impl<Z: ZooKeeper> Core<Z> {
         Receipt::new(&self.zk, self.layout.receipts())
     }
 
-    /// How many bytes of a transaction's room the handing out of an item takes, if not its whole.
+    /// The size in a transaction of delivering an item.
     fn bytes_of(&self, name: &str, data: &[u8]) -> usize {
         let item = self.layout.root.len() + name.len() + OP_OVERHEAD_BYTES;
         match self.layout.delivery {
             Delivery::AtMostOnce => item,
-            // A claim beside the item, and the item's data written again.
+            // The claim, and the item's data written again.
             Delivery::AtLeastOnce => 2 * item + "/claims".len() + 32 + data.len(),
         }
     }
 
-    /// How many bytes a transaction has room for.
+    /// The size of a transaction without its fixed part.
     fn room(&self) -> usize {
         path::MAX_REQUEST_BYTES - FIXED_BYTES - 4 * self.layout.root.len()
     }
 
-    /// Before the first write: the receipt is made, and the queue is looked at, in one flight.
+    /// Before the first write: creates the receipt and checks the queue's mode, pipelined.
     async fn ready(&self, receipt: &Receipt<Z>) -> Result<(), Error> {
         if !self.is_checked.load(Ordering::Relaxed) {
             connected(&self.zk).await?;
@@ -239,17 +239,17 @@ impl<Z: ZooKeeper> Core<Z> {
         }
     }
 
-    /// A directory is missing: all that is missing is made.
+    /// Creates all missing directories.
     async fn make(&self) -> Result<(), Error> {
         self.layout.make(&self.zk).await
     }
 
-    /// A transaction with the receipt in front, once.
+    /// Writes a transaction exactly once, with the receipt in front.
     async fn write(&self, receipt: &Receipt<Z>, ops: &[Op]) -> Result<(), Error> {
         loop {
             self.ready(receipt).await?;
             match receipt.write(ops).await {
-                // Everything was deleted in between.
+                // The whole queue was deleted in between.
                 Err(Error::NoNode) => self.make().await?,
                 written => return written,
             }

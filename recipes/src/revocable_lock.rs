@@ -1,100 +1,84 @@
-//! A shared lock whose holders and waiters can be asked to go, or made to.
+//! A revocable shared lock: its holders and waiters can be asked, or forced, to release.
 //!
-//! 1. Join: as the [shared lock](crate::shared_lock); as soon as the own znode's name is known, read it and arm a watch on
-//!    its data, which nobody waits for. The answer counts like any other: the word may be there already.
-//! 2. Told that the own znode was written: read it again. A waiter that was asked leaves the line; waiting for the one
-//!    ahead is as in the shared lock, and its being asked wakes nobody.
-//! 3. A holder hears it by [`revoked`](RevocableWrite::revoked), finishes, and releases.
-//! 4. Ask: write the word into one contender's znode.
-//! 5. Force: ask, and delete that znode when the grace is over.
+//! 1. Join as in the [shared lock](crate::shared_lock). As soon as the own znode's name is known, read it and arm a watch
+//!    on its data, off the critical path; the revocation word may be there already.
+//! 2. After a notification read the own znode again. A waiter that was asked leaves the queue; a waiter behind it is not
+//!    woken by the revocation.
+//! 3. A holder learns of it by [`revoked`](RevocableWrite::revoked), finishes, and releases.
+//! 4. Ask: write the revocation word into one contender's znode.
+//! 5. Force: ask, and delete that znode when the grace period ends.
 //!
-//! After "Revocable Shared Locks" of ZooKeeper's recipes page, whose "freaking laser beams" are step 5. The page says
-//! nothing of a word that is written before its owner watches, of a successor that takes the writing for a deletion, nor of
-//! who is hit when the holder has changed meanwhile: here one znode is asked, and names are unique.
+//! After "Revocable Shared Locks" of ZooKeeper's recipes page, whose "freaking laser beams" are step 5. The page omits a
+//! revocation that is written before its owner watches, a successor that takes the write for a deletion, and a revocation
+//! that hits a new holder: here it targets one znode, and names are unique.
 
-use crate::guard::guard_methods;
-use crate::hold::{Grant, Hold, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, margin_in};
-use crate::line::{Contender, Line, Place};
-use crate::naming::{Marks, Naming, READ, Role, WRITE};
 use crate::observe::operation;
-use crate::own::Own;
-use crate::parents::Parents;
-use crate::race::{first, while_connected, within};
-use crate::revoke::{self, Fate};
+use crate::parts::contenders::{Contender, Contenders, OwnContender};
+use crate::parts::guard::guard_methods;
+use crate::parts::lock_methods::lock_methods;
+use crate::parts::naming::{Marks, Naming, READ, Role, WRITE};
+use crate::parts::owned_node::OwnedNode;
+use crate::parts::parents::Parents;
+use crate::parts::revoke::{self, Fate};
+use crate::parts::select::{first, while_connected};
+use crate::parts::tenure::{
+    Grant, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, Tenure, margin_in,
+};
 use crate::shared_lock::{NotDowngraded, conflicts};
 use crate::zk::{Error, Op, OpResult, ZooKeeper, path};
 use futures_util::future::Either;
 use std::future::Future;
 use std::time::Duration;
 
-/// What an operator reads.
 const RECIPE: &str = "revocable_lock";
 
 /// Until when [`RevocableWrite::run`] and [`RevocableRead::run`] drive their work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RunUntil {
-    /// Until the holder is asked to go, or must stop.
+    /// Until the holder is asked to release, or must stop.
     #[default]
     Revoked,
-    /// Until the holder must stop: whoever is asked to go finishes first.
+    /// Until the holder must stop: work that is asked to release may finish first.
     Lost,
 }
 
-/// How a revocable lock behaves.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Options of a revocable lock. By default: [`RunUntil::Revoked`], standard names, containers, [`OnSuspect::Stop`], a tenth of the timeout as margin, no data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RevocableLockOptions {
-    /// Until when a guard's `run` drives its work.
+    /// When a guard's `run` drops its work.
     pub run_until: RunUntil,
-    /// How the znodes are named, and which word asks to go; all who share the directory must agree. Kazoo has no such
-    /// word.
+    /// Names of the znodes and the revocation word; all clients of the directory must agree. Kazoo has no such word.
     pub naming: Naming,
-    /// What becomes of a directory that does not exist.
+    /// How a missing directory is created.
     pub parents: Parents,
-    /// What a holder does when the connection is lost.
+    /// The policy of a holder while the connection is lost.
     pub on_suspect: OnSuspect,
-    /// How long before the end of the session a holder has to have stopped; `None` for a tenth of the session timeout.
-    /// It must cover the drift of the clocks over one timeout and the time a holder takes to stop.
-    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
+    /// How long before the end of the session the holder stops: at most half of the session timeout; `None` for a tenth.
+    /// The margin covers clock drift over one timeout and the time that the holder takes to stop.
     pub margin: Option<Duration>,
-    /// What the znode holds until somebody asks its owner to go; not the word itself.
+    /// Data of the contender's znode until its owner is asked to release; not the revocation word itself.
     pub data: Vec<u8>,
 }
 
-impl Default for RevocableLockOptions {
-    /// Work goes on until the holder is asked to go; standard names, containers, stop when the connection is lost, a tenth
-    /// of the timeout, no data.
-    fn default() -> Self {
-        RevocableLockOptions {
-            run_until: RunUntil::Revoked,
-            naming: Naming::Standard,
-            parents: Parents::Container,
-            on_suspect: OnSuspect::Stop,
-            margin: None,
-            data: Vec::new(),
-        }
-    }
-}
-
-/// A lock of readers and writers who can be asked to go. A revocable mutex is one of which only
-/// [`write`](Self::write) is used.
+/// A lock of readers and writers whose owners can be asked, or forced, to release. With [`write`](Self::write) alone it is
+/// a revocable mutex.
 ///
 /// # Promises
 ///
 /// * All that [`SharedLock`](crate::SharedLock) promises.
-/// * *Heard.* A word that is written into a contender's znode reaches its owner, also if it was written before the owner
-///   could watch, on every acquire.
-/// * *Waiters go.* A waiter that was asked leaves the line, and its call ends with
-///   [`is_revoked`](Error::is_revoked).
-/// * *Nobody else.* Asking wakes nobody but the one who is asked.
-/// * *No force unless asked for.* Without [`force`](Self::force) nobody is removed; with it not before the grace is over.
+/// * *Delivered.* A revocation reaches the contender's owner on every acquire, even if it was written before the owner
+///   could watch.
+/// * *Waiters leave.* A waiter that is asked leaves the queue, and its call fails with [`Error::is_revoked`].
+/// * *Targeted.* A revocation wakes only the contender that it is for.
+/// * *No force by default.* Only [`force`](Self::force) deletes a contender, and not before the grace period is over.
 ///
-/// Not promised: that a holder consents. After force, that the one removed knows of it before the next holds: its
-/// transactions are refused at once.
+/// Not promised: that a holder consents; that a forced holder knows before the next one is granted, though its transactions
+/// are refused at once.
 ///
 /// # Cost
 ///
-/// As the shared lock, and one request and one watch for one's own znode, for which nobody waits. Asking costs one request;
-/// force three, and the grace.
+/// As the shared lock, and one request and one watch for the own znode, off the critical path. Asking costs one request;
+/// forcing costs three, and the grace period.
 ///
 /// # Examples
 ///
@@ -105,7 +89,7 @@ impl Default for RevocableLockOptions {
 /// let lock = RevocableLock::new(&zk, "/locks/index", RevocableLockOptions::default())?;
 /// let held = lock.write().await?;
 ///
-/// // Somebody else, who is in a hurry:
+/// // Another client revokes it:
 /// let contenders = lock.contenders().await?;
 /// assert_eq!(lock.ask(&contenders[0]).await?, Fate::Asked);
 ///
@@ -117,19 +101,19 @@ impl Default for RevocableLockOptions {
 #[derive(Clone, Debug)]
 pub struct RevocableLock<Z: ZooKeeper> {
     zk: Z,
-    line: Line,
+    contenders: Contenders,
     word: &'static str,
     options: RevocableLockOptions,
 }
 
 impl<Z: ZooKeeper> RevocableLock<Z> {
-    /// The lock on `directory`. Nothing is sent yet.
+    /// The lock on `directory`. Sends nothing.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the data do not fit into a request, or are the word that asks to go; the naming has no
-    /// such word; the margin is greater than half of the session timeout.
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// violates ZooKeeper's path rules; the data do not fit into a request, or equal the revocation word; the naming has
+    /// none; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: RevocableLockOptions) -> Result<Self, Error> {
         let bad = |why: &str| Err(Error::BadInput(why.to_owned()));
         let Some(word) = options.naming.word() else {
@@ -139,196 +123,91 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
             return bad("the data are the word that asks an owner to go");
         }
         let (marks, parents) = (options.naming.shared(), options.parents);
-        let line = Line { directory: directory.to_owned(), marks, parents };
-        line.validate(&options.data)?;
+        let contenders = Contenders { directory: directory.to_owned(), marks, parents };
+        contenders.validate(&options.data)?;
         margin_in(zk, options.margin)?;
-        Ok(RevocableLock { zk: zk.clone(), line, word, options })
+        Ok(RevocableLock { zk: zk.clone(), contenders, word, options })
     }
 
-    /// Waits until no writer is ahead.
-    ///
-    /// # Cancellation, When the connection is lost
-    ///
-    /// As [`SharedLock::read`](crate::SharedLock::read).
-    ///
-    /// # Errors
-    ///
-    /// As [`SharedLock::read`](crate::SharedLock::read), and [`is_revoked`](Error::is_revoked) when it was asked to go
-    /// while it waited: it has left the line.
-    pub async fn read(&self) -> Result<RevocableRead<Z>, Error> {
-        operation!(&self.zk, RECIPE, "read", &self.line.directory).of(self.reading()).await
-    }
-
-    async fn reading(&self) -> Result<RevocableRead<Z>, Error> {
-        Ok(self.reader(self.stand(READ).await?))
-    }
-
-    /// Waits until nobody is ahead.
-    ///
-    /// # Cancellation, When the connection is lost, Errors
-    ///
-    /// As [`read`](Self::read).
-    pub async fn write(&self) -> Result<RevocableWrite<Z>, Error> {
-        operation!(&self.zk, RECIPE, "write", &self.line.directory).of(self.writing()).await
-    }
-
-    async fn writing(&self) -> Result<RevocableWrite<Z>, Error> {
-        Ok(self.writer(self.stand(WRITE).await?))
-    }
-
-    /// As [`read`](Self::read), but for at most `limit`, counted from the call over all that happens.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
-    pub fn read_within(
-        &self,
-        limit: Duration,
-    ) -> impl Future<Output = Result<RevocableRead<Z>, Error>> + Send + '_ {
-        let until = self.zk.now() + limit;
-        operation!(&self.zk, RECIPE, "read", &self.line.directory).of(within(&self.zk, until, self.reading()))
-    }
-
-    /// As [`write`](Self::write), but for at most `limit`, counted from the call over all that happens.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
-    pub fn write_within(
-        &self,
-        limit: Duration,
-    ) -> impl Future<Output = Result<RevocableWrite<Z>, Error>> + Send + '_ {
-        let until = self.zk.now() + limit;
-        operation!(&self.zk, RECIPE, "write", &self.line.directory).of(within(
-            &self.zk,
-            until,
-            self.writing(),
-        ))
-    }
-
-    /// Takes a reader's hold if no writer is ahead at the first look; `None` if one is, or if the connection is lost.
-    ///
-    /// # Cancellation, Errors
-    ///
-    /// As [`read`](Self::read), and so if it gives up by itself; [`is_retryable_refusal`](Error::is_retryable_refusal) when an
-    /// overloaded server has refused requests for a third of the session timeout: nothing is left behind.
-    pub async fn try_read(&self) -> Result<Option<RevocableRead<Z>>, Error> {
-        let hold = operation!(&self.zk, RECIPE, "try_read", &self.line.directory)
-            .attempt(self.stand_at_once(READ))
-            .await?;
-        Ok(hold.map(|hold| self.reader(hold)))
-    }
-
-    /// Takes a writer's hold if nobody is ahead at the first look; `None` if somebody is, or if the connection is lost.
-    ///
-    /// # Cancellation, Errors
-    ///
-    /// As [`read`](Self::read), and so if it gives up by itself; [`is_retryable_refusal`](Error::is_retryable_refusal) when an
-    /// overloaded server has refused requests for a third of the session timeout: nothing is left behind.
-    pub async fn try_write(&self) -> Result<Option<RevocableWrite<Z>>, Error> {
-        let hold = operation!(&self.zk, RECIPE, "try_write", &self.line.directory)
-            .attempt(self.stand_at_once(WRITE))
-            .await?;
-        Ok(hold.map(|hold| self.writer(hold)))
-    }
-
-    async fn stand(&self, role: Role) -> Result<Hold<Z>, Error> {
+    async fn acquire_as(&self, role: Role) -> Result<Tenure<Z>, Error> {
         margin_in(&self.zk, self.options.margin)?;
-        let (place, look) = self.line.join(&self.zk, role, &self.options.data).await?;
-        let own = self.watched(&place);
-        let turn = self.line.turn(&self.zk, &place, look, conflicts(role));
+        let (contender, look) = self.contenders.join(&self.zk, role, &self.options.data).await?;
+        let own = self.watched(&contender);
+        let turn = self.contenders.wait_turn(&self.zk, &contender, look, conflicts(role));
         match first(own.must_go(), turn).await {
             Either::Left(error) => return Err(error),
             Either::Right(turn) => turn?,
         }
-        self.hold(place, own)
+        self.tenure(contender, own)
     }
 
-    async fn stand_at_once(&self, role: Role) -> Result<Option<Hold<Z>>, Error> {
+    async fn try_acquire_as(&self, role: Role) -> Result<Option<Tenure<Z>>, Error> {
         margin_in(&self.zk, self.options.margin)?;
         let attempt = async {
-            let (place, look) = self.line.join(&self.zk, role, &self.options.data).await?;
-            let own = self.watched(&place);
-            let is_ours = self.line.turn_at_once(&self.zk, &place, look, conflicts(role)).await?;
-            is_ours.then(|| self.hold(place, own)).transpose()
+            let (contender, look) = self.contenders.join(&self.zk, role, &self.options.data).await?;
+            let own = self.watched(&contender);
+            let is_ours = self.contenders.is_turn(&self.zk, &contender, look, conflicts(role)).await?;
+            is_ours.then(|| self.tenure(contender, own)).transpose()
         };
         while_connected(&self.zk, attempt).await
     }
 
-    /// Step 1, from where the name is known.
-    fn watched(&self, place: &Place) -> Own<Z> {
-        let own = Own::new(&self.zk, place.path.clone(), Some(place.czxid), Some(self.word));
+    /// Step 1: watches the own znode as soon as its name is known.
+    fn watched(&self, contender: &OwnContender) -> OwnedNode<Z> {
+        let own = OwnedNode::new(&self.zk, contender.path.clone(), Some(contender.czxid), Some(self.word));
         own.watch_now();
         own
     }
 
-    fn hold(&self, place: Place, own: Own<Z>) -> Result<Hold<Z>, Error> {
-        let grant = Grant {
-            recipe: RECIPE,
-            path: place.path,
-            czxid: place.czxid,
-            token: place.czxid,
-            data: self.options.data.clone(),
-            armed: place.armed,
-            on_suspect: self.options.on_suspect,
-            margin: margin_in(&self.zk, self.options.margin)?,
-        };
-        Ok(Hold::of(&self.zk, own, grant))
+    fn tenure(&self, contender: OwnContender, own: OwnedNode<Z>) -> Result<Tenure<Z>, Error> {
+        let (data, on_suspect) = (self.options.data.clone(), self.options.on_suspect);
+        let margin = margin_in(&self.zk, self.options.margin)?;
+        let grant = Grant::of_contender(RECIPE, contender, data, on_suspect, margin);
+        Ok(Tenure::of(&self.zk, own, grant))
     }
 
-    fn reader(&self, hold: Hold<Z>) -> RevocableRead<Z> {
-        RevocableRead { hold, run_until: self.options.run_until }
+    fn reader(&self, tenure: Tenure<Z>) -> RevocableRead<Z> {
+        RevocableRead { tenure, run_until: self.options.run_until }
     }
 
-    fn writer(&self, hold: Hold<Z>) -> RevocableWrite<Z> {
-        RevocableWrite { hold, run_until: self.options.run_until, marks: self.line.marks }
+    fn writer(&self, tenure: Tenure<Z>) -> RevocableWrite<Z> {
+        RevocableWrite { tenure, run_until: self.options.run_until, marks: self.contenders.marks }
     }
 
-    /// Who stands in line, holders first. A view that may lag.
-    ///
-    /// # Errors
-    ///
-    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over),
-    /// [`is_denied`](Error::is_denied).
-    pub async fn contenders(&self) -> Result<Vec<Contender>, Error> {
-        self.line.contenders(&self.zk).await
-    }
-
-    /// Asks a contender to go, and exactly that one: [`Fate::Asked`], or [`Fate::Gone`] if it was gone already.
+    /// Asks exactly this contender to release: [`Fate::Asked`], or [`Fate::Gone`] if it was already gone.
     ///
     /// # Cancellation
     ///
-    /// Asked stays asked.
+    /// The revocation stands.
     ///
     /// # When the connection is lost
     ///
-    /// It asks again until it is certain that the contender was asked.
+    /// Retries until it is certain that the contender was asked.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input) for a znode that does not stand in this line,
-    /// [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    /// [`Error::is_bad_input`] for a znode outside this queue, [`Error::is_session_over`], [`Error::is_denied`].
     pub async fn ask(&self, contender: &Contender) -> Result<Fate, Error> {
         self.validate(contender)?;
         let operation = operation!(&self.zk, RECIPE, "ask", &contender.path);
         operation.telling(revoke::ask(&self.zk, &contender.path, self.word)).await
     }
 
-    /// Asks a contender to go, and deletes its znode if it is there still when the grace is over: [`Fate::Yielded`],
-    /// [`Fate::Forced`], or [`Fate::Gone`] if it was gone already, or went as the grace was over. The grace runs by this
-    /// client's clock, from the moment at which the contender is known to have been asked.
+    /// Asks a contender to release, and deletes its znode if it is still there when the grace period ends:
+    /// [`Fate::Yielded`], [`Fate::Forced`], or [`Fate::Gone`] if it was already gone, or went as the grace period ended.
+    /// The grace period runs by this client's clock, from the reply to the revocation.
     ///
     /// # Cancellation
     ///
-    /// Asked stays asked, and nobody is removed.
+    /// The revocation stands, and nothing is deleted.
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is back: late, but not early.
+    /// Resumes after the reconnect: late, but never early.
     ///
     /// # Errors
     ///
-    /// As [`ask`](Self::ask). With [`is_session_over`](Error::is_session_over) the contender may be gone.
+    /// As [`ask`](Self::ask). After [`Error::is_session_over`] the outcome is unknown.
     pub async fn force(&self, contender: &Contender, grace: Duration) -> Result<Fate, Error> {
         self.validate(contender)?;
         let operation = operation!(&self.zk, RECIPE, "force", &contender.path);
@@ -338,46 +217,53 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     fn validate(&self, contender: &Contender) -> Result<(), Error> {
         path::validate(&contender.path)?;
         let (directory, name) = path::split(&contender.path);
-        if directory != self.line.directory || self.line.marks.number(name).is_none() {
-            let why = format!("{} does not stand in line for {}", contender.path, self.line.directory);
+        if directory != self.contenders.directory || self.contenders.marks.number(name).is_none() {
+            let why = format!("{} does not stand in line for {}", contender.path, self.contenders.directory);
             return Err(Error::BadInput(why));
         }
         Ok(())
     }
 }
 
-/// The lock, held together with other readers, until it is given back, lost, or asked for.
+lock_methods!(
+    shared RevocableLock,
+    RevocableRead,
+    RevocableWrite,
+    "[`Error::is_revoked`] when it was asked to release while it waited: it has left the queue."
+);
+lock_methods!(list RevocableLock, contenders);
+
+/// The guard of a reader, which may share the lock with other readers.
 ///
 /// # Cancellation
 ///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct RevocableRead<Z: ZooKeeper> {
-    hold: Hold<Z>,
+    tenure: Tenure<Z>,
     run_until: RunUntil,
 }
 
-/// The lock, held alone, until it is given back, lost, or asked for.
+/// The guard of a writer, which holds the lock alone.
 ///
 /// # Cancellation
 ///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct RevocableWrite<Z: ZooKeeper> {
-    hold: Hold<Z>,
+    tenure: Tenure<Z>,
     run_until: RunUntil,
     marks: Marks,
 }
 
-guard_methods!(RevocableRead);
-guard_methods!(RevocableWrite);
 guard_methods!(revocable RevocableRead);
 guard_methods!(revocable RevocableWrite);
 
 impl<Z: ZooKeeper> RevocableWrite<Z> {
-    /// Goes on as a reader, and lets those readers in who wait for this writer. Nobody comes in between; the token stays.
+    /// Downgrades to a reader, and admits the readers that wait for this writer. No other contender comes in between; the
+    /// token stays.
     ///
     /// # Cancellation, When the connection is lost
     ///
@@ -385,14 +271,14 @@ impl<Z: ZooKeeper> RevocableWrite<Z> {
     ///
     /// # Errors
     ///
-    /// As [`WriteGuard::downgrade`](crate::WriteGuard::downgrade), and [`is_revoked`](Error::is_revoked) when the writer
-    /// was asked to go: with its guard.
+    /// As [`WriteGuard::downgrade`](crate::WriteGuard::downgrade), and [`Error::is_revoked`] with the guard
+    /// when the writer was asked to release.
     pub async fn downgrade(self) -> Result<RevocableRead<Z>, NotDowngraded<RevocableWrite<Z>>> {
-        let RevocableWrite { hold, run_until, marks } = self;
-        match hold.downgrade(marks).await {
-            Ok(hold) => Ok(RevocableRead { hold, run_until }),
-            Err((hold, error)) => {
-                Err(NotDowngraded { guard: RevocableWrite { hold, run_until, marks }, error })
+        let RevocableWrite { tenure, run_until, marks } = self;
+        match tenure.downgrade(marks).await {
+            Ok(tenure) => Ok(RevocableRead { tenure, run_until }),
+            Err((tenure, error)) => {
+                Err(NotDowngraded { guard: RevocableWrite { tenure, run_until, marks }, error })
             }
         }
     }

@@ -1,33 +1,32 @@
-//! A lock that many readers share, or one writer has alone, served in the order of asking.
+//! A shared lock: many readers or one writer, granted in the order of the requests.
 //!
-//! 1. Join: create an ephemeral sequential znode that says whether it reads or writes, and list the directory, in one
-//!    flight.
-//! 2. Look: a reader holds the lock if no writer is ahead, a writer if nobody is.
-//! 3. Otherwise a reader watches the nearest writer ahead, a writer the nearest of any kind, and only that one; look again
-//!    when it goes.
-//! 4. Release: delete our znode.
-//! 5. Downgrade: in one transaction a reader's znode takes the writer's place in line.
+//! 1. Join: create an ephemeral sequential znode whose name says whether it reads or writes, pipelined with a list of the
+//!    directory.
+//! 2. Look: a reader holds the lock if no writer is ahead, a writer if no contender is.
+//! 3. Otherwise watch one znode: a reader the nearest writer ahead, a writer the nearest contender; look again when it
+//!    goes.
+//! 4. Release: delete the own znode.
+//! 5. Downgrade: in one transaction a reader's znode takes the writer's place in the queue.
 //!
-//! After "Shared Locks" of ZooKeeper's recipes page. The page looks for names "starting with `write-`", which the guid in
-//! front forbids, and has a reader watch the "next lowest" writer: the lowest would wake it once for every writer, one
-//! behind it would never let it in (kazoo#649).
+//! After "Shared Locks" of ZooKeeper's recipes page, with two corrections. Names cannot start with `write-`, since they
+//! start with a guid. And a reader watches the nearest writer ahead: watching the lowest would wake it once for every
+//! writer, and watching one behind it would never let it in (kazoo#649).
 
-use crate::guard::guard_methods;
-use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
-use crate::line::{Contender, Line, Place};
-use crate::naming::{Marks, Naming, READ, Role, WRITE};
-use crate::observe::operation;
-use crate::parents::Parents;
-use crate::race::within;
+use crate::observe::Outcome;
+use crate::parts::contenders::{Contender, Contenders, OwnContender};
+use crate::parts::guard::guard_methods;
+use crate::parts::lock_methods::lock_methods;
+use crate::parts::naming::{Marks, Naming, READ, Role, WRITE};
+use crate::parts::parents::Parents;
+use crate::parts::tenure::{Grant, HoldState, LostReason, OnSuspect, Released, Stop, Tenure, margin_in};
 use crate::zk::{Error, Op, OpResult, ZooKeeper};
 use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
-/// What an operator reads.
 const RECIPE: &str = "shared_lock";
 
-/// Whom a contender of a role has to wait for.
+/// The roles that a contender has to wait for.
 pub(crate) fn conflicts(role: Role) -> fn(Role) -> bool {
     match role {
         READ => |ahead| ahead == WRITE,
@@ -35,57 +34,41 @@ pub(crate) fn conflicts(role: Role) -> fn(Role) -> bool {
     }
 }
 
-/// How a shared lock behaves.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Options of a shared lock. By default: standard names, containers, [`OnSuspect::Stop`], a tenth of the timeout as margin, no data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SharedLockOptions {
-    /// How the znodes are named; all who share the directory must agree.
+    /// Names of the znodes; all clients of the directory must agree.
     pub naming: Naming,
-    /// What becomes of a directory that does not exist.
+    /// How a missing directory is created.
     pub parents: Parents,
-    /// What a holder does when the connection is lost.
+    /// The policy of a holder while the connection is lost.
     pub on_suspect: OnSuspect,
-    /// How long before the end of the session a holder has to have stopped; `None` for a tenth of the session timeout.
-    /// It must cover the drift of the clocks over one timeout and the time a holder takes to stop.
-    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
+    /// How long before the end of the session the holder stops: at most half of the session timeout; `None` for a tenth.
+    /// The margin covers clock drift over one timeout and the time that the holder takes to stop.
     pub margin: Option<Duration>,
-    /// What the znode holds, for whoever looks at it: who is asking, say.
+    /// Data of the contender's znode, for operators: the client's address, for example.
     pub data: Vec<u8>,
-}
-
-impl Default for SharedLockOptions {
-    /// Standard names, containers, stop when the connection is lost, a tenth of the timeout, no data.
-    fn default() -> Self {
-        SharedLockOptions {
-            naming: Naming::Standard,
-            parents: Parents::Container,
-            on_suspect: OnSuspect::Stop,
-            margin: None,
-            data: Vec::new(),
-        }
-    }
 }
 
 /// A lock of readers and writers on a directory.
 ///
 /// # Promises
 ///
-/// * *Effects.* Through `transact`, or on a store that knows [tokens](WriteGuard::token), the effects of a writer's hold
-///   never interleave with those of another hold: whatever clocks, networks and pauses do.
-/// * *Belief.* While a writer's guard has not been told to stop there is no other guard that has not, under the
-///   conditions of [`Lock`](crate::Lock).
-/// * *Order.* No reader overtakes a writer that stands before it, and no writer overtakes anybody.
+/// * *Effects.* Through `transact`, or on a store that checks [tokens](WriteGuard::token), the effects of a writer's hold
+///   never interleave with those of another hold: regardless of clocks, networks and pauses.
+/// * *Belief.* While a writer's guard may act no other guard may, under the conditions of [`Lock`](crate::Lock).
+/// * *Order.* No reader overtakes a writer ahead, and no writer overtakes any contender.
 /// * *Readers share.* A reader with no writer ahead does not wait.
-/// * *No herd.* A writer that goes wakes the readers whom it let wait, or one writer; a reader that goes wakes at most
-///   one.
-/// * *No leftovers.* However an acquire ends without a guard, its znode goes, as long as the session lives; else with
-///   the session.
+/// * *No thundering herd.* A writer's release wakes the readers that waited for it, or one writer; a reader's release wakes
+///   at most one contender.
+/// * *No leaks.* However an acquire ends without a guard, its znode is deleted, at the latest by the expiry of the session.
 ///
-/// Not promised: upgrading, since two readers who both want it would wait for each other: release, and ask again.
+/// Not promised: upgrades, since two readers that both upgrade would deadlock: release, and acquire again.
 ///
 /// # Cost
 ///
-/// Free: two requests in one round trip, and one to release. Waiting: one watch, and one list when it fires; a writer
-/// behind readers may wake once for each. A downgrade: one request.
+/// Uncontended: two requests in one round trip, and one to release. Waiting: one watch, and one list when it fires; a
+/// writer behind readers may wake once for each. A downgrade: one request.
 ///
 /// # Examples
 ///
@@ -109,273 +92,126 @@ impl Default for SharedLockOptions {
 #[derive(Clone, Debug)]
 pub struct SharedLock<Z: ZooKeeper> {
     zk: Z,
-    line: Line,
+    contenders: Contenders,
     options: SharedLockOptions,
 }
 
 impl<Z: ZooKeeper> SharedLock<Z> {
-    /// The lock on `directory`. Nothing is sent yet.
+    /// The lock on `directory`. Sends nothing.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the data do not fit into a request; the margin is greater than half of the session timeout.
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or violates
+    /// ZooKeeper's path rules; the data do not fit into a request; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: SharedLockOptions) -> Result<Self, Error> {
         let (marks, parents) = (options.naming.shared(), options.parents);
-        let line = Line { directory: directory.to_owned(), marks, parents };
-        line.validate(&options.data)?;
+        let contenders = Contenders { directory: directory.to_owned(), marks, parents };
+        contenders.validate(&options.data)?;
         margin_in(zk, options.margin)?;
-        Ok(SharedLock { zk: zk.clone(), line, options })
+        Ok(SharedLock { zk: zk.clone(), contenders, options })
     }
 
-    /// Waits until no writer is ahead.
-    ///
-    /// # Cancellation
-    ///
-    /// Dropping the future gives up: its znode is deleted in the background, also if the reply to its create has not
-    /// come yet, and its watch is removed. Before the first poll nothing was sent.
-    ///
-    /// A future that is left unpolled holds up no other call, but its place in line stays: those behind it with whom it
-    /// conflicts wait for it, as for a holder. Drop it to give up the place.
-    ///
-    /// # When the connection is lost
-    ///
-    /// The place in line stays as long as the session does. A create whose reply was lost is looked for by its guid, and
-    /// created again only if it is known not to exist.
-    ///
-    /// # Errors
-    ///
-    /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when somebody else deleted our
-    /// znode; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
-    /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout too short for the margin.
-    pub async fn read(&self) -> Result<ReadGuard<Z>, Error> {
-        operation!(&self.zk, RECIPE, "read", &self.line.directory).of(self.reading()).await
-    }
-
-    async fn reading(&self) -> Result<ReadGuard<Z>, Error> {
-        Ok(ReadGuard { hold: self.stand(READ).await? })
-    }
-
-    /// Waits until nobody is ahead.
-    ///
-    /// # Cancellation, When the connection is lost, Errors
-    ///
-    /// As [`read`](Self::read).
-    pub async fn write(&self) -> Result<WriteGuard<Z>, Error> {
-        operation!(&self.zk, RECIPE, "write", &self.line.directory).of(self.writing()).await
-    }
-
-    async fn writing(&self) -> Result<WriteGuard<Z>, Error> {
-        Ok(WriteGuard { hold: self.stand(WRITE).await?, marks: self.line.marks })
-    }
-
-    /// As [`read`](Self::read), but for at most `limit`, counted from the call over all that happens.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
-    pub fn read_within(
-        &self,
-        limit: Duration,
-    ) -> impl Future<Output = Result<ReadGuard<Z>, Error>> + Send + '_ {
-        let until = self.zk.now() + limit;
-        operation!(&self.zk, RECIPE, "read", &self.line.directory).of(within(&self.zk, until, self.reading()))
-    }
-
-    /// As [`write`](Self::write), but for at most `limit`, counted from the call over all that happens.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
-    pub fn write_within(
-        &self,
-        limit: Duration,
-    ) -> impl Future<Output = Result<WriteGuard<Z>, Error>> + Send + '_ {
-        let until = self.zk.now() + limit;
-        operation!(&self.zk, RECIPE, "write", &self.line.directory).of(within(
-            &self.zk,
-            until,
-            self.writing(),
-        ))
-    }
-
-    /// Takes a reader's hold if no writer is ahead at the first look; `None` if one is, or if the connection is lost.
-    ///
-    /// # Cancellation, Errors
-    ///
-    /// As [`read`](Self::read), and so if it gives up by itself; [`is_retryable_refusal`](Error::is_retryable_refusal) when an
-    /// overloaded server has refused requests for a third of the session timeout: nothing is left behind.
-    pub async fn try_read(&self) -> Result<Option<ReadGuard<Z>>, Error> {
-        let hold = operation!(&self.zk, RECIPE, "try_read", &self.line.directory)
-            .attempt(self.stand_at_once(READ))
-            .await?;
-        Ok(hold.map(|hold| ReadGuard { hold }))
-    }
-
-    /// Takes a writer's hold if nobody is ahead at the first look; `None` if somebody is, or if the connection is lost.
-    ///
-    /// # Cancellation, Errors
-    ///
-    /// As [`read`](Self::read), and so if it gives up by itself; [`is_retryable_refusal`](Error::is_retryable_refusal) when an
-    /// overloaded server has refused requests for a third of the session timeout: nothing is left behind.
-    pub async fn try_write(&self) -> Result<Option<WriteGuard<Z>>, Error> {
-        let marks = self.line.marks;
-        let hold = operation!(&self.zk, RECIPE, "try_write", &self.line.directory)
-            .attempt(self.stand_at_once(WRITE))
-            .await?;
-        Ok(hold.map(|hold| WriteGuard { hold, marks }))
-    }
-
-    async fn stand(&self, role: Role) -> Result<Hold<Z>, Error> {
+    async fn acquire_as(&self, role: Role) -> Result<Tenure<Z>, Error> {
         margin_in(&self.zk, self.options.margin)?;
-        let place = self.line.stand(&self.zk, role, &self.options.data, conflicts(role)).await?;
-        self.hold(place)
+        let contender =
+            self.contenders.join_and_wait(&self.zk, role, &self.options.data, conflicts(role)).await?;
+        self.tenure(contender)
     }
 
-    async fn stand_at_once(&self, role: Role) -> Result<Option<Hold<Z>>, Error> {
+    async fn try_acquire_as(&self, role: Role) -> Result<Option<Tenure<Z>>, Error> {
         margin_in(&self.zk, self.options.margin)?;
-        let place = self.line.stand_at_once(&self.zk, role, &self.options.data, conflicts(role)).await?;
-        place.map(|place| self.hold(place)).transpose()
+        let contender =
+            self.contenders.join_if_free(&self.zk, role, &self.options.data, conflicts(role)).await?;
+        contender.map(|contender| self.tenure(contender)).transpose()
     }
 
-    fn hold(&self, place: Place) -> Result<Hold<Z>, Error> {
-        let grant = Grant {
-            recipe: RECIPE,
-            path: place.path,
-            czxid: place.czxid,
-            token: place.czxid,
-            data: self.options.data.clone(),
-            armed: place.armed,
-            on_suspect: self.options.on_suspect,
-            margin: margin_in(&self.zk, self.options.margin)?,
-        };
-        Ok(Hold::new(&self.zk, grant))
+    fn tenure(&self, contender: OwnContender) -> Result<Tenure<Z>, Error> {
+        let (data, on_suspect) = (self.options.data.clone(), self.options.on_suspect);
+        let margin = margin_in(&self.zk, self.options.margin)?;
+        let grant = Grant::of_contender(RECIPE, contender, data, on_suspect, margin);
+        Ok(Tenure::new(&self.zk, grant))
     }
 
-    /// Who stands in line, holders first. A view that may lag.
-    ///
-    /// # Errors
-    ///
-    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over),
-    /// [`is_denied`](Error::is_denied).
-    pub async fn contenders(&self) -> Result<Vec<Contender>, Error> {
-        self.line.contenders(&self.zk).await
+    fn reader(&self, tenure: Tenure<Z>) -> ReadGuard<Z> {
+        ReadGuard { tenure }
     }
 
-    /// Deletes a contender's znode, and exactly that one: a holder is told if it asked to be, a waiter's call fails.
-    /// `false` if it was gone already.
-    ///
-    /// # Errors
-    ///
-    /// As [`contenders`](Self::contenders); after `ConnectionLoss` it may be gone.
-    pub async fn evict(&self, contender: &Contender) -> Result<bool, Error> {
-        let operation = operation!(&self.zk, RECIPE, "evict", &contender.path);
-        match operation.of(self.zk.delete(&contender.path, None)).await {
-            Ok(()) => Ok(true),
-            Err(Error::NoNode) => Ok(false),
-            Err(e) => Err(e),
-        }
+    fn writer(&self, tenure: Tenure<Z>) -> WriteGuard<Z> {
+        WriteGuard { tenure, marks: self.contenders.marks }
     }
 }
 
-/// The lock, held together with other readers.
+lock_methods!(shared SharedLock, ReadGuard, WriteGuard, "");
+lock_methods!(evict SharedLock, contenders);
+
+/// The guard of a reader, which may share the lock with other readers.
 ///
 /// # Cancellation
 ///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct ReadGuard<Z: ZooKeeper> {
-    hold: Hold<Z>,
+    tenure: Tenure<Z>,
 }
 
-/// The lock, held alone.
+/// The guard of a writer, which holds the lock alone.
 ///
 /// # Cancellation
 ///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct WriteGuard<Z: ZooKeeper> {
-    hold: Hold<Z>,
+    tenure: Tenure<Z>,
     marks: Marks,
 }
 
-guard_methods!(ReadGuard);
-guard_methods!(WriteGuard);
-
-impl<Z: ZooKeeper> ReadGuard<Z> {
-    /// Drives `work`, and drops it when the holder must stop. What it has sent by then stays sent.
-    ///
-    /// # Errors
-    ///
-    /// Why it had to stop.
-    pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
-        self.hold.run(work)
-    }
-
-    /// As [`transact`](Self::transact), and exactly once: see [`WriteGuard::transact_once`].
-    ///
-    /// # Errors
-    ///
-    /// As [`transact`](Self::transact); unknown only when the session or the hold ended before that was found out.
-    pub async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
-        self.hold.transact_once(ops).await
-    }
-}
+guard_methods!(shared ReadGuard);
+guard_methods!(shared WriteGuard);
+guard_methods!(run ReadGuard, tenure);
+guard_methods!(run WriteGuard, tenure);
+guard_methods!(once ReadGuard);
+guard_methods!(once WriteGuard);
 
 impl<Z: ZooKeeper> WriteGuard<Z> {
-    /// Drives `work`, and drops it when the holder must stop. What it has sent by then stays sent.
-    ///
-    /// # Errors
-    ///
-    /// Why it had to stop.
-    pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
-        self.hold.run(work)
-    }
-
-    /// As [`transact`](Self::transact), and exactly once: after a lost reply it finds out whether it was applied, and
-    /// applies it if not. The own znode's version is the receipt.
-    ///
-    /// # Errors
-    ///
-    /// As [`transact`](Self::transact); unknown only when the session or the hold ended before that was found out.
-    pub async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
-        self.hold.transact_once(ops).await
-    }
-
-    /// Goes on as a reader, and lets those readers in who wait for this writer. Nobody comes in between; the token stays.
+    /// Downgrades to a reader, and admits the readers that wait for this writer. No other contender comes in between; the
+    /// token stays.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future gives the lock back, as reader or writer. While it is left unpolled, the lock is held as one of
-    /// them.
+    /// Dropping the future releases the lock, held as reader or writer by then. While it is unpolled, the lock stays held.
     ///
     /// # When the connection is lost
     ///
-    /// The same is sent again: applied twice it is applied once.
+    /// The transaction is idempotent, and is retried.
     ///
     /// # Errors
     ///
-    /// With the guard, which stands as it stood: [`Error::Exhausted`] when the directory's counter has run out, so that
-    /// nobody can take another's place; [`is_removed`](Error::is_removed) and
-    /// [`is_session_over`](Error::is_session_over) when it was lost; [`is_denied`](Error::is_denied).
+    /// With the unchanged guard: [`Error::Exhausted`] when the directory's counter has run out, so that no place can be
+    /// taken over; [`Error::is_removed`] and [`Error::is_session_over`] when the hold is lost; [`Error::is_denied`].
     pub async fn downgrade(self) -> Result<ReadGuard<Z>, NotDowngraded<WriteGuard<Z>>> {
         let marks = self.marks;
-        match self.hold.downgrade(marks).await {
-            Ok(hold) => Ok(ReadGuard { hold }),
-            Err((hold, error)) => Err(NotDowngraded { guard: WriteGuard { hold, marks }, error }),
+        match self.tenure.downgrade(marks).await {
+            Ok(tenure) => Ok(ReadGuard { tenure }),
+            Err((tenure, error)) => Err(NotDowngraded { guard: WriteGuard { tenure, marks }, error }),
         }
     }
 }
 
-/// A downgrade that came to nothing, with the writer's guard. As an [`Error`] it gives the lock back.
+/// A failed downgrade with the writer's guard. Converting it to an [`Error`] releases the lock.
 #[derive(Debug)]
 pub struct NotDowngraded<G> {
-    /// The guard, which stands as it stood.
+    /// The unchanged guard.
     pub guard: G,
-    /// Why.
+    /// The reason.
     pub error: Error,
+}
+
+impl<G> Outcome for NotDowngraded<G> {
+    fn outcome(&self) -> &'static str {
+        self.error.outcome()
+    }
 }
 
 impl<G> fmt::Display for NotDowngraded<G> {

@@ -1,12 +1,12 @@
-//! Who may do what with the znodes that a handle creates.
+//! Access lists of the znodes that a handle creates.
 
 use crate::wire::jute::Out;
 use crate::zk::Error;
 
-/// The access list that every znode bears which a handle creates.
+/// The access list of every znode that a handle creates.
 ///
-/// A recipe reads, writes, creates and deletes what it has created itself, and the znodes of its other users as well:
-/// all of them need `cdrw`, whoever else is let in. What is missing shows as [`Error::is_denied`].
+/// A recipe reads, writes, creates and deletes its own znodes and those of its other users: all of them need `cdrw`. A
+/// missing permission shows as [`Error::is_denied`].
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Acl(Rights);
 
@@ -18,7 +18,7 @@ enum Rights {
     Listed(Vec<Entry>),
 }
 
-/// Who may do what: permissions, scheme, id.
+/// An entry: permissions, scheme, id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry(i32, String, String);
 
@@ -29,13 +29,13 @@ const LETTERS: [(char, i32); 5] = [('c', 4), ('d', 8), ('r', 1), ('w', 2), ('a',
 const ALL: i32 = 31;
 
 impl Acl {
-    /// Everybody may do everything, known or not: `world:anyone:cdrwa`.
+    /// All permissions for every client, authenticated or not: `world:anyone:cdrwa`.
     pub const fn anyone() -> Acl {
         Acl(Rights::Anyone)
     }
 
-    /// Whoever has the credentials of the creator may do everything, and nobody else anything: `auth::cdrwa`. A handle
-    /// without credentials that creates such a znode is told [`Error::InvalidAcl`].
+    /// All permissions for clients with the creator's credentials, none for others: `auth::cdrwa`. Without credentials a
+    /// create fails with [`Error::InvalidAcl`].
     pub const fn creator() -> Acl {
         Acl(Rights::Creator)
     }
@@ -53,9 +53,8 @@ impl Acl {
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): there is no entry, one without a scheme or without a permission, or another
-    /// letter. Whether the schemes and ids are good only the server knows, and says so ([`Error::InvalidAcl`]) at the
-    /// first create.
+    /// [`Error::is_bad_input`]: no entry, an entry without scheme or permission, or an unknown letter. Only
+    /// the server validates schemes and ids, and refuses the first create ([`Error::InvalidAcl`]).
     pub fn of(entries: &[(&str, &str, &str)]) -> Result<Acl, Error> {
         if entries.is_empty() {
             return Err(Error::BadInput(

@@ -1,13 +1,13 @@
-//! What a connect string names: servers, how to speak with each, and the path below which everything takes place.
+//! Connect strings: servers, their transport, and the chroot.
 
 use super::request::Root;
 use crate::zk::{Error, path};
 
-/// How a connect string marks a server that speaks TLS, and one that does not, whatever the options say.
+/// The marks of a server with TLS, and of one without, regardless of the options.
 const SECURE: &str = "tcp+tls://";
 const PLAIN: &str = "tcp://";
 
-/// The port of a server that is named without one.
+/// The default port.
 const PORT: u16 = 2181;
 
 /// One server.
@@ -16,7 +16,7 @@ pub(super) struct Address {
     /// A name or an IP address.
     pub(super) host: String,
     pub(super) port: u16,
-    /// Whether the connect string says that it speaks TLS, or that it does not.
+    /// The transport, if the connect string gives it.
     pub(super) secure: Option<bool>,
 }
 
@@ -57,11 +57,11 @@ impl Address {
     }
 }
 
-/// All that a connect string says: `host:port`, several of them separated by commas, and a path at the end.
+/// Parses a connect string: `host:port`, several of them separated by commas, and a path at the end.
 ///
 /// # Errors
 ///
-/// [`Error::BadInput`] with the part that is no good.
+/// [`Error::BadInput`] with the invalid part.
 pub(super) fn parse(connect_string: &str) -> Result<(Vec<Address>, Root), Error> {
     // The path begins behind the last server, whose mark has slashes of its own.
     let last = connect_string.rfind(',').map_or(0, |at| at + 1);

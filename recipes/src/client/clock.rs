@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use crate::zk::Time;
 
-/// A clock that goes on while the machine sleeps, where the operating system has one.
+/// A clock that continues during a suspend, where the operating system has one.
 ///
-/// A session does not wait for a laptop that is closed: by a clock that stands still meanwhile, as [`Instant`] does on Linux,
-/// a hold would look safe that the ensemble has long given away.
+/// A session does not wait for a suspended laptop: by a clock that stands still meanwhile, as [`Instant`] does on Linux, a
+/// hold would look safe after its session has expired.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     start: Duration,
@@ -23,7 +23,7 @@ impl Clock {
         Time::from_micros(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
     }
 
-    /// How long it is until then, and none if that is never.
+    /// The duration until then; zero for the past.
     pub(super) fn until(self, time: Time) -> Option<Duration> {
         (time != Time::NEVER).then(|| time.since(self.now()))
     }

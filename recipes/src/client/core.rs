@@ -1,10 +1,8 @@
-//! What all clones of a handle share: the session machine, who waits for what, and the bytes that are to leave.
+//! The state that all clones of a handle share: the session machine, the slots of futures, and the bytes to send.
 //!
-//! 1. A call encodes its request and hands it to the machine, which numbers it; its frame joins the bytes that are to leave.
-//! 2. The session's task ([`link`](super::link)) is woken, writes them, reads what the server says, and hands that to the
-//!    machine.
-//! 3. What comes of either, answers and notifications, is put where the futures look for it, and they are woken when the lock
-//!    is free again.
+//! 1. A call encodes its request and passes it to the machine, which numbers it; its frame joins the bytes to send.
+//! 2. The session's task ([`link`](super::link)) is woken, writes them, reads replies, and passes those to the machine.
+//! 3. Answers and notifications go to the slots of their futures, which are woken when the lock is free again.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -17,16 +15,16 @@ use crate::session::{
 };
 use crate::zk::{Error, Event, Over, SessionId, Status, Time, TreeEvent, path};
 
-/// What futures wait for.
+/// The slots of futures.
 pub(super) type Waiting = Slots<Result<Body, Failure<i32>>, ()>;
 
 /// Behind one lock.
 pub(super) struct Core {
     pub(super) machine: ClientSession<Real>,
     pub(super) slots: Waiting,
-    /// What the machine has asked for and nobody has done yet. Empty between two calls; its room is used again.
+    /// Pending actions of the machine. Empty between two calls; its capacity is reused.
     out: Vec<Out<Real>>,
-    /// Frames that are to leave, on the connection of this number.
+    /// Frames to send, on the connection of this number.
     pub(super) frames: Vec<u8>,
     pub(super) conn: u32,
     /// The connect of an attempt.
@@ -38,14 +36,14 @@ pub(super) struct Core {
     /// The task that drives the session.
     pub(super) link: Option<Waker>,
     link_is_woken: bool,
-    /// Who waits for the status to change, or for a duty to end.
+    /// Wakers for a change of status, or the end of a duty.
     waiting: Vec<Waker>,
     wakers: Vec<Waker>,
     pub(super) duties: u32,
     pub(super) next_duty: u64,
 }
 
-/// What the first packet of a connection says.
+/// The first packet of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hello {
     pub(super) session: SessionId,
@@ -87,17 +85,17 @@ impl Shared {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Core> {
-        // Nothing panics between two writes that belong together.
+        // No panic can occur between two related writes.
         self.core.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets something be done with the machine, and deals out what comes of it.
+    /// Runs `act` on the machine, and distributes its actions.
     pub(super) fn act<R>(&self, act: impl FnOnce(&mut Core, u64, &mut Vec<Out<Real>>) -> R) -> R {
         let mut core = self.lock();
         let (now, mut out) = (self.clock.now().as_micros(), std::mem::take(&mut core.out));
         let result = act(&mut core, now, &mut out);
         let mut next = 0;
-        // What is done about one thing may ask for another.
+        // An action may cause further ones.
         while next < out.len() {
             let what = std::mem::replace(&mut out[next], Out::Retry { pause: 0, lost: false });
             next += 1;
@@ -111,7 +109,7 @@ impl Shared {
         result
     }
 
-    /// Sends a request; the ticket under which its answer comes. `watch` takes the slot of the watch that it arms.
+    /// Sends a request; returns the slot of its answer. `watch` takes the slot of the watch that it arms.
     pub(super) fn send(
         &self,
         request: Request,
@@ -130,8 +128,8 @@ impl Shared {
         self.act(|core, now, out| core.machine.receive(now, conn, packet, |path| path.len(), out));
     }
 
-    /// Nobody waits for a watch any more. Its slot is free and the machine knows, in one step: the slot's number may be
-    /// another request's at once, which an event of this watch would reach.
+    /// Drops a watch: its slot is freed and the machine notified in one step, since another request may reuse the number at
+    /// once.
     pub(super) fn drop_watch(&self, watch: u32) {
         let slot = self.act(|core, now, out| {
             let slot = core.slots.release(watch);
@@ -140,11 +138,11 @@ impl Shared {
             }
             slot
         });
-        // A waker may be a task's last, and is not dropped under the lock.
+        // A waker may own the last reference to a task, so it is not dropped under the lock.
         drop(slot);
     }
 
-    /// Ends the session on this side, whatever the ensemble knows of it.
+    /// Ends the session on this side, regardless of the ensemble.
     pub(super) fn end(&self, why: Over) {
         self.act(|core, _, out| {
             core.hang_up = true;
@@ -269,7 +267,7 @@ impl Core {
         }
     }
 
-    /// The task that drives the session looks at all from here on.
+    /// Wakes the task that drives the session, from here on.
     pub(super) fn link_looks(&mut self, context: &Context<'_>) {
         self.link_is_woken = false;
         if !self.link.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
@@ -286,8 +284,8 @@ fn parent(path: &Arc<str>) -> Option<Arc<str>> {
 /// The longest wait between two attempts (`ClientCnxn.startConnect`).
 const MAX_RETRY: u64 = 1_000_000;
 
-/// How long to wait before the next attempt: random, so that a thousand clients of a server that was stopped do not come to
-/// the next one at once; and a small part of the timeout, so that a short session has several attempts.
+/// The pause before the next attempt: random, against a thundering herd of clients of a stopped server; and a small part of
+/// the timeout, so that a short session has several attempts.
 fn pause_before_retry(timeout: u64, lost: bool) -> u64 {
     let most = (timeout / if lost { 20 } else { 10 }).clamp(1, MAX_RETRY);
     random() % most

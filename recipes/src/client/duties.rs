@@ -1,4 +1,4 @@
-//! Promises to clean up, kept on the runtime in which the handle was opened.
+//! Clean-up duties, on the runtime in which the handle was opened.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ struct Discharger(Client);
 impl Discharge for Discharger {
     fn start(&self, _: DutyId, duty: Duty) {
         let begun = Begun::count(self.0.clone());
-        // The first request leaves here; the task only waits for answers.
+        // The first request is sent here; the task only waits for replies.
         let work = discharge(&self.0, duty);
         self.0.session.runtime.spawn(async move {
             work.await;
@@ -31,7 +31,7 @@ impl Discharge for Discharger {
     fn done(&self, _: DutyId) {}
 }
 
-/// A duty that counts as long as this value lives, so also one whose task is dropped with its runtime.
+/// Counts a duty while this value lives, also if its task is dropped with its runtime.
 struct Begun(Client);
 
 impl Begun {

@@ -1,12 +1,12 @@
-//! How a connection begins.
+//! The handshake of a connection.
 //!
 //! 1. Open a TCP connection; speak TLS, if the server does.
 //! 2. Ask for the session, or for a new one (`ConnectRequest`).
-//! 3. Prove who we are by SASL, if the options say so.
-//! 4. Tell the credentials, and wait until the server has accepted them.
+//! 3. Authenticate by SASL, if the options say so.
+//! 4. Send the credentials, and wait until the server has accepted them.
 //!
-//! Only then does the session machine hear that it is connected. So no request and no watch reaches a server that does not know
-//! who asks: it would refuse the one, and may drop the events of the other (ZOOKEEPER-4799).
+//! Only then is the session machine notified. So no request and no watch reaches a server that does not know the client: it
+//! would refuse requests, and may drop the events of watches (ZOOKEEPER-4799).
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -26,7 +26,7 @@ use crate::wire::jute::{In, Out};
 use crate::wire::number;
 use crate::zk::{Code, SessionId};
 
-/// All that is needed to begin a connection.
+/// The parameters of a handshake.
 pub(super) struct Handshake {
     pub(super) servers: Vec<Address>,
     pub(super) credentials: Vec<Credentials>,
@@ -36,11 +36,11 @@ pub(super) struct Handshake {
     pub(super) sasl: Option<Sasl>,
 }
 
-/// Why there is no connection.
+/// The reason why a handshake failed.
 pub(super) enum Failed {
-    /// It cannot be reached, is none of ours, only reads, or hung up.
+    /// Unreachable, not ZooKeeper, read-only, or hung up.
     Lost,
-    /// It does not accept who we say that we are.
+    /// The server refused the credentials.
     Refused,
 }
 
@@ -50,11 +50,11 @@ impl From<std::io::Error> for Failed {
     }
 }
 
-/// The longest answer before a session is there.
+/// The longest reply before a session is established.
 const MAX_BYTES: i32 = 64 * 1024;
 
 impl Handshake {
-    /// A connection with that server, and what it said of the session.
+    /// Connects to a server; returns the connection and the server's reply about the session.
     pub(super) async fn open(
         &self,
         server: u8,
@@ -63,7 +63,7 @@ impl Handshake {
         let hello = shared.lock().hello.take().ok_or(Failed::Lost)?;
         let mut stream = self.connect(&self.servers[usize::from(server)]).await?;
         let welcome = ask_for_session(&mut stream, &hello).await?;
-        // What follows is of use only for a session that is there.
+        // The rest needs an accepted session.
         if !matches!(welcome, Incoming::Connected { timeout: 0, .. }) {
             #[cfg(feature = "client-sasl")]
             if let Some(sasl) = &self.sasl {
@@ -80,7 +80,7 @@ impl Handshake {
     async fn connect(&self, server: &Address) -> Result<Box<dyn Stream>, Failed> {
         let tcp = match server.host.parse::<IpAddr>() {
             Ok(ip) => TcpStream::connect((ip, server.port)).await?,
-            // A name is looked up for each attempt: its addresses may have changed.
+            // A name is resolved for each attempt: its addresses may have changed.
             Err(_) => {
                 let found = tokio::net::lookup_host((server.host.as_str(), server.port)).await?;
                 dial(found.collect()).await?
@@ -95,8 +95,8 @@ impl Handshake {
     }
 }
 
-/// A connection with one of the addresses of a name: with the first that takes one, in an order of chance, as the Java client
-/// (`StaticHostProvider`). An attempt ends with the first address that says nothing; the next attempt begins with another one.
+/// Connects to one of the addresses of a name, in random order, as the Java client does (`StaticHostProvider`). An attempt
+/// ends with the first address that does not answer; the next attempt begins with another one.
 async fn dial(mut addresses: Vec<SocketAddr>) -> std::io::Result<TcpStream> {
     shuffle(&mut addresses);
     TcpStream::connect(&addresses[..]).await
@@ -107,7 +107,7 @@ async fn ask_for_session(stream: &mut Box<dyn Stream>, hello: &Hello) -> Result<
     let mut out = Out::default();
     let timeout = i32::try_from(hello.timeout / 1000).unwrap_or(i32::MAX);
     out.int(0).long(hello.last_zxid).int(timeout).long(hello.session.0);
-    // A server that only reads would not do.
+    // A read-only server is not used.
     out.buffer(Some(&hello.password)).bool(false);
     send(stream, out.as_bytes()).await?;
     let answer = read(stream).await?;

@@ -1,11 +1,11 @@
-//! The task that drives a session: it opens connections, moves bytes, and lets the session machine act when its time comes.
+//! The task that drives a session: it opens connections, moves bytes, and runs the machine's timers.
 //!
-//! 1. Wait until the machine asks for an attempt.
-//! 2. Open a connection with the server that it names, and shake hands: see [`handshake`](super::handshake).
+//! 1. Wait until the machine requests an attempt.
+//! 2. Open a connection to its server, and shake hands: see [`handshake`](super::handshake).
 //! 3. Read and write until either side gives the connection up.
-//! 4. Tell the machine, and begin anew, until the session is over.
+//! 4. Notify the machine, and repeat until the session is over.
 //!
-//! The requests that are called before the task runs again leave in one write.
+//! Requests that are called before the task runs again are sent in one write.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -31,17 +31,16 @@ use crate::zk::{Over, Time};
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// How much is read at once.
+/// The size of a read.
 const READ_BYTES: usize = 64 * 1024;
 
-/// How much room is kept for the next answers.
+/// The capacity that is kept for the next replies.
 const MAX_IDLE_BYTES: usize = 1024 * 1024;
 
-/// The longest frame that is believed to be one: a list of a million children is shorter.
+/// The longest valid frame: a list of a million children is shorter.
 const MAX_FRAME_BYTES: usize = 256 * 1024 * 1024;
 
-/// Drives a session until it is over. When the future is dropped before, with its runtime, nobody drives the session any
-/// more, and it is over on this side.
+/// Drives a session until it is over. If the future is dropped before, with its runtime, the session ends on this side.
 pub(super) fn drive(shared: Arc<Shared>, handshake: Handshake) -> impl Future<Output = ()> + Send {
     let abandoned = Abandoned(shared.clone());
     async move {
@@ -71,7 +70,7 @@ struct Abandoned(Arc<Shared>);
 
 impl Drop for Abandoned {
     fn drop(&mut self) {
-        // Over already, but for a runtime that ends before the session.
+        // Over already, unless the runtime ends before the session.
         self.0.end(Over::Closed);
     }
 }
@@ -97,7 +96,7 @@ async fn next_attempt(shared: &Shared) -> Option<u8> {
     .await
 }
 
-/// Step 2 begins. The time of this instant is what the session is safe by, and nothing has been sent yet.
+/// Step 2 begins. The lease counts from this instant, before any byte is sent.
 fn begin(shared: &Shared) -> u32 {
     shared.act(|core, now, out| {
         core.conn += 1;
@@ -147,11 +146,11 @@ struct Pump<'a> {
     conn: u32,
     stream: Box<dyn Stream>,
     timer: Timer,
-    /// Frames that are leaving, and how much of them has left.
+    /// Frames being sent, and the number of bytes sent.
     leaving: Vec<u8>,
     written: usize,
     needs_flush: bool,
-    /// Room for what arrives, and how much of it is filled: the beginning of a frame.
+    /// The receive buffer, and the number of bytes in it: the beginning of a frame.
     arrived: Vec<u8>,
     filled: usize,
 }
@@ -166,7 +165,7 @@ impl Pump<'_> {
                 return Poll::Ready(());
             }
             drop(core);
-            // What has arrived counts before the time that is up: a process that was stopped looks at its mail first.
+            // Received bytes count before timers: a process that was paused reads its socket first.
             if self.read(context).is_err() {
                 return Poll::Ready(());
             }
@@ -183,13 +182,13 @@ impl Pump<'_> {
         }
     }
 
-    /// Whether there is something to do that nobody wakes this task for.
+    /// Whether there is work for which this task is not woken.
     fn has_more(&self) -> bool {
         let core = self.shared.lock();
         core.hang_up || (self.written == self.leaving.len() && !core.frames.is_empty())
     }
 
-    /// Reads what is there, and hands whole frames on.
+    /// Reads available bytes, and passes whole frames on.
     fn read(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         loop {
             if self.arrived.len() - self.filled < READ_BYTES / 4 {
@@ -304,8 +303,8 @@ impl Timer {
         Timer { sleep: Box::pin(tokio::time::sleep_until(instant_in(Duration::ZERO))), armed: Time::NEVER }
     }
 
-    /// Ready when the machine has something to do by itself. The runtime's timer is moved only when it goes off, or when
-    /// there is something to do earlier: each request defers the next ping.
+    /// Ready when a timer of the machine is due. The runtime's timer is moved only when it fires, or for an earlier time,
+    /// since each request postpones the next ping.
     fn poll(&mut self, shared: &Shared, context: &mut Context<'_>) -> Poll<()> {
         loop {
             let Some(due) = shared.lock().machine.next_timer().map(Time::from_micros) else {

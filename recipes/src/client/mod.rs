@@ -1,7 +1,7 @@
 //! A session with a real ensemble: the trait [`ZooKeeper`] over TCP, with tokio.
 //!
-//! The session machine is [`crate::session`], the one that the simulation runs: what is simulated is what runs. This module
-//! adds what the machine does without: bytes, sockets, a clock, TLS and SASL.
+//! The session machine is [`crate::session`], which the simulation runs, too. This module adds bytes, sockets, a clock, TLS
+//! and SASL.
 //!
 //! | module | content |
 //! |---|---|
@@ -19,32 +19,34 @@
 //!
 //! With the session timeout T, and n servers:
 //!
-//! * A ping leaves after T/3 without a request. A connection is given up after 2/3 T without a byte from the server, an attempt
-//!   after T/n. The next attempt follows after a random pause, of T/20 and at most a second, and of T/10 when one has failed.
-//! * A request that is called without a connection waits for the next attempt, and fails with it if it fails.
-//! * A session ends when a server says so, when it is closed, and when its credentials are refused. However long no server can
-//!   be reached: the session of an ensemble that was down goes on afterwards (see [`Over::Expired`](crate::zk::Over)).
-//! * Watches are registered again with each connection, before anything else is sent, in requests of 128 kB.
-//! * Credentials are told anew on every connection, before anything else. When they are refused the session ends, as
+//! * A ping is sent after T/3 without a request. A connection is given up after 2/3 T without a byte from the server, an
+//!   attempt after T/n. The next attempt follows after a random pause of at most a second: up to T/20, and up to T/10 after
+//!   a failed attempt.
+//! * A request without a connection waits for the next attempt, and fails with it.
+//! * A session ends when a server says so, when it is closed, and when its credentials are refused, however long no server
+//!   can be reached: the session of an ensemble that was down continues afterwards (see
+//!   [`Over::Expired`](crate::zk::Over)).
+//! * Watches are registered again on each connection, before other requests, in requests of 128 kB.
+//! * Credentials are sent on every connection, before other requests. If they are refused the session ends with
 //!   [`Over::AuthFailed`](crate::zk::Over).
 //!
 //! # What is assumed
 //!
-//! [`safe_until`](ZooKeeper::safe_until) is one session timeout after the *sending* of the last request or ping that was
-//! answered. Whoever holds something until then assumes that
+//! The lease [`safe_until`](ZooKeeper::safe_until) is one session timeout after the *sending* of the last answered request
+//! or ping. A holder until then assumes that
 //!
-//! 1. this machine's clock and the leader's agree on a session timeout to within the recipe's margin. The clock goes on while
-//!    a Linux machine sleeps; elsewhere a machine that slept needs a fence;
+//! 1. this machine's clock and the leader's agree on a session timeout to within the recipe's margin. The clock continues
+//!    during a suspend on Linux; elsewhere a machine that was suspended needs a fence;
 //! 2. the server that answered was in touch with its leader.
 //!
 //! # What is never done
 //!
-//! * A server that only reads (`readonlymode.enabled`) is not used, for sessions new or old: it may be behind by any
-//!   time, and its sessions are its own. It counts as one that cannot be reached.
-//! * No request is sent twice. What a disconnect caught is unknown, and the recipe settles it.
-//! * No request leaves that a server would hang up on for its size (`jute.maxbuffer`, 1 MB): it is refused with the figure, or
-//!   sent in parts ([`get_many`](ZooKeeper::get_many)).
-//! * Nothing is sent while nobody wants anything, but for pings.
+//! * A read-only server (`readonlymode.enabled`) is not used, for sessions new or old: its state may be stale, and its
+//!   sessions are local. It counts as unreachable.
+//! * No request is sent twice. After a disconnect its outcome is unknown, and the recipe settles it.
+//! * No request is sent that exceeds a server's limit (`jute.maxbuffer`, 1 MB), since the server would hang up: it is
+//!   refused with its size, or sent in parts ([`get_many`](ZooKeeper::get_many)).
+//! * An idle handle sends nothing but pings.
 //!
 //! # Features of the crate
 //!
@@ -101,26 +103,25 @@ pub use self::reply::{TreeWatch, Watch};
 ///
 /// # Cancellation
 ///
-/// As the trait has it: a dropped future forgets the answer, not the request.
+/// As the trait says: a dropped future abandons the reply, not the request.
 #[derive(Clone)]
 pub struct Client {
     session: Arc<Session>,
 }
 
 impl Client {
-    /// Opens a session: `host:port`, several of them separated by commas, and at the end a path below which
-    /// everything takes place, if it is not the root (`zk1:2181,zk2:2181/app`). It must be there: who would make something
-    /// below a path that is not is told `NoNode`. The port is 2181 if none is named. `tcp+tls://host:port` is a server that
-    /// speaks TLS, `tcp://host:port` one that does not.
+    /// Opens a session: `host:port`, several of them separated by commas, and at the end an optional chroot
+    /// (`zk1:2181,zk2:2181/app`), which must exist: otherwise creates fail with `NoNode`. The default port is 2181.
+    /// `tcp+tls://host:port` is a server with TLS, `tcp://host:port` one without.
     ///
     /// Must be called within a tokio runtime with its timer and its I/O switched on. That runtime drives the session and the
     /// duties: a handle lives no longer than its runtime.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input) for a connect string that is not one, for a timeout of zero, for certificates
-    /// that are none, and outside a runtime. [`Error::Unreachable`] when no server accepted the session within the session
-    /// timeout asked for. [`is_auth_failed`](Error::is_auth_failed), at once, when the ensemble refuses the credentials.
+    /// [`Error::is_bad_input`] for an invalid connect string, a timeout of zero, invalid certificates, and
+    /// outside a runtime. [`Error::Unreachable`] when no server accepted the session within the requested timeout.
+    /// [`Error::is_auth_failed`], at once, when the ensemble refuses the credentials.
     ///
     /// # Cancellation
     ///
@@ -166,8 +167,8 @@ impl fmt::Debug for Client {
     }
 }
 
-// Every request is made in the same three steps: refuse what is known to be wrong, let the request leave, and give
-// back a future that reads the answer. Only the third step is inside the future.
+// Every request takes the same three steps: refuse invalid input, send the request, return a future that reads the reply.
+// Only the third step is inside the future.
 impl ZooKeeper for Client {
     type Watch = Watch;
     type TreeWatch = TreeWatch;
@@ -235,7 +236,7 @@ impl ZooKeeper for Client {
         &self,
         paths: &[String],
     ) -> impl Future<Output = Result<Vec<Option<Data>>, Error>> + Send + use<> {
-        // All or none are sent: what is refused is refused before the first one leaves.
+        // All or none are sent: refusals come before the first request.
         let requests = self.root().get_many(paths);
         let reads = requests.map(|all| {
             let send = |request| self.send(Ok(request), request::many);
@@ -276,8 +277,8 @@ impl ZooKeeper for Client {
         }
     }
 
-    /// The send time of the last request or ping that was answered, plus the session timeout. Nothing is asked for it: the
-    /// pings of an idle session keep it within a third of the timeout.
+    /// The send time of the last answered request or ping, plus the session timeout. Sends nothing: the pings of an idle
+    /// session keep it within a third of the timeout.
     fn safe_until(&self) -> Time {
         self.session.shared.safe_until()
     }
@@ -308,13 +309,13 @@ impl ZooKeeper for Client {
         duties::arm(self, duty)
     }
 
-    /// Waits for the duties that have begun, not for armed ones that somebody still holds; then for the ensemble's word that
-    /// the session has ended. From the second of these on nothing more is sent. Without a connection the session is over on
-    /// this side at once, and expires at the ensemble. A session that was over already, or is closed twice, is `Ok`.
+    /// Waits for duties in progress, not for armed ones; then for the ensemble's reply that the session has ended. After
+    /// the first step nothing more is sent. Without a connection the session is over on this side at once, and expires at
+    /// the ensemble. A session that was over already, or is closed twice, is `Ok`.
     ///
     /// # Cancellation
     ///
-    /// Dropped while it waits for duties, nothing has happened; later, the session ends all the same.
+    /// Dropped while it waits for duties, the session stays open; later, it ends all the same.
     fn close(&self, limit: Duration) -> impl Future<Output = Result<(), Error>> + Send + use<> {
         let session = self.session.clone();
         async move { session.close(limit).await }

@@ -1,4 +1,4 @@
-//! How a session is opened: its timeout, who we are, how the servers are spoken with, and who may touch what we create.
+//! Options of a session: timeout, credentials, transport, access lists.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::zk::Error;
 /// The longest session timeout that fits into a request.
 const MAX_TIMEOUT: Duration = Duration::from_millis(i32::MAX as u64);
 
-/// How to open a session.
+/// Options of a session.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,23 +25,23 @@ const MAX_TIMEOUT: Duration = Duration::from_millis(i32::MAX as u64);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// The session timeout to ask for. The ensemble grants what lies within its own bounds, by default 2 to 20 ticks;
-    /// [`timeout`](crate::ZooKeeper::timeout) is what it granted.
+    /// The session timeout to request. The ensemble grants a value within its own bounds, by default 2 to 20 ticks; see
+    /// [`timeout`](crate::ZooKeeper::timeout).
     pub session_timeout: Duration,
-    /// Who we are, told to every server that we connect with.
+    /// Credentials for every server.
     pub credentials: Vec<Credentials>,
-    /// What every znode bears that is created: directories, contenders, items, all of them. None is changed that exists.
+    /// The access list of every znode that is created: directories, contenders, items. Existing znodes are not changed.
     pub acl: Acl,
-    /// TLS with every server; without it, whatever passes can be read and changed on the way.
+    /// TLS with every server; without it traffic can be read and changed in transit.
     #[cfg(feature = "client-tls")]
     pub tls: Option<Tls>,
-    /// Who we are, proved by SASL to every server that we connect with.
+    /// SASL authentication with every server.
     #[cfg(feature = "client-sasl")]
     pub sasl: Option<Sasl>,
 }
 
 impl Options {
-    /// Nobody in particular, over a bare connection; everybody may do everything with what is created.
+    /// No credentials and no TLS; all clients have all permissions on created znodes.
     pub const fn new(session_timeout: Duration) -> Options {
         Options {
             session_timeout,
@@ -54,40 +54,40 @@ impl Options {
         }
     }
 
-    /// Also tells these credentials: for the scheme `digest` they are `user:password`.
+    /// Adds credentials: for the scheme `digest` they are `user:password`.
     ///
-    /// A server takes any user and any password of `digest`: what is wrong with them shows as
-    /// [`Error::is_denied`] where an access list asks for others. Without TLS they can be read on the way.
+    /// A server accepts any user and any password of `digest`: wrong ones show as [`Error::is_denied`] at an access list.
+    /// Without TLS they can be read in transit.
     pub fn with_auth(mut self, scheme: impl Into<String>, secret: impl Into<Vec<u8>>) -> Options {
         self.credentials.push(Credentials { scheme: scheme.into(), secret: secret.into() });
         self
     }
 
-    /// What is created bears this access list.
+    /// Sets the access list of created znodes.
     pub fn with_acl(mut self, acl: Acl) -> Options {
         self.acl = acl;
         self
     }
 
-    /// Speaks TLS with every server that the connect string does not mark as `tcp://host:port`.
+    /// Uses TLS with every server that the connect string does not mark as `tcp://host:port`.
     #[cfg(feature = "client-tls")]
     pub fn with_tls(mut self, tls: Tls) -> Options {
         self.tls = Some(tls);
         self
     }
 
-    /// Proves who we are by SASL.
+    /// Authenticates by SASL.
     #[cfg(feature = "client-sasl")]
     pub fn with_sasl(mut self, sasl: Sasl) -> Options {
         self.sasl = Some(sasl);
         self
     }
 
-    /// All that is needed to begin a connection with one of these servers.
+    /// The parameters of a handshake with these servers.
     ///
     /// # Errors
     ///
-    /// [`Error::BadInput`] for what can never work.
+    /// [`Error::BadInput`] for options that can never work.
     pub(super) fn handshake(&self, servers: Vec<Address>) -> Result<Handshake, Error> {
         if self.session_timeout < Duration::from_millis(1) || self.session_timeout > MAX_TIMEOUT {
             return Err(Error::BadInput(format!(
@@ -123,7 +123,7 @@ impl Options {
     }
 }
 
-/// Who we are, by a scheme of the server's.
+/// Credentials of a scheme of the server's.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
     pub(super) scheme: String,
@@ -136,12 +136,11 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// Whom to trust, and who we are, over TLS.
+/// TLS certificates: trusted authorities and the client's own.
 ///
-/// The name or address by which the connect string calls a server must stand in the server's certificate: there is no
-/// option to leave that check out.
+/// The host of the connect string must be in the server's certificate; that check has no option.
 ///
-/// A certificate that is refused, on either side, looks like a server that cannot be reached: the next one is tried.
+/// A refused certificate, on either side, makes a server count as unreachable.
 #[cfg(feature = "client-tls")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct Tls {
@@ -151,13 +150,12 @@ pub struct Tls {
 
 #[cfg(feature = "client-tls")]
 impl Tls {
-    /// Trusts servers whose certificate was signed by one of these authorities: certificates in PEM, and lists of what
-    /// they have revoked, if there are any.
+    /// Trusts server certificates signed by one of these authorities: certificates in PEM, and optional revocation lists.
     pub fn trusting(authorities: impl Into<String>) -> Tls {
         Tls { authorities: authorities.into(), identity: None }
     }
 
-    /// Shows a certificate to servers that ask for one (`ssl.clientAuth`): certificate and private key in PEM.
+    /// Presents a client certificate to servers that ask for one (`ssl.clientAuth`): certificate and private key in PEM.
     pub fn with_identity(mut self, certificate: impl Into<String>, key: impl Into<String>) -> Tls {
         self.identity = Some((certificate.into(), key.into()));
         self
@@ -171,12 +169,12 @@ impl fmt::Debug for Tls {
     }
 }
 
-/// A user of the ensemble's, over TLS or not.
+/// A SASL user, over TLS or not.
 ///
-/// Each connection proves who we are before it carries a request or registers a watch, which costs two round trips.
+/// Each connection authenticates before it sends requests or registers watches, which costs two round trips.
 ///
-/// A server that was not set up for SASL takes the client all the same, as nobody in particular. What only that user may
-/// do is denied then: give what you create an [`Acl`] that asks for it.
+/// A server without SASL accepts the client as unauthenticated. Operations that need the user are denied then: use an
+/// [`Acl`] that requires it.
 #[cfg(feature = "client-sasl")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct Sasl {
@@ -186,7 +184,7 @@ pub struct Sasl {
 
 #[cfg(feature = "client-sasl")]
 impl Sasl {
-    /// By the mechanism DIGEST-MD5. The password is not sent, but who listens can guess at it.
+    /// Uses the mechanism DIGEST-MD5. The password is not sent, but an eavesdropper can guess it offline.
     pub fn digest_md5(user: impl Into<String>, password: impl Into<String>) -> Sasl {
         Sasl { user: user.into(), password: password.into() }
     }

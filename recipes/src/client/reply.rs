@@ -1,4 +1,4 @@
-//! What users wait for: answers, watches, and time.
+//! Futures of the user: replies, watches, alarms.
 
 use std::fmt;
 use std::future::Future;
@@ -17,14 +17,14 @@ use super::session::Session;
 use crate::session::Failure;
 use crate::zk::{Error, Event, Time, TreeEvent};
 
-/// Makes of an answer what the user asked for.
+/// Decodes a reply.
 pub(super) type Convert<T> = fn(&Root, Said) -> Result<T, Error>;
 
-/// The future of a request: it has been sent. The session lives as long as it does.
+/// The future of a request that was sent. It keeps the session alive.
 #[must_use = "a dropped future forgets the answer"]
 pub(super) struct Reply<T> {
     session: Arc<Session>,
-    /// The ticket; or why nothing was sent; or nothing, when it is done.
+    /// The slot of the reply; or the error before sending; or `None` when it is done.
     state: Result<u32, Option<Error>>,
     watch: Option<u32>,
     convert: Convert<T>,
@@ -64,7 +64,7 @@ impl<T> Future for Reply<T> {
             Err(Failure::ConnectionLoss) => Err(Error::ConnectionLoss),
             Err(Failure::Over(why)) => Err(Error::SessionOver(why)),
         };
-        // A watch that was armed although the answer cannot be read is removed with this value.
+        // Dropping this value removes a watch that was armed although the reply is unreadable.
         let watch = this.watch.take().map(|watch| Watch::new(shared, watch));
         Poll::Ready(result.map(|value| (value, watch)))
     }
@@ -90,7 +90,7 @@ impl<T> Drop for Reply<T> {
 /// Dropped unfired, it is removed at the server, unless another of its kind on the same path is left.
 #[must_use = "dropping a watch removes it"]
 pub struct Watch {
-    /// Does not keep the session: the last handle closes it.
+    /// Does not keep the session alive: the last handle closes it.
     shared: Arc<Shared>,
     watch: Option<u32>,
 }
@@ -176,7 +176,7 @@ impl Future for Alarm {
                 Box::pin(tokio::time::sleep_until(instant_in(rest)))
             });
             ready!(sleep.as_mut().poll(context));
-            // The runtime's clock and the handle's differ by a rounding, or by the time that the machine slept.
+            // The runtime's clock and the handle's differ by rounding, or by a suspend.
             this.sleep = None;
             rest = this.until.since(this.shared.clock.now());
         }

@@ -1,7 +1,7 @@
-//! Requests as they are written, and answers as they are read.
+//! Encoding of requests, and decoding of replies.
 //!
-//! A request is encoded when it is called, so its size is known before anything is sent: one that a server would hang up on is
-//! refused with the figure. An answer is decoded by the future that waits for it.
+//! A request is encoded at its call, so its size is known before it is sent: one that exceeds a server's limit is refused.
+//! The future that waits for a reply decodes it.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::wire::jute::{In, Out};
 use crate::wire::number;
 use crate::zk::{Code, CreateMode, Created, Data, Error, EventKind, Listing, Op, OpResult, Stat, path};
 
-/// What the session machine of a real client speaks of.
+/// The types of a real client's session machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Real {}
 
-/// A request without its xid. To clone it is cheap.
+/// A request without its xid. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub(super) enum Ask {
     /// What a user asks for.
@@ -31,7 +31,7 @@ pub(super) enum Ask {
 pub(super) struct Request {
     pub(super) op: i32,
     pub(super) body: Vec<u8>,
-    /// Which watch it arms if it succeeds.
+    /// The watch that it arms on success.
     pub(super) arms: Option<(List, Arc<str>)>,
 }
 
@@ -55,7 +55,7 @@ impl Protocol for Real {
     }
 
     fn is_write(_: &Ask) -> bool {
-        // Only a machine that repeats lost writes wants to know, and this one does not.
+        // Only an injected bug needs it.
         false
     }
 
@@ -86,7 +86,7 @@ impl Protocol for Real {
     fn own_tag() {}
 }
 
-/// Where a session's paths begin: the path at the end of its connect string.
+/// The chroot of a session: the path at the end of its connect string.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Root(String);
 
@@ -96,7 +96,7 @@ impl Root {
         Root(path.to_owned())
     }
 
-    /// What the server calls a path of ours. It is written in two pieces, so that nothing is put together first.
+    /// The server's name of a path, in two pieces, which avoids an allocation.
     fn write(&self, out: &mut Out, path: &str) {
         match (self.0.is_empty(), path) {
             (true, _) => _ = out.text(path),
@@ -109,12 +109,12 @@ impl Root {
         out.list(paths, |out, path| self.write(out, path));
     }
 
-    /// What we call a path of the server's.
+    /// The client's name of a server's path.
     pub(super) fn strip<'a>(&self, path: &'a str) -> &'a str {
         match path.strip_prefix(&self.0) {
             Some("") => "/",
             Some(ours) => ours,
-            // It lies elsewhere, which no answer of a server's can mean.
+            // A path outside the chroot, which no valid reply has.
             None => path,
         }
     }
@@ -155,7 +155,7 @@ impl Root {
         acl: &Acl,
     ) -> Result<(), Error> {
         if mode.is_sequential() {
-            // The name with its number must be a path: `/queue/` is a good beginning.
+            // The name with its number must be valid: `/queue/` is a valid prefix.
             path::validate(&format!("{path}0"))?;
         } else {
             path::validate(path)?;
@@ -195,7 +195,7 @@ impl Root {
         self.request(number::ADD_WATCH, path, Some(List::Recursive), |out| _ = out.int(RECURSIVE))
     }
 
-    /// Reads of all these znodes, in as many requests as the limit of one asks for (`multiRead`: ZooKeeper 3.6 or later).
+    /// Reads of these znodes, in as many requests as the size limit needs (`multiRead`: ZooKeeper 3.6 or later).
     pub(super) fn get_many(&self, paths: &[String]) -> Result<Vec<Request>, Error> {
         let mut requests = Vec::new();
         let mut out = Out::default();
@@ -211,7 +211,7 @@ impl Root {
             }
         }
         if requests.is_empty() {
-            // A read of nothing has its place among the others, and its session, like any other.
+            // An empty read keeps its place in the request order, and fails with its session.
             end(&mut out);
             requests.push(Request { op: number::MULTI_READ, body: out.done(), arms: None });
         }
@@ -298,13 +298,13 @@ pub(super) fn header(frames: &mut Vec<u8>, length: usize) {
 /// The xid and the number of the operation.
 const HEADER_BYTES: usize = 8;
 
-/// From how many bytes on a read of many znodes goes on in another request.
+/// The size from which a read of many znodes is split.
 const READ_BYTES: usize = 512 * 1024;
 
 /// The number of the mode of a persistent recursive watch.
 const RECURSIVE: i32 = 1;
 
-/// Refuses a request on which a server would hang up.
+/// Refuses a request that exceeds a server's limit.
 fn bounded(request: Request) -> Result<Request, Error> {
     let bytes = request.body.len() + HEADER_BYTES;
     if bytes > path::MAX_REQUEST_BYTES {
@@ -336,10 +336,10 @@ fn end(out: &mut Out) {
     out.int(number::ERROR).bool(true).int(-1);
 }
 
-/// What a server said: the body of the answer, or the number of an error.
+/// A reply: its body, or the number of an error.
 pub(super) type Said = Result<Body, i32>;
 
-/// An answer that is not as it should be proves nothing about what was done.
+/// An invalid reply leaves the outcome unknown.
 fn nonsense(of: &str) -> Error {
     Error::Unexpected(format!("the answer to {of} cannot be read"))
 }
@@ -429,7 +429,7 @@ pub(super) fn results(root: &Root, said: Said) -> Result<Vec<OpResult>, Error> {
             None => return Err(nonsense("multi")),
         }
     }
-    // A transaction that was refused tells of each operation: 0 before the one that is to blame, its reason, and -2 behind.
+    // A refused transaction reports each operation: 0 before the refused one, its error, and -2 behind.
     match refused.iter().position(|error| *error != 0) {
         Some(index) => Err(Error::multi(index, Error::from_code_number(refused[index]))),
         None => Ok(done),
@@ -456,7 +456,7 @@ fn read_result(root: &Root, op: i32, from: &mut In<'_>) -> Option<OpResult> {
     })
 }
 
-/// What a notification says (`WatcherEvent`); none for one about the session, which clients find out by themselves.
+/// Decodes a notification (`WatcherEvent`); none for one about the session, which clients detect themselves.
 pub(super) fn notification(root: &Root, body: &[u8]) -> Option<(EventKind, Arc<str>)> {
     let mut from = In::new(body);
     let (kind, _state, path) = (from.int()?, from.int()?, from.text()??);

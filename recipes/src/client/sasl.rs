@@ -1,8 +1,8 @@
-//! Proving who we are by SASL, with the mechanism DIGEST-MD5 (RFC 2831), as `ZooKeeperSaslClient` does.
+//! SASL authentication with the mechanism DIGEST-MD5 (RFC 2831), as `ZooKeeperSaslClient` does it.
 //!
-//! 1. Send an empty token. A server that was not set up for SASL answers with none.
-//! 2. Its challenge has a nonce: answer with a digest of it, of a nonce of ours, and of the password.
-//! 3. Its answer has a digest that only somebody who knows the password can make: look at it.
+//! 1. Send an empty token. A server without SASL answers with none.
+//! 2. Answer its challenge with a digest of both nonces and the password.
+//! 3. Verify the digest in its reply, which needs the password.
 
 use std::collections::BTreeMap;
 
@@ -40,14 +40,14 @@ async fn exchange(stream: &mut Box<dyn Stream>, token: &[u8]) -> Result<Option<V
     Ok(token.map(<[u8]>::to_vec))
 }
 
-/// What is sent for a challenge, and the digest that the server proves itself with.
+/// The response to a challenge, and the digest that the server must send.
 struct Response {
     token: String,
     expected: String,
 }
 
 impl Response {
-    /// None if it is not a challenge that can be answered: without a nonce, or only with encryption.
+    /// `None` for a challenge that cannot be answered: without a nonce, or only with encryption.
     fn to(challenge: &[u8], sasl: &Sasl, own_nonce: String) -> Option<Response> {
         let fields = fields(challenge);
         let nonce = fields.get("nonce")?;

@@ -18,7 +18,7 @@ use super::request::Ask;
 use crate::session::Failure;
 use crate::zk::{Error, Over, Status, Time};
 
-/// What all clones of a handle share, and all futures made from them. The session closes with the last share.
+/// The session that all clones of a handle and their futures share. It closes with the last reference.
 pub(super) struct Session {
     pub(super) shared: Arc<Shared>,
     pub(super) acl: Acl,
@@ -35,7 +35,7 @@ impl Session {
         let handshake = options.handshake(servers)?;
         let shared = Arc::new(Shared::new(options.session_timeout, count, root));
         runtime.spawn(link::drive(shared.clone(), handshake));
-        // From here on the session ends with this value, whatever becomes of the future.
+        // From here on the session ends with this value, even if the future is dropped.
         let session = Arc::new(Session { shared, acl: options.acl.clone(), runtime });
         let until = session.shared.clock.now() + options.session_timeout;
         match session.before(until, session.connected()).await {
@@ -69,7 +69,7 @@ impl Session {
         Alarm::new(&self.shared, &self.runtime, until)
     }
 
-    /// 1. Wait for duties. 2. Let the machine say the last word: nothing is sent after it. 3. Wait for the answer.
+    /// 1. Wait for duties. 2. Close the session: nothing is sent afterwards. 3. Wait for the reply.
     pub(super) async fn close(&self, limit: Duration) -> Result<(), Error> {
         let until = self.shared.clock.now() + limit;
         let _ = self.before(until, poll_fn(|context| self.shared.poll_idle(context))).await;
@@ -78,7 +78,7 @@ impl Session {
         if answered.is_none() {
             self.shared.lock().slots.forget(ticket, (), None);
         }
-        // Somebody else may be closing it.
+        // Another clone may be closing it.
         if self.before(until, self.over()).await.is_none() {
             self.shared.end(Over::Closed);
             return Err(Error::ConnectionLoss);
@@ -93,7 +93,7 @@ impl Session {
         }
     }
 
-    /// None if there is no connection to say it on: the session is over on this side, and expires.
+    /// `None` without a connection: the session is over on this side, and expires.
     fn say_close(&self) -> Option<u32> {
         self.shared.act(|core, now, out| {
             if core.machine.close_unconnected(out) {
@@ -106,14 +106,14 @@ impl Session {
         })
     }
 
-    /// Ready when the session is over, and known to have ended or not.
+    /// Ready when the session is over; returns whether the ensemble confirmed it.
     fn poll_closed(
         &self,
         ticket: u32,
         context: &mut std::task::Context<'_>,
     ) -> std::task::Poll<Result<(), Error>> {
         self.shared.lock().slots.poll_answer(ticket, context).map(|result| match result {
-            // To close what is over, or what somebody else is closing, is no error.
+            // Closing a session that is over, or that another clone is closing, is no error.
             Ok(_) | Err(Failure::Over(_)) => Ok(()),
             Err(Failure::Refused(error)) => Err(Error::from_code_number(error)),
             Err(Failure::ConnectionLoss) => Err(Error::ConnectionLoss),
@@ -130,7 +130,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Nobody waits for the answer; the task goes on until it has come, or the connection is gone.
+        // No caller waits for the reply; the task continues until it comes, or the connection is lost.
         self.shared.act(|core, now, out| {
             if core.machine.close_unconnected(out) {
                 core.hang_up = true;
@@ -144,7 +144,7 @@ impl Drop for Session {
     }
 }
 
-/// So that the clients of an ensemble spread over its servers (`StaticHostProvider`).
+/// Spreads clients over the servers (`StaticHostProvider`).
 pub(super) fn shuffle<T>(all: &mut [T]) {
     for at in (1..all.len()).rev() {
         let other = random() % (at as u64 + 1);

@@ -14,18 +14,18 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use super::options::Tls;
 use crate::zk::Error;
 
-/// Speaks TLS on a connection.
+/// Starts TLS on a connection.
 pub(super) struct Connector(TlsConnector);
 
 impl Connector {
     /// # Errors
     ///
-    /// [`Error::BadInput`] for certificates or keys that are none.
+    /// [`Error::BadInput`] for invalid certificates or keys.
     pub(super) fn new(tls: &Tls) -> Result<Connector, Error> {
         let bad = |what: &str, why: String| Error::BadInput(format!("TLS: no good {what}: {why}"));
         let authorities = |why: String| bad("authorities", why);
         let identity = |why: String| bad("identity of ours", why);
-        // The process's own, if it has chosen one.
+        // The process's default provider, if it has one.
         let default = CryptoProvider::get_default().cloned();
         let provider = default.unwrap_or_else(|| Arc::new(aws_lc_rs::default_provider()));
 

@@ -1,13 +1,13 @@
-//! What a pointer to sets of values says, and how it is written down.
+//! The content of a pointer to sets of values, and its text form.
 
 use super::validate_key;
-use crate::follow::Versioned;
+use crate::parts::watch_loop::Versioned;
 use crate::zk::{Op, path};
 
-/// What the name of a set begins with.
+/// The prefix of a set's name.
 pub(super) const PREFIX: &str = "v-";
 
-/// What a pointer says: the sets that are kept, the newest first.
+/// A pointer: the sets that are kept, the newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Index(pub Vec<Set>);
 
@@ -19,7 +19,7 @@ pub(super) struct Set {
 }
 
 impl Index {
-    /// What the pointer that is to be replaced says. One that is none keeps nothing.
+    /// Parses the pointer to be replaced; a value that is none keeps nothing.
     pub(super) fn of(expected: Option<&Versioned>) -> Index {
         expected.and_then(|expected| Index::decode(&expected.data)).unwrap_or_default()
     }
@@ -28,13 +28,13 @@ impl Index {
         &self.0[0]
     }
 
-    /// Puts a set in front; gives those that are not kept any more.
+    /// Adds a set in front; returns those that are not kept any more.
     pub(super) fn push(&mut self, set: Set, keep: usize) -> Vec<Set> {
         self.0.insert(0, set);
         self.0.split_off(keep.min(self.0.len()))
     }
 
-    /// One line a set and a line a key, with an empty line between sets.
+    /// Formats one line a set and one a key, with an empty line between sets.
     pub(super) fn encode(&self) -> Vec<u8> {
         let sets = self.0.iter().map(|set| {
             let keys = set.keys.iter().map(|key| format!("\n{key}"));

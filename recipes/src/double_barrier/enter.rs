@@ -1,37 +1,38 @@
-//! Entering a double barrier: what drives it, and steps 4 to 6 of its protocol.
+//! Entering a double barrier: the driver, and steps 4 to 6 of the protocol.
 //!
-//! Why it opens: whenever enough are registered, the latest of them that is still there saw that when it joined, so it
-//! tries to open. Nobody joins unseen, since the opening checks the count of joins; nobody joins late, since joining checks
-//! the generation.
+//! Liveness: whenever enough participants are registered, the latest of them that is still there saw that when it joined,
+//! so it tries to open. The opening checks the count of joins, so no join is missed; a join checks the generation, so none
+//! comes late.
 
 use super::open::Opened;
 use super::roster::{Roster, name_of};
 use super::{DoubleBarrier, Inside, Leave, Reuse};
-use crate::hold::{Grant, Hold, OnSuspect};
 use crate::observe;
-use crate::race::{again, connected, first, unless_refused};
+use crate::parts::retry::{again, connected, unless_refused};
+use crate::parts::select::first;
+use crate::parts::tenure::{Grant, OnSuspect, Tenure};
 use crate::zk::{Armed, Data, Error, Guid, Op, ZooKeeper};
 use futures_util::future::{Either, Shared};
 use futures_util::{FutureExt, TryFutureExt};
 use std::future::Future;
 
-/// One attempt to enter. What it holds outlives the future that drives it, so that a caller's limit can be settled.
+/// One attempt to enter. Its state outlives the future that drives it, so that a time limit can be settled.
 pub(super) struct Entering<'a, Z: ZooKeeper> {
     pub(super) barrier: &'a DoubleBarrier<Z>,
     pub(super) guid: Guid,
-    /// The generation that it joins, or has joined.
+    /// The generation that it joins or has joined.
     pub(super) generation: i32,
-    /// Fires when a later one begins; none if it may have begun.
+    /// Fires when a later generation begins; `None` if one may have begun.
     pub(super) next: Option<Z::Watch>,
-    /// Our znode, once it is known, and what made it.
+    /// The own znode and its czxid, once known.
     pub(super) own: Option<(String, i64)>,
-    /// Fires when our znode goes.
+    /// Fires when the own znode is deleted.
     pub(super) own_watch: Option<Shared<Z::Watch>>,
-    /// Deletes our znode unless it is known to be gone.
+    /// Deletes the own znode unless its deletion is confirmed.
     pub(super) armed: Option<Armed>,
-    /// The same for `ready`, if it may be ours.
+    /// Deletes `ready`, if it may be ours.
     pub(super) keeper: Option<Armed>,
-    /// The guid of who opened the generation, once that is known.
+    /// The guid of the opener, once known.
     opener: String,
 }
 
@@ -75,7 +76,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
         }
     }
 
-    /// Our znode, once we have joined.
+    /// The own znode, once we have joined.
     pub(super) fn own(&self) -> String {
         self.own.as_ref().map(|(own, _)| own.clone()).unwrap_or_default()
     }
@@ -89,7 +90,8 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
         let zk = &self.barrier.zk;
         loop {
             let status = connected(zk).await?;
-            // One flight: what is not watched yet. Our own znode is, lest its end is known only when it opens without us.
+            // Pipelined: the watches that are missing. The own znode is watched, so that its deletion is noticed before the
+            // opening.
             let reading = self.next.is_none().then(|| zk.get_watch(&self.barrier.path));
             let own = self.own_watch.is_none().then(|| zk.children_watch(&self.own()));
             if let Some(reading) = reading {
@@ -116,7 +118,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             match first(own, next).await {
                 Either::Left(event) => {
                     self.own_watch = None;
-                    // It has no children: it was deleted. Only a look may say so, though.
+                    // An ephemeral has no children, so it was deleted. Only a read may decide that, though.
                     event?;
                 }
                 Either::Right(event) => {
@@ -127,8 +129,8 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
         }
     }
 
-    /// Step 5. The roster, and a watch on `ready` unless we made it, it has gone already, or we leave in a chain; `None` while
-    /// it is not open.
+    /// Step 5. Returns the roster, and a watch on `ready` unless we created it, it is gone, or participants leave in a
+    /// chain; `None` while the generation is not open.
     async fn look(&mut self) -> Result<Option<(Roster, Option<Z::Watch>)>, Error> {
         let zk = &self.barrier.zk;
         let directory = self.barrier.directory(self.generation);
@@ -143,8 +145,8 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
                     continue;
                 }
             }
-            // One flight. The generation is read first: if it has moved on by then, and `ready` is not there after it,
-            // `ready` has gone with its owner.
+            // Pipelined. The generation is read first: if it has changed and `ready` is absent afterwards, `ready` went
+            // with its owner.
             let (generation, ready) = (zk.get_watch(&self.barrier.path), self.read_ready(&ready));
             let (record, members) = (zk.get(&directory), zk.children(&directory));
             self.next = None;
@@ -179,7 +181,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
         }
     }
 
-    /// Reads `ready`, with a watch on it if its end will matter to us. In a chain it does not.
+    /// Reads `ready`, with a watch if its deletion will matter. In a chain it does not.
     fn read_ready(
         &self,
         ready: &str,
@@ -191,7 +193,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
         }
     }
 
-    /// It is open. Whether with us, its record says.
+    /// The generation is open; its record tells whether with us.
     fn opened(
         &mut self,
         record: &[u8],
@@ -208,7 +210,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             return self.removed();
         }
         self.opener = opener;
-        // Our own opening, whose answer was lost: we keep `ready`, and need not watch it.
+        // Our own opening, whose reply was lost: we keep `ready`, and need not watch it.
         let is_ours = self.opener == self.guid.to_string() && is_ready_there;
         if is_ours {
             return Ok((roster, None));
@@ -237,25 +239,25 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             on_suspect: OnSuspect::Stop,
             margin: zk.timeout() / 10,
         };
-        let hold = Hold::new(zk, grant);
+        let tenure = Tenure::new(zk, grant);
         if let Some(watch) = self.own_watch.take() {
-            hold.is_watched_by(watch);
+            tenure.is_watched_by(watch);
         }
         Ok(Inside {
             barrier: self.barrier.clone(),
             generation: self.generation,
             roster,
-            hold,
+            tenure,
             keeper: self.keeper.take(),
             opener: std::mem::take(&mut self.opener),
             ready: ready.map(FutureExt::shared),
         })
     }
 
-    /// Step 6. The limit is over: out, unless it has opened with us.
+    /// Step 6. The limit is over: leaves, unless the generation has opened with us.
     pub(super) async fn give_up(&mut self) -> Result<Inside<Z>, Error> {
         if self.armed.is_none() {
-            // Nothing was asked for yet.
+            // Nothing was sent yet.
             return Err(Error::TimedOut);
         }
         let zk = self.barrier.zk.clone();
@@ -265,9 +267,9 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             None if !status.is_connected() => return Err(Error::ConnectionLoss),
             None => {}
         }
-        // To ask again what an overloaded server refuses would outlast the limit.
+        // A retry after the refusal of an overloaded server would outlast the limit.
         match first(unless_refused(self.settle_limit()), zk.changed(status)).await {
-            // Refused, it says nothing of whether we were counted.
+            // A refusal does not tell whether we were counted.
             Either::Left(Err(e)) if e.says_nothing_of_the_tree() => Err(Error::ConnectionLoss),
             Either::Left(settled) => settled,
             Either::Right(now) => Err(now.over().unwrap_or(Error::ConnectionLoss)),
@@ -296,7 +298,7 @@ impl<'a, Z: ZooKeeper> Entering<'a, Z> {
             Err(Error::Multi { cause, .. }) if cause.says_nothing_of_the_tree() => Err(*cause),
             Err(Error::Multi { index: 0, .. }) => match self.look().await? {
                 Some((roster, ready)) => self.inside(roster, ready),
-                // The generation has moved on, and yet it has not: nobody knows.
+                // Contradictory reads: the outcome is unknown.
                 None => Err(Error::ConnectionLoss),
             },
             Err(Error::Multi { index: 1, .. }) => self.removed(),

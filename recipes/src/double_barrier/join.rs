@@ -3,13 +3,13 @@
 use super::enter::Entering;
 use super::roster::Roster;
 use super::{DoubleBarrier, Reuse};
-use crate::parents::{Parents, behind};
-use crate::race::{again, connected, reconnected};
+use crate::parts::parents::{Parents, behind};
+use crate::parts::retry::{again, connected, reconnected};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Duty, Error, Op, OpResult, ZooKeeper, path};
 
 impl<Z: ZooKeeper> Entering<'_, Z> {
-    /// Step 1. Makes the barrier if there is none.
+    /// Step 1. Creates the barrier if there is none.
     pub(super) async fn find_generation(&mut self) -> Result<(), Error> {
         let DoubleBarrier { zk, path: barrier, options, .. } = self.barrier;
         let mut is_parent_missing = false;
@@ -27,7 +27,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                 true => Some(options.parents.make_for(zk, barrier)?),
                 false => None,
             };
-            // One that is for one use stays, lest a late comer takes it for a new one.
+            // A barrier for one use stays, so that a late participant does not take it for a new one.
             let mode = match (options.parents, options.reuse) {
                 (Parents::Persistent, _) | (_, Reuse::Once) => CreateMode::Persistent,
                 _ => CreateMode::Container,
@@ -64,7 +64,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
         Err(Error::Mismatch(format!("{} is for {holds:?} participants, not for {of}", self.barrier.path)))
     }
 
-    /// Step 2. How many are registered then, ourselves included.
+    /// Step 2. Returns how many participants are registered, ourselves included.
     pub(super) async fn join(&mut self) -> Result<usize, Error> {
         let zk = &self.barrier.zk;
         let mut status = connected(zk).await?;
@@ -76,11 +76,11 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                 connection: status.connection,
             };
             match &mut self.armed {
-                // Of what was asked for before nothing is there.
+                // No znode of an earlier attempt exists.
                 Some(armed) => armed.narrow(duty),
                 None => self.armed = Some(zk.arm(duty)),
             }
-            // One flight: the join, and the read that says which generation is open, if that is not known.
+            // Pipelined: the join, and the read of the open generation if it is not known.
             let join = zk.multi(self.joining(&directory));
             let reading = self.next.is_none().then(|| zk.get_watch(&self.barrier.path));
             match join.await {
@@ -114,15 +114,15 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                     }
                 }
                 Err(e) if e.is_retryable_refusal() => again(zk, status, e).await?,
-                // The reply may be lost after we were registered, so look before registering again.
+                // The join may have been applied, so look before retrying.
                 Err(Error::ConnectionLoss) => {
                     self.next = None;
                     reconnected(zk, status).await?;
                     if let Some(registered) = self.find_own().await? {
                         return Ok(registered);
                     }
-                    // It may have been done, counted, and taken away with the whole barrier: who was let in with it must not
-                    // take what we register now for it.
+                    // The join may have been applied, counted, and deleted with the whole barrier: participants of that
+                    // round must not take a new znode for it, so it gets a new guid.
                     self.guid = zk.guid();
                 }
                 Err(e) => {
@@ -145,7 +145,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
         ]
     }
 
-    /// The join was done: our znode, and how many there are.
+    /// The join was applied: notes the own znode, and returns how many are registered.
     fn joined(&mut self, results: Vec<OpResult>) -> Result<usize, Error> {
         let mut results = results.into_iter().skip(1);
         let (Some(OpResult::Created(own)), Some(OpResult::Set(stat))) = (results.next(), results.next())
@@ -169,7 +169,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
         }
     }
 
-    /// The watch on the barrier, if the generation that we have joined is still the one open for joining.
+    /// Keeps the watch on the barrier, if the joined generation is still open for joining.
     pub(super) fn took(&mut self, read: Result<(Data, Z::Watch), Error>) -> Result<(), Error> {
         match read {
             Ok((found, watch)) => {
@@ -183,8 +183,8 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
         }
     }
 
-    /// What a lost join left behind, if anything: how many are registered then. Final: a write goes ahead of the list, so
-    /// nothing of ours that is still on its way can appear later (CURATOR-264).
+    /// Finds the znode of a lost join; returns how many participants are registered. The result is final: a settling write
+    /// goes ahead of the list, so no request of ours can be applied later (CURATOR-264).
     pub(super) async fn find_own(&mut self) -> Result<Option<usize>, Error> {
         let zk = &self.barrier.zk;
         let directory = self.barrier.directory(self.generation);
@@ -211,7 +211,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                         self.owns(path, stat.czxid);
                         return Ok(Some(members.names().len()));
                     }
-                    // Not ours, whatever its name says (CURATOR-498).
+                    // Not ours, regardless of its name (CURATOR-498).
                     Ok(Some(_)) => {}
                     Ok(None) => continue 'look,
                     Err(e) => {

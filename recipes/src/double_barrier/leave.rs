@@ -1,30 +1,30 @@
-//! Leaving a double barrier: nobody is out before nobody of the roster is left.
+//! Leaving a double barrier: no leave returns while a participant of the roster is left.
 //!
-//! Whoever is out has seen a list without any member, its own included. Members are never added after the opening, so
-//! that stays true, and a list of a server that lags shows too many at worst.
+//! A leave returns after a list without any member. No member is added after the opening, so that stays true, and a stale
+//! list only shows too many.
 //!
-//! One after the other ([`Leave::Chain`]): each waits for the end of the nearest lower one, deletes its znode, and then for
-//! the end of the highest.
+//! In a chain ([`Leave::Chain`]) each participant waits for the end of the nearest lower one, deletes its znode, and then
+//! waits for the end of the highest.
 
 use super::roster::{Roster, name_of};
 use super::{Inside, Leave};
-use crate::hold::Hold;
 use crate::observe;
-use crate::race::{again, connected};
+use crate::parts::retry::{again, connected};
+use crate::parts::tenure::Tenure;
 use crate::zk::{Armed, Error, EventKind, Op, ZooKeeper, path};
 use futures_util::FutureExt;
 use futures_util::future::Shared;
 
-/// What follows when our znode is gone.
+/// The next step after the deletion of the own znode.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Then {
-    /// We are out.
+    /// The leave is complete.
     Out,
-    /// We look who is left.
+    /// List the members that are left.
     Look,
 }
 
-/// One who leaves.
+/// A leave in progress.
 pub(super) struct Leaving<Z: ZooKeeper> {
     zk: Z,
     directory: String,
@@ -33,33 +33,33 @@ pub(super) struct Leaving<Z: ZooKeeper> {
     how: Leave,
     /// Deletes `ready`, if we are the keeper.
     keeper: Option<Armed>,
-    /// With whom it opened: nobody else is waited for, not even if a third party has taken the directory away and others
-    /// gather there anew.
+    /// The roster of the opening. Others are not waited for, even if another client has deleted the directory and new
+    /// participants gather in it.
     roster: Roster,
     /// The guid of the keeper.
     opener: String,
     ready_watch: Option<Shared<Z::Watch>>,
-    /// Deletes our znode unless it is known to be gone.
+    /// Deletes the own znode unless its deletion is confirmed.
     armed: Option<Armed>,
-    /// Its watch on our znode stays until that has gone, which is cheaper than to take it away.
-    _hold: Hold<Z>,
+    /// Keeps the watch on the own znode until its deletion, which is cheaper than removing it.
+    _tenure: Tenure<Z>,
 }
 
 impl<Z: ZooKeeper> Leaving<Z> {
     pub(super) fn new(inside: Inside<Z>) -> Self {
-        let Inside { barrier, generation, roster, mut hold, keeper, opener, ready } = inside;
+        let Inside { barrier, generation, roster, mut tenure, keeper, opener, ready } = inside;
         Leaving {
             directory: barrier.directory(generation),
             ready: barrier.ready(generation),
-            own: hold.path().to_owned(),
+            own: tenure.path().to_owned(),
             how: barrier.options.leave,
             zk: barrier.zk,
             keeper,
             roster,
             opener,
             ready_watch: ready,
-            armed: hold.take_duty(),
-            _hold: hold,
+            armed: tenure.take_duty(),
+            _tenure: tenure,
         }
     }
 
@@ -73,25 +73,25 @@ impl<Z: ZooKeeper> Leaving<Z> {
         }
     }
 
-    /// Those of the roster in a list.
+    /// The members of the roster in a list.
     fn those_of(&self, names: Vec<String>) -> Roster {
         Roster::of(names).among(&self.roster)
     }
 
-    /// Who is still there.
+    /// Lists the members that are left.
     async fn members(&self) -> Result<Roster, Error> {
         loop {
             let status = connected(&self.zk).await?;
             match self.zk.children(&self.directory).await {
                 Ok(list) => return Ok(self.those_of(list.names)),
-                // Taken away, since it had been left empty.
+                // Reaped, since it was empty.
                 Err(Error::NoNode) => return Ok(Roster::default()),
                 Err(e) => again(&self.zk, status, e).await?,
             }
         }
     }
 
-    /// Waits for the end of a member; if it is gone already, at once.
+    /// Waits for the deletion of a member; returns at once if it is gone.
     async fn end_of(&self, name: &str) -> Result<(), Error> {
         let status = connected(&self.zk).await?;
         match self.zk.children_watch(&path::join(&self.directory, name)).await {
@@ -104,7 +104,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
         }
     }
 
-    /// Our znode is known to be gone.
+    /// Confirms the deletion of the own znode.
     fn gone(&mut self) {
         if let Some(armed) = self.armed.take() {
             armed.done();
@@ -125,14 +125,14 @@ impl<Z: ZooKeeper> Leaving<Z> {
                 Err(Error::Multi { index: 0, cause }) if *cause == Error::NoNode => {
                     return self.without_keeper().await;
                 }
-                // Done before, and the answer was lost; or somebody else did it.
+                // Deleted by an attempt whose reply was lost, or by another client.
                 Err(Error::Multi { index: 1, cause }) if *cause == Error::NoNode => break,
                 Err(e) => again(&self.zk, status, e).await?,
             }
         }
         self.gone();
         self.end_of_ready().await?;
-        // The keeper goes last, unless it died.
+        // The keeper goes last, unless it has died.
         self.without_keeper().await
     }
 
@@ -171,9 +171,8 @@ impl<Z: ZooKeeper> Leaving<Z> {
         self.go(Then::Out).await.map(drop)
     }
 
-    /// Deletes our znode, and `ready` if we are the keeper: together as long as both are there. With [`Then::Look`] it
-    /// asks in the same flight who is left, and says so if it was told. What is asked behind a deletion does not show what
-    /// was deleted.
+    /// Deletes the own znode, and `ready` if we are the keeper: together while both exist. With [`Then::Look`] returns the
+    /// members that are left, from a list in the same round trip; a list behind the delete does not show the deleted znode.
     async fn go(&mut self, then: Then) -> Result<Option<Roster>, Error> {
         let mut ops = vec![self.delete_own()];
         if self.keeper.is_some() {
@@ -189,7 +188,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
                     left = looking;
                     break;
                 }
-                // One of them is gone already, by an answer that was lost or by somebody else's doing.
+                // One of them is gone already: a reply was lost, or another client deleted it.
                 Err(Error::Multi { index, cause }) if *cause == Error::NoNode => drop(ops.remove(index)),
                 Err(e) => again(&self.zk, status, e).await?,
             }
@@ -204,8 +203,8 @@ impl<Z: ZooKeeper> Leaving<Z> {
         }
     }
 
-    /// Step 3, and the end of step 1: the keeper goes last, and if it has gone the lowest that is left. While the keeper is
-    /// there it waits for all others, even if somebody else has taken `ready` away: nobody else may wait for all, too.
+    /// Step 3, and the end of step 1: the keeper goes last, or if it is gone the lowest member. While the keeper is there
+    /// it waits for all others, even if another client has deleted `ready`, since no other member waits for all.
     async fn without_keeper(&mut self) -> Result<(), Error> {
         let own = name_of(&self.own).to_owned();
         loop {
@@ -229,7 +228,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
         }
     }
 
-    /// Deletes our znode while the one that goes last is there, and waits for its end.
+    /// Deletes the own znode while the last member is there, and waits for the end of that one.
     async fn go_behind(&mut self, last: &str) -> Result<(), Error> {
         let status = connected(&self.zk).await?;
         let last = path::join(&self.directory, last);
@@ -238,7 +237,7 @@ impl<Z: ZooKeeper> Leaving<Z> {
         let watching = self.zk.children_watch(&last);
         match out.await {
             Ok(_) => self.gone(),
-            // The last, or we, are gone: the next list says which.
+            // The last member, or our own znode, is gone: the next list tells which.
             Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => return Ok(()),
             Err(e) => return again(&self.zk, status, e).await,
         }

@@ -3,31 +3,31 @@
 use super::enter::Entering;
 use super::roster::{Roster, name_of};
 use super::{MEMBER_OVERHEAD_BYTES, Reuse};
-use crate::race::{again, connected};
+use crate::parts::retry::{again, connected};
 use crate::zk::{CreateMode, Duty, Error, Op, OpResult, ZooKeeper, path};
 
-/// What step 3 came to.
+/// The result of step 3.
 pub(super) enum Opened {
-    /// It is open, by us.
+    /// Opened by us.
     ByUs(Roster),
-    /// It may be open, by us or by somebody else.
+    /// Perhaps opened, by us or by another participant.
     Perhaps,
-    /// Somebody has gone since: not enough.
+    /// A participant has left since: too few.
     TooFew,
 }
 
-/// Why an opening was refused.
+/// The reason why an opening was refused.
 enum Refused {
-    /// It is open already.
+    /// Another participant has opened it.
     Elsewhere,
-    /// Somebody has joined, or gone, since the list.
+    /// A participant has joined or left since the list.
     Changed,
-    /// A stranger has made the next directory: then it need not be made.
+    /// The next directory exists already.
     NextExists,
 }
 
 impl<Z: ZooKeeper> Entering<'_, Z> {
-    /// Step 3. We go on trying until it is open, or the list shows too few: somebody has to.
+    /// Step 3. Retries until the generation is open or the list shows too few, since some participant has to open it.
     pub(super) async fn open(&mut self) -> Result<Opened, Error> {
         let zk = &self.barrier.zk;
         let directory = self.barrier.directory(self.generation);
@@ -58,7 +58,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
                     self.is_keeper(&results);
                     return Ok(Opened::ByUs(roster));
                 }
-                // It may have been done the first time: then that is what refuses it now.
+                // The first attempt may have been applied, which would refuse the retry.
                 Err(_) if is_in_doubt => return Ok(Opened::Perhaps),
                 Err(refused) => match self.refused(refused, members)? {
                     Refused::Elsewhere => return Ok(Opened::Perhaps),
@@ -69,9 +69,9 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
         }
     }
 
-    /// All of it in one transaction: the next generation begins, if this one is still open for joining; nobody has joined
-    /// since the list, and all in it are there; `ready` says who they are, and so does the directory, should `ready` go
-    /// with its owner before all have seen it.
+    /// The transaction of step 3: begins the next generation if this one is still open for joining, no participant has
+    /// joined since the list, and all listed are there. The roster is written to `ready`, and to the directory in case
+    /// `ready` goes with its owner before all have read it.
     fn opening(&self, roster: &Roster, joins: i32, make_next: bool) -> Result<Vec<Op>, Error> {
         let directory = self.barrier.directory(self.generation);
         let record = roster.record(&self.guid.to_string());
@@ -96,7 +96,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
         Ok(ops)
     }
 
-    /// Sends the opening until it is answered. Whether an earlier answer was lost comes with the result.
+    /// Sends the opening until it is answered; also returns whether an earlier reply was lost.
     async fn ask_to_open(&mut self, ops: Vec<Op>) -> Result<(Result<Vec<OpResult>, Error>, bool), Error> {
         let zk = &self.barrier.zk;
         let mut is_in_doubt = false;
@@ -117,12 +117,12 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
         }
     }
 
-    /// We have made `ready`.
+    /// Notes that we created `ready`.
     fn is_keeper(&mut self, results: &[OpResult]) {
         if let (Some(armed), Some(OpResult::Set(stat))) = (&mut self.keeper, results.first()) {
             let path = self.barrier.ready(self.generation);
             let connection = self.barrier.zk.status().connection;
-            // One transaction, one zxid.
+            // One transaction has one zxid.
             armed.narrow(Duty::Fixed { path, czxid: Some(stat.mzxid), connection });
         }
     }
@@ -144,7 +144,7 @@ impl<Z: ZooKeeper> Entering<'_, Z> {
     }
 }
 
-/// About how many bytes an operation takes in a request.
+/// The approximate size of an operation in a request.
 fn size(op: &Op) -> usize {
     let (Op::Check { path, .. } | Op::Delete { path, .. }) = op else {
         let (Op::Create { path, data, .. } | Op::Set { path, data, .. }) = op else { return 0 };

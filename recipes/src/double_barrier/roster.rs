@@ -1,21 +1,20 @@
-//! Who is registered: the names of members, in one order for all.
+//! Rosters: the names of members, in the same order for all participants.
 
-use crate::naming::Marks;
+use crate::parts::naming::Marks;
 use crate::zk::path;
 
-/// How members are named: `<guid>-member-<n>`, with `<id>~` in front if they have an id.
+/// Names of members: `<guid>-member-<n>`, with `<id>~` in front if they have an id.
 pub(super) const MEMBER: Marks = Marks::standard(&["-member-"]);
 
-/// How long a guid is in a name.
+/// The length of a guid in a name.
 const GUID: usize = 32;
 
-/// Members, by the order of joining. Where numbers are equal (they stick when they have run out) names decide: all that
-/// counts is that everybody has the same order.
+/// Members in the order of joining. Worn numbers may be equal, then names decide: all participants need the same order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Roster(Vec<String>);
 
 impl Roster {
-    /// Those of a list that are members.
+    /// The members among some names.
     pub(super) fn of(names: Vec<String>) -> Roster {
         let numbered = |name: String| Some((MEMBER.number(&name)?, name));
         let mut members: Vec<(i32, String)> = names.into_iter().filter_map(numbered).collect();
@@ -32,21 +31,21 @@ impl Roster {
         self.0.iter().any(|other| other == name)
     }
 
-    /// The member that an attempt of this guid has made.
+    /// The member with this guid.
     pub(super) fn of_guid(&self, guid: &str) -> Option<&String> {
         self.0.iter().find(|name| name.contains(guid))
     }
 
-    /// Without one of them.
+    /// Removes one member.
     pub(super) fn without(mut self, name: &str) -> Roster {
         self.0.retain(|other| other != name);
         self
     }
 
-    /// Those of another one.
+    /// Keeps the members that are also in the other roster.
     pub(super) fn among(mut self, others: &Roster) -> Roster {
         let place = |name: &str| MEMBER.number(name);
-        // Both are in the same order.
+        // Both rosters are in the same order.
         let mut others = others.0.iter().map(|name| (place(name), name)).peekable();
         self.0.retain(|name| {
             let own = (place(name), name);
@@ -56,7 +55,7 @@ impl Roster {
         self
     }
 
-    /// Who they are, each once, in the order of their names.
+    /// The identities, each once, in the order of names.
     pub(super) fn ids(&self) -> Vec<&str> {
         let mut ids: Vec<&str> = self.0.iter().map(|name| id(name)).collect();
         ids.sort_unstable();
@@ -64,14 +63,14 @@ impl Roster {
         ids
     }
 
-    /// As it is written down, with the guid of whoever writes.
+    /// The record of an opening, with the opener's guid.
     pub(super) fn record(&self, opener: &str) -> Vec<u8> {
         let mut lines = vec![opener];
         lines.extend(self.0.iter().map(String::as_str));
         lines.join("\n").into_bytes()
     }
 
-    /// Reads a record: the guid of who wrote it, and the roster. `None` if it is none.
+    /// Parses a record: the opener's guid and the roster.
     pub(super) fn read(data: &[u8]) -> Option<(String, Roster)> {
         let mut lines = std::str::from_utf8(data).ok()?.lines();
         let opener = lines.next().filter(|guid| guid.len() == GUID)?.to_owned();
@@ -80,7 +79,7 @@ impl Roster {
     }
 }
 
-/// Who a member is: its id, or its guid if it has none.
+/// The identity of a member: its id, or its guid without one.
 fn id(name: &str) -> &str {
     let Some(end) = name.rfind(MEMBER.infixes[0]) else { return name };
     let front = &name[..end];

@@ -1,73 +1,60 @@
-//! Leader election: one leader among many candidates, a new one when it goes, and a record that it has begun.
+//! Leader election: one leader among many candidates, and a record that the leader has begun.
 //!
-//! 1. Stand: create an ephemeral sequential znode and list the directory, in one flight. First in line: a [`Term`] of
-//!    office begins; its epoch is the czxid of the candidate. Otherwise watch the candidate just ahead, and only that
-//!    one; look again when it goes.
-//! 2. Acknowledge: when the leader procedure is done, put that on record, in one transaction with a check of the own
+//! 1. Stand: create an ephemeral sequential znode, pipelined with a list of the directory. The first candidate has a
+//!    [`Term`] of office, whose epoch is the czxid of the candidate. Otherwise watch the candidate just ahead, and only
+//!    that one; look again when it goes.
+//! 2. Acknowledge: write the record when the leader procedure is done, in one transaction with a check of the own
 //!    candidate.
-//! 3. Observe: read the record and list the candidates, in one flight. The record is valid if it names the first of them.
-//! 4. Resign: delete the candidate and the record together.
+//! 3. Observe: read the record, pipelined with a list of the candidates. The record is valid if it names the first of them.
+//! 4. Resign: delete candidate and record in one transaction.
 //!
-//! After "Leader Election" of ZooKeeper's recipes page, with what the page leaves out: a create whose reply was lost,
-//! leaders that must stop in time, an epoch, and an acknowledgement that only the leader can make and that goes with it.
+//! After "Leader Election" of ZooKeeper's recipes page, which omits lost replies, leaders that must stop in time, an epoch,
+//! and an acknowledgement that only the leader can make and that goes with it.
 
-mod observe;
-mod record;
+mod acknowledgement;
+mod leadership;
 mod term;
 
-pub use observe::{Leader, Leadership};
+pub use leadership::{Leader, Leadership};
 pub use term::Term;
 
-use crate::hold::{Grant, Hold, OnSuspect, margin_in};
-use crate::line::{Contender, Line, Place};
-use crate::naming::{Marks, Role};
 use crate::observe::operation;
-use crate::parents::Parents;
-use crate::race::within;
+use crate::parts::contenders::{Contender, Contenders, OwnContender};
+use crate::parts::lock_methods::lock_methods;
+use crate::parts::naming::{Marks, Role};
+use crate::parts::parents::Parents;
+use crate::parts::select::within;
+use crate::parts::tenure::{Grant, OnSuspect, Tenure, margin_in};
 use crate::zk::{Error, ZooKeeper, path};
 use std::future::Future;
 use std::time::Duration;
 
-/// What an operator reads.
 const RECIPE: &str = "election";
 
-/// Who stands for election.
+/// The only role among candidates.
 const CANDIDATE: Role = 0;
 
-/// Whom one ahead is in the way of: there is one office.
+/// Every candidate excludes every other.
 const EVERYBODY: fn(Role) -> bool = |_| true;
 
 /// Candidates are `<guid>-n_<n>`.
 const MARKS: Marks = Marks::standard(&["-n_"]);
 
-/// The name of the record.
+/// The name of the record's znode.
 const RECORD: &str = "leader";
 
-/// How an election behaves.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Options of an election. By default: containers, [`OnSuspect::Stop`], a tenth of the timeout as margin, no data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ElectionOptions {
-    /// What becomes of a directory that does not exist.
+    /// How a missing directory is created.
     pub parents: Parents,
-    /// What a leader does when the connection is lost.
+    /// The policy of a leader while the connection is lost.
     pub on_suspect: OnSuspect,
-    /// How long before the end of the session a leader has to have stopped; `None` for a tenth of the session timeout.
-    /// It must cover the drift of the clocks over one timeout and the time a leader takes to stop.
-    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
+    /// How long before the end of the session the leader stops: at most half of the session timeout; `None` for a tenth.
+    /// The margin covers clock drift over one timeout and the time that the leader takes to stop.
     pub margin: Option<Duration>,
-    /// What the candidate's znode holds, for whoever looks at it: who is standing, say.
+    /// Data of the candidate's znode, for operators: its address, for example.
     pub data: Vec<u8>,
-}
-
-impl Default for ElectionOptions {
-    /// Containers, stop when the connection is lost, a tenth of the timeout, no data.
-    fn default() -> Self {
-        ElectionOptions {
-            parents: Parents::Container,
-            on_suspect: OnSuspect::Stop,
-            margin: None,
-            data: Vec::new(),
-        }
-    }
 }
 
 /// An election on a directory.
@@ -75,21 +62,21 @@ impl Default for ElectionOptions {
 /// # Promises
 ///
 /// * *Effects.* Through [`Term::transact`], or on a store that refuses smaller [epochs](Term::epoch), the effects of two
-///   leaders never interleave: whatever clocks, networks and pauses do.
-/// * *Belief.* At most one term at a time has not been told to end, as long as clocks drift by less than the margin
-///   within one session timeout, leaders stop within the margin, and a server that answers is in touch with its leader.
-/// * *Order.* Office is taken in the order in which the candidates' znodes were created; the epoch grows every time.
-/// * *No herd.* A leader's going wakes one candidate, another candidate's going at most one.
-/// * *Stability.* A candidate is never made again behind the caller's back: a new candidate is a new call.
-/// * *Acknowledged.* There is at most one acknowledgement an epoch, and one who has been deposed cannot make it.
+///   leaders never interleave: regardless of clocks, networks and pauses.
+/// * *Belief.* At most one term at a time may act, as long as clocks drift by less than the margin within one session
+///   timeout, leaders stop within the margin, and an answering server is in touch with its leader.
+/// * *Order.* Terms begin in the order in which the candidates' znodes were created; the epoch grows every time.
+/// * *No thundering herd.* The end of a leader wakes one candidate, the end of another candidate at most one.
+/// * *Stability.* A candidate is never recreated silently: a new candidate is a new call.
+/// * *Acknowledged.* An epoch has at most one acknowledgement, and a deposed leader cannot make it.
 ///
-/// Not promised: that followers know the leader at every instant; that one who was elected has begun, which is what the
+/// Not promised: that followers know the leader at every instant; that an elected leader has begun, which is what the
 /// acknowledgement is for.
 ///
 /// # Cost
 ///
-/// Nobody ahead: two requests in one round trip, and one that nobody waits for: the watch on the own candidate. Taking
-/// over: one list after the event. Acknowledging and resigning: one request each.
+/// Uncontended: two requests in one round trip, and the watch on the own candidate, off the critical path. Taking over: one
+/// list after the notification. Acknowledging and resigning: one request each.
 ///
 /// # Examples
 ///
@@ -113,112 +100,80 @@ impl Default for ElectionOptions {
 #[derive(Clone, Debug)]
 pub struct Election<Z: ZooKeeper> {
     zk: Z,
-    line: Line,
+    contenders: Contenders,
     record: String,
     options: ElectionOptions,
 }
 
 impl<Z: ZooKeeper> Election<Z> {
-    /// The election on `directory`. Nothing is sent yet.
+    /// The election on `directory`. Sends nothing.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the data do not fit into a request; the margin is greater than half of the session timeout.
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or violates
+    /// ZooKeeper's path rules; the data do not fit into a request; the margin is greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: ElectionOptions) -> Result<Self, Error> {
-        let line = Line { directory: directory.to_owned(), marks: MARKS, parents: options.parents };
-        line.validate(&options.data)?;
+        let contenders =
+            Contenders { directory: directory.to_owned(), marks: MARKS, parents: options.parents };
+        contenders.validate(&options.data)?;
         margin_in(zk, options.margin)?;
-        Ok(Election { zk: zk.clone(), line, record: path::join(directory, RECORD), options })
+        Ok(Election { zk: zk.clone(), contenders, record: path::join(directory, RECORD), options })
     }
 
-    /// Stands for election, and waits for the office. Step 1.
+    /// Stands for election, and waits for the term. Step 1.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future withdraws: its candidate is deleted in the background, also if the reply to its create has
-    /// not come yet, and its watch is removed. Before the first poll nothing was sent.
+    /// Dropping the future withdraws: the candidate is deleted in the background, even while the reply to its create is in
+    /// flight, and the watch is removed. Nothing is sent before the first poll.
     ///
-    /// A future that is left unpolled holds up no other call, but its candidate stays: those behind it wait for it, as for
-    /// a leader. Drop it to withdraw.
+    /// An unpolled future blocks no other call, but its candidate stays: candidates behind it wait for it, as for a leader.
+    /// Drop it to withdraw.
     ///
     /// # When the connection is lost
     ///
-    /// The place in line stays as long as the session does. A create whose reply was lost is looked for by its guid, and
-    /// created again only if it is known not to exist.
+    /// The place in the queue lasts as long as the session. After a lost reply the znode is looked for by its guid, and the
+    /// create is retried only if there is none.
     ///
     /// # When the session is over
     ///
-    /// So is the candidacy. Nothing of a former session is taken for one's own.
+    /// The candidacy ends. No znode of a former session counts as the own candidate.
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over); [`is_removed`](Error::is_removed) when somebody else deleted our
-    /// candidate; [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
-    /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout too short for the margin.
+    /// [`Error::is_session_over`]; [`Error::is_removed`] when another client deleted our
+    /// candidate; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`];
+    /// [`Error::is_bad_input`] when a reconnect has made the session timeout too short for the margin.
     pub async fn stand(&self) -> Result<Term<Z>, Error> {
-        operation!(&self.zk, RECIPE, "stand", &self.line.directory).of(self.standing()).await
+        operation!(&self.zk, RECIPE, "stand", &self.contenders.directory).of(self.standing()).await
     }
 
     async fn standing(&self) -> Result<Term<Z>, Error> {
         margin_in(&self.zk, self.options.margin)?;
-        let (place, look) = self.line.join(&self.zk, CANDIDATE, &self.options.data).await?;
-        self.line.turn(&self.zk, &place, look, EVERYBODY).await?;
-        self.term(place)
+        let (contender, look) = self.contenders.join(&self.zk, CANDIDATE, &self.options.data).await?;
+        self.contenders.wait_turn(&self.zk, &contender, look, EVERYBODY).await?;
+        self.term(contender)
     }
 
-    /// As [`stand`](Self::stand), but for at most `limit`, counted from the call over all that happens.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; the withdrawal is under way by then.
+    /// As [`stand`](Self::stand), but for at most `limit`, counted from the call and over all retries; then the error is
+    /// [`Error::is_timed_out`], and the clean-up is under way.
     pub fn stand_within(&self, limit: Duration) -> impl Future<Output = Result<Term<Z>, Error>> + Send + '_ {
         let until = self.zk.now() + limit;
-        let operation = operation!(&self.zk, RECIPE, "stand", &self.line.directory);
+        let operation = operation!(&self.zk, RECIPE, "stand", &self.contenders.directory);
         operation.of(within(&self.zk, until, self.standing()))
     }
 
-    fn term(&self, place: Place) -> Result<Term<Z>, Error> {
-        let grant = Grant {
-            recipe: RECIPE,
-            path: place.path,
-            czxid: place.czxid,
-            token: place.czxid,
-            data: self.options.data.clone(),
-            armed: place.armed,
-            on_suspect: self.options.on_suspect,
-            margin: margin_in(&self.zk, self.options.margin)?,
-        };
-        Ok(Term::new(&self.zk, Hold::new(&self.zk, grant), self.record.clone()))
+    fn term(&self, contender: OwnContender) -> Result<Term<Z>, Error> {
+        let (data, on_suspect) = (self.options.data.clone(), self.options.on_suspect);
+        let margin = margin_in(&self.zk, self.options.margin)?;
+        let grant = Grant::of_contender(RECIPE, contender, data, on_suspect, margin);
+        Ok(Term::new(&self.zk, Tenure::new(&self.zk, grant), self.record.clone()))
     }
 
-    /// Follows who leads. Step 3. Nothing is sent before the first [`next`](Leadership::next).
+    /// Follows the leadership. Step 3. Sends nothing before the first [`next`](Leadership::next).
     pub fn observe(&self) -> Leadership<Z> {
-        Leadership::new(&self.zk, self.line.clone(), self.record.clone())
-    }
-
-    /// Who stands for election, the first in line first. A view that may lag.
-    ///
-    /// # Errors
-    ///
-    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over),
-    /// [`is_denied`](Error::is_denied).
-    pub async fn candidates(&self) -> Result<Vec<Contender>, Error> {
-        self.line.contenders(&self.zk).await
-    }
-
-    /// Deletes a candidate's znode, and exactly that one: a leader is told, a waiting candidate's call fails. `false` if it
-    /// was gone already.
-    ///
-    /// # Errors
-    ///
-    /// As [`candidates`](Self::candidates); after `ConnectionLoss` it may be gone.
-    pub async fn evict(&self, candidate: &Contender) -> Result<bool, Error> {
-        let operation = operation!(&self.zk, RECIPE, "evict", &candidate.path);
-        match operation.of(self.zk.delete(&candidate.path, None)).await {
-            Ok(()) => Ok(true),
-            Err(Error::NoNode) => Ok(false),
-            Err(e) => Err(e),
-        }
+        Leadership::new(&self.zk, self.contenders.clone(), self.record.clone())
     }
 }
+
+lock_methods!(evict Election, candidates);

@@ -1,38 +1,40 @@
-//! A term of office: a hold, and the record that it has begun.
+//! A term of office: a tenure, and the record that the leader has begun.
 
 use super::RECIPE;
-use super::record::Record;
-use crate::hold::{Hold, HoldState, LostReason, Released, Stop};
+use super::acknowledgement::Acknowledgement;
 use crate::observe::operation;
-use crate::race::{again, connected};
+use crate::parts::guard::guard_methods;
+use crate::parts::locked::locked;
+use crate::parts::retry::{again, connected};
+use crate::parts::tenure::{HoldState, LostReason, Released, Stop, Tenure};
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, OpResult, ZooKeeper, path};
 use std::future::Future;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A term of office: whoever has it leads.
+/// A term of office: its owner leads.
 ///
 /// # Promises
 ///
-/// It is told in time when it must end: when its session ends, when so much time has passed without an answer that the
-/// session may have ended, and when somebody else deletes the candidate, which is watched from the beginning.
+/// The term is lost in time: when the session ends, at the deadline at which the session may have expired, and when another
+/// client deletes the candidate, which is watched from the beginning.
 ///
 /// # Cancellation
 ///
-/// Dropping the term resigns in the background; [`resign`](Self::resign) also waits, and says how it went.
+/// Dropping the term resigns in the background; [`resign`](Self::resign) also waits for the outcome and returns it.
 #[must_use = "dropping the term resigns"]
 pub struct Term<Z: ZooKeeper> {
-    // The first to be dropped: the deletion leaves before the watch is taken down.
+    // Dropped first, so that the delete is sent before the watch is removed.
     duty: Mutex<Option<Armed>>,
-    /// The record alone: of use when somebody else has deleted the candidate.
+    /// Deletes the record alone, if another client has deleted the candidate.
     relic: Mutex<Option<Armed>>,
-    hold: Hold<Z>,
+    tenure: Tenure<Z>,
     acknowledged: Mutex<Acknowledged>,
     record: String,
     zk: Z,
 }
 
-/// How far the acknowledgement is.
+/// The progress of the acknowledgement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Acknowledged {
     Not,
@@ -41,73 +43,61 @@ enum Acknowledged {
     Done(Vec<u8>),
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing is left half done in there by a panic.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn delete(path: &str) -> Op {
     Op::Delete { path: path.to_owned(), version: None }
 }
 
+guard_methods!(held Term, tenure, "term");
+guard_methods!(run Term, tenure);
+guard_methods!(fenced Term);
+guard_methods!(once Term);
+
 impl<Z: ZooKeeper> Term<Z> {
-    /// Step 1's end: the office is ours, and whoever takes it away is noticed.
-    pub(super) fn new(zk: &Z, mut hold: Hold<Z>, record: String) -> Self {
-        hold.watch_now();
-        let duty = Mutex::new(hold.take_duty());
+    /// The end of step 1: the term begins, and its candidate is watched.
+    pub(super) fn new(zk: &Z, mut tenure: Tenure<Z>, record: String) -> Self {
+        tenure.watch_now();
+        let duty = Mutex::new(tenure.take_duty());
         Term {
             duty,
             relic: Mutex::new(None),
-            hold,
+            tenure,
             acknowledged: Mutex::new(Acknowledged::Not),
             record,
             zk: zk.clone(),
         }
     }
 
-    /// The epoch, which is the fencing token: the czxid of the candidate. It grows with every change of leadership, also
-    /// when the directory is deleted and made again; a store that refuses epochs smaller than the largest it has seen is
-    /// safe from late writers.
+    /// Returns the epoch, which is the fencing token: the czxid of the candidate. It grows with every change of leadership,
+    /// also when the directory is deleted and recreated; a store that refuses an epoch smaller than the largest it has seen
+    /// is safe from late writes.
     pub fn epoch(&self) -> i64 {
-        self.hold.token()
+        self.tenure.token()
     }
 
-    /// The candidate: the znode that stands for this term.
-    pub fn path(&self) -> &str {
-        self.hold.path()
-    }
-
-    /// How the term stands now. Local and cheap: ask before every effect that is not fenced.
-    pub fn state(&self) -> HoldState {
-        self.hold.state()
-    }
-
-    /// Puts on record that the leader has begun, for all who [observe](super::Election::observe). Step 2.
+    /// Records that the leader has begun, for all clients that [observe](super::Election::observe). Step 2.
     ///
-    /// One acknowledgement a term: once begun, only the same data may be acknowledged again, which does nothing.
+    /// A term has one acknowledgement: another call with the same data does nothing.
     ///
     /// # Cancellation
     ///
-    /// Dropped midway, it may or may not be on record; acknowledge the same again to be sure. However the term ends,
-    /// the record goes with it.
+    /// The outcome of a dropped call is unknown; acknowledge the same data again to be sure. The record goes with the term.
     ///
     /// # When the connection is lost
     ///
-    /// It is sent again; what was lost is found out by reading the record.
+    /// The request is retried; the outcome of a lost reply is found by reading the record.
     ///
     /// # Errors
     ///
-    /// [`is_removed`](Error::is_removed) when the term was over: nothing is on record.
-    /// [`is_outcome_unknown`](Error::is_outcome_unknown) when the term or the session ended before the outcome was found
-    /// out. [`is_bad_input`](Error::is_bad_input) when the data do not fit into a request. [`Error::NodeExists`] when
-    /// other data were acknowledged before.
+    /// [`Error::is_removed`] when the term was over: nothing is recorded. [`Error::is_outcome_unknown`] when the term or
+    /// the session ended before the outcome was found. [`Error::is_bad_input`] when the data do not fit into a request.
+    /// [`Error::NodeExists`] when other data were acknowledged before.
     pub async fn acknowledge(&self, data: &[u8]) -> Result<(), Error> {
         operation!(&self.zk, RECIPE, "acknowledge", &self.record).of(self.put_on_record(data)).await
     }
 
     async fn put_on_record(&self, data: &[u8]) -> Result<(), Error> {
         let candidate = path::split(self.path()).1.to_owned();
-        let record = Record { candidate, epoch: self.epoch(), data: data.to_vec() }.to_bytes();
+        let record = Acknowledgement { candidate, epoch: self.epoch(), data: data.to_vec() }.to_bytes();
         path::validate_size(&self.record, &record)?;
         {
             let mut acknowledged = locked(&self.acknowledged);
@@ -118,8 +108,8 @@ impl<Z: ZooKeeper> Term<Z> {
                 _ => return Err(Error::NodeExists),
             }
         }
-        // Before the request leaves: from now on the record goes with the candidate. If there is none, the candidate
-        // goes alone.
+        // Narrowed before the request is sent: from now on the record goes with the candidate, or the candidate alone if
+        // there is no record.
         if let Some(duty) = &mut *locked(&self.duty) {
             let own = delete(self.path());
             duty.narrow(Duty::FirstOf(vec![vec![own.clone(), delete(&self.record)], vec![own]]));
@@ -145,16 +135,16 @@ impl<Z: ZooKeeper> Term<Z> {
         loop {
             let status = connected(&self.zk).await?;
             let ops = std::mem::take(&mut replacing).into_iter().chain([create.clone()]).collect();
-            // In one transaction with a check of the candidate: one who has been deposed writes nothing.
-            match self.hold.transact(ops).await {
+            // The transaction checks the candidate: a deposed leader writes nothing.
+            match self.tenure.transact(ops).await {
                 Ok(_) => return Ok(()),
                 Err(e) if e.is_transient() => {
-                    // It may stand there already: then it must not be taken for a relic.
+                    // The record may have been written; it must not be taken for a stale one.
                     in_doubt |= e.is_outcome_unknown();
                     again(&self.zk, status, e).await?;
                 }
                 Err(Error::Removed(_)) if in_doubt => return Err(Error::ConnectionLoss),
-                // As long as our candidate exists nobody else leads: either it is ours, or a relic of one before us.
+                // While our candidate exists no other client leads: the record is either ours, or a stale one.
                 Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => {
                     let (standing, gate) = (self.zk.get(&self.record), self.zk.get(directory));
                     match (standing.await, gate.await) {
@@ -164,7 +154,8 @@ impl<Z: ZooKeeper> Term<Z> {
                             return Ok(());
                         }
                         (Ok(_), Ok(gate)) => {
-                            // Who made the relic may be about to take it away: the gate tells it that there is another.
+                            // The maker of the stale record may be about to delete it: the gate tells it that the record
+                            // was replaced.
                             let (path, version) = (directory.to_owned(), Some(gate.stat.version));
                             replacing =
                                 vec![Op::Set { path, data: gate.data, version }, delete(&self.record)];
@@ -173,66 +164,14 @@ impl<Z: ZooKeeper> Term<Z> {
                         (Err(e), _) | (_, Err(e)) => again(&self.zk, status, e).await?,
                     }
                 }
-                // The relic is gone, or somebody has written to the directory.
+                // The stale record is gone, or another client has written to the directory.
                 Err(Error::Multi { cause, .. }) if matches!(*cause, Error::NoNode | Error::BadVersion) => {}
                 Err(e) => return Err(e),
             }
         }
     }
 
-    /// Resolves when the leader must stop, by its policy.
-    ///
-    /// # Cancellation
-    ///
-    /// May be dropped and called again at any time.
-    pub async fn lost(&self) -> Stop {
-        self.hold.lost().await
-    }
-
-    /// After [`Stop::Suspect`]: resolves when the term is known to go on.
-    ///
-    /// # Errors
-    ///
-    /// The reason, when it is lost.
-    pub async fn resumed(&self) -> Result<(), LostReason> {
-        self.hold.resumed().await
-    }
-
-    /// Drives `work`, and drops it when the leader must stop. What it has sent by then stays sent.
-    ///
-    /// # Errors
-    ///
-    /// Why it had to stop.
-    pub fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
-        self.hold.run(work)
-    }
-
-    /// Writes in ZooKeeper that are applied only while this term goes on, in one transaction.
-    ///
-    /// # Errors
-    ///
-    /// [`is_removed`](Error::is_removed) when the term was over: nothing was applied. [`Error::Multi`] with the index of
-    /// the caller's operation that was refused. [`is_outcome_unknown`](Error::is_outcome_unknown) after a lost reply.
-    pub async fn transact(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
-        self.hold.transact(ops).await
-    }
-
-    /// As [`transact`](Self::transact), and exactly once: after a lost reply it finds out whether it was applied, and
-    /// applies it if not. The candidate's version is the receipt.
-    ///
-    /// # Errors
-    ///
-    /// As [`transact`](Self::transact); unknown only when the session or the term ended before that was found out.
-    pub async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
-        self.hold.transact_once(ops).await
-    }
-
-    /// A check for a transaction of one's own: it holds exactly as long as this term does.
-    pub fn fence(&self) -> Op {
-        self.hold.fence()
-    }
-
-    /// Gives the office back, and waits until that is certain. Step 4.
+    /// Ends the term, and waits until that is certain. Step 4.
     ///
     /// # Cancellation
     ///
@@ -240,20 +179,20 @@ impl<Z: ZooKeeper> Term<Z> {
     ///
     /// # Errors
     ///
-    /// Only what nobody expects of one's own znodes, such as [`is_denied`](Error::is_denied).
+    /// Only what is unexpected for an own znode, such as [`Error::is_denied`].
     pub async fn resign(self) -> Result<Released, Error> {
         let path = self.path().to_owned();
         operation!(&self.zk, RECIPE, "resign", &path).telling(self.give_up()).await
     }
 
     async fn give_up(self) -> Result<Released, Error> {
-        let Term { duty, relic, hold, acknowledged, record, .. } = self;
-        let own = hold.path().to_owned();
+        let Term { duty, relic, tenure, acknowledged, record, .. } = self;
+        let own = tenure.path().to_owned();
         let is_on_record = *locked(&acknowledged) != Acknowledged::Not;
-        // Only an answer that says so: a candidate that is gone may have been deleted by somebody else, without the
-        // record, and that our own deletion came first is then no more than a guess.
+        // Only a positive reply proves that record and candidate went together: an absent candidate may have been deleted
+        // by another client, without the record.
         let went_together = AtomicBool::new(!is_on_record);
-        let ended = hold.end(|zk| {
+        let ended = tenure.end(|zk| {
             let both = is_on_record.then(|| zk.multi(vec![delete(&own), delete(&record)]));
             let (zk, own, went_together) = (zk.clone(), own.clone(), &went_together);
             async move {
@@ -267,7 +206,7 @@ impl<Z: ZooKeeper> Term<Z> {
                         Ok(())
                     }
                     Some(Error::Multi { index: 0, cause }) => Err(*cause),
-                    // There is no record: it was not made, or somebody else has taken it away.
+                    // There is no record: it was never written, or another client deleted it.
                     Some(Error::Multi { .. }) => zk.delete(&own, None).await,
                     Some(e) => Err(e),
                 }
@@ -277,7 +216,7 @@ impl<Z: ZooKeeper> Term<Z> {
         if let Some(armed) = locked(&duty).take() {
             armed.done();
         }
-        // Else the record may be left, without a candidate.
+        // Otherwise the record may be left without its candidate.
         if went_together.into_inner()
             && let Some(armed) = locked(&relic).take()
         {
@@ -290,7 +229,7 @@ impl<Z: ZooKeeper> Term<Z> {
 impl<Z: ZooKeeper> std::fmt::Debug for Term<Z> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Term")
-            .field("hold", &self.hold)
+            .field("hold", &self.tenure)
             .field("acknowledged", &self.acknowledged)
             .finish_non_exhaustive()
     }

@@ -1,5 +1,5 @@
-//! Counters, gauges and histograms, through the facade `metrics`. Labels have few values: recipes, operations, outcomes, and
-//! no paths. Time is the handle's own.
+//! Counters, gauges and histograms, through the facade `metrics`. Labels have few values: recipes, operations and outcomes,
+//! no paths. Time is the handle's.
 
 use crate::zk::{Time, ZooKeeper};
 use metrics::{Unit, counter, gauge, histogram};
@@ -26,7 +26,7 @@ pub fn describe_metrics() {
     );
 }
 
-/// An operation, measured.
+/// The measurement of an operation.
 pub(super) struct Meter<Z> {
     zk: Z,
     recipe: &'static str,
@@ -51,17 +51,17 @@ impl<Z: ZooKeeper> Meter<Z> {
     }
 }
 
-/// A hold, counted as long as it lives.
-pub(crate) struct Held(&'static str);
+/// Counts a hold while it lives.
+pub(crate) struct HoldGauge(&'static str);
 
-impl Held {
+impl HoldGauge {
     pub(super) fn new(recipe: &'static str) -> Self {
         gauge!(HELD, "recipe" => recipe).increment(1);
-        Held(recipe)
+        HoldGauge(recipe)
     }
 }
 
-impl Drop for Held {
+impl Drop for HoldGauge {
     fn drop(&mut self) {
         gauge!(HELD, "recipe" => self.0).decrement(1);
     }

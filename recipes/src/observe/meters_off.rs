@@ -3,7 +3,7 @@
 use crate::zk::ZooKeeper;
 use std::marker::PhantomData;
 
-/// An operation that nobody measures.
+/// An operation without a measurement.
 pub(super) struct Meter<Z>(PhantomData<fn() -> Z>);
 
 impl<Z: ZooKeeper> Meter<Z> {
@@ -14,12 +14,12 @@ impl<Z: ZooKeeper> Meter<Z> {
     pub(super) fn ended(&self, _: &'static str) {}
 }
 
-/// A hold that nobody counts.
-pub(crate) struct Held;
+/// A hold without a count.
+pub(crate) struct HoldGauge;
 
-impl Held {
+impl HoldGauge {
     pub(super) fn new(_: &'static str) -> Self {
-        Held
+        HoldGauge
     }
 }
 

@@ -1,11 +1,10 @@
-//! What an operator sees of the recipes: spans and events (feature `tracing`), counters, gauges and histograms (feature
-//! `metrics`).
+//! Observability of the recipes: spans and events (feature `tracing`), counters, gauges and histograms (feature `metrics`).
 //!
-//! Every operation of every recipe passes [`Operation`]. What happens inside one passes the functions below, which are
-//! called where all recipes come by: a hold is won or lost, somebody waits, a request was caught by a disconnect. Nothing
-//! here is asked by anybody: no request and no decision depends on it, so a run is the same with it and without.
+//! Every operation of every recipe passes through [`Operation`]; the functions below report what happens inside one: a
+//! grant, a loss, a wait, a retry. No request and no decision depends on this module, so it does not affect a run. It names
+//! no recipe's types: results implement [`Outcome`] in their own modules.
 //!
-//! Without its feature each half is empty.
+//! Without its feature each half compiles to nothing.
 
 #[cfg(feature = "metrics")]
 mod meters;
@@ -18,33 +17,35 @@ mod spans;
 #[path = "spans_off.rs"]
 mod spans;
 
-use crate::hold::{LostReason, Released, Stop};
-use crate::revoke::Fate;
-use crate::shared_lock::NotDowngraded;
+use crate::zk::duty::ObserveCleanUp;
 use crate::zk::{Error, Over, ZooKeeper};
 use futures_util::FutureExt;
 use std::future::Future;
 
-pub(crate) use meters::Held;
+pub(crate) use meters::HoldGauge;
 #[cfg(feature = "metrics")]
 pub use meters::describe_metrics;
 pub(crate) use spans::{Span, span};
 
-/// An operation that begins here: `operation!(zk, recipe, name, path)`. A name has to be a literal, since it is a span's.
+/// Begins an operation: `operation!(zk, recipe, name, path)`. The name of a span must be a literal. The target is the
+/// calling module, unless `target:` names another one.
 macro_rules! operation {
     ($zk:expr, $recipe:expr, $name:literal, $path:expr) => {
+        $crate::observe::operation!(target: module_path!(), $zk, $recipe, $name, $path)
+    };
+    (target: $target:expr, $zk:expr, $recipe:expr, $name:literal, $path:expr) => {
         $crate::observe::Operation::begin(
             $zk,
             $recipe,
             $name,
-            $crate::observe::span!($zk, $recipe, $name, $path),
+            $crate::observe::span!($target, $zk, $recipe, $name, $path),
         )
     };
 }
 
 pub(crate) use operation;
 
-/// One call of a recipe, from its beginning to its end. Dropped before that, it was dropped by the caller.
+/// One call of a recipe. Dropped before its end, it was cancelled by the caller.
 pub(crate) struct Operation<Z: ZooKeeper> {
     span: Span,
     meter: meters::Meter<Z>,
@@ -56,7 +57,7 @@ impl<Z: ZooKeeper> Operation<Z> {
         Operation { span, meter: meters::Meter::begin(zk, recipe, name), outcome: None }
     }
 
-    /// Drives the work, whose end is the operation's.
+    /// Drives the work of the operation.
     pub(crate) fn of<T, E: Outcome>(
         self,
         work: impl Future<Output = Result<T, E>>,
@@ -64,7 +65,7 @@ impl<Z: ZooKeeper> Operation<Z> {
         self.named(work, |_| "done")
     }
 
-    /// Drives work that may come back with nothing.
+    /// Drives work that may return `None`.
     pub(crate) fn attempt<T>(
         self,
         work: impl Future<Output = Result<Option<T>, Error>>,
@@ -72,7 +73,7 @@ impl<Z: ZooKeeper> Operation<Z> {
         self.named(work, |found| if found.is_some() { "done" } else { "nothing" })
     }
 
-    /// Drives work whose output says how it went.
+    /// Drives work whose output is an [`Outcome`].
     pub(crate) fn telling<T: Outcome>(
         self,
         work: impl Future<Output = Result<T, Error>>,
@@ -85,25 +86,35 @@ impl<Z: ZooKeeper> Operation<Z> {
         work: impl Future<Output = Result<T, E>>,
         done: fn(&T) -> &'static str,
     ) -> impl Future<Output = Result<T, E>> {
-        // By a combinator, so that the work is kept once: see `race`. Dropped here, the work goes first: what it leaves to be
-        // cleaned up is told inside the span.
+        // A combinator keeps the work only once in the future: see `zk::select`. When dropped, the work goes before the
+        // span, so its clean-up is recorded inside.
         self.span.within(work).map(move |result| {
             self.end(result.as_ref().map_or_else(E::outcome, done));
             result
         })
     }
 
-    fn end(mut self, outcome: &'static str) {
-        self.outcome = Some(outcome);
-    }
-
     /// Drives a clean-up.
-    pub(crate) async fn clean_up(self, work: impl Future<Output = Result<(), Error>>) {
+    async fn clean_up(self, work: impl Future<Output = Result<(), Error>>) {
         self.span.event_cleaning_up();
         let result = self.span.within(work).await;
         let outcome = result.as_ref().map_or_else(Outcome::outcome, |()| "done");
         self.span.event_cleaned_up(outcome);
         self.end(outcome);
+    }
+
+    fn end(mut self, outcome: &'static str) {
+        self.outcome = Some(outcome);
+    }
+}
+
+impl<Z: ZooKeeper> ObserveCleanUp for Z {
+    fn observe_clean_up<W>(&self, about: &str, work: W) -> impl Future<Output = ()> + Send + use<Z, W>
+    where
+        W: Future<Output = Result<(), Error>> + Send,
+    {
+        let operation = operation!(target: "zk_recipes::zk::duty", self, "duty", "clean_up", about);
+        operation.clean_up(work)
     }
 }
 
@@ -115,7 +126,7 @@ impl<Z: ZooKeeper> Drop for Operation<Z> {
     }
 }
 
-/// What an end is called, among few words: they are the values of a label.
+/// The label of a result, from a small set of values.
 pub(crate) trait Outcome {
     fn outcome(&self) -> &'static str;
 }
@@ -154,42 +165,6 @@ impl Outcome for Error {
     }
 }
 
-impl<G> Outcome for NotDowngraded<G> {
-    fn outcome(&self) -> &'static str {
-        self.error.outcome()
-    }
-}
-
-impl Outcome for LostReason {
-    fn outcome(&self) -> &'static str {
-        match self {
-            LostReason::SessionOver => "session_over",
-            LostReason::DeadlinePassed => "deadline_passed",
-            LostReason::Removed => "removed",
-        }
-    }
-}
-
-impl Outcome for Released {
-    fn outcome(&self) -> &'static str {
-        match self {
-            Released::Clean => "done",
-            Released::WasLost(_) => "was_lost",
-        }
-    }
-}
-
-impl Outcome for Fate {
-    fn outcome(&self) -> &'static str {
-        match self {
-            Fate::Asked => "asked",
-            Fate::Yielded => "yielded",
-            Fate::Forced => "forced",
-            Fate::Gone => "gone",
-        }
-    }
-}
-
 impl Outcome for Over {
     fn outcome(&self) -> &'static str {
         match self {
@@ -200,42 +175,46 @@ impl Outcome for Over {
     }
 }
 
-/// A hold was won.
-pub(crate) fn granted<Z: ZooKeeper>(zk: &Z, recipe: &'static str, path: &str, token: i64) -> Held {
+/// Records a grant.
+pub(crate) fn granted<Z: ZooKeeper>(zk: &Z, recipe: &'static str, path: &str, token: i64) -> HoldGauge {
     spans::granted(zk, recipe, path, token);
-    Held::new(recipe)
+    HoldGauge::new(recipe)
 }
 
-/// A hold is known to be lost, from here on.
-pub(crate) fn lost<Z: ZooKeeper>(zk: &Z, recipe: &'static str, path: &str, token: i64, reason: LostReason) {
+/// Records the loss of a hold.
+pub(crate) fn lost<Z: ZooKeeper>(
+    zk: &Z,
+    recipe: &'static str,
+    path: &str,
+    token: i64,
+    reason: &impl Outcome,
+) {
     spans::lost(zk, recipe, path, token, reason.outcome());
     meters::lost(recipe, reason.outcome());
 }
 
-/// A holder is told to stop.
-pub(crate) fn told_to_stop<Z: ZooKeeper>(zk: &Z, recipe: &'static str, path: &str, token: i64, stop: Stop) {
-    if let Stop::Suspect { .. } = stop {
-        spans::suspect(zk, recipe, path, token);
-    }
+/// Records that a holder must stop since the connection is lost.
+pub(crate) fn told_to_stop<Z: ZooKeeper>(zk: &Z, recipe: &'static str, path: &str, token: i64) {
+    spans::suspect(zk, recipe, path, token);
 }
 
-/// The owner of a znode was asked to go.
+/// Records a revocation.
 pub(crate) fn revoked<Z: ZooKeeper>(zk: &Z, path: &str) {
     spans::revoked(zk, path);
 }
 
-/// Somebody waits for a notification about a znode.
+/// Records that an operation waits for a notification about a znode.
 pub(crate) fn waits(path: &str) {
     spans::waits(path);
 }
 
-/// A request was caught by a disconnect: what became of it is found out, or it is sent again.
+/// Records a connection loss: the request is settled or retried.
 pub(crate) fn second_try<Z: ZooKeeper>(zk: &Z) {
     spans::second_try(zk);
     meters::second_try();
 }
 
-/// An operation found its session at its end.
+/// Records that an operation found its session over.
 pub(crate) fn session_over<Z: ZooKeeper>(zk: &Z, over: &Error) {
     if let Error::SessionOver(why) = over {
         spans::session_over(zk, why.outcome());

@@ -1,22 +1,22 @@
 //! Spans and events, by the crate `tracing`.
 //!
-//! Events belong to whatever span is current, so one inside an operation stands in its span. What is known only in the
-//! middle of an operation, its token and whether it has waited, is recorded into that span, if it is one of ours: a caller's
-//! span may have fields of the same names.
+//! Events belong to the current span, so an event of an operation stands in its span. Token and waiting are recorded into
+//! that span once known, but only into spans of this crate: a caller's span may have fields of the same names.
 
 use crate::zk::ZooKeeper;
 use std::future::Future;
 use tracing::Instrument;
 
-/// The target of events. A span's is its recipe's module, below this one.
+/// The target of events. Spans have the module of their recipe as target.
 const TARGET: &str = "zk_recipes";
 
 /// The span of an operation.
 pub(crate) struct Span(pub(crate) tracing::Span);
 
 macro_rules! span {
-    ($zk:expr, $recipe:expr, $name:literal, $path:expr) => {
+    ($target:expr, $zk:expr, $recipe:expr, $name:literal, $path:expr) => {
         $crate::observe::Span(tracing::info_span!(
+            target: $target,
             $name,
             recipe = $recipe,
             path = $path,

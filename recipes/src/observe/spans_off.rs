@@ -7,8 +7,8 @@ use std::future::Future;
 pub(crate) struct Span;
 
 macro_rules! span {
-    ($zk:expr, $recipe:expr, $name:literal, $path:expr) => {{
-        let _: &str = $path;
+    ($target:expr, $zk:expr, $recipe:expr, $name:literal, $path:expr) => {{
+        let _: (&str, &str) = ($target, $path);
         $crate::observe::Span
     }};
 }

@@ -1,79 +1,80 @@
 //! One attempt at a priority lock: steps 1 to 5.
 
-use super::names::{self, Standing};
+use super::node_names::{self, ContenderName};
 use super::{Preempt, Priority, PriorityLock, WORD};
-use crate::hold::{Grant, Hold, margin_in};
-use crate::line::{Entry, Place, Seen, is_good};
-use crate::naming::{READ, Role};
 use crate::observe;
-use crate::own::Own;
-use crate::parents::behind;
-use crate::race::{again, connected, first, reconnected};
-use crate::revoke;
+use crate::parts::contenders::{Joining, OwnContender, Seen, czxids, is_good};
+use crate::parts::naming::{READ, Role};
+use crate::parts::owned_node::OwnedNode;
+use crate::parts::parents::behind;
+use crate::parts::retry::{again, connected, reconnected};
+use crate::parts::revoke;
+use crate::parts::select::first;
+use crate::parts::tenure::{Grant, Tenure, margin_in};
 use crate::shared_lock::conflicts;
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Duty, Error, Listing, Op, OpResult, Stat, Status, Time, ZooKeeper, path};
 use futures_util::future::{Either, try_join_all};
 use std::future::Future;
 
-/// What was seen in one flight. The gates were read before the holders: who is not among these and not refused at the
-/// gates does not hold the lock.
+/// The reads of one look. The gates are read before the holders, so every grant to another client is either listed or
+/// refuses the next transaction at the gates.
 pub(super) struct View {
     /// The version that every writer's grant changes.
     writers: i32,
     /// The version that every reader's grant changes.
     readers: i32,
-    line: Vec<String>,
-    /// `None`: there is no such directory.
+    waiting: Vec<String>,
+    /// `None`: the directory is missing.
     held: Option<Vec<String>>,
 }
 
-/// What a look says.
+/// The verdict of a look.
 enum Turn {
-    /// Nobody is in our way.
+    /// No contender or holder conflicts.
     Ours,
-    /// This one in line has to go first.
+    /// This contender goes first.
     Behind(String),
-    /// These hold the lock; nobody in line has to go first.
+    /// These holders conflict; no contender goes first.
     Blocked(Vec<(String, Priority)>),
 }
 
-/// A holder who was asked to go.
+/// A holder that was asked to release.
 struct Asked {
     path: String,
-    /// When its grace is over, if it will be made to go.
+    /// The end of its grace period, if it will be forced.
     until: Option<Time>,
 }
 
-/// A place in line, on its way to a hold.
+/// An attempt: the own contender, until the grant.
 pub(super) struct Attempt<'a, Z: ZooKeeper> {
     lock: &'a PriorityLock<Z>,
     role: Role,
     priority: Priority,
-    place: Place,
+    contender: OwnContender,
     /// The znode that will stand for the hold.
     held: String,
-    /// Watched as soon as there is somebody to wait for.
-    own: Option<Own<Z>>,
+    /// Watched from the first wait on.
+    own: Option<OwnedNode<Z>>,
     asked: Vec<Asked>,
 }
 
-/// The three reads of step 2, in this order, in one flight.
+/// Step 2: the three reads, in this order, pipelined.
 pub(super) fn look<Z: ZooKeeper>(
     lock: &PriorityLock<Z>,
 ) -> impl Future<Output = Result<View, Error>> + Send + use<Z> {
     let gate = lock.zk.exists(&lock.directory);
-    let line = lock.zk.children(&lock.line.directory);
+    let waiting = lock.zk.children(&lock.contenders.directory);
     let held = lock.zk.children(&lock.held);
     async move {
         let writers = gate.await?.ok_or(Error::NoNode)?.version;
-        let Listing { names: line, stat: Stat { version: readers, .. } } = line.await?;
+        let Listing { names: waiting, stat: Stat { version: readers, .. } } = waiting.await?;
         let held = match held.await {
             Ok(listing) => Some(listing.names),
             Err(Error::NoNode) => None,
             Err(e) => return Err(e),
         };
-        Ok(View { writers, readers, line, held })
+        Ok(View { writers, readers, waiting, held })
     }
 }
 
@@ -82,24 +83,24 @@ fn delete(path: &str, version: Option<i32>) -> Op {
 }
 
 impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
-    /// Step 1, and then the others until the lock is held.
+    /// Steps 1 to 5, until the grant.
     pub(super) async fn run(
         lock: &'a PriorityLock<Z>,
         role: Role,
         priority: Priority,
-    ) -> Result<Hold<Z>, Error> {
+    ) -> Result<Tenure<Z>, Error> {
         margin_in(&lock.zk, lock.options.margin)?;
         let guid = lock.zk.guid();
-        let name = names::held(guid, role, priority);
+        let name = node_names::held(guid, role, priority);
         let prefix = format!("{name}-");
-        let entry = Entry { guid, prefix: &prefix, data: &lock.options.data };
-        let joined = lock.line.join_as(&lock.zk, entry, || look(lock)).await?;
+        let entry = Joining { guid, prefix: &prefix, data: &lock.options.data };
+        let joined = lock.contenders.join_as(&lock.zk, entry, || look(lock)).await?;
         let mut seen = match joined.seen {
-            Seen::Asked(view, _) => Some(view),
-            Seen::Found(_) | Seen::Nothing => None,
+            Seen::Answered(view, _) => Some(view),
+            Seen::Found(_) | Seen::Lost => None,
         };
-        let (place, held) = (joined.place, path::join(&lock.held, &name));
-        let mut attempt = Attempt { lock, role, priority, place, held, own: None, asked: Vec::new() };
+        let (contender, held) = (joined.contender, path::join(&lock.held, &name));
+        let mut attempt = Attempt { lock, role, priority, contender, held, own: None, asked: Vec::new() };
         loop {
             let view = match seen.take() {
                 Some(view) => view,
@@ -109,7 +110,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
             match attempt.judge(&view).await {
                 Ok(Turn::Ours) => {
                     if let Some((own, token)) = attempt.grant(&view).await? {
-                        return attempt.hold(own, token).await;
+                        return attempt.into_tenure(own, token).await;
                     }
                 }
                 Ok(Turn::Behind(nearest)) => attempt.wait_behind(&nearest).await?,
@@ -120,7 +121,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
     }
 
     fn removed(&self) -> Error {
-        Error::Removed(self.place.path.clone())
+        Error::Removed(self.contender.path.clone())
     }
 
     async fn look(&self) -> Result<View, Error> {
@@ -134,25 +135,25 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         }
     }
 
-    /// Step 2. A stale view does no harm: the gates have moved on, or only those still show who are gone.
+    /// Step 2. A stale view is safe: the gates have changed, or the view only lists contenders that are gone.
     async fn judge(&self, view: &View) -> Result<Turn, Error> {
-        let own_name = path::split(&self.place.path).1;
-        if !view.line.iter().any(|name| name == own_name) {
+        let own_name = path::split(&self.contender.path).1;
+        if !view.waiting.iter().any(|name| name == own_name) {
             return Err(self.removed());
         }
         let conflicts = conflicts(self.role);
-        let own = Standing::read(own_name).ok_or_else(|| self.removed())?;
-        let own_rank = own.rank(self.place.czxid);
-        // Numbers that do not tell the order matter only among equals.
-        let unclear = |other: Standing| {
+        let own = ContenderName::read(own_name).ok_or_else(|| self.removed())?;
+        let own_rank = own.rank(self.contender.czxid);
+        // Worn numbers matter only among equal priorities.
+        let unclear = |other: ContenderName| {
             let is_alike =
                 if is_good(other.number) { other.number == own.number } else { !is_good(own.number) };
             other.priority == own.priority && is_alike
         };
         let mut nearest = None;
         let mut asked = Vec::new();
-        for (index, name) in view.line.iter().enumerate() {
-            let Some(who) = Standing::read(name) else { continue };
+        for (index, name) in view.waiting.iter().enumerate() {
+            let Some(who) = ContenderName::read(name) else { continue };
             if !conflicts(who.role) || name == own_name {
                 continue;
             }
@@ -161,14 +162,16 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
                 true => asked.push((who, index)),
             }
         }
-        for (who, index, czxid) in self.lock.czxids(&view.line, asked).await? {
+        for (who, index, czxid) in
+            czxids(&self.lock.zk, &self.lock.contenders.directory, &view.waiting, asked).await?
+        {
             nearest = nearest.max(Some((who.rank(czxid), index)).filter(|one| one.0 < own_rank));
         }
         if let Some((_, nearest)) = nearest {
-            return Ok(Turn::Behind(path::join(&self.lock.line.directory, &view.line[nearest])));
+            return Ok(Turn::Behind(path::join(&self.lock.contenders.directory, &view.waiting[nearest])));
         }
         let holder = |name: &String| {
-            let (role, priority) = names::read_held(name)?;
+            let (role, priority) = node_names::read_held(name)?;
             conflicts(role).then(|| (path::join(&self.lock.held, name), priority))
         };
         let mut holders: Vec<_> = view.held.iter().flatten().filter_map(holder).collect();
@@ -176,44 +179,44 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         Ok(if holders.is_empty() { Turn::Ours } else { Turn::Blocked(holders) })
     }
 
-    /// Step 3's transaction. The line's znode goes only if nobody has written into it: the word is not lost.
+    /// The transaction of step 3. The contender's znode is deleted only if it is unwritten, so no revocation is lost.
     fn granting(&self, view: &View) -> Vec<Op> {
         let touch = |path: &str, version| Op::Set { path: path.to_owned(), data: Vec::new(), version };
         let check = |path: &str, version| Op::Check { path: path.to_owned(), version: Some(version) };
-        let (whole, line) = (&self.lock.directory, &self.lock.line.directory);
-        // No writer since the look; and if we write, no reader either.
+        let (whole, waiting) = (&self.lock.directory, &self.lock.contenders.directory);
+        // No writer was granted since the look; for a writer, no reader either.
         let gates = match self.role {
-            READ => [check(whole, view.writers), touch(line, None)],
-            _ => [touch(whole, Some(view.writers)), check(line, view.readers)],
+            READ => [check(whole, view.writers), touch(waiting, None)],
+            _ => [touch(whole, Some(view.writers)), check(waiting, view.readers)],
         };
-        let unread = self.own.as_ref().map_or(0, Own::version);
-        let hold = Op::Create {
+        let unread = self.own.as_ref().map_or(0, OwnedNode::version);
+        let create = Op::Create {
             path: self.held.clone(),
             data: self.lock.options.data.clone(),
             mode: CreateMode::Ephemeral,
         };
-        gates.into_iter().chain([delete(&self.place.path, Some(unread)), hold]).collect()
+        gates.into_iter().chain([delete(&self.contender.path, Some(unread)), create]).collect()
     }
 
-    /// Step 3: the znode that stands for the hold, and the token. `None`: look again.
-    async fn grant(&mut self, view: &View) -> Result<Option<(Own<Z>, i64)>, Error> {
+    /// Step 3: returns the znode that stands for the hold, and the token. `None`: look again.
+    async fn grant(&mut self, view: &View) -> Result<Option<(OwnedNode<Z>, i64)>, Error> {
         let zk = &self.lock.zk;
         let status = connected(zk).await?;
         let making = match &view.held {
             Some(_) => None,
             None => Some(self.lock.options.parents.make_for(zk, &self.held)?),
         };
-        // Before the request leaves: from here on it is one of the two.
-        let either = vec![vec![delete(&self.held, None)], vec![delete(&self.place.path, None)]];
-        self.place.armed.narrow(Duty::FirstOf(either));
+        // Narrowed before the request is sent: afterwards either znode may exist.
+        let either = vec![vec![delete(&self.held, None)], vec![delete(&self.contender.path, None)]];
+        self.contender.armed.narrow(Duty::FirstOf(either));
         let granting = zk.multi(self.granting(view));
-        let own = self.watched_hold();
+        let own = self.watched_holder();
         let token = match behind(making, granting).await? {
             Ok(results) => results.iter().find_map(written_at),
             Err(Error::ConnectionLoss) => return self.granted_unheard(status).await,
             Err(e) => {
                 if !e.is_outcome_unknown() {
-                    self.place.armed.narrow(Duty::Path(self.place.path.clone()));
+                    self.contender.armed.narrow(Duty::Path(self.contender.path.clone()));
                 }
                 return self.refused(e, status).await.map(|()| None);
             }
@@ -223,17 +226,17 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         Ok(Some((own, token)))
     }
 
-    /// Watches the znode that stands for the hold, for whoever asks us to go.
-    fn watched_hold(&self) -> Own<Z> {
-        let own = Own::new(&self.lock.zk, self.held.clone(), None, Some(WORD));
+    /// Watches the znode that stands for the hold, for revocations.
+    fn watched_holder(&self) -> OwnedNode<Z> {
+        let own = OwnedNode::new(&self.lock.zk, self.held.clone(), None, Some(WORD));
         own.watch_now();
         own
     }
 
-    /// Not granted, for sure. `Ok`: somebody else was granted in between.
+    /// Certainly not granted. `Ok`: another client was granted the lock in between.
     async fn refused(&mut self, error: Error, status: Status) -> Result<(), Error> {
         match error {
-            // The own place in line was written to.
+            // The own contender was written to.
             Error::Multi { index: 2, cause } if *cause == Error::BadVersion => {
                 let own = self.own_in_line();
                 own.read(status).await;
@@ -244,15 +247,15 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
                 }
             }
             Error::Multi { cause, .. } if *cause == Error::BadVersion => Ok(()),
-            // The holders' directory has been taken away: the next look finds it missing.
+            // The directory of holders was deleted: the next look finds it missing.
             Error::Multi { index: 3, cause } if *cause == Error::NoNode => Ok(()),
             Error::Multi { cause, .. } if *cause == Error::NoNode => Err(self.removed()),
             e => again(&self.lock.zk, status, e).await,
         }
     }
 
-    /// The answer was lost: a write goes ahead of the question, so that it is final.
-    async fn granted_unheard(&mut self, before: Status) -> Result<Option<(Own<Z>, i64)>, Error> {
+    /// The reply to the grant was lost: a barrier read tells the outcome.
+    async fn granted_unheard(&mut self, before: Status) -> Result<Option<(OwnedNode<Z>, i64)>, Error> {
         let zk = &self.lock.zk;
         let mut status = reconnected(zk, before).await?;
         let granted = loop {
@@ -267,18 +270,18 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
             }
         };
         match granted {
-            Some(stat) => Ok(Some((self.watched_hold(), stat.czxid))),
+            Some(stat) => Ok(Some((self.watched_holder(), stat.czxid))),
             None => {
-                self.place.armed.narrow(Duty::Path(self.place.path.clone()));
+                self.contender.armed.narrow(Duty::Path(self.contender.path.clone()));
                 Ok(None)
             }
         }
     }
 
-    /// A hold, seen on the connection of now: on another one it may be over already.
-    async fn hold(self, own: Own<Z>, token: i64) -> Result<Hold<Z>, Error> {
-        let Attempt { lock: PriorityLock { zk, options, .. }, place, held, .. } = self;
-        let mut armed = place.armed;
+    /// Confirms the hold on the current connection: on another one it may be over already.
+    async fn into_tenure(self, own: OwnedNode<Z>, token: i64) -> Result<Tenure<Z>, Error> {
+        let Attempt { lock: PriorityLock { zk, options, .. }, contender, held, .. } = self;
+        let mut armed = contender.armed;
         armed.narrow(Duty::Path(held.clone()));
         loop {
             let status = connected(zk).await?;
@@ -300,15 +303,17 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
             on_suspect: options.on_suspect,
             margin: margin_in(zk, options.margin)?,
         };
-        Ok(Hold::of(zk, own, grant))
+        Ok(Tenure::of(zk, own, grant))
     }
 
-    fn own_in_line(&mut self) -> &Own<Z> {
-        let Attempt { lock, place, own, .. } = self;
-        own.get_or_insert_with(|| Own::new(&lock.zk, place.path.clone(), Some(place.czxid), Some(WORD)))
+    fn own_in_line(&mut self) -> &OwnedNode<Z> {
+        let Attempt { lock, contender, own, .. } = self;
+        own.get_or_insert_with(|| {
+            OwnedNode::new(&lock.zk, contender.path.clone(), Some(contender.czxid), Some(WORD))
+        })
     }
 
-    /// Step 4, behind somebody in line. An event alone decides nothing: look again.
+    /// Step 4, behind another contender. A notification alone decides nothing: look again.
     async fn wait_behind(&mut self, nearest: &str) -> Result<(), Error> {
         let zk = self.lock.zk.clone();
         let status = connected(&zk).await?;
@@ -321,7 +326,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         }
     }
 
-    /// Steps 4 and 5, for those who hold the lock.
+    /// Steps 4 and 5, behind holders.
     async fn wait_for(&mut self, holders: &[(String, Priority)]) -> Result<(), Error> {
         let zk = self.lock.zk.clone();
         let status = connected(&zk).await?;
@@ -329,7 +334,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
         let going = gone(&zk, status, &holders[0].0);
         let mut asked = std::mem::take(&mut self.asked);
         let grace = match self.lock.options.preempt {
-            // Nobody is asked to go in vain, for one who need not.
+            // No holder is asked while an equally or more urgent one blocks as well.
             _ if holders.iter().any(|(_, priority)| *priority <= self.priority) => None,
             Preempt::Never => None,
             Preempt::Ask => Some(None),
@@ -365,7 +370,7 @@ impl<'a, Z: ZooKeeper> Attempt<'a, Z> {
     }
 }
 
-/// Where the transaction of a grant stands in the order of all.
+/// The zxid of the transaction that granted the hold.
 fn written_at(result: &OpResult) -> Option<i64> {
     match result {
         OpResult::Set(stat) => Some(stat.mzxid),
@@ -373,7 +378,7 @@ fn written_at(result: &OpResult) -> Option<i64> {
     }
 }
 
-/// Watches a znode, and resolves when it is gone, or when it is time to look again. Asked for at the call.
+/// Watches a znode; resolves when it is gone, or when it is time to look again. Sends the request at the call.
 fn gone<Z: ZooKeeper>(
     zk: &Z,
     status: Status,

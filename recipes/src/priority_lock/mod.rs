@@ -1,103 +1,81 @@
-//! A revocable lock of readers and writers that serves the more urgent first, and may ask, or make, a less urgent holder
-//! go.
+//! A revocable lock of readers and writers with priorities, which may ask or force less urgent holders to release.
 //!
-//! Those who wait stand in `<l>/line`, those who hold the lock in `<l>/held`: once a newcomer may rank first, rank alone
-//! no longer tells who holds. Two versions are gates: `<l>`'s changes with every writer's grant, that of `<l>/line` with
-//! every reader's.
+//! Waiters are znodes in `<l>/line`, holders in `<l>/held`, since a newcomer may rank first while another client holds. Two
+//! data versions are gates: that of `<l>` changes with every writer's grant, that of `<l>/line` with every reader's.
 //!
-//! 1. Join: create an ephemeral sequential znode in line that says whether it reads or writes, and how urgent it is; in the
-//!    same flight look.
-//! 2. Look: read the gates, the line and the holders, in this order. A reader may go if no writer holds the lock and none in
-//!    line ranks before it; a writer if nobody does.
-//! 3. Grant, in one transaction: pass the gates, leave the line, and be among the holders. Whoever was granted the lock
-//!    since the look shows at the gates: then look again.
-//! 4. Wait: watch the nearest in line that has to go first, or if there is none a holder that is in the way; look again when
-//!    it goes.
-//! 5. Preempt: if only less urgent holders are in the way, ask them to go, or make them.
+//! 1. Join: create an ephemeral sequential znode in `line` whose name has role and priority, pipelined with a look.
+//! 2. Look: read the gates, the waiters and the holders, in this order. A reader may be granted if no writer holds the lock
+//!    and no waiting writer ranks before it; a writer if no client does either.
+//! 3. Grant, in one transaction: check and change the gates, delete the waiter's znode, create the holder's. A grant to
+//!    another client since the look changes a gate: then look again.
+//! 4. Wait: watch the nearest waiter that goes first, or if there is none a conflicting holder; look again when it goes.
+//! 5. Preempt: if all conflicting holders are less urgent, ask or force them to release.
 //! 6. Release: delete the own znode among the holders.
 //!
-//! ZooKeeper's recipes page names such a lock and leaves it out.
+//! ZooKeeper's recipes page mentions such a lock and gives no protocol.
 
 mod attempt;
-mod names;
+mod node_names;
 
-use crate::guard::guard_methods;
-use crate::hold::{Hold, HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, margin_in};
-use crate::line::{Line, is_good};
-use crate::naming::{Marks, Priority, READ, WRITE};
 use crate::observe::operation;
-use crate::parents::Parents;
-use crate::race::within;
+use crate::parts::contenders::{Contenders, czxids, is_good};
+use crate::parts::guard::guard_methods;
+use crate::parts::naming::{Marks, Priority, READ, WRITE};
+use crate::parts::parents::Parents;
+use crate::parts::revoke::{self, Fate};
+use crate::parts::select::within;
+use crate::parts::tenure::{HoldState, Interrupt, LostReason, OnSuspect, Released, Stop, Tenure, margin_in};
 use crate::revocable_lock::RunUntil;
-use crate::revoke::{self, Fate};
 use crate::zk::{Error, Op, OpResult, ZooKeeper, path};
 use attempt::Attempt;
-use names::Standing;
+use node_names::ContenderName;
 use std::future::Future;
 use std::time::Duration;
 
-/// What asks an owner to go.
+/// The revocation word.
 const WORD: &str = "unlock";
 
-/// What an operator reads.
 const RECIPE: &str = "priority_lock";
 
-/// What becomes of holders that are less urgent than one who waits for them.
+/// The treatment of holders that are less urgent than a waiter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Preempt {
-    /// They are waited for.
+    /// Wait for them.
     #[default]
     Never,
-    /// They are asked to go.
+    /// Ask them to release.
     Ask,
-    /// They are asked to go, and made to when the grace is over.
+    /// Ask them to release, and delete their znodes when the grace period ends.
     Force {
-        /// How long they have, from the moment at which they are known to have been asked, by the clock of the one who
-        /// waits.
+        /// The grace period, by the waiter's clock, from the reply to the revocation.
         grace: Duration,
     },
 }
 
-/// How a priority lock behaves.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Options of a priority lock. By default: [`Preempt::Never`], [`RunUntil::Revoked`], containers, [`OnSuspect::Stop`], a tenth of the timeout as margin, no data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PriorityLockOptions {
-    /// What becomes of less urgent holders.
+    /// The treatment of less urgent holders.
     pub preempt: Preempt,
-    /// Until when a guard's `run` drives its work.
+    /// When a guard's `run` drops its work.
     pub run_until: RunUntil,
-    /// What becomes of directories that do not exist: the lock's, and `line` and `held` below it.
+    /// How missing directories are created: the lock's, and `line` and `held` below it.
     pub parents: Parents,
-    /// What a holder does when the connection is lost.
+    /// The policy of a holder while the connection is lost.
     pub on_suspect: OnSuspect,
-    /// How long before the end of the session a holder has to have stopped; `None` for a tenth of the session timeout.
-    /// It must cover the drift of the clocks over one timeout and the time a holder takes to stop.
-    /// Half of the timeout is the most: a third may pass between two pings, and the answer to one takes its time.
+    /// How long before the end of the session the holder stops: at most half of the session timeout; `None` for a tenth.
+    /// The margin covers clock drift over one timeout and the time that the holder takes to stop.
     pub margin: Option<Duration>,
-    /// What the znode holds until somebody asks its owner to go; not the word itself, which is `unlock`.
+    /// Data of the znodes until their owner is asked to release; not the revocation word itself, `unlock`.
     pub data: Vec<u8>,
 }
 
-impl Default for PriorityLockOptions {
-    /// Holders are waited for, work goes on until the holder is asked to go; containers, stop when the connection is lost,
-    /// a tenth of the timeout, no data.
-    fn default() -> Self {
-        PriorityLockOptions {
-            preempt: Preempt::Never,
-            run_until: RunUntil::Revoked,
-            parents: Parents::Container,
-            on_suspect: OnSuspect::Stop,
-            margin: None,
-            data: Vec::new(),
-        }
-    }
-}
-
-/// One who holds a priority lock, or stands in line for it.
+/// A holder of a priority lock, or a waiter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PriorityContender {
-    /// The znode's whole path. Who is granted the lock gets another one.
+    /// The full path of the znode. A grant replaces it.
     pub path: String,
-    /// How urgent it is.
+    /// The priority.
     pub priority: Priority,
     /// Whether it writes.
     pub writes: bool,
@@ -105,28 +83,27 @@ pub struct PriorityContender {
     pub holds: bool,
 }
 
-/// A lock of readers and writers of different urgency on a directory. The data of the directory itself belong to the lock.
+/// A lock of readers and writers with priorities on a directory. The data of the directory belong to the lock.
 ///
 /// # Promises
 ///
-/// * *Effects.* Through `transact`, or on a store that knows [tokens](PriorityWrite::token), the effects of a writer's hold
-///   never interleave with those of another hold: whatever clocks, networks and pauses do. Tokens grow in the order of the
-///   grants.
-/// * *Belief.* While a writer's guard has not been told to stop there is no other guard that has not, under the
-///   conditions of [`Lock`](crate::Lock).
-/// * *Order.* Nobody is granted the lock past one in its way that it has seen to be more urgent, or as urgent and earlier.
-/// * *Holders hold.* A newcomer, however urgent, does not take the lock from a holder, unless [`Preempt`] says so.
-/// * *Heard.* A word that is written into a znode reaches its owner, holder or waiter, as in
-///   [`RevocableLock`](crate::RevocableLock).
-/// * *No leftovers.* However a call ends without a guard, its znodes go, as long as the session lives; else with the
-///   session.
+/// * *Effects.* Through `transact`, or on a store that checks [tokens](PriorityWrite::token), the effects of a writer's
+///   hold never interleave with those of another hold: regardless of clocks, networks and pauses. Tokens grow in the order
+///   of the grants.
+/// * *Belief.* While a writer's guard may act no other guard may, under the conditions of [`Lock`](crate::Lock).
+/// * *Order.* No grant passes a conflicting contender that it has seen to be more urgent, or as urgent and earlier.
+/// * *No implicit preemption.* A newcomer, however urgent, does not take the lock from a holder, unless [`Preempt`] says
+///   so.
+/// * *Delivered.* A revocation reaches the owner, holder or waiter, as in [`RevocableLock`](crate::RevocableLock).
+/// * *No leaks.* However a call ends without a guard, its znodes are deleted, at the latest by the expiry of the session.
 ///
-/// Not promised: that the less urgent are ever served; strictness against one who joins between a look and a grant.
+/// Not promised: freedom from starvation for the less urgent; strict order against a client that joins between a look and a
+/// grant.
 ///
 /// # Cost
 ///
-/// Free: six requests in two round trips, and one to release. Waiting: a watch on whoever is in the way and one on the own
-/// znode; three reads for each wake-up, and two requests for the grant.
+/// Uncontended: six requests in two round trips, and one to release. Waiting: a watch on the conflicting znode and one on
+/// the own znode; three reads for each wake-up, and two requests for the grant.
 ///
 /// # Examples
 ///
@@ -152,64 +129,68 @@ pub struct PriorityContender {
 pub struct PriorityLock<Z: ZooKeeper> {
     zk: Z,
     directory: String,
-    line: Line,
+    contenders: Contenders,
     held: String,
     options: PriorityLockOptions,
 }
 
 impl<Z: ZooKeeper> PriorityLock<Z> {
-    /// The lock on `directory`. Nothing is sent yet.
+    /// The lock on `directory`. Sends nothing.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the path is not absolute, is the root, lies in ZooKeeper's own directory, or
-    /// breaks the rule of paths; the data do not fit into a request, or are the word that asks to go; the margin is
+    /// [`Error::is_bad_input`]: the path is not absolute, is the root, lies in ZooKeeper's own directory, or
+    /// violates ZooKeeper's path rules; the data do not fit into a request, or equal the revocation word; the margin is
     /// greater than half of the session timeout.
     pub fn new(zk: &Z, directory: &str, options: PriorityLockOptions) -> Result<Self, Error> {
         path::validate_directory(directory)?;
         if options.data == WORD.as_bytes() {
             return Err(Error::BadInput("the data are the word that asks an owner to go".to_owned()));
         }
-        let (line, held) = (path::join(directory, "line"), path::join(directory, "held"));
+        let (waiting, held) = (path::join(directory, "line"), path::join(directory, "held"));
         margin_in(zk, options.margin)?;
         // A grant is the longest request: it names five znodes.
-        path::validate_size(&path::join(&line, &"x".repeat(64)).repeat(5), &options.data)?;
-        let line = Line { directory: line, marks: Marks::standard(names::INFIXES), parents: options.parents };
-        Ok(PriorityLock { zk: zk.clone(), directory: directory.to_owned(), line, held, options })
+        path::validate_size(&path::join(&waiting, &"x".repeat(64)).repeat(5), &options.data)?;
+        let contenders = Contenders {
+            directory: waiting,
+            marks: Marks::standard(node_names::INFIXES),
+            parents: options.parents,
+        };
+        Ok(PriorityLock { zk: zk.clone(), directory: directory.to_owned(), contenders, held, options })
     }
 
-    /// Waits until no writer holds the lock and no more urgent one, or as urgent and earlier, waits for it.
+    /// Waits until no writer holds the lock, and none that is more urgent, or as urgent and earlier, waits for it.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future gives up: its znodes are deleted in the background, also if a reply has not come yet, and its
-    /// watches are removed. Who was asked to go stays asked; nobody is made to go any more. Before the first poll nothing
-    /// was sent.
+    /// Dropping the future gives up: its znodes are deleted in the background, even while a reply is in flight, and its
+    /// watches are removed. Revocations that were sent stand, but no holder is forced any more. Nothing is sent before the
+    /// first poll.
     ///
-    /// A future that is left unpolled holds up no other call, but its place in line, or among the holders, stays: those who
-    /// come behind it wait for it. Drop it to give up the place.
+    /// An unpolled future blocks no other call, but its znode stays among the waiters or holders, and contenders behind it
+    /// wait for it. Drop it to give up.
     ///
     /// # When the connection is lost
     ///
-    /// The place in line, or among the holders, stays as long as the session does. What a lost reply would have said is
-    /// found out.
+    /// The place in the queue, or among the holders, lasts as long as the session. The outcome of a lost reply is found
+    /// out.
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over); [`is_revoked`](Error::is_revoked) when it was asked to go while it
-    /// waited: it has left the line; [`is_removed`](Error::is_removed) when somebody else deleted its znode;
-    /// [`is_denied`](Error::is_denied); with [`Parents::MustExist`] also [`Error::NoNode`];
-    /// [`is_bad_input`](Error::is_bad_input) when a reconnect has made the session timeout too short for the margin.
+    /// [`Error::is_session_over`]; [`Error::is_revoked`] when it was asked to release while it
+    /// waited: it has left the queue; [`Error::is_removed`] when another client deleted its znode;
+    /// [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`];
+    /// [`Error::is_bad_input`] when a reconnect has made the session timeout too short for the margin.
     pub async fn read(&self, priority: Priority) -> Result<PriorityRead<Z>, Error> {
         operation!(&self.zk, RECIPE, "read", &self.directory).of(self.reading(priority)).await
     }
 
     async fn reading(&self, priority: Priority) -> Result<PriorityRead<Z>, Error> {
-        let hold = Attempt::run(self, READ, priority).await?;
-        Ok(PriorityRead { hold, run_until: self.options.run_until })
+        let tenure = Attempt::run(self, READ, priority).await?;
+        Ok(PriorityRead { tenure, run_until: self.options.run_until })
     }
 
-    /// Waits until nobody holds the lock and nobody more urgent, or as urgent and earlier, waits for it.
+    /// Waits until no client holds the lock, and none that is more urgent, or as urgent and earlier, waits for it.
     ///
     /// # Cancellation, When the connection is lost, Errors
     ///
@@ -219,15 +200,12 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     }
 
     async fn writing(&self, priority: Priority) -> Result<PriorityWrite<Z>, Error> {
-        let hold = Attempt::run(self, WRITE, priority).await?;
-        Ok(PriorityWrite { hold, run_until: self.options.run_until })
+        let tenure = Attempt::run(self, WRITE, priority).await?;
+        Ok(PriorityWrite { tenure, run_until: self.options.run_until })
     }
 
-    /// As [`read`](Self::read), but for at most `limit`, counted from the call over all that happens.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    /// As [`read`](Self::read), but for at most `limit`, counted from the call and over all retries; then the error is
+    /// [`Error::is_timed_out`], and the clean-up is under way.
     pub fn read_within(
         &self,
         priority: Priority,
@@ -238,11 +216,8 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         operation.of(within(&self.zk, until, self.reading(priority)))
     }
 
-    /// As [`write`](Self::write), but for at most `limit`, counted from the call over all that happens.
-    ///
-    /// # Errors
-    ///
-    /// [`is_timed_out`](Error::is_timed_out) when the limit is over; giving up is under way by then.
+    /// As [`write`](Self::write), but for at most `limit`, counted from the call and over all retries; then the error is
+    /// [`Error::is_timed_out`], and the clean-up is under way.
     pub fn write_within(
         &self,
         priority: Priority,
@@ -253,14 +228,13 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         operation.of(within(&self.zk, until, self.writing(priority)))
     }
 
-    /// Who holds the lock, the more urgent first, then who stands in line, in order. A view that may lag.
+    /// Returns the holders, the more urgent first, then the waiters in order. The list may be stale.
     ///
     /// # Errors
     ///
-    /// [`is_transient`](Error::is_transient), [`is_session_over`](Error::is_session_over),
-    /// [`is_denied`](Error::is_denied).
+    /// [`Error::is_transient`], [`Error::is_session_over`], [`Error::is_denied`].
     pub async fn contenders(&self) -> Result<Vec<PriorityContender>, Error> {
-        let (held, line) = (self.zk.children(&self.held), self.zk.children(&self.line.directory));
+        let (held, line) = (self.zk.children(&self.held), self.zk.children(&self.contenders.directory));
         let names = |listing: Result<crate::zk::Listing, Error>| match listing {
             Ok(listing) => Ok(listing.names),
             Err(Error::NoNode) => Ok(Vec::new()),
@@ -268,7 +242,7 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         };
         let (held, line) = (names(held.await)?, names(line.await)?);
         let holder = |name: &String| {
-            let (role, priority) = names::read_held(name)?;
+            let (role, priority) = node_names::read_held(name)?;
             Some(PriorityContender {
                 path: path::join(&self.held, name),
                 priority,
@@ -281,78 +255,58 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         let mut waiting = Vec::with_capacity(line.len());
         let mut worn = Vec::new();
         for (index, name) in line.iter().enumerate() {
-            match Standing::read(name) {
+            match ContenderName::read(name) {
                 Some(who) if is_good(who.number) => waiting.push((who.rank(0), index, who)),
                 Some(who) => worn.push((who, index)),
                 None => {}
             }
         }
-        let worn = self.czxids(&line, worn).await?;
+        let worn = czxids(&self.zk, &self.contenders.directory, &line, worn).await?;
         waiting.extend(worn.into_iter().map(|(who, index, czxid)| (who.rank(czxid), index, who)));
         waiting.sort_unstable_by_key(|(rank, index, _)| (*rank, *index));
-        let waiter = |(_, index, who): (_, usize, Standing)| {
+        let waiter = |(_, index, who): (_, usize, ContenderName)| {
             let (priority, writes) = (who.priority, who.role == WRITE);
-            let path = path::join(&self.line.directory, &line[index]);
+            let path = path::join(&self.contenders.directory, &line[index]);
             PriorityContender { path, priority, writes, holds: false }
         };
         all.extend(waiting.into_iter().map(waiter));
         Ok(all)
     }
 
-    /// The czxids of those in line whose numbers do not tell the order; in one flight. Those that are gone have none.
-    async fn czxids(
-        &self,
-        names: &[String],
-        of: Vec<(Standing, usize)>,
-    ) -> Result<Vec<(Standing, usize, i64)>, Error> {
-        let ask = |(who, index): (Standing, usize)| {
-            (who, index, self.zk.exists(&path::join(&self.line.directory, &names[index])))
-        };
-        let asked: Vec<_> = of.into_iter().map(ask).collect();
-        let mut found = Vec::with_capacity(asked.len());
-        for (who, index, stat) in asked {
-            if let Some(stat) = stat.await? {
-                found.push((who, index, stat.czxid));
-            }
-        }
-        Ok(found)
-    }
-
-    /// Asks a holder or a waiter to go, and exactly that one: [`Fate::Asked`], or [`Fate::Gone`] if its znode was gone
-    /// already; a waiter's is also when it was granted the lock.
+    /// Asks exactly this holder or waiter to release: [`Fate::Asked`], or [`Fate::Gone`] if its znode was already gone. A
+    /// grant deletes a waiter's znode.
     ///
     /// # Cancellation
     ///
-    /// Asked stays asked.
+    /// The revocation stands.
     ///
     /// # When the connection is lost
     ///
-    /// It asks again until it is certain that the contender was asked.
+    /// Retries until it is certain that the contender was asked.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input) for a znode that is not one of this lock's,
-    /// [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    /// [`Error::is_bad_input`] for a znode outside this lock, [`Error::is_session_over`], [`Error::is_denied`].
     pub async fn ask(&self, contender: &PriorityContender) -> Result<Fate, Error> {
         self.validate(contender)?;
         let operation = operation!(&self.zk, RECIPE, "ask", &contender.path);
         operation.telling(revoke::ask(&self.zk, &contender.path, WORD)).await
     }
 
-    /// Asks a holder or a waiter to go, and deletes its znode if it is there still when the grace is over, as
+    /// Asks a holder or a waiter to release, and deletes its znode if it is still there when the grace period ends, as
     /// [`RevocableLock::force`](crate::RevocableLock::force).
     ///
     /// # Cancellation
     ///
-    /// Asked stays asked, and nobody is removed.
+    /// The revocation stands, and nothing is deleted.
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is back: late, but not early.
+    /// Resumes after the reconnect: late, but never early.
     ///
     /// # Errors
     ///
-    /// As [`ask`](Self::ask). With [`is_session_over`](Error::is_session_over) the contender may be gone.
+    /// As [`ask`](Self::ask). After [`Error::is_session_over`] the outcome is unknown.
     pub async fn force(&self, contender: &PriorityContender, grace: Duration) -> Result<Fate, Error> {
         self.validate(contender)?;
         let operation = operation!(&self.zk, RECIPE, "force", &contender.path);
@@ -363,8 +317,8 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
         path::validate(&contender.path)?;
         let (directory, name) = path::split(&contender.path);
         let is_one_of_ours = match directory {
-            _ if directory == self.held => names::read_held(name).is_some(),
-            _ if directory == self.line.directory => Standing::read(name).is_some(),
+            _ if directory == self.held => node_names::read_held(name).is_some(),
+            _ if directory == self.contenders.directory => ContenderName::read(name).is_some(),
             _ => false,
         };
         if is_one_of_ours {
@@ -374,31 +328,29 @@ impl<Z: ZooKeeper> PriorityLock<Z> {
     }
 }
 
-/// The lock, held together with other readers, until it is given back, lost, or asked for.
+/// The guard of a reader, which may share the lock with other readers.
 ///
 /// # Cancellation
 ///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct PriorityRead<Z: ZooKeeper> {
-    hold: Hold<Z>,
+    tenure: Tenure<Z>,
     run_until: RunUntil,
 }
 
-/// The lock, held alone, until it is given back, lost, or asked for.
+/// The guard of a writer, which holds the lock alone.
 ///
 /// # Cancellation
 ///
-/// Dropping the guard releases in the background; [`release`](Self::release) also waits, and says how it went.
+/// Dropping the guard releases in the background; [`release`](Self::release) also waits for the outcome and returns it.
 #[must_use = "dropping the guard releases the lock"]
 #[derive(Debug)]
 pub struct PriorityWrite<Z: ZooKeeper> {
-    hold: Hold<Z>,
+    tenure: Tenure<Z>,
     run_until: RunUntil,
 }
 
-guard_methods!(PriorityRead);
-guard_methods!(PriorityWrite);
 guard_methods!(revocable PriorityRead);
 guard_methods!(revocable PriorityWrite);

@@ -1,28 +1,28 @@
-//! Step 5: what becomes of a claim.
+//! Step 5: the end of a claim.
 
-use super::{Core, Item};
+use super::{Item, QueueCore};
 use crate::observe::operation;
-use crate::race::{again, connected};
-use crate::receipt::Receipt;
+use crate::parts::receipt::Receipt;
+use crate::parts::retry::{again, connected};
 use crate::zk::{Armed, Error, Op, ZooKeeper};
 use std::sync::Arc;
 
-/// An item in one's hands, until it is done with or given back.
+/// A claimed item, until it is done or given back.
 ///
 /// # Cancellation
 ///
-/// Dropping it gives the item back in the background, as long as the session lives; else the end of the session does.
+/// Dropping it gives the item back in the background; at the latest the end of the session does.
 ///
-/// A future of it that is left unpolled holds up no other call: neither those on other claims nor those of the consumer.
+/// An unpolled future of a claim blocks no other call, neither of other claims nor of the consumer.
 #[must_use = "dropping a claim gives the item back"]
 pub struct Claimed<Z: ZooKeeper> {
-    pub(super) core: Core<Z>,
+    pub(super) core: QueueCore<Z>,
     pub(super) receipt: Receipt<Z>,
-    /// The receipt that stood when it was claimed.
+    /// The receipt at the time of the claim.
     pub(super) stood: Arc<str>,
     pub(super) item: Item,
     pub(super) name: String,
-    /// The item's version since this claim: as long as it stands, nobody else was handed the item.
+    /// The item's version since this claim: while it is current, the item was not delivered again.
     pub(super) version: i32,
     /// Gives it back.
     pub(super) armed: Armed,
@@ -34,12 +34,12 @@ impl<Z: ZooKeeper> Claimed<Z> {
         &self.item
     }
 
-    /// How many times the item was handed out, this time included.
+    /// Returns how many times the item was delivered, this time included.
     pub fn attempts(&self) -> u32 {
         self.version.cast_unsigned()
     }
 
-    /// The item is done with, and goes.
+    /// Deletes the item, which is done.
     ///
     /// # Cancellation
     ///
@@ -52,7 +52,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
         self.done_with(Vec::new()).await
     }
 
-    /// The item is done with, and goes, in one transaction with further writes, exactly once.
+    /// Deletes the item, which is done, in one transaction with further writes, exactly once.
     ///
     /// # Cancellation
     ///
@@ -60,25 +60,24 @@ impl<Z: ZooKeeper> Claimed<Z> {
     ///
     /// # When the connection is lost
     ///
-    /// The same transaction is sent again; the consumer's receipt refuses it if it was applied before.
+    /// The transaction is retried; the consumer's receipt refuses it if it was applied before.
     ///
     /// # Errors
     ///
-    /// [`ClaimLost`](Error::ClaimLost): the claim is not ours any more, or cannot be told to be, since somebody else took the
+    /// [`ClaimLost`](Error::ClaimLost): the claim is lost, or cannot be verified since another client deleted the
     /// consumer's receipt; nothing was written. [`Error::Multi`] with the index of the caller's operation that was refused:
-    /// nothing was written, and the item is given back.
-    /// [`is_session_over`](Error::is_session_over): it may be done.
+    /// nothing was written, and the item is given back. [`Error::is_session_over`]: the outcome is unknown.
     pub async fn done_with(self, ops: Vec<Op>) -> Result<(), Error> {
         Self::done_all(vec![self], ops).await
     }
 
-    /// Several items are done with, in one transaction with further writes: all or none. The claims must come from one
+    /// Deletes several done items in one transaction with further writes: all or none. The claims must come from one
     /// consumer.
     ///
     /// # Errors
     ///
     /// As [`done_with`](Self::done_with); if one of the claims is lost, nothing is written and the others are given back.
-    /// [`is_bad_input`](Error::is_bad_input): no claim, or claims of several consumers.
+    /// [`Error::is_bad_input`]: no claim, or claims of several consumers.
     pub async fn done_all(claims: Vec<Self>, ops: Vec<Op>) -> Result<(), Error> {
         let Some(first) = claims.first() else {
             return Err(Error::BadInput("there is nothing to be done with".into()));
@@ -93,7 +92,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
         all.extend(ops);
         let done = async {
             let stood = &first.stood;
-            // Where another one stands the names of before may be those of others.
+            // With another receipt the names may be those of a recreated queue.
             let all_stand = claims.iter().all(|claim| claim.stood == *stood);
             if all_stand && receipt.write_under(stood, &all).await? { Ok(()) } else { Err(Error::ClaimLost) }
         };
@@ -108,13 +107,13 @@ impl<Z: ZooKeeper> Claimed<Z> {
             Err(Error::Multi { index, cause }) if index >= own => {
                 Err(Error::Multi { index: index - own, cause })
             }
-            // Another version, or no item, or no claim.
+            // Another version, no item, or no claim.
             Err(Error::Multi { cause, .. }) if is_gone(&cause) => Err(Error::ClaimLost),
             Err(e) => Err(e),
         }
     }
 
-    /// The item goes, and the claim with it.
+    /// Deletes item and claim.
     fn settles(&self) -> [Op; 2] {
         let layout = &self.core.layout;
         [
@@ -123,7 +122,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
         ]
     }
 
-    /// Gives the item back: it stands at its old place again.
+    /// Gives the item back to its old position.
     ///
     /// # Cancellation
     ///
@@ -131,9 +130,9 @@ impl<Z: ZooKeeper> Claimed<Z> {
     ///
     /// # Errors
     ///
-    /// [`ClaimLost`](Error::ClaimLost): it was not ours any more, or cannot be told to be, since somebody else took the
-    /// consumer's receipt: then the background gives it back if it is. [`is_session_over`](Error::is_session_over): the end of
-    /// the session gives it back.
+    /// [`ClaimLost`](Error::ClaimLost): the claim was lost, or cannot be verified since another client deleted the
+    /// consumer's receipt: then the clean-up gives it back if it is ours. [`Error::is_session_over`]: the
+    /// end of the session gives it back.
     pub async fn give_back(self) -> Result<(), Error> {
         let (zk, path) = (self.core.zk.clone(), self.core.layout.claim(&self.name));
         operation!(&zk, self.core.recipe(), "give_back", &path).of(self.release()).await
@@ -149,9 +148,9 @@ impl<Z: ZooKeeper> Claimed<Z> {
                     was_sent |= e.is_outcome_unknown();
                     again(&self.core.zk, status, e).await?;
                 }
-                // After a lost answer, not ours any more means done.
+                // After a lost reply a lost claim means that it was given back.
                 Err(Error::Multi { cause, .. }) if was_sent && is_gone(&cause) => return Ok(()),
-                // What is left of the claim, if a stranger has written into the item or taken it, the duty takes away.
+                // If another client has written or deleted the item, the clean-up deletes the rest of the claim.
                 Err(Error::Multi { cause, .. }) if is_gone(&cause) => return Err(Error::ClaimLost),
                 Err(e) => return Err(e),
             }
@@ -160,8 +159,8 @@ impl<Z: ZooKeeper> Claimed<Z> {
         Ok(())
     }
 
-    /// Nothing happens if somebody else was handed the item since: its version has moved on. Nor if the queue was deleted and
-    /// made again, where the same names and versions may be those of others.
+    /// A no-op if the item was delivered again since, which changes its version, or if the queue was deleted and recreated,
+    /// where names and versions repeat.
     fn gives_back(&self) -> Vec<Op> {
         let layout = &self.core.layout;
         vec![

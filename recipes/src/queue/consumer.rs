@@ -1,75 +1,75 @@
-//! Who takes: what it has in hand, and what its callers ask for.
+//! Consumers: their items in hand, and the calls that ask for more.
 
 use super::claimed::Claimed;
-use super::gather::Patience;
+use super::gather::IfEmpty;
 use super::layout::Layout;
-use super::{Core, Delivery};
+use super::{Delivery, QueueCore};
 use crate::observe::operation;
-use crate::race::{bounded, first};
-use crate::receipt::Receipt;
+use crate::parts::receipt::Receipt;
+use crate::parts::retry::bounded;
+use crate::parts::select::first;
 use crate::zk::{Error, ZooKeeper};
 use futures_util::future::Either;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// How many items a consumer gets at a time; it hands them out one by one.
+/// The number of items that a consumer fetches at a time; it returns them one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Prefetch(pub usize);
 
 /// An item of a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// What was put.
+    /// The data of the put.
     pub data: Vec<u8>,
-    /// The czxid of its znode: unlike its number it stays unique when the queue is deleted and made again.
+    /// The czxid of its znode, which stays unique when the queue is deleted and recreated, unlike the number.
     pub czxid: i64,
 }
 
-/// One who takes items from a queue: [`take`](Self::take) and its like with [`Delivery::AtMostOnce`],
-/// [`claim`](Self::claim) and its like with [`Delivery::AtLeastOnce`].
+/// A consumer of a queue: [`take`](Self::take) and its variants with [`Delivery::AtMostOnce`], [`claim`](Self::claim) and
+/// its variants with [`Delivery::AtLeastOnce`].
 ///
 /// # Cancellation
 ///
-/// When the future of a take is dropped, its items are still in the queue, or they are in this consumer's hands, and it
-/// hands them out at its next call. A claim is given back. Whoever waited in line leaves it.
+/// When the future of a take is dropped, its items are still in the queue, or in this consumer's hands, and the next call
+/// returns them. A claim is given back. An idle consumer leaves the queue of waiters.
 ///
-/// A future that is left unpolled holds up no other call on what this consumer has handed out: an item can be
-/// [done with](Claimed::done) while a [`claim`](Self::claim) stands still. But with [`Idle::HerdFree`](super::Idle::HerdFree)
-/// an idle consumer keeps its place in line: while its future is left unpolled, a put wakes it and nobody else, so other
-/// idle consumers wait. Drop the future to leave the line, or use [`Idle::Textbook`](super::Idle::Textbook).
+/// An unpolled future blocks no other call on items that this consumer has returned: a claim can be [done](Claimed::done)
+/// meanwhile. But with [`Idle::HerdFree`](super::Idle::HerdFree) an idle consumer keeps its place among the waiters: while
+/// its future is unpolled a put wakes only it, and the others wait. Drop the future to leave, or use
+/// [`Idle::Textbook`](super::Idle::Textbook).
 ///
-/// Dropping the consumer loses the items in its hands that were taken, see [`settle`](Self::settle) and
-/// [`in_hand`](Self::in_hand); claims are given back.
+/// Dropping the consumer loses taken items in hand, see [`settle`](Self::settle) and [`in_hand`](Self::in_hand); claims are
+/// given back.
 ///
 /// # When the connection is lost
 ///
-/// Reads are asked again. The same take is sent again; the consumer's receipt refuses it if it was applied before, and
-/// then the items are its own.
+/// Reads are retried. A take is retried, too: the consumer's receipt refuses it if it was applied before, and then the
+/// items are in hand.
 ///
 /// # When the session is over
 ///
-/// Items in hand are handed out still. What a take had under way may be lost with it; claims stand at their old place
-/// in the queue again.
+/// Items in hand are still returned. Items of a take in flight may be lost; claimed items return to the queue.
 pub struct Consumer<Z: ZooKeeper> {
-    pub(super) core: Core<Z>,
+    pub(super) core: QueueCore<Z>,
     pub(super) receipt: Receipt<Z>,
     pub(super) prefetch: usize,
-    /// What is left of the last list.
+    /// The rest of the last list.
     pub(super) known: VecDeque<String>,
-    /// The receipt that stood when that was listed.
+    /// The receipt at the time of the list.
     pub(super) stood: Arc<str>,
     /// The queue's version in that list.
     pub(super) version: i32,
-    /// Taken and not handed out.
+    /// Taken and not returned yet.
     pub(super) hand: VecDeque<Item>,
-    /// Claimed and not handed out.
+    /// Claimed and not returned yet.
     pub(super) claims: VecDeque<Claimed<Z>>,
-    /// What a take is about whose answer has not come.
+    /// The items of a take whose outcome is unknown.
     pub(super) under_way: Vec<Item>,
 }
 
 impl<Z: ZooKeeper> Consumer<Z> {
-    pub(crate) fn new(core: Core<Z>, Prefetch(prefetch): Prefetch) -> Result<Self, Error> {
+    pub(crate) fn new(core: QueueCore<Z>, Prefetch(prefetch): Prefetch) -> Result<Self, Error> {
         at_least_one(prefetch)?;
         Ok(Consumer {
             receipt: core.receipt(),
@@ -84,17 +84,17 @@ impl<Z: ZooKeeper> Consumer<Z> {
         })
     }
 
-    /// How many items were taken and not handed out yet.
+    /// Returns how many items were taken and not returned yet.
     pub fn in_hand(&self) -> usize {
         self.hand.len()
     }
 
-    /// Learns what a take came to whose future was dropped, and says how many items are in hand then. It takes nothing
-    /// more: what a consumer that takes does last, so that no item is lost with it.
+    /// Settles a take whose future was dropped, and returns how many items are in hand. Takes no more items: a last call
+    /// before dropping the consumer, so that no item is lost.
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over): it cannot be learned any more. [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`]: the outcome stays unknown. [`Error::is_denied`].
     pub async fn settle(&mut self) -> Result<usize, Error> {
         let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
         operation!(&zk, self.core.recipe(), "settle", &path).of(self.recovering()).await
@@ -105,14 +105,13 @@ impl<Z: ZooKeeper> Consumer<Z> {
         Ok(self.hand.len())
     }
 
-    /// Takes the next item, for good; waits until there is one.
+    /// Takes the next item; waits until there is one.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the queue is one of claims. [`is_session_over`](Error::is_session_over), and
-    /// [`is_outcome_unknown`](Error::is_outcome_unknown) when somebody else deleted the receipt while an answer was lost:
-    /// items may be gone with it. [`is_mismatch`](Error::is_mismatch), [`is_denied`](Error::is_denied); with
-    /// [`Parents::MustExist`](crate::Parents::MustExist) also [`Error::NoNode`].
+    /// [`Error::is_bad_input`]: the queue delivers by claims. [`Error::is_session_over`], and [`Error::is_outcome_unknown`]
+    /// when another client deleted the receipt while a reply was lost: items may be lost. [`Error::is_mismatch`],
+    /// [`Error::is_denied`]; with [`Parents::MustExist`](crate::Parents::MustExist) also [`Error::NoNode`].
     pub async fn take(&mut self) -> Result<Item, Error> {
         let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
         operation!(&zk, self.core.recipe(), "take", &path).of(self.taking()).await
@@ -124,15 +123,15 @@ impl<Z: ZooKeeper> Consumer<Z> {
             if let Some(item) = self.hand.pop_front() {
                 return Ok(item);
             }
-            self.gather(self.prefetch, Patience::Waits).await?;
+            self.gather(self.prefetch, IfEmpty::Waits).await?;
         }
     }
 
-    /// Takes the next items, at most so many and at least one; waits until there is one.
+    /// Takes up to `count` next items, at least one; waits until there is one.
     ///
     /// # Errors
     ///
-    /// As [`take`](Self::take); [`is_bad_input`](Error::is_bad_input) also if `count` is zero.
+    /// As [`take`](Self::take); [`Error::is_bad_input`] also if `count` is zero.
     pub async fn take_up_to(&mut self, count: usize) -> Result<Vec<Item>, Error> {
         let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
         operation!(&zk, self.core.recipe(), "take_up_to", &path).of(self.taking_up_to(count)).await
@@ -142,7 +141,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         at_least_one(count)?;
         self.is_for(Delivery::AtMostOnce)?;
         while self.hand.is_empty() {
-            self.gather(count, Patience::Waits).await?;
+            self.gather(count, IfEmpty::Waits).await?;
         }
         Ok(self.hand.drain(..count.min(self.hand.len())).collect())
     }
@@ -152,8 +151,8 @@ impl<Z: ZooKeeper> Consumer<Z> {
     ///
     /// # Errors
     ///
-    /// As [`take`](Self::take); also `ConnectionLoss` if the connection is lost while an item may have been taken: the
-    /// next call hands it out then. [`is_retryable_refusal`](Error::is_retryable_refusal) when an overloaded server has refused
+    /// As [`take`](Self::take); also `ConnectionLoss` if the connection is lost while an item may have been taken: the next
+    /// call returns it then. [`Error::is_retryable_refusal`] when an overloaded server has refused
     /// requests for a third of the session timeout: nothing was taken.
     pub async fn try_take(&mut self) -> Result<Option<Item>, Error> {
         let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
@@ -175,7 +174,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
     ///
     /// # Errors
     ///
-    /// As [`take`](Self::take), for a queue of claims; but nothing is lost.
+    /// As [`take`](Self::take), for a queue that delivers by claims; no item is lost.
     pub async fn claim(&mut self) -> Result<Claimed<Z>, Error> {
         let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
         operation!(&zk, self.core.recipe(), "claim", &path).of(self.claiming()).await
@@ -188,15 +187,15 @@ impl<Z: ZooKeeper> Consumer<Z> {
             if let Some(claim) = self.claims.pop_front() {
                 return Ok(claim);
             }
-            self.gather(self.prefetch, Patience::Waits).await?;
+            self.gather(self.prefetch, IfEmpty::Waits).await?;
         }
     }
 
-    /// Claims the next items, at most so many and at least one; waits until there is one.
+    /// Claims up to `count` next items, at least one; waits until there is one.
     ///
     /// # Errors
     ///
-    /// As [`claim`](Self::claim); [`is_bad_input`](Error::is_bad_input) also if `count` is zero.
+    /// As [`claim`](Self::claim); [`Error::is_bad_input`] also if `count` is zero.
     pub async fn claim_up_to(&mut self, count: usize) -> Result<Vec<Claimed<Z>>, Error> {
         let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
         operation!(&zk, self.core.recipe(), "claim_up_to", &path).of(self.claiming_up_to(count)).await
@@ -207,7 +206,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         self.is_for(Delivery::AtLeastOnce)?;
         self.lose_old_claims()?;
         while self.claims.is_empty() {
-            self.gather(count, Patience::Waits).await?;
+            self.gather(count, IfEmpty::Waits).await?;
         }
         Ok(self.claims.drain(..count.min(self.claims.len())).collect())
     }
@@ -216,7 +215,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
     ///
     /// # Errors
     ///
-    /// As [`claim`](Self::claim); [`is_retryable_refusal`](Error::is_retryable_refusal) when an overloaded server has refused
+    /// As [`claim`](Self::claim); [`Error::is_retryable_refusal`] when an overloaded server has refused
     /// requests for a third of the session timeout: nothing was claimed.
     pub async fn try_claim(&mut self) -> Result<Option<Claimed<Z>>, Error> {
         let (zk, path) = (self.core.zk.clone(), self.core.layout.root.clone());
@@ -247,7 +246,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         &self.core.layout
     }
 
-    /// Claims end with their session.
+    /// Drops claims whose session has ended.
     fn lose_old_claims(&mut self) -> Result<(), Error> {
         match self.core.zk.status().over() {
             Some(over) => {
@@ -263,7 +262,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         let before = zk.status();
         if before.is_connected()
             && let Either::Left(result) =
-                first(bounded(self.gather(self.prefetch, Patience::GivesUp)), zk.changed(before)).await
+                first(bounded(self.gather(self.prefetch, IfEmpty::GivesUp)), zk.changed(before)).await
         {
             return result;
         }

@@ -3,14 +3,14 @@
 use super::claimed::Claimed;
 use super::consumer::{Consumer, Item};
 use super::{Delivery, Idle, Order};
-use crate::line::Place;
-use crate::race::{again, connected};
-use crate::receipt::Fate;
+use crate::parts::contenders::OwnContender;
+use crate::parts::receipt::WriteOutcome;
+use crate::parts::retry::{again, connected};
 use crate::zk::{CreateMode, Data, Duty, Error, Listing, Op, ZooKeeper};
 
-/// What becomes of a call that finds nothing.
+/// The behaviour of a call on an empty queue.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Patience {
+pub(super) enum IfEmpty {
     Waits,
     GivesUp,
 }
@@ -21,42 +21,42 @@ struct Read {
     data: Data,
 }
 
-/// How a try at step 4 went.
+/// The result of step 4.
 enum Tried {
     Got,
-    /// Somebody else was faster with one of them.
+    /// Another consumer was faster with one of them.
     Refused,
-    /// The list is out of date, or of a queue that is no more.
+    /// The list is stale, or of a deleted queue.
     Stale,
 }
 
-/// After so many refusals in one call a consumer stands in line before it tries again.
+/// The number of refusals in one call after which a consumer waits its turn before it retries.
 const PATIENT_REFUSALS: u32 = 3;
 
 impl<Z: ZooKeeper> Consumer<Z> {
-    /// Steps 2 to 6, until there is something in hand.
-    pub(super) async fn gather(&mut self, count: usize, patience: Patience) -> Result<(), Error> {
+    /// Steps 2 to 6, until items are in hand.
+    pub(super) async fn gather(&mut self, count: usize, if_empty: IfEmpty) -> Result<(), Error> {
         self.stand().await?;
         if self.recover().await? {
             return Ok(());
         }
         if self.layout().order.is_some() {
-            // A call's own list.
+            // Every call lists anew.
             self.known.clear();
         }
-        let mut place = None;
+        let mut contender = None;
         let mut refusals = 0;
         loop {
             if self.known.is_empty() {
                 self.list().await?;
             }
             if self.known.is_empty() {
-                if patience == Patience::GivesUp {
+                if if_empty == IfEmpty::GivesUp {
                     return Ok(());
                 }
-                self.idle(&mut place).await?;
-            } else if refusals >= PATIENT_REFUSALS && patience == Patience::Waits {
-                self.stand_in_line(&mut place).await?;
+                self.idle(&mut contender).await?;
+            } else if refusals >= PATIENT_REFUSALS && if_empty == IfEmpty::Waits {
+                self.stand_in_line(&mut contender).await?;
                 refusals = 0;
                 continue;
             }
@@ -65,8 +65,8 @@ impl<Z: ZooKeeper> Consumer<Z> {
                 continue;
             }
             let tried = match self.layout().delivery {
-                Delivery::AtMostOnce => self.take_them(read, &mut place).await?,
-                Delivery::AtLeastOnce => self.claim_them(read, &mut place).await?,
+                Delivery::AtMostOnce => self.take_them(read, &mut contender).await?,
+                Delivery::AtLeastOnce => self.claim_them(read, &mut contender).await?,
             };
             match tried {
                 Tried::Got => return Ok(()),
@@ -79,8 +79,8 @@ impl<Z: ZooKeeper> Consumer<Z> {
         }
     }
 
-    /// Step 1. What was listed while another receipt stood may be of a queue that was deleted and made again since, where the
-    /// same names stand for other items.
+    /// Step 1. A list from the time of another receipt may be of a queue that was deleted and recreated since, where the
+    /// same names are other items.
     async fn stand(&mut self) -> Result<(), Error> {
         self.core.ready(&self.receipt).await?;
         let stands = self.receipt.path().unwrap_or_default();
@@ -91,14 +91,14 @@ impl<Z: ZooKeeper> Consumer<Z> {
         Ok(())
     }
 
-    /// A take that was dropped: the receipt tells whether its items are ours.
+    /// Settles a dropped take: the receipt tells whether its items are ours.
     pub(super) async fn recover(&mut self) -> Result<bool, Error> {
         if self.under_way.is_empty() {
             return Ok(false);
         }
         let fate = self.receipt.settled().await?;
         let items = std::mem::take(&mut self.under_way);
-        if fate == Some(Fate::Applied) {
+        if fate == Some(WriteOutcome::Applied) {
             self.hand.extend(items);
         }
         Ok(!self.hand.is_empty())
@@ -122,7 +122,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         }
     }
 
-    /// Sends the list of what is claimed, where items are claimed.
+    /// Requests the list of claims, if the queue delivers by claims.
     pub(super) fn claims_listing(
         &self,
     ) -> Option<impl Future<Output = Result<Listing, Error>> + Send + use<Z>> {
@@ -130,7 +130,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         (layout.delivery == Delivery::AtLeastOnce).then(|| self.core.zk.children(&layout.claims()))
     }
 
-    /// A list has come. Says which of its items are claimed.
+    /// Records a list; returns the items that are claimed.
     pub(super) fn knows(&mut self, names: Vec<String>, claimed: Vec<String>, version: i32) -> Vec<String> {
         let (free, taken) = self.layout().sorted(names, claimed);
         self.known = free.into();
@@ -138,7 +138,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         taken
     }
 
-    /// Step 3. Nobody reads more than a transaction has room for.
+    /// Step 3. Reads no more than a transaction can deliver.
     async fn read(&mut self, count: usize) -> Result<Vec<Read>, Error> {
         let mut room = self.core.room();
         let fits = |name: &&String| {
@@ -174,13 +174,13 @@ impl<Z: ZooKeeper> Consumer<Z> {
     }
 
     fn strike(&mut self, name: &str) {
-        // It is one of the first: to look through all of them for each would be too much.
+        // It is one of the first, so a search from the front is cheap.
         if let Some(at) = self.known.iter().position(|other| other == name) {
             self.known.remove(at);
         }
     }
 
-    /// What a transaction of step 4 begins with: with [`Order::Strict`], that nothing was put since the list.
+    /// The guard of a transaction of step 4: with [`Order::Strict`], that no put came since the list.
     fn guard(&self) -> Vec<Op> {
         match self.layout().order {
             Some(Order::Strict) => {
@@ -190,13 +190,14 @@ impl<Z: ZooKeeper> Consumer<Z> {
         }
     }
 
-    /// Sends a transaction of step 4: a guard, `each` operations for each of `names`, and the own place in line.
+    /// Sends a transaction of step 4: the guard, `each` operations for each of `names`, and the deletion of the own
+    /// contender.
     async fn attempt(
         &mut self,
         names: &[String],
         each: usize,
         ops: Vec<Op>,
-        place: &mut Option<Place>,
+        contender: &mut Option<OwnContender>,
     ) -> Result<Tried, Error> {
         let guard = self.guard();
         let before = guard.len();
@@ -204,13 +205,17 @@ impl<Z: ZooKeeper> Consumer<Z> {
         let own = all.len();
         loop {
             all.truncate(own);
-            all.extend(place.as_ref().map(|place| Op::Delete { path: place.path.clone(), version: None }));
+            all.extend(
+                contender
+                    .as_ref()
+                    .map(|contender| Op::Delete { path: contender.path.clone(), version: None }),
+            );
             let written = self.receipt.write_under(&self.stood, &all).await;
             let (index, cause) = match written {
                 Ok(false) => return Ok(Tried::Stale),
                 Ok(true) => {
-                    if let Some(place) = place.take() {
-                        place.armed.done();
+                    if let Some(contender) = contender.take() {
+                        contender.armed.done();
                     }
                     for name in names {
                         self.strike(name);
@@ -222,10 +227,10 @@ impl<Z: ZooKeeper> Consumer<Z> {
             };
             match cause {
                 Error::BadVersion | Error::NoNode if index < before => return Ok(Tried::Stale),
-                // A stranger has taken our place: go without it.
+                // Another client has deleted the own contender: continue without it.
                 Error::NoNode if index >= own => {
-                    if let Some(place) = place.take() {
-                        place.armed.done();
+                    if let Some(contender) = contender.take() {
+                        contender.armed.done();
                     }
                 }
                 // The directory of the claims is missing.
@@ -241,8 +246,12 @@ impl<Z: ZooKeeper> Consumer<Z> {
         }
     }
 
-    /// Step 4, for good.
-    async fn take_them(&mut self, read: Vec<Read>, place: &mut Option<Place>) -> Result<Tried, Error> {
+    /// Step 4 with [`Delivery::AtMostOnce`].
+    async fn take_them(
+        &mut self,
+        read: Vec<Read>,
+        contender: &mut Option<OwnContender>,
+    ) -> Result<Tried, Error> {
         let names: Vec<String> = read.iter().map(|read| read.name.clone()).collect();
         let delete = |name: &String| Op::Delete { path: self.layout().item(name), version: None };
         let ops: Vec<Op> = names.iter().map(delete).collect();
@@ -250,17 +259,21 @@ impl<Z: ZooKeeper> Consumer<Z> {
             .into_iter()
             .map(|Read { data, .. }| Item { data: data.data, czxid: data.stat.czxid })
             .collect();
-        let tried = self.attempt(&names, 1, ops, place).await;
+        let tried = self.attempt(&names, 1, ops, contender).await;
         match tried {
             Ok(Tried::Got) => self.hand.extend(self.under_way.drain(..)),
-            // Not applied, or nobody will ever know.
+            // Not applied, or the outcome stays unknown.
             _ => self.under_way.clear(),
         }
         tried
     }
 
-    /// Step 4, until further notice.
-    async fn claim_them(&mut self, read: Vec<Read>, place: &mut Option<Place>) -> Result<Tried, Error> {
+    /// Step 4 with [`Delivery::AtLeastOnce`].
+    async fn claim_them(
+        &mut self,
+        read: Vec<Read>,
+        contender: &mut Option<OwnContender>,
+    ) -> Result<Tried, Error> {
         let guid = self.core.zk.guid().to_string().into_bytes();
         let connection = self.core.zk.status().connection;
         let mut names = Vec::with_capacity(read.len());
@@ -275,8 +288,8 @@ impl<Z: ZooKeeper> Consumer<Z> {
             let path = self.layout().item(&name);
             ops.push(Op::Set { path, data: data.clone(), version: Some(stat.version) });
             let version = stat.version.wrapping_add(1);
-            // Its mark tells whether the claim is ours: the item's version does not, until it is known what became of
-            // the claim, nor when a stranger has written into the item, or taken it.
+            // The data of the claim tell whether it is ours. The item's version does not, until the outcome is known, or if
+            // another client has written or deleted the item.
             let claim = self.layout().claim(&name);
             let gives_back = Duty::Marked {
                 path: claim.clone(),
@@ -295,26 +308,26 @@ impl<Z: ZooKeeper> Consumer<Z> {
             });
             names.push(name);
         }
-        let tried = self.attempt(&names, 2, ops, place).await;
+        let tried = self.attempt(&names, 2, ops, contender).await;
         match &tried {
             Ok(Tried::Got) => {
                 self.claims.extend(claims);
             }
             // Nothing was claimed.
             Ok(Tried::Refused | Tried::Stale) => claims.into_iter().for_each(|claim| claim.armed.done()),
-            // They may be ours: they are given back.
+            // They may be ours, so dropping them gives them back.
             Err(_) => {}
         }
         tried
     }
 
-    /// Whether idle consumers stand in line.
+    /// Whether idle consumers wait one after the other.
     pub(super) fn is_herd_free(&self) -> bool {
         self.core.idle == Idle::HerdFree
     }
 }
 
-/// The names in a list that may not have been asked for, and whose directory may be missing. `None` if it was lost.
+/// The names in an optional list whose directory may be missing; `None` if the list was lost.
 pub(super) async fn names_of<Z: ZooKeeper>(
     zk: &Z,
     listing: Option<impl Future<Output = Result<Listing, Error>>>,
@@ -324,7 +337,7 @@ pub(super) async fn names_of<Z: ZooKeeper>(
     match listing.await {
         Ok(listing) => Ok(Some(listing.names)),
         Err(Error::NoNode) => Ok(Some(Vec::new())),
-        // Whoever asks waits for the connection anyway.
+        // The caller waits for the reconnect anyway.
         Err(Error::ConnectionLoss) => Ok(None),
         Err(e) => again(zk, status, e).await.map(|()| None),
     }

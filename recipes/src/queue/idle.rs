@@ -1,32 +1,33 @@
-//! Step 6: waiting for something to take.
+//! Step 6: waiting while the queue is empty.
 
 use super::consumer::Consumer;
 use super::gather::names_of;
-use crate::line::Place;
-use crate::naming::Role;
 use crate::observe;
-use crate::race::{again, connected, first};
+use crate::parts::contenders::OwnContender;
+use crate::parts::naming::Role;
+use crate::parts::retry::{again, connected};
+use crate::parts::select::first;
 use crate::zk::{Error, ZooKeeper};
 
-/// Idle consumers are all alike, and each waits for all ahead.
+/// Idle consumers have one role, and each waits for all ahead.
 const TAKER: Role = 0;
 const EVERYBODY: fn(Role) -> bool = |_| true;
 
 impl<Z: ZooKeeper> Consumer<Z> {
-    /// Waits until there is something to take: then it is known.
-    pub(super) async fn idle(&mut self, place: &mut Option<Place>) -> Result<(), Error> {
-        self.stand_in_line(place).await?;
+    /// Waits until a list with items is known.
+    pub(super) async fn idle(&mut self, contender: &mut Option<OwnContender>) -> Result<(), Error> {
+        self.stand_in_line(contender).await?;
         while self.known.is_empty() {
             self.watch().await?;
         }
         Ok(())
     }
 
-    /// Waits until it is the first of the idle consumers; in [`Idle::Textbook`](super::Idle::Textbook) all are.
-    pub(super) async fn stand_in_line(&mut self, place: &mut Option<Place>) -> Result<(), Error> {
-        let line = self.layout().line();
-        while self.is_herd_free() && place.is_none() {
-            let (own, look) = match line.join(&self.core.zk, TAKER, &[]).await {
+    /// Waits until this is the first idle consumer; with [`Idle::Textbook`](super::Idle::Textbook) all are.
+    pub(super) async fn stand_in_line(&mut self, contender: &mut Option<OwnContender>) -> Result<(), Error> {
+        let contenders = self.layout().contenders();
+        while self.is_herd_free() && contender.is_none() {
+            let (own, look) = match contenders.join(&self.core.zk, TAKER, &[]).await {
                 Ok(joined) => joined,
                 Err(Error::NoNode) => {
                     self.core.make().await?;
@@ -34,13 +35,13 @@ impl<Z: ZooKeeper> Consumer<Z> {
                 }
                 Err(e) => return Err(e),
             };
-            match line.turn(&self.core.zk, &own, look, EVERYBODY).await {
+            match contenders.wait_turn(&self.core.zk, &own, look, EVERYBODY).await {
                 Ok(()) => {
-                    // What was known is old by now.
+                    // The known list is stale by now.
                     self.known.clear();
-                    *place = Some(own);
+                    *contender = Some(own);
                 }
-                // A stranger has taken our place: stand in line again.
+                // Another client has deleted the own contender: join again.
                 Err(Error::Removed(_)) => own.armed.done(),
                 Err(e) => return Err(e),
             }
@@ -48,7 +49,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         Ok(())
     }
 
-    /// Lists with a watch; if there is nothing, waits for it and lists again.
+    /// Lists with a watch; if the queue is empty, waits for a notification and lists again.
     async fn watch(&mut self) -> Result<(), Error> {
         let zk = self.core.zk.clone();
         let status = connected(&zk).await?;
@@ -56,7 +57,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
         let claims = self.claims_listing();
         let (list, changes) = match list.await {
             Ok(listed) => listed,
-            // The queue was reaped, or deleted, under our eyes.
+            // The queue was reaped or deleted in between.
             Err(Error::NoNode) => return self.core.make().await,
             Err(e) => return again(&zk, status, e).await,
         };
@@ -69,7 +70,7 @@ impl<Z: ZooKeeper> Consumer<Z> {
             observe::waits(&self.layout().root);
             changes.await?;
         } else {
-            // All that is there is claimed: one of those consumers may die, or give its item back.
+            // All items are claimed: one of those consumers may die, or give its item back.
             let (list, released) = match zk.children_watch(&self.layout().claims()).await {
                 Ok(listed) => listed,
                 Err(Error::NoNode) => return Ok(()),

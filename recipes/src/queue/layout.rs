@@ -1,4 +1,4 @@
-//! The znodes of a queue: what they are called, in which order items stand, and how they come to be.
+//! The znodes of a queue: their names, their order, and their creation.
 //!
 //! ```text
 //! <q>                              the mode, so that nobody uses the queue otherwise
@@ -9,23 +9,23 @@
 //! ```
 
 use super::{Delivery, Order};
-use crate::line::Line;
-use crate::naming::{Marks, number};
-use crate::parents::{Parents, is_at_top};
-use crate::race::{again, connected};
+use crate::parts::contenders::Contenders;
+use crate::parts::naming::{Marks, number};
+use crate::parts::parents::{Parents, is_at_top};
+use crate::parts::retry::{again, connected};
 use crate::zk::{CreateMode, Error, ZooKeeper, path};
 
-/// Idle consumers in line.
+/// Idle consumers.
 const TAKERS: Marks = Marks::standard(&["-taker-"]);
 
-/// What the names of items begin with.
+/// The prefix of items' names.
 const ITEM: &str = "queue-";
 
-/// Where an item stands: smaller goes first. Numbers are compared as numbers; negative ones, which old servers give when
-/// the counter has gone round, come behind the others.
-pub(super) type Rank = (u16, u32);
+/// The rank of an item: smaller goes first. Negative numbers, which old servers assign when the counter has wrapped, come
+/// last.
+pub(super) type ItemRank = (u16, u32);
 
-/// Where a queue lives, and how it is set up.
+/// The location and the mode of a queue.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub(super) root: String,
@@ -56,13 +56,13 @@ impl Layout {
         path::join(&self.claims(), name)
     }
 
-    /// The line of idle consumers. Its directory is made here and not there, since the queue above it has data.
-    pub(super) fn line(&self) -> Line {
-        Line { directory: self.takers(), marks: TAKERS, parents: Parents::MustExist }
+    /// The idle consumers. `make` creates their directory, since the queue above it has data.
+    pub(super) fn contenders(&self) -> Contenders {
+        Contenders { directory: self.takers(), marks: TAKERS, parents: Parents::MustExist }
     }
 
-    /// The path of an item up to its number. The width is fixed and a dash stands behind it: else `5` would sort behind
-    /// `10`, and run into the number.
+    /// The path of an item without its number. The priority has a fixed width and a dash behind it: otherwise `5` would
+    /// sort behind `10`, and run into the number.
     pub(super) fn prefix(&self, priority: u16) -> String {
         match self.order {
             None => self.item(ITEM),
@@ -70,8 +70,8 @@ impl Layout {
         }
     }
 
-    /// Where an item stands; `None` for every other child.
-    pub(super) fn rank(&self, name: &str) -> Option<Rank> {
+    /// Parses the rank of an item; `None` for every other child.
+    pub(super) fn rank(&self, name: &str) -> Option<ItemRank> {
         let rest = name.strip_prefix(ITEM)?;
         let (priority, digits) = match self.order {
             None => (0, rest),
@@ -84,24 +84,24 @@ impl Layout {
         Some((priority, number(digits)?.cast_unsigned()))
     }
 
-    /// The items among some names, in their order.
-    fn ranked(&self, mut names: Vec<String>) -> impl Iterator<Item = (Rank, String)> + use<> {
+    /// The items among some names, sorted.
+    fn ranked(&self, mut names: Vec<String>) -> impl Iterator<Item = (ItemRank, String)> + use<> {
         let mut order = Vec::with_capacity(names.len());
         let place = |(index, name): (usize, &String)| Some((self.rank(name)?, index));
         order.extend(names.iter().enumerate().filter_map(place));
-        // Places are sorted, and not names, which are larger; names decide only where they are no name of ours.
+        // Ranks are sorted instead of names, which are larger; names break ties of foreign children.
         order.sort_unstable_by(|(rank, index), (other, at)| {
             rank.cmp(other).then_with(|| names[*index].cmp(&names[*at]))
         });
         order.into_iter().map(move |(rank, index)| (rank, std::mem::take(&mut names[index])))
     }
 
-    /// The names of items in their order: those that are free, and those that are claimed.
+    /// Splits the items, in order, into unclaimed and claimed ones.
     pub(super) fn sorted(&self, names: Vec<String>, claimed: Vec<String>) -> (Vec<String>, Vec<String>) {
         let mut claimed = self.ranked(claimed).peekable();
         let mut taken = Vec::new();
-        // Both are in the same order.
-        let is_free = |item: (Rank, String)| {
+        // Both lists are in the same order.
+        let is_free = |item: (ItemRank, String)| {
             while claimed.next_if(|claim| *claim < item).is_some() {}
             if claimed.peek() != Some(&item) {
                 return Some(item.1);
@@ -113,7 +113,7 @@ impl Layout {
         (free, taken)
     }
 
-    /// How the queue is set up, as its znode says it.
+    /// The mode of the queue, as its znode has it.
     pub(super) fn mode(&self) -> Vec<u8> {
         let order = match self.order {
             None => "queue",
@@ -127,7 +127,7 @@ impl Layout {
         format!("{order} {delivery}").into_bytes()
     }
 
-    /// Makes what is missing, in one flight, and sees to it that nobody has set the queue up otherwise.
+    /// Creates missing znodes, pipelined, and checks the mode.
     pub(super) async fn make<Z: ZooKeeper>(&self, zk: &Z) -> Result<(), Error> {
         let mode = match self.parents {
             Parents::Persistent => CreateMode::Persistent,
@@ -155,7 +155,7 @@ impl Layout {
                 made = made.and(refused(directory.await));
             }
             match made.and(self.check(zk).await) {
-                // Reaped, or deleted, in between.
+                // Reaped or deleted in between.
                 Err(Error::NoNode) if self.parents != Parents::MustExist => {}
                 Err(e) if e.is_transient() => again(zk, status, e).await?,
                 done => return done,
@@ -163,11 +163,11 @@ impl Layout {
         }
     }
 
-    /// Whether the queue is set up as this handle uses it. One that was made without a word gets ours.
+    /// Checks that the queue has this handle's mode. A znode without data gets ours.
     ///
     /// # Errors
     ///
-    /// [`is_mismatch`](Error::is_mismatch), `NoNode`.
+    /// [`Error::is_mismatch`], `NoNode`.
     pub(super) async fn check<Z: ZooKeeper>(&self, zk: &Z) -> Result<(), Error> {
         loop {
             let status = connected(zk).await?;
@@ -192,11 +192,11 @@ impl Layout {
                 )));
             }
             match zk.set(&self.root, &self.mode(), Some(stands.stat.version)).await {
-                // Deleted and made again in between, by somebody who may have meant another mode.
+                // Deleted and recreated in between, perhaps with another mode.
                 Ok(written) if written.czxid != stands.stat.czxid => {
                     return Err(Error::Mismatch(format!("{} was made anew at the same time", self.root)));
                 }
-                // Ours, somebody else's, or lost: read again.
+                // Ours, another client's, or lost: read again.
                 Ok(_) | Err(Error::BadVersion) => {}
                 Err(e) => again(zk, status, e).await?,
             }
@@ -204,7 +204,7 @@ impl Layout {
     }
 }
 
-/// A level that is there already is fine.
+/// An existing level is success.
 fn refused<T>(made: Result<T, Error>) -> Result<(), Error> {
     match made {
         Ok(_) | Err(Error::NodeExists) => Ok(()),

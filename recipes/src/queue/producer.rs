@@ -1,35 +1,34 @@
-//! Step 1: putting.
+//! Step 1: put.
 
 use super::layout::Layout;
-use super::{Core, OP_OVERHEAD_BYTES, Order, RECIPE};
+use super::{OP_OVERHEAD_BYTES, Order, QueueCore, RECIPE};
 use crate::observe::operation;
-use crate::receipt::Receipt;
+use crate::parts::receipt::Receipt;
 use crate::zk::{CreateMode, Error, Op, ZooKeeper};
 
-/// How urgent an item is: the smaller number goes first.
+/// The priority of an item: the smaller number goes first.
 pub(crate) type Urgency = u16;
 
-/// One who puts items into a queue.
+/// A producer of a queue.
 ///
 /// # Cancellation
 ///
-/// A put whose future is dropped puts its items once, or not at all.
+/// A dropped put is applied once, or not at all.
 ///
 /// # When the connection is lost
 ///
-/// The same transaction is sent again once it is known that it can do no harm: the producer's receipt refuses what was
-/// applied before.
+/// The transaction is retried; the producer's receipt refuses it if it was applied before.
 ///
 /// # When the session is over
 ///
-/// A put that was under way has an unknown outcome; what was acknowledged stays.
+/// The outcome of a put in flight is unknown; acknowledged items stay.
 pub struct Producer<Z: ZooKeeper> {
-    core: Core<Z>,
+    core: QueueCore<Z>,
     receipt: Receipt<Z>,
 }
 
 impl<Z: ZooKeeper> Producer<Z> {
-    pub(crate) fn new(core: Core<Z>) -> Self {
+    pub(crate) fn new(core: QueueCore<Z>) -> Self {
         Producer { receipt: core.receipt(), core }
     }
 
@@ -51,14 +50,13 @@ impl<Z: ZooKeeper> Producer<Z> {
         operation.of(self.put_at(0, &[data])).await
     }
 
-    /// Puts items at the end, all or none, in this order, nothing in between.
+    /// Puts items at the end, all or none, in this order, consecutively.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): no item, or more than fits into one request.
-    /// [`Exhausted`](Error::Exhausted): the directory has given out all its numbers.
-    /// [`is_mismatch`](Error::is_mismatch): the queue is set up otherwise. In these cases nothing was put.
-    /// [`is_session_over`](Error::is_session_over): they may be in the queue.
+    /// [`Error::is_bad_input`]: no item, or more than fit into one request. [`Exhausted`](Error::Exhausted):
+    /// the directory's counter has run out. [`Error::is_mismatch`]: the queue has another mode. In these cases
+    /// nothing was put. [`Error::is_session_over`]: the outcome is unknown.
     pub async fn put_all(&mut self, items: &[Vec<u8>]) -> Result<(), Error> {
         let items: Vec<&[u8]> = items.iter().map(Vec::as_slice).collect();
         let operation = operation!(&self.core.zk, RECIPE, "put_all", &self.core.layout.root);
@@ -69,7 +67,7 @@ impl<Z: ZooKeeper> Producer<Z> {
         let layout = &self.core.layout;
         validate(&self.core, items)?;
         let prefix = layout.prefix(urgency);
-        // Strict: the version of the queue's znode counts puts, so that takers notice.
+        // Strict: the data version of the queue's znode counts puts, which takes check.
         let mut ops: Vec<Op> = counts_puts(layout)
             .then(|| Op::Set { path: layout.root.clone(), data: layout.mode(), version: None })
             .into_iter()
@@ -81,7 +79,7 @@ impl<Z: ZooKeeper> Producer<Z> {
             mode: CreateMode::PersistentSequential,
         }));
         match self.core.write(&self.receipt, &ops).await {
-            // The counter stands still, so it gave a number again.
+            // The counter is stuck, so a number was assigned twice.
             Err(Error::Multi { index, cause }) if index >= before && *cause == Error::NodeExists => {
                 Err(Error::Exhausted(self.core.layout.root.clone()))
             }
@@ -94,8 +92,8 @@ fn counts_puts(layout: &Layout) -> bool {
     layout.order == Some(Order::Strict)
 }
 
-/// Whether the items fit into one request: to put them, and each of them to hand it out.
-fn validate<Z: ZooKeeper>(core: &Core<Z>, items: &[&[u8]]) -> Result<(), Error> {
+/// Checks that the items fit into one request, all for the put and each for its delivery.
+fn validate<Z: ZooKeeper>(core: &QueueCore<Z>, items: &[&[u8]]) -> Result<(), Error> {
     if items.is_empty() {
         return Err(Error::BadInput("there is nothing to put".into()));
     }

@@ -1,12 +1,12 @@
-//! A session's state, as far as it decides what can still happen.
+//! A fingerprint of a session's state, as far as it decides the continuations of a run.
 //!
-//! Requests are told by their numbers alone: what the k-th request of a session asks for follows from what its process was
-//! told before, and that is in the digest of the process.
+//! Requests are identified by their numbers only: what the k-th request of a session asks for follows from what its process
+//! has observed, which is in the digest of the process.
 
 use super::watches::Watches;
 use super::{ClientSession, Phase, Protocol};
 
-/// What sums a state up: a hash, or a list of what was added.
+/// An accumulator of state: a hash, or a list of what was added.
 pub trait Fingerprint: Default {
     /// Adds a number.
     fn add(&mut self, word: u64);
@@ -21,9 +21,9 @@ pub trait Fingerprint: Default {
 }
 
 impl<P: Protocol> ClientSession<P> {
-    /// Adds its state to a digest. Connections are told by whoever knows them. Times are told by how far they lie from `now`, by
-    /// the process's clock. `has_user`: whether somebody may still ask for something. `changed`: what of a znode has changed
-    /// since a zxid; how far the session has got is of use for nothing but that, when it hands its watches over. `text` is the text of a path.
+    /// Adds its state to a digest. The caller adds connections. Times are relative to `now`, by the process's clock.
+    /// `has_user`: whether the process may still send requests. `changed`: what of a znode has changed since a zxid, since
+    /// the last zxid matters only when the session hands its watches over. `text` is the text of a path.
     pub fn digest<'a, F: Fingerprint>(
         &self,
         now: u64,
@@ -37,7 +37,7 @@ impl<P: Protocol> ClientSession<P> {
             Phase::Waiting { until } => (1, ago(until)),
             Phase::Connecting { until, sent, .. } => (2, ago(until) << 20 ^ ago(sent)),
             Phase::Up { .. } => (3, self.pings.len() as u64),
-            // What its user was told of it is with the process.
+            // What its user has observed is in the digest of the process.
             Phase::Over => return digest.add_two(4, 0),
         };
         digest.add_two(phase, until);
@@ -63,7 +63,7 @@ impl<P: Protocol> ClientSession<P> {
 }
 
 impl<P: Protocol> Watches<P> {
-    /// In no particular order: paths are numbered as they were first spoken of, and nobody's behaviour depends on that.
+    /// Order-independent, since paths are numbered in the order of their first use, on which no behaviour depends.
     fn digest<'a, F: Fingerprint>(
         &self,
         digest: &mut F,

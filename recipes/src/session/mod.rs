@@ -1,18 +1,19 @@
-//! A client's session machine, as the real client libraries have it (`ClientCnxn`), without sockets, clocks or threads.
+//! A sans-IO client session machine, with the behaviour of the real client libraries (`ClientCnxn`) and without sockets,
+//! clocks or threads.
 //!
-//! The machine takes requests, packets and timers in, and gives out what is to be done ([`Out`]). The simulation drives it in
-//! simulated time; the client for a real ensemble drives the same code over TCP. The [`Protocol`] says what paths, requests
-//! and answers are; the machine looks into none of them.
+//! Requests, packets and timers go in, and actions come out ([`Out`]). The simulation drives the machine in simulated time;
+//! the client for a real ensemble drives the same code over TCP. The [`Protocol`] defines paths, requests and answers,
+//! which are opaque to the machine.
 //!
 //! * Requests go out in call order. Requests that are called without a connection wait for one, and fail with the next
 //!   attempt that fails. A disconnect fails every outstanding and waiting request, in order, *before* the state changes
 //!   for the user.
-//! * A ping leaves after a third of the timeout without a request. Two thirds of the timeout without a byte from the server
-//!   end the connection.
+//! * A ping is sent after a third of the timeout without a request. Two thirds of the timeout without a byte from the
+//!   server end the connection.
 //! * The session is safe until one timeout after the send time of the last request *or ping* that was answered.
 //! * `last_zxid` is that of the last ordinary reply: notifications, pings and connects do not count.
-//! * A watch is registered when the reply comes, and registered again after each reconnect, with `last_zxid`, in requests
-//!   of limited size. Watches that stay are told of the reconnect first, since nobody tells them what they missed.
+//! * A watch is registered when the reply comes, and again after each reconnect, with `last_zxid`, in requests of limited
+//!   size. Persistent watches are told of the reconnect first, since the server does not report what they missed.
 //! * A session learns of its expiry from a server only, on reconnect.
 //!
 //! | module | content |
@@ -40,10 +41,10 @@ use crate::zk::{EventKind, Over, SessionId, State, Status};
 use std::collections::VecDeque;
 use watches::Watches;
 
-/// An idle client sends so many pings in a session timeout.
+/// The number of pings that an idle client sends in a session timeout.
 pub const PINGS_PER_TIMEOUT: u32 = 3;
 
-/// A request that waits for its answer, or for a connection.
+/// A request in flight, or waiting for a connection.
 #[derive(Clone, Debug)]
 struct Pending<P: Protocol> {
     ticket: Option<u32>,
@@ -55,14 +56,14 @@ struct Pending<P: Protocol> {
     purpose: Purpose<P::Path>,
 }
 
-/// Why a request was made.
+/// The origin of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Purpose<Path> {
     /// The user asked.
     User,
     /// To register watches again.
     Rewatch,
-    /// To remove the watches of that kind on that path.
+    /// Removes the watches of that kind on that path.
     Removal(Path, i32),
 }
 
@@ -76,7 +77,7 @@ impl<P: Protocol> Pending<P> {
 enum Phase<Conn> {
     /// Between two attempts.
     Waiting { until: u64 },
-    /// A `Connect` is under way.
+    /// A `Connect` is in flight.
     Connecting { conn: Conn, until: u64, sent: u64 },
     /// Connected.
     Up { conn: Conn },
@@ -84,7 +85,7 @@ enum Phase<Conn> {
     Over,
 }
 
-/// One session, from the client's side. All times are microseconds of the client's own monotonic clock.
+/// A session, from the client's side. All times are microseconds of the client's own monotonic clock.
 #[derive(Clone, Debug)]
 pub struct ClientSession<P: Protocol> {
     phase: Phase<P::Conn>,
@@ -105,10 +106,10 @@ pub struct ClientSession<P: Protocol> {
     servers: Servers,
     server: u8,
     password: Password,
-    /// The user has closed the session, and its end is on its way: nothing more is sent, and no connection follows.
+    /// The user has closed the session, and the close is in flight: nothing more is sent, and no connection follows.
     closing: bool,
     flaws: P::Flaws,
-    /// A notification that a flawed machine holds back.
+    /// A notification that an injected bug holds back.
     kept_back: Vec<(EventKind, P::Path)>,
 }
 
@@ -188,12 +189,12 @@ impl<P: Protocol> ClientSession<P> {
         self.phase == Phase::Over
     }
 
-    /// When the machine acts by itself next.
+    /// The time of the machine's next timer.
     pub fn next_timer(&self) -> Option<u64> {
         match self.phase {
             Phase::Waiting { until } | Phase::Connecting { until, .. } => Some(until),
             Phase::Up { .. } => {
-                // Java pings a second early once it is idle for a while; a third of the timeout is what counts.
+                // Java pings a second early once it is idle for a while; a third of the timeout is what matters.
                 let ping = self.last_sent + self.timeout / u64::from(PINGS_PER_TIMEOUT);
                 let give_up = self.last_heard + self.timeout * 2 / 3;
                 Some(ping.min(give_up))
@@ -211,7 +212,7 @@ impl<P: Protocol> ClientSession<P> {
         }
     }
 
-    /// The user asks for something.
+    /// Sends a request of the user.
     #[allow(clippy::too_many_arguments, reason = "a request and its two receipts")]
     pub fn ask(
         &mut self,
@@ -243,7 +244,7 @@ impl<P: Protocol> ClientSession<P> {
     fn send(&mut self, now: u64, conn: P::Conn, mut pending: Pending<P>, out: &mut Vec<Out<P>>) {
         pending.xid = self.next_xid;
         pending.sent = now;
-        // The negative ones have a meaning of their own (ZOOKEEPER-3253).
+        // Negative xids are reserved (ZOOKEEPER-3253).
         self.next_xid = self.next_xid.checked_add(1).unwrap_or(1);
         self.last_sent = now;
         self.watches.sent(&pending.ask);
@@ -252,7 +253,7 @@ impl<P: Protocol> ClientSession<P> {
         self.outstanding.push_back(pending);
     }
 
-    /// The user no longer waits for a watch.
+    /// Drops a watch.
     pub fn drop_watch(&mut self, now: u64, id: u32, tag: P::Tag, out: &mut Vec<Out<P>>) {
         let removal = self.watches.removal(id);
         self.watches.drop(id);
@@ -273,7 +274,7 @@ impl<P: Protocol> ClientSession<P> {
         matches!(self.phase, Phase::Up { .. }) && !self.closing && self.watches.removal(id).is_some()
     }
 
-    /// A timer of the machine is due.
+    /// Handles a timer that is due.
     pub fn timer(&mut self, now: u64, out: &mut Vec<Out<P>>) {
         match self.phase {
             Phase::Waiting { .. } => {
@@ -322,8 +323,8 @@ impl<P: Protocol> ClientSession<P> {
             }
         }
         if self.closing {
-            // The library lets go of a session that its user has closed, whether or not the end has arrived: it is not
-            // connected again, and expires at the latest.
+            // Like the library, a closed session does not reconnect, whether or not the close has arrived; it expires at
+            // the latest.
             self.end(Over::Closed, out);
             return;
         }
@@ -342,7 +343,7 @@ impl<P: Protocol> ClientSession<P> {
         }
     }
 
-    /// What is not failed by a lost connection: nothing, if all is right.
+    /// Requests that survive a lost connection: none, without injected bugs.
     fn repeated(&mut self) -> VecDeque<Pending<P>> {
         if !self.flaws.has(Flaw::RepeatsLost) || self.closing {
             return VecDeque::new();
@@ -353,7 +354,7 @@ impl<P: Protocol> ClientSession<P> {
         writes
     }
 
-    /// When to try again.
+    /// Schedules the next attempt.
     pub fn retry_at(&mut self, until: u64) {
         if matches!(self.phase, Phase::Waiting { .. }) {
             self.phase = Phase::Waiting { until };
@@ -369,7 +370,7 @@ impl<P: Protocol> ClientSession<P> {
         out.push(Out::Changed(self.status));
     }
 
-    /// Ends the session on this side, whatever the ensemble knows of it. Every request and watch is told.
+    /// Ends the session on this side, regardless of the ensemble. Every request and watch is notified.
     pub fn end(&mut self, why: Over, out: &mut Vec<Out<P>>) {
         if self.is_over() {
             return;
@@ -396,7 +397,7 @@ impl<P: Protocol> ClientSession<P> {
         true
     }
 
-    /// A packet arrives. `bytes` is the length of a path's text: it limits the requests that register watches again.
+    /// Handles a packet. `bytes` is the length of a path's text, which limits the requests that register watches again.
     pub fn receive(
         &mut self,
         now: u64,
@@ -436,7 +437,7 @@ impl<P: Protocol> ClientSession<P> {
             }
         }
         out.extend(self.kept_back.drain(..).map(|(kind, path)| Out::Noticed(conn, kind, path)));
-        // The server closes after the answer to closeSession; the session is over either way.
+        // The server closes the connection after the reply to closeSession; the session is over either way.
         if self.status.state == State::Over(Over::Closed) {
             out.push(Out::Close(conn));
         }
@@ -459,7 +460,7 @@ impl<P: Protocol> ClientSession<P> {
         self.phase = Phase::Up { conn };
         self.servers.connected(self.server);
         self.change(State::Connected, out);
-        // Told now, so that whatever they ask for in consequence comes behind the arming.
+        // Reported now, so that the user's next requests come behind the arming.
         out.extend(self.watches.staying().map(|id| Out::Fired(id, Told::Gap)));
         out.extend(self.watches.forgotten().map(|(table, path)| Out::Forgot(table, path)));
         for believed in self.watches.believed(self.last_zxid, self.flaws, bytes) {
@@ -481,14 +482,14 @@ impl<P: Protocol> ClientSession<P> {
         out: &mut Vec<Out<P>>,
     ) {
         if xid == PING_XID {
-            // A server that answers more pings than were sent proves nothing by it.
+            // A reply to a ping that was not sent proves nothing.
             if let Some(sent) = self.pings.pop_front() {
                 self.safe_from = self.safe_from.max(sent);
             }
             return;
         }
-        // Answers come in the order of the requests. If one is left out, a write of ours was refused because the session
-        // has moved; like the real library, we do not go on with this connection.
+        // Replies come in request order. A gap means that the server refused a write because the session has moved; like
+        // the real library, the client gives up this connection.
         if self.flaws.has(Flaw::SwapsAnswers) {
             self.swap_answers();
         }
@@ -500,7 +501,7 @@ impl<P: Protocol> ClientSession<P> {
         self.safe_from = self.safe_from.max(pending.sent);
         self.last_zxid = self.last_zxid.max(zxid);
         match (&pending.purpose, &result) {
-            // Without its watches the connection is of no use: the next one registers them again.
+            // Without its watches the connection is useless: the next one registers them again.
             (Purpose::Rewatch, Err(_)) => {
                 out.push(Out::Close(conn));
                 self.lost(out);
@@ -524,7 +525,7 @@ impl<P: Protocol> ClientSession<P> {
         }
     }
 
-    /// Whoever waits for the next two answers, if they are of a kind, will get the other one's.
+    /// Injected bug: swaps the next two replies if they are of one kind.
     fn swap_answers(&mut self) {
         let (front, back) = self.outstanding.as_mut_slices();
         let mut both = front.iter_mut().chain(back);
@@ -538,7 +539,7 @@ impl<P: Protocol> ClientSession<P> {
         }
     }
 
-    /// Tells a notification to those whom it concerns.
+    /// Dispatches a notification to its watches.
     ///
     /// `parent` is the path above a path; none above the root.
     pub fn dispatch(

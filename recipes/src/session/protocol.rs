@@ -1,14 +1,14 @@
-//! What a session machine and its driver tell each other.
+//! The interface between a session machine and its driver.
 
 use super::watches::{List, Table, Watching};
 use crate::zk::{EventKind, Over, SessionId, Status};
 use std::fmt::Debug;
 
-/// What a session machine speaks of, and how it asks for what it needs by itself.
+/// The types of a session machine, and the requests that it makes itself.
 pub trait Protocol: Clone + Debug {
     /// The path of a znode.
     type Path: Clone + Ord + Debug;
-    /// A connection, by a number that no other one has.
+    /// A unique connection number.
     type Conn: Copy + PartialEq + Debug;
     /// A request without its xid.
     type Ask: Clone + Debug;
@@ -19,7 +19,7 @@ pub trait Protocol: Clone + Debug {
     type Answer: Clone + Debug;
     /// Why a server refused a request.
     type Refusal: Clone + Debug;
-    /// What is wrong with the machine on purpose: `()` for nothing.
+    /// The injected bugs: `()` for none.
     type Flaws: Flaws;
 
     /// Which watch a request arms if it succeeds.
@@ -30,9 +30,9 @@ pub trait Protocol: Clone + Debug {
     fn is_close(ask: &Self::Ask) -> bool;
     /// Whether the refusal of `exists` says that the znode is absent: then the watch is armed all the same.
     fn is_absent(ask: &Self::Ask, refusal: &Self::Refusal) -> bool;
-    /// Whether the server was too busy for a request, and may take it later.
+    /// Whether the server was too busy, so that a retry may succeed.
     fn is_busy(refusal: &Self::Refusal) -> bool;
-    /// Sends nothing but a sign of life.
+    /// A ping.
     fn ping() -> Self::Ask;
     /// Registers watches again after a reconnect.
     fn set_watches(watching: Watching<Self::Path>) -> Self::Ask;
@@ -42,13 +42,13 @@ pub trait Protocol: Clone + Debug {
     fn own_tag() -> Self::Tag;
 }
 
-/// Which of the [`Flaw`]s a machine has: injected bugs, with which a simulator shows that its checks notice them.
+/// The set of injected [`Flaw`]s of a machine, with which a simulator shows that its checks detect them.
 pub trait Flaws: Copy + Default + Debug {
     /// Whether it has that one.
     fn has(self, flaw: Flaw) -> bool;
 }
 
-/// A machine without a flaw. The compiler removes the code of the flaws.
+/// A machine without flaws. The compiler removes their code.
 impl Flaws for () {
     fn has(self, _: Flaw) -> bool {
         false
@@ -72,7 +72,7 @@ pub enum Flaw {
     ExpiresAtLoss,
 }
 
-/// What proves that a client may go on with a session.
+/// The proof that a client owns a session.
 pub type Password = [u8; 16];
 
 /// From client to server.
@@ -125,25 +125,25 @@ pub enum Incoming<P: Protocol> {
     Notify {
         /// What happened.
         kind: EventKind,
-        /// To which znode.
+        /// The znode.
         path: P::Path,
     },
     /// The end of the stream.
     Fin,
 }
 
-/// What the machine asks of its driver.
+/// An action for the driver.
 #[derive(Clone, Debug)]
 pub enum Out<P: Protocol> {
     /// Send a packet on a connection.
     Send(P::Conn, Outgoing<P>),
     /// A request is answered.
     Answered(Answered<P>),
-    /// A watch is told something.
+    /// A watch is notified.
     Fired(u32, Told<P::Path>),
-    /// A notification arrived (whoever waits for it): [`dispatch`](super::ClientSession::dispatch) it.
+    /// A notification arrived: [`dispatch`](super::ClientSession::dispatch) it.
     Noticed(P::Conn, EventKind, P::Path),
-    /// A watch on that path is not registered again: nobody waits for it any more.
+    /// A watch on that path is not registered again, since no future waits for it.
     Forgot(Table, P::Path),
     /// The status changed.
     Changed(Status),
@@ -154,7 +154,7 @@ pub enum Out<P: Protocol> {
         /// The server, counted from 0.
         server: u8,
     },
-    /// Say when to try again, by [`retry_at`](super::ClientSession::retry_at): after the usual wait and a pause.
+    /// Schedule the next attempt by [`retry_at`](super::ClientSession::retry_at): after the usual wait and a pause.
     Retry {
         /// The pause, in microseconds.
         pause: u64,
@@ -163,7 +163,7 @@ pub enum Out<P: Protocol> {
     },
 }
 
-/// What a watch is told.
+/// An item of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told<Path> {
     /// It fired.
@@ -174,7 +174,7 @@ pub enum Told<Path> {
     Over(Over),
 }
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Clone, Debug)]
 pub struct Answered<P: Protocol> {
     /// The number under which the user waits for the answer.
@@ -190,13 +190,13 @@ pub struct Answered<P: Protocol> {
 }
 
 impl<P: Protocol> Out<P> {
-    /// A request came to nothing.
+    /// A failed request.
     pub(super) fn failed(ticket: u32, why: Failure<P::Refusal>, tag: P::Tag) -> Self {
         Out::Answered(Answered { ticket, result: Err(why), tag, zxid: None, conn: None })
     }
 }
 
-/// Why a request came to nothing.
+/// The reason why a request failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure<Refusal> {
     /// The server refused it.

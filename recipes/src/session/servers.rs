@@ -6,17 +6,17 @@ pub struct Servers {
     pub(super) count: u8,
     backwards: bool,
     pub(super) next: u8,
-    /// The server that was connected last, or tried first: whoever comes round to it without success rests.
+    /// The server that was connected last, or tried first: a full round without success ends there with a pause.
     last: Option<u8>,
 }
 
 impl Servers {
-    /// So many servers, of which that one is tried first, and then the others in this order or backwards.
+    /// The order of `n` servers: the first one to try, then the others forwards or backwards.
     pub fn new(count: u8, first: u8, backwards: bool) -> Self {
         Servers { count, backwards, next: first, last: None }
     }
 
-    /// How long to rest before the next attempt, beside the usual wait.
+    /// The pause before the next attempt, beside the usual wait.
     pub(super) fn pause(&self) -> u64 {
         if self.last == Some(self.next) { 1_000_000 } else { 0 }
     }

@@ -1,10 +1,10 @@
-//! What futures wait for: numbered slots that are filled once, and streams that are filled again and again.
+//! The slots that futures wait for: numbered, filled once, or repeatedly for streams.
 
 use crate::zk::{Error, Event, TreeEvent};
 use std::collections::VecDeque;
 use std::task::{Context, Poll, Waker};
 
-/// What futures wait for, by number. `A` is what an answer is, `H` names a session among several.
+/// Slots by number. `A` is the type of answers, `H` identifies a session among several.
 #[derive(Debug)]
 pub struct Slots<A, H> {
     slots: Vec<Slot<A, H>>,
@@ -14,18 +14,18 @@ pub struct Slots<A, H> {
 /// One of them.
 #[derive(Debug, Default)]
 pub enum Slot<A, H> {
-    /// Nobody waits.
+    /// Free.
     #[default]
     Free,
-    /// Nothing yet; who waits.
+    /// Empty, with its waker.
     Pending(Option<Waker>),
     /// A request whose future was dropped, and the watch that it may have armed.
     Forgotten(H, Option<u32>),
     /// The answer to a request.
     Answered(A),
-    /// What a one-shot watch was told.
+    /// The notification of a one-shot watch.
     Fired(Result<Event, Error>),
-    /// What a watch that stays has been told and nobody has taken; who waits for more.
+    /// The unread notifications of a persistent watch, with its waker.
     Stream(VecDeque<Result<TreeEvent, Error>>, Option<Waker>),
     /// An alarm went off.
     Rang,
@@ -38,7 +38,7 @@ impl<A, H> Default for Slots<A, H> {
 }
 
 impl<A, H> Slots<A, H> {
-    /// A free one, for something that comes once.
+    /// Allocates a slot that is filled once.
     pub fn take(&mut self) -> u32 {
         let id = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot::Free);
@@ -48,21 +48,21 @@ impl<A, H> Slots<A, H> {
         id
     }
 
-    /// One for a watch that stays.
+    /// Allocates a slot of a persistent watch.
     pub fn take_stream(&mut self) -> u32 {
         let id = self.take();
         self.slots[id as usize] = Slot::Stream(VecDeque::new(), None);
         id
     }
 
-    /// What a slot holds; it is free from here on.
+    /// Takes the content of a slot and frees it.
     pub fn release(&mut self, id: u32) -> Slot<A, H> {
         self.free.push(id);
         std::mem::take(&mut self.slots[id as usize])
     }
 
-    /// Forgets a request in flight, whose future was dropped, with the watch that it may arm; what it was answered, if it
-    /// was.
+    /// Abandons a request in flight, whose future was dropped, with the watch that it may arm; returns its answer, if there
+    /// was one.
     pub fn forget(&mut self, id: u32, whose: H, watch: Option<u32>) -> Option<A> {
         if let Slot::Pending(_) = self.slots[id as usize] {
             self.slots[id as usize] = Slot::Forgotten(whose, watch);
@@ -74,8 +74,8 @@ impl<A, H> Slots<A, H> {
         }
     }
 
-    /// If the future of that request was dropped: whose it was, and the watch that it may have armed. Its slot is free from
-    /// here on.
+    /// If the future of that request was dropped: returns its session and the watch that it may have armed, and frees the
+    /// slot.
     pub fn take_forgotten(&mut self, id: u32) -> Option<(H, Option<u32>)> {
         if !matches!(self.slots[id as usize], Slot::Forgotten(..)) {
             return None;
@@ -86,15 +86,14 @@ impl<A, H> Slots<A, H> {
         }
     }
 
-    /// Fills a slot that somebody waits for, and says whom to wake.
+    /// Fills a slot, and returns the waker to wake.
     pub fn fill(&mut self, id: u32, with: Slot<A, H>, wakers: &mut Vec<Waker>) {
         if let Slot::Pending(waker) = std::mem::replace(&mut self.slots[id as usize], with) {
             wakers.extend(waker);
         }
     }
 
-    /// What the slot was filled with, and it is free from here on; as long as it is not filled, `context` is woken when it
-    /// is.
+    /// Takes the content and frees the slot; while it is empty, registers the waker of `context`.
     pub fn poll(&mut self, id: u32, context: &mut Context<'_>) -> Poll<Slot<A, H>> {
         let Slot::Pending(waker) = &mut self.slots[id as usize] else { return Poll::Ready(self.release(id)) };
         match waker {
@@ -120,10 +119,10 @@ impl<A, H> Slots<A, H> {
         })
     }
 
-    /// Tells a watch something, and says whom to wake.
+    /// Notifies a watch, and returns the waker to wake.
     pub fn tell(&mut self, id: u32, told: Result<TreeEvent, Error>, wakers: &mut Vec<Waker>) {
         if let Slot::Stream(queue, waker) = &mut self.slots[id as usize] {
-            // Two gaps in a row are one.
+            // Consecutive gaps are merged.
             if told != Ok(TreeEvent::Gap) || queue.back() != Some(&told) {
                 queue.push_back(told);
             }
@@ -138,7 +137,7 @@ impl<A, H> Slots<A, H> {
         self.fill(id, Slot::Fired(fired), wakers);
     }
 
-    /// The next thing that a watch that stays was told.
+    /// The next notification of a persistent watch.
     pub fn poll_next(&mut self, id: u32, context: &mut Context<'_>) -> Poll<Result<TreeEvent, Error>> {
         let Slot::Stream(queue, waker) = &mut self.slots[id as usize] else {
             unreachable!("a watch that stays has a stream")

@@ -1,10 +1,10 @@
-//! What a client believes to be armed, in five lists (`ZKWatchManager`).
+//! The watches that a client considers armed, in five lists (`ZKWatchManager`).
 //!
-//! 1. A request that arms a watch leaves, and is counted as long as it is in flight.
-//! 2. Its answer comes: whoever waits is put on the list. One that is lost with its connection puts nobody there.
-//! 3. A notification comes: whom it concerns, on each list that its kind goes to. One-shot watches leave their lists.
-//! 4. A watch is dropped: if it was the last, it is removed at the server as well.
-//! 5. After a reconnect the lists are handed to the server (`setWatches2`).
+//! 1. A request that arms a watch is counted while it is in flight.
+//! 2. Its reply puts the watch on the list. A request that is lost with its connection does not.
+//! 3. A notification goes to the watches on each list that its kind concerns. One-shot watches leave their lists.
+//! 4. Dropping the last watch on a list removes it at the server as well.
+//! 5. After a reconnect the lists are sent to the server (`setWatches2`).
 
 use super::protocol::{Flaw, Flaws, Protocol};
 use crate::zk::EventKind;
@@ -19,16 +19,16 @@ pub enum List {
     Exist,
     /// Armed on the children of one.
     Child,
-    /// Stays, and is about data and children.
+    /// Persistent, on data and children.
     Persistent,
-    /// Stays, and is about everything at and below a path.
+    /// Persistent, on everything at and below a path.
     Recursive,
 }
 
 impl List {
     const ALL: [List; 5] = [List::Data, List::Exist, List::Child, List::Persistent, List::Recursive];
 
-    /// What takes a watch of this list away, by the number of its `WatcherType`.
+    /// The number of the `WatcherType` that removes a watch of this list.
     fn kind(self) -> i32 {
         match self {
             List::Child => 1,
@@ -46,7 +46,7 @@ impl List {
         }
     }
 
-    /// Whether removing `kind` at the server takes a watch of this list along.
+    /// Whether removing `kind` at the server also removes a watch of this list.
     fn goes_with(self, kind: i32) -> bool {
         kind == ANY || self.kind() == kind
     }
@@ -64,7 +64,8 @@ pub enum Table {
     Child,
 }
 
-/// What a client believes to be armed, and the zxid of the last reply it has seen: the lists of `setWatches2`.
+/// The watches that a client considers armed, and the zxid of the last reply that it has seen: the arguments of
+/// `setWatches2`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Watching<Path> {
     /// The zxid of the last reply.
@@ -105,21 +106,21 @@ impl<Path> Watching<Path> {
     }
 }
 
-/// How many bytes of paths one request registers again at most (`ClientCnxn.SET_WATCHES_MAX_LENGTH`). A server closes the
-/// connection on a request above `jute.maxbuffer`, by default 1 MB (ZOOKEEPER-706).
+/// The limit of one request that registers watches again, in bytes of paths (`ClientCnxn.SET_WATCHES_MAX_LENGTH`). A server
+/// closes the connection on a request above `jute.maxbuffer`, by default 1 MB (ZOOKEEPER-706).
 pub(super) const MAX_REWATCH_BYTES: usize = 128 * 1024;
 
-/// A client's watches, by the numbers of those who wait.
+/// A client's watches, by their ids.
 #[derive(Clone, Debug)]
 pub(super) struct Watches<P: Protocol> {
     pub(super) lists: BTreeMap<(List, P::Path), Vec<u32>>,
-    /// On which list each of those who wait stands.
+    /// The list of each watch.
     places: BTreeMap<u32, (List, P::Path)>,
     /// Requests in flight.
     pub(super) arming: BTreeMap<(List, P::Path), u32>,
-    /// Removals that are deferred while such a request is in flight, since it may need what they would take along.
+    /// Removals that are deferred while a request on the same path is in flight, which may need what they would remove.
     pub(super) owed: BTreeSet<(i32, P::Path)>,
-    /// Given up by the last who waited, since the connection was made.
+    /// Watches that were dropped since the connection was made.
     pub(super) dropped: BTreeSet<(List, P::Path)>,
     /// Removals that a busy server has refused.
     pub(super) refused: BTreeSet<(i32, P::Path)>,
@@ -146,8 +147,8 @@ impl<P: Protocol> Watches<P> {
         }
     }
 
-    /// Step 2. What must be asked of the server, if a removal has waited for this answer, the last on its way, and nothing
-    /// that was armed needs what it takes along.
+    /// Step 2. Returns a deferred removal that this reply allows: it is the last one in flight, and no armed watch needs
+    /// what it removes.
     pub(super) fn answered(
         &mut self,
         ask: &P::Ask,
@@ -161,7 +162,7 @@ impl<P: Protocol> Watches<P> {
                 self.arming.remove(&key);
             }
         }
-        // Asking whether a znode exists arms a watch either way.
+        // `exists` arms a watch either way.
         let absent = result.as_ref().is_err_and(|refusal| P::is_absent(ask, refusal));
         let (list, path) = key;
         if let Some(watch) = watch.filter(|_| absent || result.is_ok()) {
@@ -179,25 +180,25 @@ impl<P: Protocol> Watches<P> {
         removal
     }
 
-    /// A removal came to nothing since the server was busy.
+    /// A removal was refused since the server was busy.
     pub(super) fn removal_refused(&mut self, path: P::Path, kind: i32) {
         self.refused.insert((kind, path));
     }
 
-    /// The removals that were refused, and that are still wanted: they are made again.
+    /// Refused removals that are still wanted, to be retried.
     pub(super) fn refused(&mut self) -> Vec<(P::Path, i32)> {
         let refused = std::mem::take(&mut self.refused);
         refused.into_iter().filter_map(|(kind, path)| self.removal_of(kind, &path, None)).collect()
     }
 
-    /// Step 2 for all that were on their way: the connection is gone.
+    /// Step 2 for all requests in flight: the connection is gone.
     pub(super) fn lost(&mut self) {
         self.arming.clear();
         self.owed.clear();
         self.refused.clear();
     }
 
-    /// Step 3: who is told, and no longer waits unless the watch stays.
+    /// Step 3: returns the watches to notify; one-shot watches leave.
     pub(super) fn concerned(
         &mut self,
         kind: EventKind,
@@ -213,7 +214,7 @@ impl<P: Protocol> Watches<P> {
             lists.iter().filter_map(|list| self.lists.remove(&(*list, path.clone()))).flatten().collect();
         told.iter().for_each(|id| _ = self.places.remove(id));
         told.extend(self.lists.get(&(List::Persistent, path.clone())).into_iter().flatten());
-        // A one-shot watch on the children of a path below a recursive one brings events that are not for the latter.
+        // A child watch below a recursive watch brings events that are not for the latter.
         let has_trees = self.lists.last_key_value().is_some_and(|((list, _), _)| *list == List::Recursive);
         if has_trees && kind != EventKind::NodeChildrenChanged {
             let mut at = Some(path.clone());
@@ -225,10 +226,9 @@ impl<P: Protocol> Watches<P> {
         told
     }
 
-    /// What must be asked of the server when this watch is dropped, if anything: see `Ask::RemoveWatches`.
+    /// The removal to send when this watch is dropped, if any: see `Ask::RemoveWatches`.
     ///
-    /// A removal names a path and a type, not a watch: it waits until nobody is left whom it would concern, and then
-    /// takes along whatever was left there for their sake.
+    /// A removal names a path and a type, not a watch: it waits until no watch needs what it removes.
     pub(super) fn removal(&self, id: u32) -> Option<(P::Path, i32)> {
         let (list, path) = self.places.get(&id)?;
         self.removal_of(list.kind(), path, Some(id))
@@ -244,7 +244,7 @@ impl<P: Protocol> Watches<P> {
         Some((path.clone(), if nobody_is_left { ANY } else { kind }))
     }
 
-    /// Whether a request is on its way that may need what such a removal takes along.
+    /// Whether a request in flight may need what such a removal removes.
     fn is_awaited(&self, kind: i32, path: &P::Path) -> bool {
         List::ALL.into_iter().any(|list| list.goes_with(kind) && self.is_arming(list, path))
     }
@@ -273,7 +273,7 @@ impl<P: Protocol> Watches<P> {
         }
     }
 
-    /// Step 5: what the server is told, in requests of limited size; none if there is nothing to tell.
+    /// Step 5: the lists for the server, in requests of limited size; none if there is nothing to register.
     pub(super) fn believed(
         &self,
         last_zxid: i64,
@@ -302,8 +302,8 @@ impl<P: Protocol> Watches<P> {
         all
     }
 
-    /// Before step 5: what was given up since the connection before this one was made, and is not wanted again. By the
-    /// server's tables.
+    /// Before step 5: watches that were dropped since the previous connection, and are not wanted again, by the server's
+    /// tables.
     pub(super) fn forgotten(&mut self) -> impl Iterator<Item = (Table, P::Path)> + use<P> {
         let mut forgotten = BTreeSet::new();
         for (list, path) in std::mem::take(&mut self.dropped) {
@@ -317,19 +317,19 @@ impl<P: Protocol> Watches<P> {
         forgotten.into_iter()
     }
 
-    /// What has fired is believed to be armed, although nobody waits.
+    /// Injected bug: a fired watch stays armed.
     pub(super) fn keep(&mut self, kind: EventKind, path: P::Path) {
         let list = if kind == EventKind::NodeChildrenChanged { List::Child } else { List::Data };
         self.lists.entry((list, path)).or_default();
     }
 
-    /// Those who hear that something may have been missed.
+    /// Watches to notify of a gap.
     pub(super) fn staying(&self) -> impl Iterator<Item = u32> {
         let stays = |list| matches!(list, List::Persistent | List::Recursive);
         self.lists.iter().filter(move |(key, _)| stays(key.0)).flat_map(|(_, ids)| ids.iter().copied())
     }
 
-    /// The end of the session: everybody.
+    /// Ends the session: all watches.
     pub(super) fn take_all(&mut self) -> Vec<u32> {
         self.arming.clear();
         self.owed.clear();

@@ -1,40 +1,41 @@
-//! A coordinator's part: follow the tally, decide, and be told when a site dies.
+//! The coordinator's side: follow the tally, decide, and detect dead sites.
 
 use super::learned::Learned;
-use super::record::Record;
+use super::record::TransactionRecord;
 
 use super::{Decision, Form, RECIPE, Vote};
 use crate::observe::{self, operation};
-use crate::race::{again, connected, first};
+use crate::parts::retry::{again, connected};
+use crate::parts::select::first;
 use crate::zk::{Error, Event, EventKind, Op, Stat, ZooKeeper, path};
 use futures_util::future::{Either, select_all};
 use std::future::Future;
 use std::time::Duration;
 
-/// Whoever has begun a transaction, or looks after it in that one's place.
+/// The coordinator of a transaction: its initiator, or a replacement.
 ///
-/// With [`Form::Coordinator`] and [`Form::SiteEphemerals`] it brings the decision about, in
-/// [`decision`](Self::decision): while nobody asks for it nothing is decided, until the sites have waited for long enough.
+/// With [`Form::Coordinator`] and [`Form::SiteEphemerals`] it makes the decision, in [`decision`](Self::decision): without
+/// that call nothing is decided, until the time limit of a site.
 ///
 /// # Cancellation
 ///
-/// Dropping it takes back nothing. A future of it that is left unpolled holds up no other call, of this or of a site; but with
-/// [`Form::Coordinator`] and [`Form::SiteEphemerals`] it decides nothing meanwhile, as if nobody had asked.
+/// Dropping it undoes nothing. An unpolled future blocks no other call of the coordinator or a site; but with
+/// [`Form::Coordinator`] and [`Form::SiteEphemerals`] it decides nothing meanwhile.
 #[derive(Debug)]
 pub struct Coordinator<Z: ZooKeeper> {
-    record: Record<Z>,
+    record: TransactionRecord<Z>,
     learned: Learned<Z>,
 }
 
-/// A site as its coordinator sees it: whether its ephemeral was there, and who tells of it.
+/// The liveness of a site: whether its ephemeral was there, and the watch on it.
 struct Life<W> {
     was_there: bool,
-    /// It has voted: what becomes of it from here on is no matter.
+    /// The site has voted, so its liveness no longer matters.
     has_voted: bool,
     watch: Option<W>,
 }
 
-/// What has happened.
+/// A notification for the coordinator.
 enum News {
     Decided,
     Counted,
@@ -42,7 +43,7 @@ enum News {
 }
 
 impl<Z: ZooKeeper> Coordinator<Z> {
-    pub(super) fn new(record: Record<Z>) -> Self {
+    pub(super) fn new(record: TransactionRecord<Z>) -> Self {
         Coordinator { record, learned: Learned::new(None, None) }
     }
 
@@ -51,34 +52,30 @@ impl<Z: ZooKeeper> Coordinator<Z> {
         Ok(self.learned.learn(self.record.terminate().await?))
     }
 
-    /// The transaction's path.
+    /// Returns the transaction's path.
     pub fn path(&self) -> &str {
         &self.record.path
     }
 
-    /// All who take part.
+    /// Returns the participating sites.
     pub fn sites(&self) -> &[String] {
         &self.record.sites
     }
 
-    /// Steps 5 and 6: waits for the decision, however long that takes, and with a coordinator brings it about: commit as soon
-    /// as all have voted for it, with [`Form::SiteEphemerals`] abort as soon as a site has died that has not voted.
+    /// Steps 5 and 6: waits for the decision, and with a coordinator makes it: commit as soon as all sites have voted for
+    /// it, with [`Form::SiteEphemerals`] abort as soon as a site dies before its vote.
     ///
-    /// # Cancellation
+    /// # Cancellation, When the connection is lost
     ///
-    /// May be dropped and called again at any time.
-    ///
-    /// # When the connection is lost
-    ///
-    /// It goes on when the connection is there again.
+    /// Cancel-safe: may be dropped and called again at any time. Resumes after the reconnect.
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over): [resume](super::TwoPhaseCommit::resume) with another handle.
-    /// [`Error::NoTransaction`]: all sites have finished, and the record went with the last.
-    /// [`is_mismatch`](Error::is_mismatch): somebody has taken a part of it away. [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`]: [resume](super::TwoPhaseCommit::resume) with another handle.
+    /// [`Error::NoTransaction`]: all sites have finished, and the record is deleted. [`Error::is_mismatch`]:
+    /// another client has deleted a part of it. [`Error::is_denied`].
     pub async fn decision(&self) -> Result<Decision, Error> {
-        let Record { zk, path, .. } = &self.record;
+        let TransactionRecord { zk, path, .. } = &self.record;
         operation!(zk, RECIPE, "decision", path).telling(self.deciding()).await
     }
 
@@ -97,11 +94,11 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     ///
     /// # Cancellation
     ///
-    /// May be dropped and called again at any time. Abort may have been proposed by then.
+    /// Cancel-safe: may be dropped and called again at any time. Abort may have been proposed by then.
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is there again, also past the limit: only the record decides.
+    /// Resumes after the reconnect, also past the limit: only the record decides.
     ///
     /// # Errors
     ///
@@ -110,7 +107,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
         &self,
         limit: Duration,
     ) -> impl Future<Output = Result<Decision, Error>> + Send + '_ {
-        let Record { zk, path, .. } = &self.record;
+        let TransactionRecord { zk, path, .. } = &self.record;
         let limit = zk.sleep_until(zk.now() + limit);
         operation!(zk, RECIPE, "decision", path).telling(async move {
             match first(self.deciding(), limit).await {
@@ -129,19 +126,19 @@ impl<Z: ZooKeeper> Coordinator<Z> {
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is there again.
+    /// Resumes after the reconnect.
     ///
     /// # Errors
     ///
-    /// As [`decision`](Self::decision), but that it is gone already is no error. [`Error::NotEmpty`]: somebody has put znodes
-    /// below those of the transaction.
+    /// As [`decision`](Self::decision), but a transaction that is already gone is no error. [`Error::NotEmpty`]: another
+    /// client has created znodes below those of the transaction.
     pub async fn forget(self) -> Result<(), Error> {
-        let Record { zk, path, .. } = &self.record;
+        let TransactionRecord { zk, path, .. } = &self.record;
         operation!(zk, RECIPE, "forget", path).of(self.remove()).await
     }
 
     async fn remove(&self) -> Result<(), Error> {
-        let Record { zk, .. } = &self.record;
+        let TransactionRecord { zk, .. } = &self.record;
         match self.record.terminate().await {
             Ok(_) => {}
             Err(Error::NoTransaction(_)) => return Ok(()),
@@ -165,18 +162,18 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                 Err(Error::Multi { cause, .. }) if *cause == Error::NoNode => {}
                 Err(Error::Multi { index, cause })
                     if *cause == Error::NotEmpty && self.may_have_grown(&all, index) => {}
-                Err(e) => return Err(super::told(e)),
+                Err(e) => return Err(super::without_index(e)),
             }
         }
     }
 
-    /// The transaction's znodes, each behind those below it; `None` if there is none any more.
+    /// Lists the transaction's znodes, children first; `None` if it is gone.
     async fn all(&self) -> Result<Option<Vec<String>>, Error> {
-        let Record { zk, path, .. } = &self.record;
+        let TransactionRecord { zk, path, .. } = &self.record;
         let list = zk.children(path);
         let alive = zk.get_many(&self.record.all_alive());
         let names = match list.await {
-            // Another one has been begun since: ours is gone.
+            // Another transaction was begun since: ours is gone.
             Ok(list) if list.stat.czxid != self.record.czxid => return Ok(None),
             Ok(list) => list.names,
             Err(Error::NoNode) => return Ok(None),
@@ -189,15 +186,15 @@ impl<Z: ZooKeeper> Coordinator<Z> {
         Ok(Some(all))
     }
 
-    /// Whether what has come below one of those znodes may be of this recipe.
+    /// Whether a new child below one of those znodes may be of this recipe.
     fn may_have_grown(&self, all: &[String], index: usize) -> bool {
-        let Record { path, sites, .. } = &self.record;
+        let TransactionRecord { path, sites, .. } = &self.record;
         let site = sites.iter().find(|site| self.record.site(site) == all[index]);
         let is_new = |site: &String| !all.contains(&self.record.alive(site));
         all[index] == *path || self.record.form == Form::SiteEphemerals && site.is_some_and(is_new)
     }
 
-    /// Steps 5 and 6 with a coordinator. Watches are armed together with the reading that they belong to.
+    /// Steps 5 and 6 with a coordinator. Each watch is armed by the read that it belongs to.
     async fn follow(&self) -> Result<Decision, Error> {
         let record = &self.record;
         let zk = &record.zk;
@@ -217,7 +214,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                 match asked.await {
                     Ok((list, watch)) if !record.is_decided(&list)? => decided = Some(watch),
                     Ok((_, watch)) => {
-                        // It would tell who finishes.
+                        // The watch would only report sites that finish.
                         drop(watch);
                         if let Some(decision) = record.look().await? {
                             return Ok(decision);
@@ -238,7 +235,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                         counted = Some(watch);
                     }
                     Ok(_) => {
-                        // Our own decision is no news to us.
+                        // Our own decision needs no notification.
                         drop(decided.take());
                         match record.commit().await? {
                             Some(decision) => return Ok(decision),
@@ -282,7 +279,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
             observe::waits(&record.path);
             match news(&mut decided, &mut counted, &mut lives).await? {
                 News::Decided => {
-                    // A server may lag behind the event: then watch again.
+                    // The read may be stale: watch again.
                     if let Some(decision) = record.look().await? {
                         return Ok(decision);
                     }
@@ -297,13 +294,13 @@ impl<Z: ZooKeeper> Coordinator<Z> {
         }
     }
 
-    /// Asks for the ephemerals of the sites about which nothing is armed.
+    /// Reads the ephemerals of sites without a watch.
     #[allow(clippy::type_complexity, reason = "an anonymous future, named nowhere else")]
     fn ask_lives(
         &self,
         lives: &[Life<Z::Watch>],
     ) -> Vec<(usize, impl Future<Output = Result<(Option<Stat>, Z::Watch), Error>> + Send + use<Z>)> {
-        let Record { zk, sites, .. } = &self.record;
+        let TransactionRecord { zk, sites, .. } = &self.record;
         let unknown = lives.iter().enumerate().filter(|(_, life)| !life.has_voted && life.watch.is_none());
         unknown.map(|(site, _)| (site, zk.exists_watch(&self.record.alive(&sites[site])))).collect()
     }
@@ -323,7 +320,7 @@ impl<Z: ZooKeeper> Coordinator<Z> {
                     Some(decision) => return Ok(Some(decision)),
                     None => break,
                 },
-                // It has finished: it is decided.
+                // The site has finished, so the transaction is decided.
                 Err(Error::NoNode) => return record.look_for_good().await.map(Some),
                 Err(e) => again(&record.zk, status, e).await?,
             }
@@ -339,7 +336,7 @@ impl<W> Life<W> {
         Life { was_there: false, has_voted: false, watch: None }
     }
 
-    /// Whether it was there, and is not any more.
+    /// Whether the ephemeral has gone.
     fn sees(&mut self, stat: Option<Stat>, watch: W) -> bool {
         let has_gone = self.was_there && stat.is_none();
         self.was_there |= stat.is_some();
@@ -348,7 +345,7 @@ impl<W> Life<W> {
     }
 }
 
-/// Waits for whatever comes first; its watch is spent.
+/// Waits for the first notification; its one-shot watch is spent.
 async fn news<W>(
     decided: &mut Option<W>,
     counted: &mut Option<W>,

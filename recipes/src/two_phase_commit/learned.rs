@@ -1,20 +1,21 @@
-//! What a participant knows of the decision: it waits for the record, and obeys it.
+//! The decision as a participant knows it.
 
 use super::Decision;
-use super::record::{Decided, Record};
+use super::record::{Decided, TransactionRecord};
 use crate::observe;
-use crate::race::first;
+use crate::parts::locked::locked;
+use crate::parts::select::first;
 use crate::zk::{Error, ZooKeeper};
 use futures_util::future::{Either, Shared};
 use std::future::Future;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
-/// What is known of the decision.
+/// The known decision.
 pub(super) struct Learned<Z: ZooKeeper>(Mutex<Knowledge<Z>>);
 
 struct Knowledge<Z: ZooKeeper> {
     decision: Option<Decision>,
-    /// Tells when there is one.
+    /// Fires when there is one.
     watch: Option<Shared<Z::Watch>>,
 }
 
@@ -30,23 +31,22 @@ impl<Z: ZooKeeper> Learned<Z> {
     }
 
     fn knowledge(&self) -> MutexGuard<'_, Knowledge<Z>> {
-        // Nothing is left half done in there by a panic.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 
     pub(super) fn decision(&self) -> Option<Decision> {
         self.knowledge().decision
     }
 
-    /// Takes a decision down: from here on it is obeyed.
+    /// Records a decision, which is obeyed from now on.
     pub(super) fn learn(&self, decision: Decision) -> Decision {
         let mut knowledge = self.knowledge();
         knowledge.watch = None;
         *knowledge.decision.get_or_insert(decision)
     }
 
-    /// Step 6: waits for the decision, however long that takes.
-    pub(super) async fn wait(&self, record: &Record<Z>) -> Result<Decision, Error> {
+    /// Step 6: waits for the decision.
+    pub(super) async fn wait(&self, record: &TransactionRecord<Z>) -> Result<Decision, Error> {
         loop {
             if let Some(decision) = self.decision() {
                 return Ok(decision);
@@ -64,7 +64,7 @@ impl<Z: ZooKeeper> Learned<Z> {
             if let Some(decision) = record.look().await? {
                 return Ok(self.learn(decision));
             }
-            // A server that lags behind the event: watch again.
+            // A stale read: watch again.
             let mut knowledge = self.knowledge();
             if knowledge.watch.as_ref().is_some_and(|other| other.ptr_eq(&watch)) {
                 knowledge.watch = None;
@@ -75,7 +75,7 @@ impl<Z: ZooKeeper> Learned<Z> {
     /// Steps 6 and 7: waits until a limit, then proposes abort.
     pub(super) async fn wait_until(
         &self,
-        record: &Record<Z>,
+        record: &TransactionRecord<Z>,
         limit: impl Future<Output = ()>,
     ) -> Result<Decision, Error> {
         match first(self.wait(record), limit).await {

@@ -1,19 +1,21 @@
-//! Sites that all commit, or all abort: two-phase commit over a record that nobody can write twice.
+//! Two-phase commit: all sites commit, or all abort, over a write-once record.
 //!
-//! 1. Begin: one transaction of ZooKeeper makes `<tx>`, one znode `s_<site>` a site, and `tally`. There is no half of it.
-//! 2. Open: a site reads what is asked of it, and watches the list of these znodes. The next to come is `decision`; and a
-//!    transaction that is taken away is told as well, which a watch for the absent `decision` would not be.
-//! 3. Vote abort: the vote and the decision in one transaction. It is decided at once.
-//! 4. Vote commit: the vote under version 0, so that it is cast once, and one more on the tally. Without a coordinator the
-//!    vote that completes the set decides in the same transaction.
-//! 5. Decide: create `decision`, together with a check that every vote is cast.
-//! 6. Learn: whoever created `decision` first has decided. Everybody obeys that record and nothing else.
-//! 7. Termination, by anybody who has waited for long enough: propose abort, together with a check that a vote is missing.
-//! 8. Finish: each site takes its own znode away when it has acted; the last one takes the rest.
+//! 1. Begin: one ZooKeeper transaction creates `<tx>`, one znode `s_<site>` a site, and `tally`, so no part of it can be
+//!    missing.
+//! 2. Open: a site reads the transaction, and watches the list of its znodes. The next child to be created is `decision`;
+//!    the deletion of the whole transaction is notified as well, which a watch on the absent `decision` would miss.
+//! 3. Vote abort: one transaction writes the vote and the decision.
+//! 4. Vote commit: write the vote at version 0, so that it is cast once, and increment the tally. Without a coordinator the
+//!    last vote also decides, in the same transaction.
+//! 5. Decide: create `decision`, together with checks that every vote is cast.
+//! 6. Learn: the first `decision` counts, and every participant obeys it.
+//! 7. Termination, by any participant after its time limit: propose abort, together with a check that a vote is missing.
+//! 8. Finish: each site deletes its own znode when it has acted; the last one deletes the rest.
 //!
-//! After "Two-phased Commit" of ZooKeeper's recipes page, with what the page leaves out: votes and decision outlive every
-//! session, so that nobody reads one that then vanishes, and no site waits for another process that has died.
+//! After "Two-phased Commit" of ZooKeeper's recipes page, with one change: votes and decision outlive every session, so a
+//! decision that was read cannot vanish, and no site waits for a dead process.
 
+mod contents;
 mod coordinator;
 mod learned;
 mod record;
@@ -24,29 +26,29 @@ pub use coordinator::Coordinator;
 pub use site::{Site, Voted};
 
 use crate::observe::{Outcome, operation};
-use crate::parents::{Parents, behind};
-use crate::race::{again, connected, reconnected};
-use crate::zk::duty::{answered, settle};
+use crate::parts::barrier_read;
+use crate::parts::parents::{Parents, behind};
+use crate::parts::retry::{again, connected, reconnected};
 use crate::zk::{CreateMode, Error, Op, OpResult, ZooKeeper, path};
-use record::{Contents, Record};
+use contents::Contents;
+use record::TransactionRecord;
 use std::collections::BTreeSet;
 
-/// What an operator reads.
 const RECIPE: &str = "two_phase_commit";
 
-/// What one operation of a transaction costs beside its path and its data: header, lengths, access list, flags.
+/// The overhead of one operation in a transaction: header, lengths, access list, flags.
 const OP_OVERHEAD_BYTES: usize = 64;
 
-/// A vote of a site.
+/// The vote of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Vote {
     /// The site can commit, and will if all others can.
     Commit,
-    /// The site cannot: nobody may.
+    /// The site cannot commit.
     Abort,
 }
 
-/// What becomes of a transaction.
+/// The decision about a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Decision {
     /// All sites commit.
@@ -61,28 +63,28 @@ impl Outcome for Decision {
     }
 }
 
-/// Who brings the decision about.
+/// Which participant makes the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// The sites: the vote that completes the set decides.
+    /// The sites: the last vote decides.
     Decentralised {
-        /// Whether sites can see each other's votes before the decision ([`Voted::next_vote`]): n − 1 watches a site.
+        /// Whether sites see each other's votes before the decision ([`Voted::next_vote`]): n − 1 watches a site.
         follow_votes: bool,
     },
-    /// The coordinator, who follows the tally.
+    /// The coordinator, which follows the tally.
     Coordinator,
-    /// The coordinator, who is also told when a site dies before it has voted: each site keeps an ephemeral znode.
+    /// The coordinator, which also detects sites that die before their vote: each site keeps an ephemeral znode.
     SiteEphemerals,
 }
 
-/// A transaction that is to begin.
+/// A transaction to begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction {
-    /// Who takes part. The list is frozen with the transaction.
+    /// The participating sites, fixed at the begin.
     pub sites: Vec<String>,
-    /// What is asked of the sites: they read it, the recipe does not.
+    /// The request to the sites, opaque to the recipe.
     pub payload: Vec<u8>,
-    /// Who brings the decision about.
+    /// Which participant makes the decision.
     pub form: Form,
 }
 
@@ -91,16 +93,16 @@ pub struct Transaction {
 /// # Promises
 ///
 /// * *Agreement.* All sites that learn a decision learn the same one, and it never changes.
-/// * *Validity.* It is commit only if every site voted for it. It is commit if every site did, unless abort was proposed
+/// * *Validity.* The decision is commit only if every site voted for it, and if every site did, unless abort was proposed
 ///   before the last vote.
-/// * *Termination.* Every site that can reach ZooKeeper learns a decision without waiting for any other process, once its
+/// * *Termination.* Every site that can reach ZooKeeper learns a decision without waiting for another process, once its
 ///   limit, or the loss of a site, lets it propose abort.
 /// * *Durability.* Votes and decision outlive every session.
 ///
-/// Not promised: to undo what a site did before it knew. That a coordinator learns the decision of a transaction that all
-/// sites have finished: then the record is gone.
+/// Not promised: undoing effects of a site before the decision; that a coordinator learns the decision after all sites have
+/// finished, since the record is deleted then.
 ///
-/// A path is for one transaction: do not begin another on it while somebody still has a handle of the former one.
+/// A path is for one transaction: do not begin another on it while a client has a handle of the former one.
 ///
 /// # Cost
 ///
@@ -138,23 +140,22 @@ pub struct Transaction {
 pub struct TwoPhaseCommit;
 
 impl TwoPhaseCommit {
-    /// Step 1: begins a transaction on `path`. Missing levels above it are made as containers.
+    /// Step 1: begins a transaction on `path`. Missing parents are created as containers.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future leaves the transaction begun, or not: [`resume`](Self::resume) tells.
+    /// The outcome of a dropped call is unknown: [`resume`](Self::resume) tells.
     ///
     /// # When the connection is lost
     ///
-    /// A begin whose reply was lost is looked for by its guid. If it is not there, it may not have been begun, or the sites
-    /// have finished it meanwhile: nobody can tell, and it is not begun a second time.
+    /// After a lost reply the transaction is looked for by its guid. If it is absent the outcome is unknown, since the
+    /// sites may have finished it meanwhile; it is not begun a second time.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): no site, two of one name, a name that is unfit for a path, a list or a payload
-    /// too large for one request, a bad path. [`is_taken`](Error::is_taken): there is a transaction on that path.
-    /// [`is_outcome_unknown`](Error::is_outcome_unknown); [`is_session_over`](Error::is_session_over);
-    /// [`is_denied`](Error::is_denied).
+    /// [`Error::is_bad_input`]: no site, two sites of one name, an invalid name or path, a list or a payload too large for
+    /// one request. [`Error::is_taken`]: the path has a transaction. [`Error::is_outcome_unknown`];
+    /// [`Error::is_session_over`]; [`Error::is_denied`].
     pub async fn begin<Z: ZooKeeper>(
         zk: &Z,
         path: &str,
@@ -163,22 +164,21 @@ impl TwoPhaseCommit {
         operation!(zk, RECIPE, "begin", path).of(write(zk, path, transaction)).await
     }
 
-    /// Step 7: takes the place of a coordinator that may have died. What is undecided is decided: commit if all have voted
-    /// for it, else abort.
+    /// Step 7: replaces a coordinator that may have died, and decides: commit if all sites have voted for it, otherwise
+    /// abort.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future leaves it decided, or not: ask again.
+    /// The outcome of a dropped call is unknown: resume again.
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is there again.
+    /// Resumes after the reconnect.
     ///
     /// # Errors
     ///
-    /// [`Error::NoTransaction`]; [`is_mismatch`](Error::is_mismatch): what stands there is no transaction, or somebody has
-    /// taken a part of it away; [`is_bad_input`](Error::is_bad_input); [`is_session_over`](Error::is_session_over);
-    /// [`is_denied`](Error::is_denied).
+    /// [`Error::NoTransaction`]; [`Error::is_mismatch`]: the path has no transaction, or another client has deleted a part
+    /// of it; [`Error::is_bad_input`]; [`Error::is_session_over`]; [`Error::is_denied`].
     pub async fn resume<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Coordinator<Z>, Error> {
         path::validate_directory(path)?;
         let resumed = async {
@@ -190,23 +190,21 @@ impl TwoPhaseCommit {
         operation!(zk, RECIPE, "resume", path).of(resumed).await
     }
 
-    /// Step 2: a site reads what is asked of it. A vote that an earlier session of the site has cast stands:
-    /// [`Site::cast`].
+    /// Step 2: opens a transaction as a site. The vote of an earlier session of the site stands: [`Site::cast`].
     ///
     /// # Cancellation
     ///
-    /// Dropping the future leaves nothing behind.
+    /// Dropping the future leaks nothing.
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is there again. With [`Form::SiteEphemerals`] it waits until the ephemeral of the
-    /// site's former session has gone, or until there is a decision.
+    /// Resumes after the reconnect. With [`Form::SiteEphemerals`] it waits until the ephemeral of the site's former session
+    /// is gone, or until there is a decision.
     ///
     /// # Errors
     ///
-    /// [`Error::NoTransaction`]; [`Error::NotAParticipant`]; [`is_mismatch`](Error::is_mismatch): what stands there is no
-    /// transaction, or somebody has taken a part of it away; [`is_bad_input`](Error::is_bad_input);
-    /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied).
+    /// [`Error::NoTransaction`]; [`Error::NotAParticipant`]; [`Error::is_mismatch`]: the path has no transaction, or
+    /// another client has deleted a part of it; [`Error::is_bad_input`]; [`Error::is_session_over`]; [`Error::is_denied`].
     pub async fn open<Z: ZooKeeper>(zk: &Z, path: &str, site: &str) -> Result<Site<Z>, Error> {
         path::validate_directory(path)?;
         validate_site(path, site)?;
@@ -214,14 +212,14 @@ impl TwoPhaseCommit {
     }
 }
 
-/// Step 1: writes the transaction down.
+/// Step 1: creates the transaction.
 async fn write<Z: ZooKeeper>(zk: &Z, path: &str, transaction: Transaction) -> Result<Coordinator<Z>, Error> {
     let contents = Contents { guid: zk.guid().to_string(), transaction };
     let ops = checked(path, &contents)?;
     let mut status = connected(zk).await?;
     let mut is_missing = false;
     loop {
-        // One flight: missing levels if there are any, and the transaction.
+        // Pipelined: missing levels if there are any, and the transaction.
         let making = is_missing.then(|| Parents::Container.make_for(zk, path)).transpose()?;
         let begun = zk.multi(ops.clone());
         let czxid = match behind(making, begun).await? {
@@ -243,15 +241,15 @@ async fn write<Z: ZooKeeper>(zk: &Z, path: &str, transaction: Transaction) -> Re
                 reconnected(zk, status).await?;
                 find(zk, path, &contents.guid).await.map_err(Error::while_in_doubt)?
             }
-            Err(e) => return Err(told(e)),
+            Err(e) => return Err(without_index(e)),
         };
         let Transaction { sites, form, .. } = contents.transaction;
-        let record = Record { zk: zk.clone(), path: path.to_owned(), czxid, sites, form };
+        let record = TransactionRecord { zk: zk.clone(), path: path.to_owned(), czxid, sites, form };
         return Ok(Coordinator::new(record));
     }
 }
 
-/// What a begin writes, if it may be written.
+/// The operations of a begin, if it is valid.
 fn checked(path: &str, contents: &Contents) -> Result<Vec<Op>, Error> {
     path::validate_directory(path)?;
     let sites = &contents.transaction.sites;
@@ -266,7 +264,7 @@ fn checked(path: &str, contents: &Contents) -> Result<Vec<Op>, Error> {
         }
     }
     let create = |path: String, data: Vec<u8>| Op::Create { path, data, mode: CreateMode::Persistent };
-    // Its contents are set, not created: the stat of a set tells which incarnation of the path this one is.
+    // The contents are set, not created: only the reply to a set has the stat that identifies this incarnation.
     let mut ops = vec![create(path.to_owned(), Vec::new())];
     ops.extend(sites.iter().map(|site| create(record::site_path(path, site), Vec::new())));
     ops.push(create(record::tally_path(path), Vec::new()));
@@ -299,7 +297,7 @@ fn validate_site(path: &str, site: &str) -> Result<(), Error> {
     path::validate(&record::site_path(path, site))
 }
 
-/// Which incarnation of its path a transaction is: it was made by the write that set its contents.
+/// The incarnation of a begun transaction, from the write of its contents.
 fn incarnation(results: &[OpResult]) -> Result<i64, Error> {
     match results.last() {
         Some(OpResult::Set(stat)) => Ok(stat.mzxid),
@@ -307,29 +305,20 @@ fn incarnation(results: &[OpResult]) -> Result<i64, Error> {
     }
 }
 
-/// A begin whose reply was lost: its czxid, if it was applied. Behind a write nothing of ours is still on its way.
+/// Returns the czxid of a begin whose reply was lost, if it was applied.
 async fn find<Z: ZooKeeper>(zk: &Z, path: &str, guid: &str) -> Result<i64, Error> {
-    loop {
-        let status = connected(zk).await?;
-        let (settled, found) = (settle(zk, path), zk.get(path));
-        if let Err(e) = answered(Some(settled)).await {
-            again(zk, status, e).await?;
-            continue;
+    match barrier_read::data(zk, path).await? {
+        Some(found) if Contents::parse(&found.data).is_some_and(|contents| contents.guid == guid) => {
+            Ok(found.stat.czxid)
         }
-        match found.await {
-            Ok(found) if Contents::parse(&found.data).is_some_and(|contents| contents.guid == guid) => {
-                return Ok(found.stat.czxid);
-            }
-            Ok(_) => return Err(Error::Taken(path.to_owned())),
-            // Never begun, or begun and finished: it must not be begun a second time.
-            Err(Error::NoNode) => return Err(Error::ConnectionLoss),
-            Err(e) => again(zk, status, e).await?,
-        }
+        Some(_) => Err(Error::Taken(path.to_owned())),
+        // Never begun, or begun and finished: it must not be begun a second time.
+        None => Err(Error::ConnectionLoss),
     }
 }
 
-/// An error of a transaction of ours, without the number of the operation: that means nothing to the caller.
-fn told(error: Error) -> Error {
+/// Removes the index of the operation from an error, since the caller does not know the operations.
+fn without_index(error: Error) -> Error {
     match error {
         Error::Multi { cause, .. } => *cause,
         error => error,

@@ -1,108 +1,19 @@
-//! What stands in ZooKeeper for a transaction: how it is written, read, decided and looked up.
+//! The znodes of a transaction: writing, reading, deciding, looking up.
 
-use super::{Decision, Form, Transaction, Vote, told};
-use crate::race::{again, connected};
+use super::contents::Contents;
+use super::{Decision, Form, Transaction, Vote, without_index};
+use crate::parts::retry::{again, connected};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{CreateMode, Data, Error, Listing, Op, Stat, ZooKeeper, path};
 use futures_util::FutureExt;
 use futures_util::future::Shared;
 use std::collections::BTreeSet;
 
-/// Whoever creates it has decided.
+/// Its creation is the decision.
 const DECISION: &str = "decision";
 
 /// Its data version counts the votes for commit.
 const TALLY: &str = "tally";
-
-/// What the znode of every transaction begins with.
-const HEADING: &str = "two-phase commit";
-
-/// The data of `<tx>`: heading, guid, form and sites, a line each, an empty line, and the payload.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Contents {
-    pub guid: String,
-    pub transaction: Transaction,
-}
-
-impl Form {
-    const ALL: [Form; 4] = [
-        Form::Decentralised { follow_votes: false },
-        Form::Decentralised { follow_votes: true },
-        Form::Coordinator,
-        Form::SiteEphemerals,
-    ];
-
-    fn word(self) -> &'static str {
-        match self {
-            Form::Decentralised { follow_votes: false } => "decentralised",
-            Form::Decentralised { follow_votes: true } => "decentralised, votes followed",
-            Form::Coordinator => "coordinator",
-            Form::SiteEphemerals => "coordinator, site ephemerals",
-        }
-    }
-}
-
-impl Vote {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Vote::Commit => "commit",
-            Vote::Abort => "abort",
-        }
-    }
-
-    /// A vote as it stands in a site's znode: `None` if it is not cast.
-    pub(super) fn read(data: &[u8]) -> Result<Option<Vote>, Error> {
-        match data {
-            b"" => Ok(None),
-            b"commit" => Ok(Some(Vote::Commit)),
-            b"abort" => Ok(Some(Vote::Abort)),
-            _ => Err(Error::Mismatch("what stands in a site's znode is no vote".into())),
-        }
-    }
-}
-
-impl Decision {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Decision::Commit => "commit",
-            Decision::Abort => "abort",
-        }
-    }
-
-    fn read(data: &[u8]) -> Result<Decision, Error> {
-        match data {
-            b"commit" => Ok(Decision::Commit),
-            b"abort" => Ok(Decision::Abort),
-            _ => Err(Error::Mismatch("what stands on record is no decision".into())),
-        }
-    }
-}
-
-impl Contents {
-    pub(super) fn bytes(&self) -> Vec<u8> {
-        let Transaction { sites, payload, form } = &self.transaction;
-        let mut head = format!("{HEADING}\n{}\n{}\n", self.guid, form.word());
-        for site in sites {
-            head.push_str(site);
-            head.push('\n');
-        }
-        head.push('\n');
-        [head.as_bytes(), payload].concat()
-    }
-
-    /// `None` for what no begin has written.
-    pub(super) fn parse(data: &[u8]) -> Option<Contents> {
-        let at = data.windows(2).position(|pair| pair == b"\n\n")?;
-        let mut lines = std::str::from_utf8(&data[..at]).ok()?.split('\n');
-        (lines.next()? == HEADING).then_some(())?;
-        let guid = lines.next()?.to_owned();
-        let word = lines.next()?;
-        let form = Form::ALL.into_iter().find(|form| form.word() == word)?;
-        let sites: Vec<String> = lines.map(str::to_owned).collect();
-        (!sites.is_empty()).then_some(())?;
-        Some(Contents { guid, transaction: Transaction { sites, payload: data[at + 2..].to_vec(), form } })
-    }
-}
 
 fn site_name(site: &str) -> String {
     format!("s_{site}")
@@ -116,45 +27,44 @@ pub(super) fn tally_path(transaction: &str) -> String {
     path::join(transaction, TALLY)
 }
 
-/// One transaction, as a handle knows it.
+/// A transaction.
 #[derive(Clone, Debug)]
-pub(super) struct Record<Z> {
+pub(super) struct TransactionRecord<Z> {
     pub zk: Z,
     pub path: String,
-    /// Which incarnation of the path it is.
+    /// The incarnation of the path.
     pub czxid: i64,
     pub sites: Vec<String>,
     pub form: Form,
 }
 
-/// What a first look found.
-pub(super) struct Found<Z: ZooKeeper> {
-    pub record: Record<Z>,
+/// The result of the first read.
+pub(super) struct FirstRead<Z: ZooKeeper> {
+    pub record: TransactionRecord<Z>,
     pub payload: Vec<u8>,
-    /// The znodes that were asked for besides.
+    /// Other znodes that were requested.
     pub others: Vec<Option<Data>>,
-    /// Tells of the decision, if that was asked for and there is none.
+    /// The watch for the decision, if requested and undecided.
     pub watch: Option<Z::Watch>,
 }
 
-/// A decision, or who tells when there is one.
+/// A decision, or the watch for it.
 pub(super) enum Decided<W: std::future::Future> {
     Already(Decision),
     Watched(Shared<W>),
 }
 
-/// Reads a transaction, and some of the znodes below it, in one flight; in the same flight it watches for the decision, if
-/// that is wanted.
+/// Reads a transaction and some of its znodes, pipelined with a watch for the decision if requested.
 ///
 /// # Errors
 ///
-/// [`Error::NoTransaction`] if there is none, [`Error::Mismatch`] if it is something else, or not whole.
+/// [`Error::NoTransaction`] if there is none, [`Error::Mismatch`] if the znode is not a complete transaction.
 pub(super) async fn read<Z: ZooKeeper>(
     zk: &Z,
     path: &str,
     others: &[String],
     watches: bool,
-) -> Result<Found<Z>, Error> {
+) -> Result<FirstRead<Z>, Error> {
     let all: Vec<String> = std::iter::once(path.to_owned()).chain(others.iter().cloned()).collect();
     let mut settles = false;
     loop {
@@ -168,7 +78,7 @@ pub(super) async fn read<Z: ZooKeeper>(
             let watched = match watched {
                 Some(watched) => match watched.await {
                     Ok(watched) => Some(watched),
-                    // Gone since it was read, or read before it was there.
+                    // Deleted or created between the reads.
                     Err(Error::NoNode) => return Ok((Vec::new(), None)),
                     Err(e) => return Err(e),
                 },
@@ -190,21 +100,21 @@ pub(super) async fn read<Z: ZooKeeper>(
                     .ok_or_else(|| Error::Mismatch(format!("{path} is no transaction")))?;
                 let Transaction { sites, payload, form } = contents.transaction;
                 let czxid = data.stat.czxid;
-                let record = Record { zk: zk.clone(), path: path.to_owned(), czxid, sites, form };
+                let record = TransactionRecord { zk: zk.clone(), path: path.to_owned(), czxid, sites, form };
                 let watch = match watched {
                     Some((list, watch)) => (!record.is_decided(&list)?).then_some(watch),
                     None => None,
                 };
-                return Ok(Found { record, payload, others: found.collect(), watch });
+                return Ok(FirstRead { record, payload, others: found.collect(), watch });
             }
-            // The server may be behind what we were told: once more, behind a write.
+            // The read may be stale: once more, behind a settling write.
             None if !settles => settles = true,
             None => return Err(Error::NoTransaction(path.to_owned())),
         }
     }
 }
 
-impl<Z: ZooKeeper> Record<Z> {
+impl<Z: ZooKeeper> TransactionRecord<Z> {
     pub(super) fn site(&self, site: &str) -> String {
         site_path(&self.path, site)
     }
@@ -217,12 +127,12 @@ impl<Z: ZooKeeper> Record<Z> {
         path::join(&self.path, DECISION)
     }
 
-    /// Below the site's own znode: who waits for the decision is told of what comes and goes beside it.
+    /// Below the site's own znode, since the watch for the decision is on the list of its siblings.
     pub(super) fn alive(&self, site: &str) -> String {
         path::join(&self.site(site), "alive")
     }
 
-    /// The ephemerals of all sites, if they have any.
+    /// Lists the ephemerals of all sites, if they have any.
     pub(super) fn all_alive(&self) -> Vec<String> {
         match self.form {
             Form::SiteEphemerals => self.sites.iter().map(|site| self.alive(site)).collect(),
@@ -234,11 +144,11 @@ impl<Z: ZooKeeper> Record<Z> {
         self.sites.iter().map(|site| self.site(site)).collect()
     }
 
-    /// Whether what stands on the path is this transaction.
+    /// Checks that the path has this transaction.
     ///
     /// # Errors
     ///
-    /// [`Error::NoTransaction`] if nothing does, [`Error::Mismatch`] if it is another one.
+    /// [`Error::NoTransaction`] if the path is absent, [`Error::Mismatch`] if it has another one.
     fn is_this(&self, stat: Option<Stat>) -> Result<(), Error> {
         match stat {
             None => Err(Error::NoTransaction(self.path.clone())),
@@ -249,12 +159,12 @@ impl<Z: ZooKeeper> Record<Z> {
         }
     }
 
-    /// Whether a znode below the path is one of this transaction's: all of them were made together with it. A version says
-    /// nothing of that.
+    /// Checks that a znode below the path is of this transaction: all of them were created with it. A version proves
+    /// nothing.
     ///
     /// # Errors
     ///
-    /// [`Error::Mismatch`] if it is of another transaction, or a stranger's.
+    /// [`Error::Mismatch`] if it is of another transaction, or of another client.
     pub(super) fn is_part(&self, stat: &Stat) -> Result<(), Error> {
         if stat.czxid == self.czxid {
             return Ok(());
@@ -262,11 +172,11 @@ impl<Z: ZooKeeper> Record<Z> {
         Err(Error::Mismatch(format!("{} was begun anew, or a part of it was made anew", self.path)))
     }
 
-    /// Step 6: whether the list of the transaction's znodes has a decision. Until there is one, nobody takes a znode away.
+    /// Step 6: whether the list of znodes has a decision. Before that no participant deletes a znode.
     ///
     /// # Errors
     ///
-    /// [`Error::Mismatch`] if somebody has, or if it is the list of another transaction.
+    /// [`Error::Mismatch`] if a znode is missing without a decision, or for the list of another transaction.
     pub(super) fn is_decided(&self, list: &Listing) -> Result<bool, Error> {
         self.is_this(Some(list.stat))?;
         let names: BTreeSet<&str> = list.names.iter().map(String::as_str).collect();
@@ -284,7 +194,7 @@ impl<Z: ZooKeeper> Record<Z> {
         Error::Mismatch(format!("a part of {} is gone, and nothing is decided", self.path))
     }
 
-    /// Step 6: the decision on record, if there is one.
+    /// Step 6: reads the decision, if there is one.
     pub(super) async fn look(&self) -> Result<Option<Decision>, Error> {
         loop {
             let status = connected(&self.zk).await?;
@@ -309,8 +219,8 @@ impl<Z: ZooKeeper> Record<Z> {
         }
     }
 
-    /// Step 6, where there must be a decision: a part of the transaction is gone, and only sites that know it take theirs
-    /// away. Behind a write, so that the answer is not an old one.
+    /// Step 6, where there must be a decision: a znode is gone, and only sites that know the decision delete theirs. Behind
+    /// a settling write, so the read is not stale.
     pub(super) async fn look_for_good(&self) -> Result<Decision, Error> {
         loop {
             let status = connected(&self.zk).await?;
@@ -325,8 +235,8 @@ impl<Z: ZooKeeper> Record<Z> {
         }
     }
 
-    /// Step 6: the decision, or a watch for it: on the list of the transaction's znodes, since one for a record that is not
-    /// there would not tell that the whole transaction goes.
+    /// Step 6: returns the decision, or a watch for it: on the list of znodes, since a watch on the absent `decision` would
+    /// miss the deletion of the transaction.
     pub(super) async fn watch(&self) -> Result<Decided<Z::Watch>, Error> {
         loop {
             let status = connected(&self.zk).await?;
@@ -335,7 +245,7 @@ impl<Z: ZooKeeper> Record<Z> {
                     if !self.is_decided(&list)? {
                         return Ok(Decided::Watched(watch.shared()));
                     }
-                    // It would tell who finishes.
+                    // The watch would only report sites that finish.
                     drop(watch);
                     if let Some(decision) = self.look().await? {
                         return Ok(Decided::Already(decision));
@@ -347,7 +257,8 @@ impl<Z: ZooKeeper> Record<Z> {
         }
     }
 
-    /// Steps 5 and 7: puts a decision on record under conditions, unless there is one. `None`: a condition did not hold.
+    /// Steps 5 and 7: proposes a decision under conditions. Returns the decision that counts; `None`: a condition did not
+    /// hold.
     async fn propose(&self, decision: Decision, conditions: Vec<Op>) -> Result<Option<Decision>, Error> {
         let record = Op::Create {
             path: self.decision(),
@@ -359,26 +270,26 @@ impl<Z: ZooKeeper> Record<Z> {
             let status = connected(&self.zk).await?;
             match self.zk.multi(ops.clone()).await {
                 Ok(_) => return Ok(Some(decision)),
-                // Sent again, it meets its own record if it was applied.
+                // An applied proposal makes the retry find its own record.
                 Err(e) if e.is_transient() => again(&self.zk, status, e).await?,
                 Err(Error::Multi { cause, .. }) => match *cause {
-                    // There is one: that one counts, and not the one that we would have liked.
+                    // Another decision came first, and counts.
                     Error::NodeExists | Error::NoNode => return self.look_for_good().await.map(Some),
                     Error::BadVersion => return Ok(None),
                     cause => return Err(cause),
                 },
-                Err(e) => return Err(told(e)),
+                Err(e) => return Err(without_index(e)),
             }
         }
     }
 
-    /// Step 5: commit, if every vote is cast. A vote for abort comes with the record, so that ours is refused then.
+    /// Step 5: commit, if every vote is cast. An abort vote creates the decision, so commit is refused then.
     pub(super) async fn commit(&self) -> Result<Option<Decision>, Error> {
         let checks = self.votes().into_iter().map(|path| Op::Check { path, version: Some(1) });
         self.propose(Decision::Commit, checks.collect()).await
     }
 
-    /// Step 7, because of one site: abort, if it has not voted.
+    /// Step 7 for one site: abort, if it has not voted.
     pub(super) async fn abort_without(&self, site: &str) -> Result<Option<Decision>, Error> {
         let check = Op::Check { path: self.site(site), version: Some(0) };
         self.propose(Decision::Abort, vec![check]).await
@@ -397,7 +308,7 @@ impl<Z: ZooKeeper> Record<Z> {
             };
             let mut missing = None;
             for (site, vote) in self.sites.iter().zip(votes) {
-                // Who has finished knows the decision, and so does who votes for abort.
+                // A site that has finished, or voted abort, knows the decision.
                 let Some(vote) = vote else { return self.look_for_good().await };
                 self.is_part(&vote.stat)?;
                 match Vote::read(&vote.data)? {
@@ -410,44 +321,10 @@ impl<Z: ZooKeeper> Record<Z> {
                 None => self.commit().await?,
                 Some(site) => self.abort_without(site).await?,
             };
-            // Else the vote was cast in between, or the server had not heard of it: look again.
+            // The vote was cast in between, or the read was stale: read again.
             if let Some(decision) = decided {
                 return Ok(decision);
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn contents_are_read_as_they_were_written() {
-        for form in Form::ALL {
-            for payload in [&b""[..], b"\n\n", b"order 9\n\n\xff"] {
-                let transaction =
-                    Transaction { sites: vec!["a".into(), "b c".into()], payload: payload.to_vec(), form };
-                let contents = Contents { guid: "5f3a".into(), transaction };
-                assert_eq!(Contents::parse(&contents.bytes()), Some(contents));
-            }
-        }
-    }
-
-    #[test]
-    fn what_no_begin_has_written_is_no_transaction() {
-        let whole = "two-phase commit\n5f3a\ncoordinator\na\n\n";
-        assert!(Contents::parse(whole.as_bytes()).is_some());
-        for data in [
-            "",
-            "\n\n",
-            "order 9",
-            "two-phase commit\n5f3a\ncoordinator\na\n",
-            "two-phase commit\n5f3a\ncoordinator\n\n",
-            "two-phase commit\n5f3a\nnobody\na\n\n",
-            "three-phase commit\n5f3a\ncoordinator\na\n\n",
-        ] {
-            assert_eq!(Contents::parse(data.as_bytes()), None, "{data:?}");
         }
     }
 }

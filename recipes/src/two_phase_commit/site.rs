@@ -1,11 +1,12 @@
-//! A site's part: open, vote, learn, finish.
+//! The site's side: open, vote, learn, finish.
 
 use super::learned::Learned;
-use super::record::{self, Record};
+use super::record::{self, TransactionRecord};
 use super::votes::Votes;
-use super::{Decision, Form, RECIPE, Vote, told};
+use super::{Decision, Form, RECIPE, Vote, without_index};
 use crate::observe::operation;
-use crate::race::{again, connected, first};
+use crate::parts::retry::{again, connected};
+use crate::parts::select::first;
 use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, OpResult, ZooKeeper};
 use futures_util::FutureExt;
@@ -13,28 +14,28 @@ use futures_util::future::Either;
 use std::future::Future;
 use std::time::Duration;
 
-/// A site that has opened a transaction, and may vote.
+/// A site that has opened a transaction and may vote.
 ///
 /// # Cancellation
 ///
-/// Dropping it takes back nothing: a vote that was cast stands. With [`Form::SiteEphemerals`] the coordinator is told that
-/// the site has gone, and proposes abort if the site has not voted.
+/// Dropping it undoes nothing: a cast vote stands. With [`Form::SiteEphemerals`] the coordinator notices, and proposes
+/// abort if the site has not voted.
 #[must_use = "a site that does not vote holds up all others"]
 #[derive(Debug)]
 pub struct Site<Z: ZooKeeper> {
     voter: Voter<Z>,
     payload: Vec<u8>,
     cast: Option<Vote>,
-    /// How many had voted for commit.
+    /// The votes for commit at the time of the open.
     tally: i32,
 }
 
-/// What a site keeps from opening to finishing.
+/// The state of a site from open to finish.
 struct Voter<Z: ZooKeeper> {
-    record: Record<Z>,
+    record: TransactionRecord<Z>,
     site: String,
     learned: Learned<Z>,
-    /// With [`Form::SiteEphemerals`]: takes the site's ephemeral away.
+    /// With [`Form::SiteEphemerals`]: deletes the site's ephemeral.
     alive: Option<Armed>,
 }
 
@@ -57,7 +58,7 @@ impl<Z: ZooKeeper> Site<Z> {
         }
         let learned = match found.watch {
             Some(watch) => Learned::new(None, Some(watch.shared())),
-            // It is decided already.
+            // The transaction is decided already.
             None => Learned::new(found.record.look().await?, None),
         };
         let mut others = found.others.into_iter();
@@ -82,22 +83,22 @@ impl<Z: ZooKeeper> Site<Z> {
         Ok(site)
     }
 
-    /// What is asked of the sites.
+    /// Returns the payload.
     pub fn payload(&self) -> &[u8] {
         &self.payload
     }
 
-    /// All who take part.
+    /// Returns the participating sites.
     pub fn sites(&self) -> &[String] {
         &self.voter.record.sites
     }
 
-    /// The vote that an earlier session of this site has cast. It stands.
+    /// Returns the vote of an earlier session of this site, which stands.
     pub fn cast(&self) -> Option<Vote> {
         self.cast
     }
 
-    /// With [`Form::SiteEphemerals`]: an ephemeral znode that says that this site lives, until it has finished.
+    /// With [`Form::SiteEphemerals`]: creates the ephemeral that shows that this site is alive.
     async fn show_alive(&mut self) -> Result<(), Error> {
         let Voter { record, site, learned, .. } = &self.voter;
         let (zk, own, path) = (&record.zk, record.site(site), record.alive(site));
@@ -124,7 +125,7 @@ impl<Z: ZooKeeper> Site<Z> {
                     return Ok(());
                 }
                 Err(Error::Multi { cause, .. }) if *cause == Error::NodeExists => {
-                    // Ours, and its reply was lost; or that of a former session: wait till that goes.
+                    // Ours, after a lost reply, or that of a former session: wait until that is gone.
                     match zk.get_watch(&path).await {
                         Ok((found, _)) if found.data == guid.as_bytes() => break,
                         Ok((_, watch)) => {
@@ -138,14 +139,14 @@ impl<Z: ZooKeeper> Site<Z> {
                         Err(e) => again(zk, status, e).await?,
                     }
                 }
-                Err(e) => return Err(told(e)),
+                Err(e) => return Err(without_index(e)),
             }
         }
         self.voter.alive = armed;
         Ok(())
     }
 
-    /// The site's own vote, when it is known to be cast. `None`: its znode is gone, and the decision is learned.
+    /// Reads the site's own vote. `None`: its znode is gone, and the decision is learned.
     async fn standing(&self) -> Result<Option<Vote>, Error> {
         let Voter { record, site, learned, .. } = &self.voter;
         loop {
@@ -169,25 +170,24 @@ impl<Z: ZooKeeper> Site<Z> {
         }
     }
 
-    /// Steps 3 and 4: votes. From here on the site may not decide alone.
+    /// Steps 3 and 4: votes. Afterwards the site must not decide alone.
     ///
-    /// If the transaction is decided already, the vote is not cast any more and there is nothing to wait for. The vote of an
-    /// earlier session may be given again.
+    /// If the transaction is decided already, no vote is cast. Repeating the vote of an earlier session is allowed.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future leaves the vote cast, or not: open again, and ask [`cast`](Self::cast).
+    /// The outcome of a dropped call is unknown: open again, and read [`cast`](Self::cast).
     ///
     /// # When the connection is lost
     ///
-    /// The vote is sent again; it is cast once.
+    /// The vote is retried; it is cast once.
     ///
     /// # Errors
     ///
     /// [`Error::AlreadyVoted`]: an earlier session of this site has cast the other vote. [`Error::NoTransaction`];
-    /// [`is_mismatch`](Error::is_mismatch): somebody has taken a part of it away, or has begun another transaction on the same
-    /// path after this one was [forgotten](super::Coordinator::forget); then that one may have got the vote;
-    /// [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied).
+    /// [`Error::is_mismatch`]: another client has deleted a part of it, or has begun another transaction on
+    /// the path after this one was [forgotten](super::Coordinator::forget), which may have got the vote;
+    /// [`Error::is_session_over`]; [`Error::is_denied`].
     pub async fn vote(self, vote: Vote) -> Result<Voted<Z>, Error> {
         let (zk, path) = (self.voter.record.zk.clone(), self.voter.record.path.clone());
         operation!(&zk, RECIPE, "vote", &path).of(self.cast_it(vote)).await
@@ -206,7 +206,7 @@ impl<Z: ZooKeeper> Site<Z> {
             let status = connected(&record.zk).await?;
             match record.zk.multi(ops).await {
                 Ok(results) => {
-                    // A server compares versions alone: the answer says whose vote it was.
+                    // A server compares versions only: the reply shows which incarnation was written.
                     if let Some(OpResult::Set(stat)) = results.first() {
                         record.is_part(stat)?;
                     }
@@ -215,7 +215,7 @@ impl<Z: ZooKeeper> Site<Z> {
                     }
                     return Ok(Voted::new(self.voter));
                 }
-                // Sent again, it meets its own version if it was applied.
+                // An applied vote makes the retry find its own version.
                 Err(e) if e.is_transient() => again(&record.zk, status, e).await?,
                 Err(Error::Multi { index: 0, cause })
                     if matches!(*cause, Error::BadVersion | Error::NoNode) =>
@@ -226,24 +226,24 @@ impl<Z: ZooKeeper> Site<Z> {
                     self.count().await?;
                 }
                 Err(Error::Multi { cause, .. }) if matches!(*cause, Error::NodeExists | Error::NoNode) => {
-                    // It is decided, or who knows the decision has finished.
+                    // The transaction is decided, or a site that knows the decision has finished.
                     learned.learn(record.look_for_good().await?);
                 }
                 Err(Error::Multi { cause, .. }) if *cause == Error::BadVersion => {
                     return Err(Error::Mismatch(format!("the tally of {} is not ours", record.path)));
                 }
-                Err(e) => return Err(told(e)),
+                Err(e) => return Err(without_index(e)),
             }
         }
     }
 
-    /// What casts the vote, and the decision that comes with it.
+    /// The operations that cast the vote, with the decision if it comes with it.
     fn ballot(&self, vote: Vote) -> Result<(Vec<Op>, Option<Decision>), Error> {
         let Voter { record, site, .. } = &self.voter;
         let own = Op::Set {
             path: record.site(site),
             data: vote.word().as_bytes().to_vec(),
-            // Cast once, and never written over.
+            // A vote is cast once.
             version: Some(0),
         };
         let decide = |decision: Decision| Op::Create {
@@ -265,7 +265,7 @@ impl<Z: ZooKeeper> Site<Z> {
         if self.tally > others {
             return Err(Error::Mismatch(format!("the tally of {} is not ours", record.path)));
         }
-        // The vote that completes the set decides.
+        // The last vote decides.
         let mut ops = vec![own];
         let others = record.sites.iter().filter(|other| *other != site);
         ops.extend(others.map(|other| Op::Check { path: record.site(other), version: Some(1) }));
@@ -273,7 +273,7 @@ impl<Z: ZooKeeper> Site<Z> {
         Ok((ops, Some(Decision::Commit)))
     }
 
-    /// How many have voted for commit by now.
+    /// Reads the votes for commit.
     async fn count(&mut self) -> Result<(), Error> {
         let record = &self.voter.record;
         loop {
@@ -294,11 +294,11 @@ impl<Z: ZooKeeper> Site<Z> {
     }
 }
 
-/// A site that has voted: all it may do is to learn the decision, and obey.
+/// A site that has voted: it only learns and obeys the decision.
 ///
 /// # Cancellation
 ///
-/// Dropping it takes back nothing: open the site again and go on. A future of it that is left unpolled holds up no other call.
+/// Dropping it undoes nothing: open the site again to continue. An unpolled future blocks no other call.
 #[must_use = "a site that has voted has to learn the decision"]
 pub struct Voted<Z: ZooKeeper> {
     voter: Voter<Z>,
@@ -316,37 +316,33 @@ impl<Z: ZooKeeper> Voted<Z> {
         Voted { voter, votes: Votes::default() }
     }
 
-    /// Step 6: waits for the decision, however long that takes.
+    /// Step 6: waits for the decision.
     ///
-    /// # Cancellation
+    /// # Cancellation, When the connection is lost
     ///
-    /// May be dropped and called again at any time.
-    ///
-    /// # When the connection is lost
-    ///
-    /// It goes on when the connection is there again.
+    /// Cancel-safe: may be dropped and called again at any time. Resumes after the reconnect.
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over): open the site again with another handle. [`Error::NoTransaction`];
-    /// [`is_mismatch`](Error::is_mismatch): somebody has taken the transaction, or a part of it, away: nothing is decided on
-    /// it. [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`]: open the site again with another handle. [`Error::NoTransaction`];
+    /// [`Error::is_mismatch`]: another client has deleted the transaction, or a part of it, before a decision.
+    /// [`Error::is_denied`].
     pub async fn decision(&self) -> Result<Decision, Error> {
-        let Record { zk, path, .. } = &self.voter.record;
+        let TransactionRecord { zk, path, .. } = &self.voter.record;
         let learning = self.voter.learned.wait(&self.voter.record);
         operation!(zk, RECIPE, "decision", path).telling(learning).await
     }
 
-    /// Steps 6 and 7: waits for the decision for at most `limit`, counted from the call, then brings one about: abort if a
-    /// vote is missing, commit if none is. That takes two round trips, or as long as ZooKeeper cannot be reached.
+    /// Steps 6 and 7: waits for the decision for at most `limit`, counted from the call, then makes one: abort if a vote is
+    /// missing, otherwise commit. That takes two round trips, or as long as ZooKeeper cannot be reached.
     ///
     /// # Cancellation
     ///
-    /// May be dropped and called again at any time. Abort may have been proposed by then.
+    /// Cancel-safe: may be dropped and called again at any time. Abort may have been proposed by then.
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is there again, also past the limit: only the record decides.
+    /// Resumes after the reconnect, even past the limit: only the record decides.
     ///
     /// # Errors
     ///
@@ -361,14 +357,14 @@ impl<Z: ZooKeeper> Voted<Z> {
         operation.telling(learned.wait_until(record, limit))
     }
 
-    /// With [`Form::Decentralised`] and `follow_votes`: the next vote of another site that was not told before, and who
-    /// cast it. `None` when there is none to come: all are told, or it is decided. In other forms always `None`.
+    /// With [`Form::Decentralised`] and `follow_votes`: returns the next vote of another site, with its name; `None` when
+    /// all are reported, or the transaction is decided. In other forms always `None`.
     ///
-    /// It is only to be seen early. What counts is the [`decision`](Self::decision).
+    /// A vote is only a preview: the [`decision`](Self::decision) counts.
     ///
     /// # Cancellation
     ///
-    /// May be dropped and called again at any time.
+    /// Cancel-safe: may be dropped and called again at any time.
     ///
     /// # Errors
     ///
@@ -387,20 +383,20 @@ impl<Z: ZooKeeper> Voted<Z> {
         operation!(&record.zk, RECIPE, "next_vote", &record.path).attempt(next).await
     }
 
-    /// Step 8: the site has acted on the decision, and has no more need of the record. The last of all takes it away.
+    /// Step 8: finishes, when the site has acted on the decision. The last site deletes the record.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future leaves the site finished, or not: open it again and finish.
+    /// The outcome of a dropped call is unknown: open the site again and finish.
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is there again.
+    /// Resumes after the reconnect.
     ///
     /// # Errors
     ///
-    /// [`is_bad_input`](Error::is_bad_input): the site has not learned the decision; nothing was sent. [`Error::NotEmpty`]:
-    /// somebody has put znodes below the site's own. [`is_session_over`](Error::is_session_over); [`is_denied`](Error::is_denied).
+    /// [`Error::is_bad_input`]: the site has not learned the decision; nothing was sent. [`Error::NotEmpty`]: another
+    /// client has created znodes below the site's own. [`Error::is_session_over`]; [`Error::is_denied`].
     pub async fn finish(self) -> Result<(), Error> {
         let (zk, path) = (self.voter.record.zk.clone(), self.voter.record.path.clone());
         operation!(&zk, RECIPE, "finish", &path).of(self.leave()).await
@@ -411,10 +407,10 @@ impl<Z: ZooKeeper> Voted<Z> {
             return Err(Error::BadInput("a site that does not know the decision cannot finish".into()));
         }
         let Voter { record, site, .. } = &self.voter;
-        let Record { zk, path, .. } = record;
+        let TransactionRecord { zk, path, .. } = record;
         let delete = |path| Op::Delete { path, version: None };
         let rest = [record.decision(), record.tally(), path.clone()].map(delete).to_vec();
-        // Refused while anybody has not finished.
+        // Refused until all sites have finished.
         let last = zk.arm(Duty::Multi(rest.clone()));
         let alive = (record.form == Form::SiteEphemerals).then(|| delete(record.alive(site)));
         let mut own: Vec<Op> = alive.into_iter().chain([delete(record.site(site))]).collect();
@@ -432,15 +428,15 @@ impl<Z: ZooKeeper> Voted<Z> {
             };
             let left = match gone {
                 Ok(_) => stat.await.map(|stat| stat.map_or(0, |stat| stat.num_children)),
-                // Gone already, by an answer that was lost, by an earlier session, or with it: the rest, then.
+                // Gone already, after a lost reply, by an earlier session, or with it: then the rest.
                 Err(Error::Multi { index, cause }) if *cause == Error::NoNode => {
                     own.remove(index);
                     continue;
                 }
-                Err(e) => Err(told(e)),
+                Err(e) => Err(without_index(e)),
             };
             let removed = match left {
-                // Decision and tally: nobody else is left.
+                // Decision and tally: no other site is left.
                 Ok(2) => zk.multi(rest.clone()).await,
                 Ok(_) => break,
                 Err(e) => Err(e),
@@ -450,8 +446,8 @@ impl<Z: ZooKeeper> Voted<Z> {
                     is_again |= e.is_outcome_unknown();
                     again(zk, status, e).await?;
                 }
-                Err(e) if e.says_nothing_of_the_tree() => return Err(told(e)),
-                // Somebody else was the last.
+                Err(e) if e.says_nothing_of_the_tree() => return Err(without_index(e)),
+                // Another site was the last.
                 Ok(_) | Err(Error::Multi { .. }) => break,
                 Err(e) => return Err(e),
             }
@@ -463,9 +459,9 @@ impl<Z: ZooKeeper> Voted<Z> {
         Ok(())
     }
 
-    /// After a lost reply: whether this transaction is still there. Behind a write, so that the answer is not an old one.
+    /// After a lost reply: whether this transaction still exists, behind a settling write.
     async fn is_unfinished(&self) -> Result<bool, Error> {
-        let Record { zk, path, czxid, .. } = &self.voter.record;
+        let TransactionRecord { zk, path, czxid, .. } = &self.voter.record;
         loop {
             let status = connected(zk).await?;
             let (settled, stat) = (settle(zk, path), zk.exists(path));

@@ -1,27 +1,28 @@
-//! The votes of the others, for a site that wants to see them before the decision: one watch on each that is missing.
+//! The votes of other sites before the decision: one watch on each that is missing.
 
 use super::Vote;
-use super::record::Record;
+use super::record::TransactionRecord;
 use crate::observe;
-use crate::race::{again, connected};
+use crate::parts::locked::locked;
+use crate::parts::retry::{again, connected};
 use crate::zk::{Error, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::{Shared, select_all};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
-/// What is known of each site's vote, in the order of the sites.
+/// The known state of each vote, in the order of the sites.
 pub(super) struct Votes<Z: ZooKeeper>(Mutex<Vec<Known<Z::Watch>>>);
 
 enum Known<W: std::future::Future> {
-    /// Not asked for.
+    /// Not read.
     Nothing,
-    /// Not cast when it was asked for; tells when it is.
+    /// Not cast; fires when it is.
     Missing(Shared<W>),
-    /// Something has changed since.
+    /// Changed since the read.
     Changed,
-    /// Cast, and not told.
+    /// Cast, and not reported.
     Cast(Vote),
-    /// Told; or one's own; or the site has finished.
+    /// Reported; or the own vote; or of a site that has finished.
     Done,
 }
 
@@ -33,12 +34,15 @@ impl<Z: ZooKeeper> Default for Votes<Z> {
 
 impl<Z: ZooKeeper> Votes<Z> {
     fn known(&self) -> MutexGuard<'_, Vec<Known<Z::Watch>>> {
-        // Nothing is left half done in there by a panic.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 
-    /// The next vote of another site that was not told; `None` when all are.
-    pub(super) async fn next(&self, record: &Record<Z>, own: &str) -> Result<Option<(String, Vote)>, Error> {
+    /// Returns the next unreported vote of another site; `None` when all are reported.
+    pub(super) async fn next(
+        &self,
+        record: &TransactionRecord<Z>,
+        own: &str,
+    ) -> Result<Option<(String, Vote)>, Error> {
         {
             let mut known = self.known();
             if known.is_empty() {
@@ -55,8 +59,8 @@ impl<Z: ZooKeeper> Votes<Z> {
                     continue;
                 }
             }
-            if let Some(told) = self.tell(record) {
-                return Ok(Some(told));
+            if let Some(without_index) = self.tell(record) {
+                return Ok(Some(without_index));
             }
             let missing = self.missing();
             if missing.is_empty() {
@@ -73,8 +77,8 @@ impl<Z: ZooKeeper> Votes<Z> {
         }
     }
 
-    /// Asks for everything that is not known: what has changed in one request, the rest with a watch each, in one flight.
-    async fn ask(&self, record: &Record<Z>) -> Result<(), Error> {
+    /// Reads all unknown votes: changed ones in one request, the others with a watch each, pipelined.
+    async fn ask(&self, record: &TransactionRecord<Z>) -> Result<(), Error> {
         let asked = |is: fn(&Known<Z::Watch>) -> bool| -> Vec<usize> {
             self.known().iter().enumerate().filter(|(_, known)| is(known)).map(|(at, _)| at).collect()
         };
@@ -106,7 +110,7 @@ impl<Z: ZooKeeper> Votes<Z> {
         Ok(())
     }
 
-    /// An answer has come: it counts if nobody has learned more since it was asked for.
+    /// Records an answer, unless a newer one was recorded since the request.
     fn learns(&self, at: usize, found: Known<Z::Watch>, is_asked_for: fn(&Known<Z::Watch>) -> bool) {
         let known = &mut self.known()[at];
         if is_asked_for(known) {
@@ -114,7 +118,7 @@ impl<Z: ZooKeeper> Votes<Z> {
         }
     }
 
-    fn tell(&self, record: &Record<Z>) -> Option<(String, Vote)> {
+    fn tell(&self, record: &TransactionRecord<Z>) -> Option<(String, Vote)> {
         let mut known = self.known();
         let cast = known.iter().enumerate().find_map(|(at, known)| match known {
             Known::Cast(vote) => Some((at, *vote)),

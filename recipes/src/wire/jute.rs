@@ -1,8 +1,9 @@
-//! Jute, ZooKeeper's encoding: big-endian numbers; texts, buffers and lists after their lengths, of which -1 is none at all.
+//! Jute, ZooKeeper's encoding: big-endian numbers; strings, buffers and lists with a length in front, of which -1 means
+//! null.
 
 use crate::zk::{SessionId, Stat};
 
-/// Reads jute. `None` is an end that comes too early, or nonsense.
+/// A reader of jute. `None` means a truncated or invalid input.
 #[derive(Clone, Debug)]
 pub struct In<'a> {
     rest: &'a [u8],
@@ -20,22 +21,22 @@ impl<'a> In<'a> {
         Some(*taken)
     }
 
-    /// A number of four bytes.
+    /// A 4-byte integer.
     pub fn int(&mut self) -> Option<i32> {
         self.take().map(i32::from_be_bytes)
     }
 
-    /// A number of eight bytes.
+    /// An 8-byte integer.
     pub fn long(&mut self) -> Option<i64> {
         self.take().map(i64::from_be_bytes)
     }
 
-    /// A truth value.
+    /// A boolean.
     pub fn bool(&mut self) -> Option<bool> {
         self.take().map(|[byte]| byte != 0)
     }
 
-    /// A buffer, or none at all.
+    /// A nullable buffer.
     pub fn buffer(&mut self) -> Option<Option<&'a [u8]>> {
         let length = self.int()?;
         if length == -1 {
@@ -46,7 +47,7 @@ impl<'a> In<'a> {
         Some(Some(taken))
     }
 
-    /// A text, or none at all. What is no UTF-8 becomes U+FFFD, as in Java.
+    /// A nullable string. Invalid UTF-8 becomes U+FFFD, as in Java.
     pub fn text(&mut self) -> Option<Option<std::borrow::Cow<'a, str>>> {
         Some(self.buffer()?.map(String::from_utf8_lossy))
     }
@@ -72,18 +73,18 @@ impl<'a> In<'a> {
         })
     }
 
-    /// What is left.
+    /// The rest of the input.
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
 
-    /// A list, or none at all; any other negative length is an empty one (`BinaryInputArchive.BinaryIndex`).
+    /// A nullable list; any other negative length is an empty one (`BinaryInputArchive.BinaryIndex`).
     pub fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Option<Vec<T>>> {
         let length = self.int()?;
         if length == -1 {
             return Some(None);
         }
-        // Item by item, since the length is only a claim.
+        // Grown item by item, since the length is untrusted.
         let mut items = Vec::new();
         for _ in 0..length {
             items.push(item(self)?);
@@ -92,38 +93,38 @@ impl<'a> In<'a> {
     }
 }
 
-/// Writes jute.
+/// A writer of jute.
 #[derive(Clone, Debug, Default)]
 pub struct Out(Vec<u8>);
 
 impl Out {
-    /// A number of four bytes.
+    /// A 4-byte integer.
     pub fn int(&mut self, value: i32) -> &mut Self {
         self.0.extend(value.to_be_bytes());
         self
     }
 
-    /// A number of eight bytes.
+    /// An 8-byte integer.
     pub fn long(&mut self, value: i64) -> &mut Self {
         self.0.extend(value.to_be_bytes());
         self
     }
 
-    /// A truth value.
+    /// A boolean.
     pub fn bool(&mut self, value: bool) -> &mut Self {
         self.0.push(u8::from(value));
         self
     }
 
-    /// A buffer, or none at all.
+    /// A nullable buffer.
     pub fn buffer(&mut self, value: Option<&[u8]>) -> &mut Self {
         self.int(value.map_or(-1, |bytes| length(bytes.len())));
         self.0.extend(value.unwrap_or_default());
         self
     }
 
-    /// A text. Characters above U+FFFF are written as two surrogates of three bytes each, which is no UTF-8, but what
-    /// `BinaryOutputArchive.stringToByteBuffer` does.
+    /// A string. Characters above U+FFFF are written as two surrogates of three bytes each, which is not UTF-8, but the
+    /// behaviour of `BinaryOutputArchive.stringToByteBuffer`.
     pub fn text(&mut self, value: &str) -> &mut Self {
         if value.chars().all(|c| c <= '\u{ffff}') {
             return self.buffer(Some(value.as_bytes()));
@@ -156,18 +157,18 @@ impl Out {
         self.int(stat.data_length).int(stat.num_children).long(stat.pzxid)
     }
 
-    /// How many bytes were written.
+    /// The number of bytes written.
     #[expect(clippy::len_without_is_empty, reason = "nobody asks whether nothing was written")]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// What was written.
+    /// The bytes written.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// What was written.
+    /// The bytes written.
     pub fn done(self) -> Vec<u8> {
         self.0
     }

@@ -1,6 +1,6 @@
-//! ZooKeeper's wire protocol, as far as both of its sides share it: the encoding and the numbers.
+//! The parts of ZooKeeper's wire protocol that clients and servers share: the encoding and the operation codes.
 //!
-//! Nothing here knows a socket or a clock.
+//! This module knows neither sockets nor clocks.
 //!
 //! | module | content |
 //! |---|---|

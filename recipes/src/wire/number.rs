@@ -1,4 +1,4 @@
-//! The numbers of operations (`ZooDefs.OpCode`), and the xids that mean something.
+//! Operation codes (`ZooDefs.OpCode`), and reserved xids.
 #![allow(missing_docs, reason = "each is ZooKeeper's operation of that name")]
 
 use crate::zk::CreateMode;
@@ -34,14 +34,14 @@ pub const ADD_WATCH: i32 = 106;
 pub const WHO_AM_I: i32 = 107;
 pub const CREATE_SESSION: i32 = -10;
 pub const CLOSE_SESSION: i32 = -11;
-/// Stands for a failed operation in the answer to a multi, and ends a list of operations.
+/// A failed operation in the reply to a multi, and the end of a list of operations.
 pub const ERROR: i32 = -1;
 
 /// The xid of a notification.
 pub const NOTIFICATION_XID: i32 = -1;
-/// The xid of credentials, and of the answer to them.
+/// The xid of an authentication packet and its reply.
 pub const AUTH_XID: i32 = -4;
-/// The xid of a ping's reply, whatever the ping has said.
+/// The xid of a ping's reply, regardless of the request's.
 pub const PING_XID: i32 = -2;
 
 /// The flags of a create (`CreateMode`) that choose the operation in a multi.

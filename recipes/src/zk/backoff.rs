@@ -1,24 +1,23 @@
-//! The pause before another try of a request that a server has refused.
+//! The backoff before the retry of a request that a server has refused.
 //!
-//! An overloaded server refuses requests instead of processing them, so clients that ask again at once keep it overloaded.
-//! The pause doubles from try to try, up to a quarter of the session timeout. Sessions spread their tries by their numbers:
-//! recipes draw no random numbers.
+//! Immediate retries would keep an overloaded server overloaded, so the pause doubles with every retry, up to a quarter of
+//! the session timeout. Recipes draw no random numbers, so the session id provides the jitter.
 
+use super::select::first;
 use super::{SessionId, ZooKeeper};
-use crate::race::first;
 use std::time::Duration;
 
 /// The first pause.
 const FIRST: Duration = Duration::from_millis(50);
 
-/// Waits before the next try, after so many refused ones; ends early when the connection or the session does.
+/// Waits before the next retry, after `refused` refusals; ends early at a change of the connection or the session.
 pub(crate) async fn back_off<Z: ZooKeeper>(zk: &Z, refused: u32) {
     let until = zk.now() + pause(zk.session(), zk.timeout(), refused);
     first(zk.changed(zk.status()), zk.sleep_until(until)).await;
 }
 
-/// The same after so many refusals by an access list, which rarely changes: a quarter of the session timeout, doubled from try
-/// to try up to the whole.
+/// Waits after `denied` refusals by an access list, which rarely changes: a quarter of the session timeout, doubled up to
+/// the whole.
 pub(crate) async fn back_off_denied<Z: ZooKeeper>(zk: &Z, denied: u32) {
     let until = zk.now() + pause_denied(zk.session(), zk.timeout(), denied);
     first(zk.changed(zk.status()), zk.sleep_until(until)).await;
@@ -36,9 +35,9 @@ fn doubled(first: Duration, tries: u32) -> Duration {
     first * 2u32.saturating_pow(tries.saturating_sub(1).min(16))
 }
 
-/// From three quarters of a pause to the whole.
+/// Jitter: from three quarters of a pause to the whole.
 fn spread(session: SessionId, pause: Duration) -> Duration {
-    // The golden ratio's multiples spread numbers that follow each other.
+    // Multiples of the golden ratio spread consecutive session ids.
     let spread = (session.0 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
     pause * 3 / 4 + pause * spread as u32 / 1024
 }

@@ -1,4 +1,4 @@
-//! ZooKeeper's error codes, and what each says about the request that it answers.
+//! ZooKeeper's error codes, and their meaning for the request.
 //!
 //! The table is `KeeperException.Code` of ZooKeeper 3.9. A later version may send a code that is not in it: see
 //! [`Error::from_code_number`].
@@ -103,8 +103,8 @@ codes! {
 }
 
 impl Code {
-    /// Whether the same request may be accepted soon, without anything being done about it: the server's load falls,
-    /// or the server has a quorum again.
+    /// Whether a retry may soon be accepted without intervention: the server's load falls, or the server has a quorum
+    /// again.
     ///
     /// [`QuotaExceeded`](Self::QuotaExceeded) and [`NoAuth`](Self::NoAuth) last until someone changes the quota, the
     /// data or the access list.
@@ -120,7 +120,7 @@ impl std::fmt::Display for Code {
     }
 }
 
-/// What a request came to that a server answered with this code.
+/// The error of a request that a server answered with this code.
 impl From<Code> for Error {
     fn from(code: Code) -> Self {
         match code {
@@ -135,7 +135,8 @@ impl From<Code> for Error {
             Code::Unimplemented | Code::ReconfigDisabled => Error::Unimplemented,
             Code::SessionExpired => Error::SessionOver(Over::Expired),
             Code::AuthFailed | Code::SessionClosedRequireSaslAuth => Error::SessionOver(Over::AuthFailed),
-            // The server hangs up after it (`FinalRequestProcessor`, ZOOKEEPER-710): the answers behind it are lost, too.
+            // The server hangs up after this reply (`FinalRequestProcessor`, ZOOKEEPER-710), so later replies are lost,
+            // too.
             Code::SessionMoved => Error::ConnectionLoss,
             Code::NewConfigNoQuorum
             | Code::ReconfigInProgress
@@ -144,8 +145,8 @@ impl From<Code> for Error {
             | Code::NoWatcher
             | Code::QuotaExceeded
             | Code::ThrottledOp => Error::Refused(code),
-            // A server can fail after it has applied a write, and before it has written the answer. `ConnectionLoss` and
-            // the time-outs are clients' own codes: from a server, on a connection that stands, they say nothing.
+            // A server can fail between applying a write and writing the reply. `ConnectionLoss` and the time-outs are
+            // clients' own codes: from a server they say nothing.
             Code::SystemError
             | Code::RuntimeInconsistency
             | Code::DataInconsistency
@@ -161,8 +162,8 @@ impl From<Code> for Error {
 }
 
 impl Error {
-    /// What a request came to that a server answered with the code of this number. A number that is not in the table comes
-    /// from a later version, and says nothing about whether the request was applied.
+    /// The error of a request that a server answered with this number. An unknown number comes from a later version, and
+    /// leaves the outcome unknown.
     #[must_use]
     pub fn from_code_number(number: i32) -> Error {
         match Code::from_number(number) {

@@ -1,38 +1,35 @@
-//! Promises to clean up that outlive a dropped future.
+//! Clean-up duties, which outlive a dropped future.
 //!
 //! 1. [`arm`](super::ZooKeeper::arm) registers a [`Duty`] before the request is sent that makes it necessary.
-//! 2. Dropping [`Armed`] starts the duty: its first request leaves at once, so that whatever the caller sends next
-//!    comes behind it.
-//! 3. [`Armed::done`] ends it instead. Only a confirmed end may do that (CURATOR-678).
-//! 4. [`discharge`] does what the duty says, for as long as the session lives: over reconnects, over refusals of a server
-//!    that is overloaded or that denies access, with growing pauses, and whatever the caller's limits are. A znode that is
-//!    gone already is done (CURATOR-42). The duty is forgotten with the session.
+//! 2. Dropping [`Armed`] starts the duty: its first request is sent at once, so later requests of the caller come behind
+//!    it.
+//! 3. [`Armed::done`] ends it instead. Only a confirmed result may do that (CURATOR-678).
+//! 4. [`discharge`] executes the duty while the session lives: over reconnects and over refusals, with a growing backoff,
+//!    regardless of the caller's limits. An absent znode is success (CURATOR-42). The session's end ends the duty.
 
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use crate::observe::operation;
-
 use super::backoff::back_off;
 use super::{Data, Error, Listing, Op, OpResult, Stat, Status, ZooKeeper, path};
 
-/// What must not stay behind.
+/// A clean-up: the znodes that must not be leaked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Duty {
     /// Every child of `directory` whose name contains the guid and that this session owns.
     Guid {
         /// The directory.
         directory: String,
-        /// What the names contain: a guid as the recipe writes it.
+        /// The guid in the notation of the recipe.
         guid: String,
         /// The connection over which it was armed: see [`Status::connection`].
         connection: u32,
     },
-    /// The znode of this name, which nobody will ever use again.
+    /// The znode of this name, which is never reused.
     Path(String),
-    /// The znode of a name that others may bear too: only the incarnation that this handle made.
+    /// The znode of a name that other clients may use: only the incarnation that this handle created.
     Fixed {
         /// The znode.
         path: String,
@@ -49,33 +46,33 @@ pub enum Duty {
         czxid: Option<i64>,
         /// The connection over which it was armed: see [`Status::connection`].
         connection: u32,
-        /// Given up when the duty is done.
+        /// Released when the duty is done.
         reserved: Reserved,
     },
-    /// The znode of a name that others may bear too, known by its data. Who replaces it writes to the gate in the same
-    /// transaction: so nobody else's is hit.
+    /// The znode of a name that other clients may use, identified by its data. A client that replaces it writes to the gate
+    /// in the same transaction, so the duty never deletes a replacement.
     Replaceable {
         /// The znode, an ephemeral of this session.
         path: String,
-        /// What it holds.
+        /// Its data.
         data: Vec<u8>,
         /// The znode whose data version changes when it is replaced.
         gate: String,
         /// The connection over which it was armed: see [`Status::connection`].
         connection: u32,
     },
-    /// Several writes that must go together. Refused means that there is nothing to do any more.
+    /// Writes in one transaction. A refusal means that nothing is left to do.
     Multi(Vec<Op>),
-    /// Transactions of which the first is to be done that is not refused.
+    /// Alternative transactions: the first that is not refused.
     FirstOf(Vec<Vec<Op>>),
-    /// As `Multi`, if a znode of a name that others may bear too holds these data: the mark of an attempt whose outcome is
-    /// not known.
+    /// As `Multi`, if a znode of a name that other clients may use has these data: the mark of an attempt whose outcome is
+    /// unknown.
     Marked {
         /// The znode.
         path: String,
-        /// What the attempt wrote there, and nobody else writes.
+        /// The data that only the attempt wrote.
         data: Vec<u8>,
-        /// What to do then.
+        /// The writes.
         ops: Vec<Op>,
         /// The connection over which it was armed: see [`Status::connection`].
         connection: u32,
@@ -83,7 +80,7 @@ pub enum Duty {
 }
 
 impl Duty {
-    /// The znode or directory that it is about, for whoever looks on.
+    /// The znode or directory of the duty, for spans.
     fn about(&self) -> &str {
         match self {
             Duty::Guid { directory, .. } => directory,
@@ -98,12 +95,12 @@ impl Duty {
     }
 }
 
-/// Something that a duty holds on to until it is done or forgotten.
+/// A value that a duty keeps until it is done or abandoned.
 #[derive(Clone)]
 pub struct Reserved(Arc<dyn Any + Send + Sync>);
 
 impl Reserved {
-    /// Holds on to `what`.
+    /// Keeps `what`.
     pub fn new(what: Arc<dyn Any + Send + Sync>) -> Self {
         Reserved(what)
     }
@@ -123,18 +120,18 @@ impl fmt::Debug for Reserved {
     }
 }
 
-/// Names one armed duty of one handle.
+/// The id of an armed duty within its handle.
 pub type DutyId = u64;
 
-/// What a handle does with its armed duties. For those who implement [`ZooKeeper`].
+/// The execution of armed duties by a handle. For implementations of [`ZooKeeper`].
 pub trait Discharge: Send + Sync {
-    /// The duty is due: begin now. Called from a `drop`, so it may not wait.
+    /// Starts the duty. Called from a `drop`, so it must not wait.
     fn start(&self, id: DutyId, duty: Duty);
-    /// The duty is done or was never needed.
+    /// Ends a duty that is done or was never needed.
     fn done(&self, id: DutyId);
 }
 
-/// A duty as a value: dropping it starts the duty, [`done`](Self::done) ends it.
+/// An armed duty: dropping it starts the duty, [`done`](Self::done) ends it.
 #[must_use = "dropping an armed duty starts it"]
 pub struct Armed {
     id: DutyId,
@@ -143,18 +140,18 @@ pub struct Armed {
 }
 
 impl Armed {
-    /// For those who implement [`ZooKeeper`].
+    /// Arms a duty. For implementations of [`ZooKeeper`].
     pub fn new(id: DutyId, duty: Duty, by: Arc<dyn Discharge>) -> Self {
         Armed { id, duty: Some(duty), by }
     }
 
-    /// The duty is known to be done.
+    /// Ends the duty, which is known to be done.
     pub fn done(mut self) {
         self.duty = None;
         self.by.done(self.id);
     }
 
-    /// The same promise, told more precisely.
+    /// Replaces the duty by a more precise one.
     pub fn narrow(&mut self, duty: Duty) {
         self.duty = Some(duty);
     }
@@ -174,17 +171,27 @@ impl fmt::Debug for Armed {
     }
 }
 
-/// Does what a duty says, until it is done or the session is over. The first request leaves at the call.
+/// Observation of clean-ups, which the module `observe` implements for every handle: so this module names neither spans nor
+/// metrics.
+pub(crate) trait ObserveCleanUp: ZooKeeper {
+    /// Drives a clean-up that concerns the znode `about`. It counts as begun at the call.
+    fn observe_clean_up<W>(&self, about: &str, work: W) -> impl Future<Output = ()> + Send + use<Self, W>
+    where
+        W: Future<Output = Result<(), Error>> + Send;
+}
+
+/// Executes a duty until it is done or the session is over. The first request is sent at the call.
 ///
-/// For those who implement [`ZooKeeper`]: run the future beside the handle, and count it among what
+/// For implementations of [`ZooKeeper`]: run the future beside the handle, and count it among what
 /// [`close`](ZooKeeper::close) waits for.
 pub fn discharge<Z: ZooKeeper>(zk: &Z, duty: Duty) -> impl Future<Output = ()> + Send + use<Z> {
+    let observer = zk;
     let zk = zk.clone();
-    // The first try is made here, outside the future, so that its request leaves now.
+    // The first attempt is made outside the future, so that its request is sent now.
     let seen = zk.status();
     let first = seen.is_connected().then(|| (seen, Try::begin(&zk, &duty, seen)));
-    let operation = operation!(&zk, "duty", "clean_up", duty.about());
-    operation.clean_up(async move {
+    let about = duty.about().to_owned();
+    observer.observe_clean_up(&about, async move {
         let mut first = first;
         let mut refused = 0;
         loop {
@@ -202,24 +209,24 @@ pub fn discharge<Z: ZooKeeper>(zk: &Z, duty: Duty) -> impl Future<Output = ()> +
                 }
             };
             match attempt.finish(&zk).await {
-                // The loss may be reported before the state: then wait for the state first.
+                // The loss may be reported before the change of state: wait for that.
                 Err(Error::ConnectionLoss) if zk.status() == seen => drop(zk.changed(seen).await),
                 Err(Error::ConnectionLoss) => {}
                 // Gone already is done.
                 Ok(()) | Err(Error::NoNode) => return Ok(()),
-                // Nobody else can do it, and as long as it is not done whoever stands behind waits.
+                // Only this client can do it, and other clients wait for it.
                 Err(e) if e.says_nothing_of_the_tree() => {
                     refused += 1;
                     back_off(&zk, refused).await;
                 }
-                // Over, and the session's end takes everything along; or the tree is such that asking again is no help.
+                // The session is over and deletes its ephemerals, or the tree is such that a retry cannot help.
                 Err(e) => return Err(e),
             }
         }
     })
 }
 
-/// One try at a duty, whose first request has left.
+/// One attempt, whose first request is sent.
 enum Try<S, L, D, E, M, G> {
     Find { settle: Option<S>, list: L, directory: String, guid: String },
     Delete(D),
@@ -250,7 +257,7 @@ impl Try<(), (), (), (), (), ()> {
         impl Future<Output = Result<Vec<OpResult>, Error>> + Send + use<Z>,
         impl Future<Output = Result<Data, Error>> + Send + use<Z>,
     > {
-        // On one connection a read comes behind whatever was sent; after another one nothing is certain.
+        // On the same connection a read comes behind earlier requests; on another one it needs a settling write.
         let settled = |armed: u32, path: &str| (seen.connection != armed).then(|| settle(zk, path));
         match duty {
             Duty::Guid { directory, guid, connection } => Try::Find {
@@ -351,7 +358,7 @@ where
 }
 
 impl Replaceable {
-    /// Deletes it, if it is what was found, unless it was replaced since the gate was read.
+    /// Deletes the znode if it has the expected data, unless it was replaced since the gate was read.
     async fn remove<Z: ZooKeeper>(
         &self,
         zk: &Z,
@@ -376,8 +383,8 @@ impl Replaceable {
     }
 }
 
-/// Waits for a settling write. That it was checked says that nothing of ours is still on its way, whatever the check came
-/// to. A write that an overloaded server refused was not: it never reached the leader.
+/// Waits for a settling write. Any reply that its check was executed proves that no earlier request is in flight, whatever
+/// the check's result. A write that an overloaded server refused never reached the leader.
 pub(crate) async fn answered<S: Future<Output = Result<Vec<OpResult>, Error>>>(
     settle: Option<S>,
 ) -> Result<(), Error> {
@@ -393,10 +400,10 @@ pub(crate) async fn answered<S: Future<Output = Result<Vec<OpResult>, Error>>>(
     }
 }
 
-/// A write that changes nothing, in order to know: any write of a session is ordered behind everything of it that is
-/// still on its way, so a read behind it is final. `sync` does the same on a follower but not on the leader itself.
+/// Sends a settling write, which changes nothing: the server orders it behind every request of the session in flight, so a
+/// read behind it is final. `sync` does the same on a follower, but not on the leader itself.
 ///
-/// Only *that* it was checked counts, not what the check came to.
+/// Only the execution of its check counts, not the result.
 pub fn settle<Z: ZooKeeper>(
     zk: &Z,
     path: &str,

@@ -1,11 +1,11 @@
-//! The one error type. Callers ask it questions; they do not list its variants.
+//! The error type. Callers use its methods instead of matching variants.
 
 use super::Code;
 
-/// Why a request, or a recipe, came to nothing.
+/// The reason why a request or a recipe failed.
 ///
-/// A write has three outcomes: done, refused, or *unknown*. Unknown is never "no":
-/// [`is_outcome_unknown`](Self::is_outcome_unknown) says which it was.
+/// A write has three outcomes: applied, refused, or *unknown*. Unknown never means refused:
+/// [`is_outcome_unknown`](Self::is_outcome_unknown) tells.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -59,31 +59,31 @@ pub enum Error {
     /// The caller's time limit is over.
     #[error("the time limit is over")]
     TimedOut,
-    /// Somebody else deleted the znode that stood for this operation.
+    /// Another client deleted the znode that stood for this operation.
     #[error("own znode {0} was deleted by somebody else")]
     Removed(String),
     /// The server answered with something the client does not understand.
     #[error("unexpected answer: {0}")]
     Unexpected(String),
-    /// What stands there was set up for something else: another size, another mode, another recipe.
+    /// The znodes are configured for something else: another size, another mode, another recipe.
     #[error("it is set up otherwise: {0}")]
     Mismatch(String),
-    /// Somebody else has the name.
+    /// Another client owns the name.
     #[error("{0} belongs to somebody else")]
     Taken(String),
-    /// Somebody else has written in between.
+    /// Another client has written in between.
     #[error("somebody else has written in between")]
     Conflict,
-    /// The owner was asked to go, and went.
+    /// The owner was asked to release, and has released.
     #[error("asked to give up")]
     Revoked,
-    /// The claim is not ours any more: the item was handed to somebody else.
+    /// The claim is lost: the item was delivered to another client.
     #[error("the claim is lost")]
     ClaimLost,
-    /// A counter of ZooKeeper's has run out.
+    /// A sequence counter of ZooKeeper has run out.
     #[error("{0} has run out of numbers")]
     Exhausted(String),
-    /// It has begun without us.
+    /// The barrier has opened without this participant.
     #[error("too late: it has begun without this participant")]
     Late,
     /// There is no such transaction.
@@ -100,10 +100,10 @@ pub enum Error {
     AlreadyJoined(String),
 }
 
-/// Why a session is over.
+/// The reason why a session is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Over {
-    /// The ensemble ended it: it had not heard from the client for the session timeout.
+    /// The ensemble expired it: it had not heard from the client for the session timeout.
     Expired,
     /// This client closed it.
     Closed,
@@ -122,11 +122,11 @@ impl std::fmt::Display for Over {
 }
 
 impl Error {
-    /// What a transaction comes to whose operation `index` was refused, for implementations of
+    /// The error of a transaction whose operation `index` was refused, for implementations of
     /// [`ZooKeeper::multi`](super::ZooKeeper::multi).
     ///
-    /// A server looks at the session anew for every operation (`PrepRequestProcessor.pRequest2Txn`), and tells that it has
-    /// expired as the first one's refusal. That says nothing of the operation: it is told as it is for any other request.
+    /// A server checks the session for every operation (`PrepRequestProcessor.pRequest2Txn`), and reports its expiry as the
+    /// refusal of the first one. That is an error of the session, not of the operation.
     #[must_use]
     pub fn multi(index: usize, cause: Error) -> Error {
         match cause {
@@ -140,8 +140,8 @@ impl Error {
         matches!(self, Error::ConnectionLoss | Error::SessionOver(_) | Error::Unexpected(_))
     }
 
-    /// Whether the server refused the request for a reason that passes by itself, such as its load: the request was
-    /// certainly not applied, and is worth another try after a while.
+    /// Whether the server refused the request for a transient reason, such as its load: the request was certainly not
+    /// applied, and may be retried after a backoff.
     pub fn is_retryable_refusal(&self) -> bool {
         match self {
             Error::Refused(code) => code.is_passing(),
@@ -150,15 +150,14 @@ impl Error {
         }
     }
 
-    /// Whether the same request may succeed later, as long as the session lives: the connection was lost, or the server
-    /// refused it for a reason that passes. [`is_outcome_unknown`](Self::is_outcome_unknown) says whether it may have been
-    /// applied.
+    /// Whether the request may be retried while the session lives: the connection was lost, or the server refused it for a
+    /// transient reason. [`is_outcome_unknown`](Self::is_outcome_unknown) tells whether it may have been applied.
     pub fn is_transient(&self) -> bool {
         matches!(self, Error::ConnectionLoss) || self.is_retryable_refusal()
     }
 
-    /// Whether a server refused the request, or failed at it, for a reason that lies in the server, in a quota or in an
-    /// access list, and not in the tree: a duty that nobody else can do is worth more tries.
+    /// Whether the request failed for a reason in the server, in a quota or in an access list, and not in the tree: a
+    /// clean-up that only this client can do is retried then.
     pub(crate) fn says_nothing_of_the_tree(&self) -> bool {
         match self {
             Error::Refused(_) | Error::NoAuth | Error::Unexpected(_) => true,
@@ -167,13 +166,13 @@ impl Error {
         }
     }
 
-    /// What a call ends with that looked for a write whose reply was lost, and could not look: whether the write was applied
-    /// is unknown, which a refusal would deny.
+    /// Maps the error of a read that should settle a lost reply: the outcome of the write stays unknown, which a refusal
+    /// would deny.
     pub(crate) fn while_in_doubt(self) -> Error {
         if self.says_nothing_of_the_tree() { Error::ConnectionLoss } else { self }
     }
 
-    /// Whether the session has ended: nothing can be done with this handle any more.
+    /// Whether the session has ended, so that the handle is unusable.
     pub fn is_session_over(&self) -> bool {
         matches!(self, Error::SessionOver(_))
     }
@@ -193,32 +192,32 @@ impl Error {
         matches!(self, Error::TimedOut)
     }
 
-    /// Whether somebody else deleted the znode that stood for the operation.
+    /// Whether another client deleted the znode that stood for the operation.
     pub fn is_removed(&self) -> bool {
         matches!(self, Error::Removed(_))
     }
 
-    /// Whether what stands there was set up for something else.
+    /// Whether the znodes are configured for something else.
     pub fn is_mismatch(&self) -> bool {
         matches!(self, Error::Mismatch(_))
     }
 
-    /// Whether somebody else has the name.
+    /// Whether another client has the name.
     pub fn is_taken(&self) -> bool {
         matches!(self, Error::Taken(_))
     }
 
-    /// Whether somebody else has written in between.
+    /// Whether another client has written in between.
     pub fn is_conflict(&self) -> bool {
         matches!(self, Error::Conflict)
     }
 
-    /// Whether the owner was asked to go.
+    /// Whether the owner was asked to release.
     pub fn is_revoked(&self) -> bool {
         matches!(self, Error::Revoked)
     }
 
-    /// Whether an access list is in the way: it names others than this client, or is itself no good.
+    /// Whether an access list denied the request, or is invalid itself.
     pub fn is_denied(&self) -> bool {
         match self {
             Error::NoAuth | Error::InvalidAcl => true,

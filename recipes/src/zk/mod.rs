@@ -1,7 +1,7 @@
-//! What a recipe may ask of ZooKeeper: the trait [`ZooKeeper`], its types and its error.
+//! The interface of recipes to ZooKeeper: the trait [`ZooKeeper`], its types and its error.
 //!
-//! One value of the trait is one session. Expiry ends the handle and everything made from it, for good; to go on, open
-//! a new session and start anew.
+//! One value of the trait is one session. After its expiry the handle and everything made from it stay unusable: open a new
+//! session and start over.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -17,6 +17,7 @@ pub mod code;
 pub mod duty;
 pub mod error;
 pub mod path;
+pub(crate) mod select;
 pub mod suite;
 pub mod types;
 
@@ -47,18 +48,17 @@ pub use types::{
 /// * **Servers lag.** A write is answered when the server that this session is connected with has applied it. Another
 ///   session may be connected with another server: it certainly reads the write after a write of its own, or after a
 ///   [`sync`](Self::sync) unless its server is the leader.
-/// * **Single system image.** What a session has been answered is never contradicted by a later, older answer, also
-///   over reconnects. A *notification* is not an answer: after a reconnect a read may be older than an event already
-///   delivered.
+/// * **Single system image.** What a session has been answered is never contradicted by a later, older answer, also over
+///   reconnects. A *notification* is not an answer: after a reconnect a read may be older than an event already delivered.
 /// * **Clones** speak for the same session.
 ///
 /// # Cancellation
 ///
-/// Dropping a future forgets the answer, not the request: it was sent at the call. What must be undone after a drop is
-/// armed beforehand, see [`arm`](Self::arm).
+/// Dropping a future abandons the reply, not the request, which was sent at the call. A clean-up that is needed after a
+/// drop is armed beforehand, see [`arm`](Self::arm).
 ///
-/// A future that is left unpolled holds up no other call, of this handle or another: an answer reaches whoever asked for it,
-/// also if the answers before it were not taken.
+/// An unpolled future blocks no other call, of this handle or another: every reply reaches its future, even if earlier
+/// replies were not taken.
 ///
 /// # When the connection is lost
 ///
@@ -77,26 +77,26 @@ pub use types::{
 /// Every pending and later request fails with [`Error::SessionOver`], every [`Watch`](Self::Watch) resolves with it, and
 /// every [`TreeWatch`](Self::TreeWatch) tells it last.
 pub trait ZooKeeper: Clone + Send + Sync + 'static {
-    /// The promise of one notification, armed by the read that returned it.
+    /// A one-shot watch, armed by the read that returned it.
     ///
     /// # Promises
     ///
-    /// It sees only changes that come after the state which that read returned, and at least the first of them
-    /// (one-shot watch). On one connection it resolves before any reply that shows the change. It survives reconnects:
-    /// what was missed is reported then, except a znode that was created *and* deleted again while away.
+    /// It sees only changes after the state which that read returned, and at least the first of them. On one connection it
+    /// resolves before any reply that shows the change. It survives reconnects: missed changes are reported then, except a
+    /// znode that was created *and* deleted again during the disconnect.
     ///
     /// # Cancellation
     ///
-    /// When the last watch of a handle on a (path, kind) is dropped unfired, the client removes it at the server
-    /// (one request that nobody waits for).
+    /// When the last watch of a handle on a (path, kind) is dropped unfired, the client removes it at the server, by one
+    /// request that no call waits for.
     ///
     /// # Errors
     ///
     /// [`Error::SessionOver`] when the session ends first.
     type Watch: Future<Output = Result<Event, Error>> + Send + Unpin + 'static;
 
-    /// The promise of all changes in a tree, armed by [`watch_tree`](Self::watch_tree), in the order in which they
-    /// happened. It ends with the session: the error is the last that it tells.
+    /// All changes in a tree, in order, armed by [`watch_tree`](Self::watch_tree). It ends with the session: the error is
+    /// its last item.
     type TreeWatch: Stream<Item = Result<TreeEvent, Error>> + Send + Unpin + 'static;
 
     /// Creates a znode (`create2`: ZooKeeper 3.5 or later).
@@ -180,8 +180,8 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
         path: &str,
     ) -> impl Future<Output = Result<(Listing, Self::Watch), Error>> + Send + use<Self>;
 
-    /// Data and stat of several znodes in one flight, `None` where there is none. Each is read on its own: the answers
-    /// need not be of one instant.
+    /// Data and stat of several znodes, pipelined, `None` where there is none. Each is read on its own: the answers need
+    /// not be of one instant.
     ///
     /// # Errors
     ///
@@ -215,25 +215,23 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     ///
     /// # Promises
     ///
-    /// * Every creation, deletion and change of data at or below `path` that the connected server applies after the
-    ///   answer is told, once, in the order of the writes; those of a transaction one by one, also what it made and took
-    ///   away again. Changes of children are told by the children's own events alone.
-    /// * On one connection a change is told before any reply that shows it.
-    /// * After a reconnect the watch is armed again, but the server tells nothing that was missed (ZOOKEEPER-4698). So
-    ///   the watch tells [`TreeEvent::Gap`], once for each reconnect (several in a row may be told as one), before
-    ///   anything newer: a read called after the gap was told comes behind the arming, and what it does not show is
-    ///   told. Events from before the loss that were not yet taken come before the gap; what was told before it may be
-    ///   told again behind it, by a server that lags.
+    /// * Every creation, deletion and change of data at or below `path` that the connected server applies after the reply
+    ///   is reported once, in the order of the writes; those of a transaction one by one, even of a znode that it created
+    ///   and deleted. Changes of children are reported by the children's own events only.
+    /// * On one connection a change is reported before any reply that shows it.
+    /// * After a reconnect the watch is armed again, but the server does not report missed changes (ZOOKEEPER-4698). So the
+    ///   watch reports [`TreeEvent::Gap`], once for each reconnect (several in a row may be merged), before any newer
+    ///   event: a read called after the gap comes behind the arming, and changes that it does not show are reported.
+    ///   Buffered events from before the loss come before the gap; a stale server may report them again behind it.
     ///
-    /// What is not taken is kept: whoever holds such a watch must go on asking it.
+    /// Unread events are buffered: the owner of such a watch must keep polling it.
     ///
     /// # Other watches on the same path
     ///
     /// Below `path` other watches do no harm. At exactly `path`, until ZooKeeper 3.9.0 a server has one mode for a
-    /// connection and a path (ZOOKEEPER-4466): there a [`get_watch`](Self::get_watch),
-    /// [`exists_watch`](Self::exists_watch) or [`children_watch`](Self::children_watch) through the same session turns
-    /// this watch, or half of it, into a one-shot one, silently. Use another session for that, or do without. Several
-    /// tree watches on one path go together.
+    /// connection and a path (ZOOKEEPER-4466): there a [`get_watch`](Self::get_watch), [`exists_watch`](Self::exists_watch)
+    /// or [`children_watch`](Self::children_watch) through the same session turns this watch, or half of it, into a
+    /// one-shot one, silently. Use another session for that, or do without. Several tree watches on one path go together.
     ///
     /// # Cancellation
     ///
@@ -251,7 +249,7 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     /// The session's id: the `ephemeralOwner` of its ephemerals.
     fn session(&self) -> SessionId;
 
-    /// What the client knows of its session now, and over how many connections. Local, cheap.
+    /// The client's view of its session, and the number of its connections. Local, cheap.
     ///
     /// The state may lag behind the truth: a session can be over at the server long before its client learns it, and a
     /// paused process learns nothing at all.
@@ -261,15 +259,15 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     /// calls, though several may be seen as one.
     fn changed(&self, seen: Status) -> impl Future<Output = Status> + Send + use<Self>;
 
-    /// Until when the session cannot have ended at the server, as far as this client knows: the *send* time of the last
-    /// request or ping that was answered, plus [`timeout`](Self::timeout).
+    /// The lease of the session: the instant until which it cannot have ended at the server, as far as this client knows.
+    /// That is the *send* time of the last answered request or ping, plus [`timeout`](Self::timeout).
     ///
-    /// Sound as long as client and leader agree on the length of a session timeout, and the answering server is in
-    /// touch with the leader; see [`OnSuspect`](crate::OnSuspect) for what is made of it.
+    /// Sound as long as client and leader agree on the length of a session timeout, and the answering server is in touch
+    /// with the leader; see [`OnSuspect`](crate::OnSuspect).
     fn safe_until(&self) -> Time;
 
-    /// The session timeout to reckon with: the smaller of the one first negotiated and the one negotiated last, since a
-    /// change of leader forgets the latter.
+    /// The effective session timeout: the smaller of the first and the last negotiated one, since a change of leader
+    /// forgets the latter.
     fn timeout(&self) -> std::time::Duration;
 
     /// The client's own monotonic clock.
@@ -278,19 +276,19 @@ pub trait ZooKeeper: Clone + Send + Sync + 'static {
     /// Resolves when [`now`](Self::now) has reached `until`.
     fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<Self>;
 
-    /// A fresh identity: 128 bits that no other call returned, in this or another session.
+    /// A fresh identity: 128 bits that no other call returns, in this or another session.
     fn guid(&self) -> Guid;
 
-    /// Registers a promise to clean up *before* the request is sent that makes it necessary. See [`Armed`].
+    /// Registers a clean-up *before* the request is sent that makes it necessary. See [`Armed`].
     fn arm(&self, duty: Duty) -> Armed;
 
-    /// Waits for outstanding duties, within `limit`, then ends the session: its ephemerals go in one transaction. Unlike
-    /// the others, it begins when it is polled. Duties that somebody still holds are not waited for. What was called
-    /// before is done, though its answer may be lost. To close what is over is no error.
+    /// Waits for outstanding clean-up duties, within `limit`, then ends the session: its ephemerals are deleted in one
+    /// transaction. Unlike the other methods it begins at the first poll. Duties that are still armed are not waited for.
+    /// Earlier requests are applied, though their replies may be lost. Closing an ended session is no error.
     ///
     /// # Errors
     ///
-    /// `ConnectionLoss` if it could not be sent or its answer was lost: the session then ends by expiry at the latest.
+    /// `ConnectionLoss` if it could not be sent or its reply was lost: the session then ends by expiry at the latest.
     fn close(&self, limit: std::time::Duration)
     -> impl Future<Output = Result<(), Error>> + Send + use<Self>;
 }

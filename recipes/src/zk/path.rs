@@ -1,14 +1,14 @@
-//! ZooKeeper's rule for paths, checked before anything is sent.
+//! ZooKeeper's path rules, checked before a request is sent.
 //!
-//! The server applies only part of the rule to some operations, and closes the connection on a request that is too
-//! long; the Java client checks first, and so do we (`PathUtils.validatePath`; `jute.maxbuffer`).
+//! The server applies only part of the rules to some operations, and closes the connection on a request that is too long.
+//! So this client checks first, as the Java client does (`PathUtils.validatePath`; `jute.maxbuffer`).
 
 use super::Error;
 
 /// The longest request a server takes by default, header and path and data together (`jute.maxbuffer`), in bytes.
 pub const MAX_REQUEST_BYTES: usize = 0xfffff;
 
-/// What a create costs beside its path and its data: header, lengths, one access list entry, flags.
+/// The overhead of a create beside its path and its data: header, lengths, one access list entry, flags.
 const CREATE_OVERHEAD_BYTES: usize = 64;
 
 /// Checks a whole path: absolute, no empty, `.` or `..` component, no control character, nothing above U+FFFF.

@@ -1,4 +1,4 @@
-//! The behaviour that every implementation of [`ZooKeeper`] must show, one function a rule.
+//! The behaviour suite: the behaviour that every implementation of [`ZooKeeper`] must show, one function a rule.
 //!
 //! A simulation and a real ensemble run the same list, each from its own test:
 //!
@@ -15,26 +15,26 @@
 //!
 //! # One promise, one case
 //!
-//! Every sentence in the documentation of [`ZooKeeper`] and of its types that promises a behaviour has a case here, and
-//! every case breaks if that promise is not kept; who adds the one adds the other. A case of several sessions does not
-//! assume that they are connected with one server: where it reads what another session was told is done, it waits with
-//! a write of its own first. The cases in `reconnects`, and the gap of `trees`, break connections: see [`Site::cut`].
+//! Every sentence in the documentation of [`ZooKeeper`] and of its types that promises a behaviour has a case here, which
+//! fails if that promise is broken; a new promise comes with a new case. Sessions of one case may be connected with
+//! different servers: before a case reads what another session wrote, it waits with a write of its own. The cases in
+//! `reconnects`, and the gap of `trees`, break connections: see [`Site::cut`].
 //!
-//! The rules in [`UNDER_FAULTS`] hold while connections break: a site may lose any connection at any time, as long as sessions
-//! find a server again within their timeout. The others need a connection that lasts, but for what they cut themselves.
+//! The rules in [`UNDER_FAULTS`] hold under fault injection: a site may break any connection at any time, as long as
+//! sessions reconnect within their timeout. The others need a stable connection, except for their own cuts.
 //!
-//! Some promises do not show through the trait alone, and are tested where they do:
+//! Some promises are not observable through the trait alone, and are tested elsewhere:
 //!
-//! * how many round trips a flight costs, and that a dropped watch is gone at the server (its counts of packets and of
-//!   watches tell);
-//! * a paused process, a clock that drifts, and everything else that takes more than a broken connection;
-//! * when a container goes (a server looks for empty ones once a minute);
-//! * that a `sync` waits: it does at a follower only, and a session does not know with whom it is connected;
-//! * that what comes and goes while a session is away stays untold: a session may be back before it comes;
-//! * that guids differ from all others (here: three hundred of them), and the clock from nobody's.
+//! * the number of round trips of pipelined requests, and the removal of a dropped watch at the server (its counts of
+//!   packets and watches show both);
+//! * a paused process, clock drift, and other faults beyond a broken connection;
+//! * the reaping of containers (a server looks for empty ones once a minute);
+//! * that a `sync` waits: it does at a follower only, and a session does not know its server's role;
+//! * that a znode that is created and deleted during a disconnect stays unreported, since the session may reconnect before;
+//! * that guids are unique (here: among three hundred), and clocks independent.
 //!
-//! A rule that does not hold panics and says what was seen. Rules know neither a runtime nor a clock but the one of the
-//! trait: what should happen and does not is given up after [`LIMIT`] of the implementation's own time.
+//! A broken rule panics with what was observed. Rules use no runtime, and no clock but the trait's: an expected event times
+//! out after [`LIMIT`] of the implementation's own time.
 
 mod duties;
 mod expiry;
@@ -59,10 +59,10 @@ use futures_util::future::{Either, select};
 
 use super::{CreateMode, Created, Error, Status, ZooKeeper};
 
-/// How long, on the implementation's own clock, a rule waits for what must happen.
+/// The time limit of an expected event, by the implementation's own clock.
 pub const LIMIT: Duration = Duration::from_secs(20);
 
-/// Where the rules are tried: one ensemble, which may have other users.
+/// The place where rules are tried: one ensemble, which may have other users.
 pub trait Site: Sync {
     /// The implementation.
     type Zk: ZooKeeper;
@@ -70,15 +70,15 @@ pub trait Site: Sync {
     /// Opens a fresh session that is connected.
     fn open(&self) -> impl Future<Output = Self::Zk> + Send;
 
-    /// Breaks the connection of a session that `open` gave, and that is connected. The session does not end by that: it
-    /// connects again by itself, with the same server or another. Done when the session has noticed the loss.
+    /// Breaks the connection of a connected session from `open`. The session reconnects by itself, to any server. Resolves
+    /// when the session has noticed the loss.
     fn cut(&self, zk: &Self::Zk) -> impl Future<Output = ()> + Send;
 
-    /// Keeps a session that `open` gave away from every server until the ensemble has ended it, and lets it connect then. Done
-    /// when the session has learned that it has expired.
+    /// Keeps a session from `open` disconnected until the ensemble has expired it, and lets it connect then. Resolves when
+    /// the session knows its expiry.
     fn expire(&self, zk: &Self::Zk) -> impl Future<Output = ()> + Send;
 
-    /// The path of a znode that does not exist and that nobody else will make. Its parent exists.
+    /// The path of a znode that does not exist and that no other user creates. Its parent exists.
     fn directory(&self) -> String;
 }
 
@@ -93,7 +93,7 @@ macro_rules! under_faults {
 
 macro_rules! cases {
     ($($module:ident $($under_faults:ident)? { $($name:ident: $rule:literal,)* })*) => {
-        /// Every rule: its name, and what it says.
+        /// Every rule: its name and its text.
         pub const CASES: &[(&str, &str)] = &[$($((stringify!($name), $rule),)*)*];
 
         /// The names of the rules that hold while connections break.
@@ -103,7 +103,7 @@ macro_rules! cases {
         ///
         /// # Panics
         ///
-        /// When the rule does not hold, with what was seen; and when there is no such rule.
+        /// When the rule does not hold, with what was observed; and when there is no such rule.
         pub async fn run<S: Site>(site: &S, name: &str) {
             match name {
                 $($(stringify!($name) => $module::$name(site).on_heap().await,)*)*
@@ -275,7 +275,7 @@ cases! {
     }
 }
 
-/// Puts a rule's future on the heap: sixty of them in one function would make a large one.
+/// Boxes a rule's future: a function with sixty of them would have a large one.
 trait OnHeap: Future<Output = ()> + Sized {
     fn on_heap(self) -> std::pin::Pin<Box<Self>> {
         Box::pin(self)
@@ -284,7 +284,7 @@ trait OnHeap: Future<Output = ()> + Sized {
 
 impl<F: Future<Output = ()>> OnHeap for F {}
 
-/// A session, and the path of a fresh directory.
+/// Opens a session and creates a fresh directory.
 async fn start<S: Site>(site: &S) -> (S::Zk, String) {
     let zk = site.open().await;
     let directory = site.directory();
@@ -302,18 +302,18 @@ async fn make_ephemeral<Z: ZooKeeper>(zk: &Z, path: &str) -> Created {
     must("create", zk.create(path, b"data", CreateMode::Ephemeral).await)
 }
 
-/// Ends a session, so that a rule leaves nothing behind but persistent znodes.
+/// Closes a session, so that a rule leaves only persistent znodes.
 async fn close<Z: ZooKeeper>(zk: Z) {
     must("close", zk.close(LIMIT).await);
 }
 
-/// Waits until what other sessions were told is done shows in reads here, too. By a write: it is a barrier whatever
-/// server the session is connected with, whereas a sync is none at the leader.
+/// Waits until reads here show completed writes of other sessions. By a write, which is a barrier at every server; a sync
+/// is none at the leader.
 async fn catch_up<Z: ZooKeeper>(zk: &Z) {
     must("multi", super::duty::settle(zk, "/").await);
 }
 
-/// Repeats an idempotent request until a connection has carried its answer.
+/// Retries an idempotent request until a reply arrives.
 async fn insist<T, F>(what: &str, ask: impl Fn() -> F) -> T
 where
     F: Future<Output = Result<T, Error>>,
@@ -334,12 +334,12 @@ async fn back<Z: ZooKeeper>(zk: &Z, before: Status) {
     }
 }
 
-/// What must have worked.
+/// Unwraps a success.
 fn must<T>(what: &str, result: Result<T, Error>) -> T {
     result.unwrap_or_else(|e| panic!("{what} must succeed, but: {e}"))
 }
 
-/// What must have been refused, and how.
+/// Asserts a refusal.
 fn refused<T: Debug>(what: &str, result: Result<T, Error>, expected: Error) {
     match result {
         Err(e) if e == expected => {}
@@ -347,7 +347,7 @@ fn refused<T: Debug>(what: &str, result: Result<T, Error>, expected: Error) {
     }
 }
 
-/// What must happen before long.
+/// Asserts that `work` resolves within [`LIMIT`].
 async fn soon<Z: ZooKeeper, T>(zk: &Z, what: &str, work: impl Future<Output = T>) -> T {
     let limit = zk.sleep_until(zk.now() + LIMIT);
     match select(pin!(work), pin!(limit)).await {
@@ -356,12 +356,12 @@ async fn soon<Z: ZooKeeper, T>(zk: &Z, what: &str, work: impl Future<Output = T>
     }
 }
 
-/// What must have happened already.
+/// Asserts that `work` has resolved.
 fn now<T>(what: &str, work: impl Future<Output = T>) -> T {
     work.now_or_never().unwrap_or_else(|| panic!("{what} must have happened by now"))
 }
 
-/// What must not have happened.
+/// Asserts that `work` has not resolved.
 fn not_now<T: Debug>(what: &str, work: impl Future<Output = T>) {
     if let Some(seen) = work.now_or_never() {
         panic!("{what} must not have happened, but gave {seen:?}");

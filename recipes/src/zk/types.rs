@@ -1,16 +1,16 @@
-//! Znodes, stats, events, session states and time, as the trait speaks of them.
+//! Znodes, stats, events, session states and time.
 
 use std::fmt;
 use std::time::Duration;
 
-/// How a znode lives and is named.
+/// Lifetime and naming of a znode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CreateMode {
     /// Lives until it is deleted.
     Persistent,
     /// As `Persistent`, with the parent's counter appended to its name.
     PersistentSequential,
-    /// Goes with the session that made it. Cannot have children.
+    /// Is deleted when its session ends. Cannot have children.
     Ephemeral,
     /// As `Ephemeral`, with the parent's counter appended to its name.
     EphemeralSequential,
@@ -24,7 +24,7 @@ impl CreateMode {
         matches!(self, Self::PersistentSequential | Self::EphemeralSequential)
     }
 
-    /// Whether the znode goes with its session.
+    /// Whether the znode is deleted with its session.
     pub fn is_ephemeral(self) -> bool {
         matches!(self, Self::Ephemeral | Self::EphemeralSequential)
     }
@@ -58,7 +58,7 @@ pub struct Stat {
     pub num_children: i32,
 }
 
-/// A session's number. Zero is nobody's.
+/// A session id. Zero means none.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionId(pub i64);
 
@@ -74,7 +74,7 @@ impl fmt::Debug for SessionId {
     }
 }
 
-/// What a create made: the whole path, with the number if the mode is sequential, and its first stat.
+/// The result of a create: the full path, with the number if the mode is sequential, and its first stat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Created {
     /// The path of the new znode.
@@ -139,7 +139,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// The znode that it is about.
+    /// The path of the operation.
     pub(crate) fn path(&self) -> &str {
         match self {
             Op::Check { path, .. }
@@ -150,51 +150,51 @@ impl Op {
     }
 }
 
-/// What one operation of a [`multi`](super::ZooKeeper::multi) that was applied gave.
+/// The result of one applied operation of a [`multi`](super::ZooKeeper::multi).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpResult {
     /// The check held.
     Checked,
     /// The path of the new znode.
     Created(String),
-    /// The znode is gone.
+    /// The znode was deleted.
     Deleted,
     /// The new stat.
     Set(Stat),
 }
 
-/// What a watch reports.
+/// A notification of a watch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Event {
     /// What happened.
     pub kind: EventKind,
-    /// To which znode.
+    /// The znode.
     pub path: String,
 }
 
 /// The kinds of change that a watch reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventKind {
-    /// A znode whose absence was watched is there.
+    /// A znode whose absence was watched was created.
     NodeCreated,
-    /// The watched znode is gone.
+    /// The watched znode was deleted.
     NodeDeleted,
-    /// The watched znode's data were written, or it was deleted and made again while the client was away.
+    /// The watched znode's data were written, or it was deleted and recreated during a disconnect.
     NodeDataChanged,
     /// A child of the watched znode was created or deleted.
     NodeChildrenChanged,
 }
 
-/// What a [`watch_tree`](super::ZooKeeper::watch_tree) tells.
+/// An item of a [`watch_tree`](super::ZooKeeper::watch_tree).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum TreeEvent {
     /// A znode of the tree was created, or deleted, or its data were written; never `NodeChildrenChanged`.
     Changed(Event),
-    /// The connection was lost and is there again. What changed in between is told by nobody: read again.
+    /// The client has reconnected. Changes during the disconnect are not reported: read again.
     Gap,
 }
 
-/// What a client knows of its session.
+/// The client's view of its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
     /// Connected to a server that takes part in a quorum, or did a moment ago.

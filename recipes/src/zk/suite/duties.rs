@@ -1,4 +1,4 @@
-//! Promises to clean up.
+//! Clean-up duties.
 
 use super::{Site, below, catch_up, close, make, make_ephemeral, must, now, soon, start};
 use crate::zk::{CreateMode, Duty, EventKind, Op, ZooKeeper};
@@ -81,7 +81,7 @@ pub(super) async fn a_duty_finds_its_guid<S: Site>(site: &S) {
     let names = must("children", zk.children(&directory).await).names;
     assert!(names.contains(&format!("{spared}-lock-")), "another guid of the session is spared: {names:?}");
     close(zk.clone()).await;
-    // Its session has taken its own along; the duty must not have taken the others'.
+    // The end of the session has deleted its own; the duty must not have deleted the others'.
     catch_up(&other).await;
     let mut names = must("children", other.children(&directory).await).names;
     names.sort();
@@ -101,7 +101,7 @@ pub(super) async fn a_duty_without_a_znode_is_done<S: Site>(site: &S) {
         connection: connection + 1,
     }));
     must("exists", zk.exists(&directory).await);
-    // A duty that was not done would hold this up.
+    // An unfinished duty would block the close.
     let begun = zk.now();
     close(zk.clone()).await;
     assert!(zk.now().since(begun) < super::LIMIT, "close has waited for a duty in vain");
@@ -170,7 +170,7 @@ pub(super) async fn close_waits_for_duties<S: Site>(site: &S) {
         first.pzxid < last.pzxid,
         "the duty was done by itself, before the session's end: {first:?}, {last:?}"
     );
-    // Dropped after the close, a duty is forgotten, and does no harm.
+    // Dropped after the close, a duty is ignored.
     drop(other.arm(path_duty(&directory)));
     assert!(now("status", async { other.status() }).over().is_some());
     assert!(must("exists", zk.exists(&directory).await).is_some());
@@ -233,7 +233,7 @@ pub(super) async fn a_duty_comes_behind_what_it_cleans_up<S: Site>(site: &S) {
     let guid = zk.guid().to_string();
     let connection = zk.status().connection;
     let armed = zk.arm(Duty::Guid { directory: directory.clone(), guid: guid.clone(), connection });
-    // Nobody has seen an answer yet: this is what an operation leaves behind that is dropped at its first await.
+    // No reply was taken yet: this is the state of an operation that is dropped at its first await.
     drop(zk.create(&below(&directory, &format!("{guid}-lock-")), b"", CreateMode::EphemeralSequential));
     drop(armed);
     close(zk).await;

@@ -1,4 +1,4 @@
-//! The end of a session by expiry: a server tells it, when the client is back.
+//! Session expiry: a server reports it at the reconnect.
 
 use futures_util::StreamExt;
 use futures_util::future::join;
@@ -20,7 +20,7 @@ pub(super) async fn an_expired_session_is_over_for_all<S: Site>(site: &S) {
     let (_, gone) = must("children_watch", other.children_watch(&directory).await);
     let changed = zk.changed(before);
 
-    // Whatever is called meanwhile is answered, lost with a connection or an attempt, or over.
+    // A request during the expiry is answered, fails with connection loss, or with the end of the session.
     let calls = async {
         loop {
             match zk.get(&directory).await {

@@ -1,7 +1,7 @@
-//! What holds although connections break at any time, as long as the session lives.
+//! Rules that hold under fault injection, while the session lives.
 //!
-//! Each rule cuts connections itself as well, so that it says something where nothing else breaks. What is repeated here is
-//! idempotent; whatever is not is called once and judged by what it left.
+//! Each rule also cuts connections itself, so it tests something without other faults. Retried requests are idempotent;
+//! others are sent once and judged by their effect.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -26,7 +26,7 @@ async fn begin<S: Site>(site: &S) -> (S::Zk, String) {
     (zk, directory)
 }
 
-/// Makes sure that a znode is there.
+/// Ensures that a znode exists.
 async fn make<Z: ZooKeeper>(zk: &Z, path: &str) {
     insist("create", || async {
         match zk.create(path, b"data", CreateMode::Persistent).await {
@@ -37,7 +37,7 @@ async fn make<Z: ZooKeeper>(zk: &Z, path: &str) {
     .await;
 }
 
-/// Makes sure that a znode is not there.
+/// Ensures that a znode does not exist.
 async fn delete<Z: ZooKeeper>(zk: &Z, path: &str) {
     insist("delete", || async {
         match zk.delete(path, None).await {
@@ -48,24 +48,24 @@ async fn delete<Z: ZooKeeper>(zk: &Z, path: &str) {
     .await;
 }
 
-/// Waits until what other sessions were told is done shows in reads here, too.
+/// Waits until reads here show completed writes of other sessions.
 async fn catch_up<Z: ZooKeeper>(zk: &Z) {
     insist("multi", || duty::settle(zk, "/")).await;
 }
 
-/// Ends a session. The answer may be lost, the session is over all the same.
+/// Closes a session. The reply may be lost; the session is over all the same.
 async fn end<Z: ZooKeeper>(zk: Z) {
     is_lost(&zk.close(LIMIT).await);
 }
 
-/// Cuts the connection every other time.
+/// Cuts the connection every second time.
 async fn cut_now_and_then<S: Site>(site: &S, zk: &S::Zk, round: usize) {
     if round.is_multiple_of(2) {
         site.cut(zk).await;
     }
 }
 
-/// Whether the answer was lost: a good request fails in no other way.
+/// Whether the reply was lost: a good request fails in no other way.
 fn is_lost<T: Debug>(answer: &Result<T, Error>) -> bool {
     match answer {
         Ok(_) => false,
@@ -184,7 +184,7 @@ pub(super) async fn what_was_answered_is_never_contradicted<S: Site>(site: &S) {
     end(zk).await;
 }
 
-/// A status whose numbers agree: each connection is a change, and so is the loss of each.
+/// A consistent status: each connection and each loss counts as one change.
 fn counted(status: Status) -> Status {
     let changes = match status.state {
         State::Connected => status.connection * 2 - 1,
@@ -234,7 +234,7 @@ pub(super) async fn safe_until_is_never_too_late<S: Site>(site: &S) {
     end(zk).await;
 }
 
-/// What a watch must tell before long.
+/// The notification that a watch must deliver.
 async fn tells<Z: ZooKeeper>(zk: &Z, watch: Z::Watch, kind: EventKind, path: &str) {
     let what = format!("{kind:?} of {path}");
     let event = must("the watch", soon(zk, &what, watch).await);

@@ -1,4 +1,4 @@
-//! What is refused before anything is sent, and what just is not.
+//! Input validation: requests refused before they are sent, and borderline valid ones.
 
 use super::{Site, below, close, make, must, start};
 use crate::zk::{CreateMode, Error, Op, ZooKeeper, path};
@@ -24,7 +24,7 @@ const BAD: &[&str] = &[
     "/a\u{1f512}",
 ];
 
-/// What must be refused as bad input.
+/// Asserts a refusal as bad input.
 fn bad<T: std::fmt::Debug>(what: &str, result: Result<T, Error>) {
     assert!(
         result.as_ref().is_err_and(Error::is_bad_input),

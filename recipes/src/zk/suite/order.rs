@@ -1,4 +1,4 @@
-//! Flights: requests called one after the other without waiting.
+//! Pipelined requests.
 
 use futures_util::future::{join, join_all};
 

@@ -1,4 +1,4 @@
-//! What outlives a connection, and what does not.
+//! Behaviour across reconnects.
 
 use futures_util::future::join_all;
 
@@ -91,7 +91,7 @@ pub(super) async fn watches_outlive_a_connection<S: Site>(site: &S) {
     let (_, mut quiet) = must("get_watch", zk.get_watch(&still).await);
     let before = zk.status();
     site.cut(&zk).await;
-    // Whether all of this happens before the session is back or only some of it: it is told.
+    // The changes may come before or after the reconnect: they are reported either way.
     must("set", other.set(&set, b"new", None).await);
     must("delete", other.delete(&gone, None).await);
     make(&other, &below(&grown, "child")).await;

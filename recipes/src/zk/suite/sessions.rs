@@ -47,11 +47,11 @@ pub(super) async fn an_idle_session_stays_safe<S: Site>(site: &S) {
     let (zk, _) = start(site).await;
     let (begun, status, first) = (zk.now(), zk.status(), zk.safe_until());
     assert!(begun < first && first <= begun + zk.timeout(), "safe from {begun:?} until {first:?}");
-    // Nothing is called meanwhile, and nothing is asked of the handle.
+    // The handle is idle meanwhile.
     zk.sleep_until(first).await;
     let later = zk.safe_until();
     assert_eq!(zk.status(), status, "the connection was there all the time");
-    // A ping leaves after a third of the timeout, and what is on its way may be lost to a scheduler.
+    // A ping is sent after a third of the timeout; one may be delayed by the scheduler.
     assert!(first + zk.timeout() / 3 <= later, "after {first:?} it is safe until {later:?}");
     close(zk).await;
 }

@@ -1,4 +1,4 @@
-//! Several operations as one.
+//! Transactions.
 
 use super::{Site, below, catch_up, close, make, make_ephemeral, must, not_now, refused, soon, start};
 use crate::zk::{CreateMode, Error, Op, OpResult, ZooKeeper};
@@ -156,7 +156,7 @@ pub(super) async fn a_refused_multi_tells_index_and_cause<S: Site>(site: &S) {
     ];
     for (op, cause) in cases {
         for index in 0..3 {
-            // Whatever comes behind it does not matter, be it wrong as well.
+            // Later operations do not matter, even if invalid.
             let mut ops = vec![check("/", None), check(&directory, Some(0)), check(&no, None)];
             ops.insert(index, op.clone());
             let what = format!("{op:?} as number {index}");

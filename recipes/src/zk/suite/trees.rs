@@ -1,4 +1,4 @@
-//! Watches on whole trees: what they tell, in which order, and what not.
+//! Tree watches: their events, the order, and the limits.
 
 use futures_util::future::join;
 use futures_util::{FutureExt, StreamExt};
@@ -12,7 +12,7 @@ async fn watch<Z: ZooKeeper>(zk: &Z, path: &str) -> Z::TreeWatch {
     must("watch_tree", zk.watch_tree(path).await)
 }
 
-/// All that a watch has told by now.
+/// All events of a watch so far.
 fn told<W>(tree: &mut W) -> Vec<TreeEvent>
 where
     W: StreamExt<Item = Result<TreeEvent, Error>> + Unpin,
@@ -185,7 +185,7 @@ pub(super) async fn a_tree_watch_ends_with_its_session<S: Site>(site: &S) {
     let mut tree = watch(&zk, &directory).await;
     make_ephemeral(&zk, &path).await;
     close(zk.clone()).await;
-    // The end of the session is a change too; whether it is told is a race with the end itself.
+    // The end of the session is a change, too; its report races with the end itself.
     let mut before = Vec::new();
     let end = loop {
         match soon(&zk, "the end of the watch", tree.next()).await {
@@ -215,14 +215,14 @@ pub(super) async fn a_tree_watch_tells_a_gap_after_a_reconnect<S: Site>(site: &S
     }
     assert_eq!(seen[..1], changes([(NodeCreated, &a)]), "what was told before the loss comes before the gap");
     assert!(seen.len() <= 3, "the gap is told before anything newer: {seen:?}");
-    // Read again, behind whatever the other was answered: that and the events from here on are all there is.
+    // A read behind the other's replies: its result and the later events are complete.
     let settled = crate::zk::duty::settle(&zk, "/");
     let (settled, listing) = join(settled, zk.children(&directory)).await;
     must("multi", settled);
     let mut names = must("children", listing).names;
     names.sort();
     assert_eq!(names, ["a", "b"]);
-    // A server that lagged may have told what was made before the read only now.
+    // A stale server may report changes from before the read only now.
     let late = told(&mut tree);
     assert!(late.iter().all(|event| *event != TreeEvent::Gap), "one reconnect, one gap: {late:?}");
     make(&other, &c).await;

@@ -1,11 +1,11 @@
-//! Watches: what fires them, what does not, and when.
+//! Watches: what fires them, and when.
 
 use futures_util::future::join;
 
 use super::{Site, below, catch_up, close, make, make_ephemeral, must, not_now, now, refused, soon, start};
 use crate::zk::{CreateMode, Error, Event, EventKind, Op, ZooKeeper};
 
-/// The event of a watch must be there by now: it comes before the reply that shows the change.
+/// Asserts that a watch has fired: the notification comes before the reply that shows the change.
 fn fired(what: &str, watch: impl Future<Output = Result<Event, Error>>, kind: EventKind, path: &str) {
     let event = must(what, now(what, watch));
     assert_eq!(event, Event { kind, path: path.to_owned() }, "{what}");
@@ -120,7 +120,7 @@ pub(super) async fn a_missing_znode_arms_nothing<S: Site>(site: &S) {
     let path = below(&directory, "no");
     refused("get_watch of nothing", zk.get_watch(&path).await.map(drop), Error::NoNode);
     refused("children_watch of nothing", zk.children_watch(&path).await.map(drop), Error::NoNode);
-    // And what is armed later on the same path is not disturbed by it.
+    // A later watch on the same path is not affected.
     make(&zk, &path).await;
     let (_, mut watch) = must("get_watch", zk.get_watch(&path).await);
     must("exists", zk.exists(&path).await);
@@ -145,14 +145,14 @@ pub(super) async fn a_watch_sees_only_what_comes_later<S: Site>(site: &S) {
 pub(super) async fn a_notification_comes_before_the_reply<S: Site>(site: &S) {
     let (zk, directory) = start(site).await;
     let other = site.open().await;
-    // Somebody else's change, shown by a read behind a barrier.
+    // Another client's change, shown by a read behind a barrier.
     let (_, watch) = must("get_watch", zk.get_watch(&directory).await);
     must("set", other.set(&directory, b"new", None).await);
     let (settled, found) = join(crate::zk::duty::settle(&zk, &directory), zk.get(&directory)).await;
     must("multi", settled);
     assert_eq!(must("get", found).data, b"new");
     fired("the event of another's set", watch, EventKind::NodeDataChanged, &directory);
-    // Own changes, armed in the same flight, and in a transaction.
+    // Own changes, armed in the same round trip, and in a transaction.
     let armed = zk.children_watch(&directory);
     let op = Op::Create { path: below(&directory, "a"), data: Vec::new(), mode: CreateMode::Persistent };
     let multi = zk.multi(vec![op]);
@@ -188,7 +188,7 @@ pub(super) async fn a_path_can_be_watched_again<S: Site>(site: &S) {
     for round in 0..5 {
         let (_, watch) = must("get_watch", zk.get_watch(&directory).await);
         drop(watch);
-        // What is dropped before it was armed must not take this one along either.
+        // A watch that is dropped before it was armed must not remove this one either.
         drop(zk.get_watch(&directory));
         let (_, watch) = must("get_watch", zk.get_watch(&directory).await);
         must("exists", zk.exists(&directory).await);

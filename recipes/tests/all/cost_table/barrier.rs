@@ -46,7 +46,7 @@ fn barrier() -> Vec<Row> {
         row(BARRIER, "raise", raise, cost(1, 1, 0, 0)),
         row(BARRIER, "wait, until it waits", wait, cost(1, 1, 0, 1)),
         row(BARRIER, "it is lowered", pass, cost(0, 0, 1, 0)),
-        row(BARRIER, "wait, none stands", open, cost(1, 1, 0, 0)),
+        row(BARRIER, "wait, the barrier is down", open, cost(1, 1, 0, 0)),
     ]
 }
 
@@ -90,7 +90,7 @@ fn double(how: Leave) -> Vec<Row> {
     if how == Leave::Keeper {
         rows.push(row(DOUBLE, "enter, until it waits", waits, cost(3, 3, 0, 2)));
         rows.push(row(DOUBLE, "it has opened", told, cost(1, 1, 1, 2)));
-        rows.push(row(DOUBLE, "enter, who opens", opens, cost(4, 4, 1, 0)));
+        rows.push(row(DOUBLE, "enter, the opener", opens, cost(4, 4, 1, 0)));
     }
     let budget = if how == Leave::Keeper { cost(2, 2, 2, 0) } else { cost(7, 4, 2, 0) };
     rows.push(row(DOUBLE, format!("leave{what}, the first of three"), waiter_leaves, budget));

@@ -43,13 +43,13 @@ pub fn rows() -> Vec<Row> {
         let takes_over = meter.of(&stage, &b);
         drop((next, sees));
         vec![
-            row(ELECTION, "stand, nobody ahead", stands, cost(3, 2, 0, 1)),
-            row(ELECTION, "stand, somebody ahead, until it waits", waits, cost(3, 2, 0, 1)),
+            row(ELECTION, "stand, uncontended", stands, cost(3, 2, 0, 1)),
+            row(ELECTION, "stand, contended, until it waits", waits, cost(3, 2, 0, 1)),
             row(ELECTION, "its turn comes", takes_over, cost(2, 2, 1, 1)),
             row(ELECTION, "acknowledge", acknowledges, cost(1, 1, 0, 1)),
             row(ELECTION, "resign, with the notification of its own watch", resigns, cost(1, 1, 1, 0)),
-            row(ELECTION, "observe, nobody on record", observes, cost(3, 2, 0, 1)),
-            row(ELECTION, "an observer is told of a leader", told, cost(2, 1, 1, 1)),
+            row(ELECTION, "observe, without a record", observes, cost(3, 2, 0, 1)),
+            row(ELECTION, "an observer is notified of a leader", told, cost(2, 1, 1, 1)),
         ]
     })
 }

@@ -32,9 +32,9 @@ pub fn rows() -> Vec<Row> {
         (waits, granted)
     });
     let mut rows = vec![
-        row(LOCK, "acquire, nobody ahead", acquire, cost(2, 1, 0, 0)),
+        row(LOCK, "acquire, uncontended", acquire, cost(2, 1, 0, 0)),
         row(LOCK, "release", release, cost(1, 1, 0, 0)),
-        row(LOCK, "acquire, somebody ahead, until it waits", waits, cost(3, 2, 0, 1)),
+        row(LOCK, "acquire, contended, until it waits", waits, cost(3, 2, 0, 1)),
         row(LOCK, "its turn comes", granted, cost(1, 1, 1, 0)),
     ];
     for waiters in [2, 32, 256] {

@@ -109,7 +109,7 @@ impl Meter {
 fn table(rows: &[Row], herds: &[Herd]) -> String {
     let mut out = String::from(
         "# What the recipes cost\n\n\
-         Counted in the simulation on a calm network, for one client, its directories in place; in brackets the budget. A \
+         Counted in the simulation on a fault-free network, for one client with existing directories; budgets in brackets. A \
          test holds this table (`cargo test -p zk-recipes cost_table`).\n\n\
          | recipe | case | requests | round trips | notifications | watches |\n|---|---|---|---|---|---|\n",
     );
@@ -130,9 +130,10 @@ fn table(rows: &[Row], herds: &[Herd]) -> String {
     out.push_str(NOTES);
     out.push_str(
         "\n## Herds\n\n\
-         Who is told while so many wait: notifications in all, the most that one transaction sends, those to whoever wrote, \
-         and the watches that are armed when all wait. Sending one where one may go on is a herd index of 1.\n\n\
-         | recipe | case | waiters | told in all | by one transaction | told oneself | watches |\n\
+         Notifications while many clients wait (thundering herd): in all, the most from one transaction, those to the \
+         writer itself, and the watches that are armed when all wait. One notification for each client that may continue \
+         is a herd index of 1.\n\n\
+         | recipe | case | waiters | notifications in all | by one transaction | to the writer | watches |\n\
          |---|---|---|---|---|---|---|\n",
     );
     for Herd { recipe, case, waiters, counted: c, budget: b } in herds {
@@ -147,10 +148,10 @@ fn table(rows: &[Row], herds: &[Herd]) -> String {
 
 /// Where a budget is more than the fewest requests that one could think of, and why.
 const NOTES: &str = "\n\
-    An enter that waits watches its own znode besides the barrier: one request and one watch more than entering takes. \
-    Without them a participant whose znode somebody else has deleted is not told: it is not counted any more, the barrier \
-    does not open, and it waits for as long as nobody comes in its place. The same watch serves the place inside, and there \
-    it is what tells a participant that the others may leave without it.\n";
+    An enter that waits also watches its own znode: one request and one watch more than entering needs. Without them \
+    a participant would not notice that another client has deleted its znode: it would not be counted, the barrier \
+    would not open, and it would wait until another participant joins. Inside the barrier the same watch reports \
+    that the others may leave without it.\n";
 
 #[test]
 fn every_case_keeps_to_its_budget() {

@@ -48,10 +48,10 @@ pub fn rows() -> Vec<Row> {
         drop(held);
         drop(asking.await);
         vec![
-            row(PRIORITY_LOCK, "acquire, nobody in the way", acquires, cost(6, 2, 0, 1)),
+            row(PRIORITY_LOCK, "acquire, uncontended", acquires, cost(6, 2, 0, 1)),
             row(PRIORITY_LOCK, "acquire, until it waits", waits, cost(6, 2, 0, 2)),
             row(PRIORITY_LOCK, "its turn comes, with its own place going", granted, cost(5, 2, 2, 1)),
-            row(PRIORITY_LOCK, "acquire, until it has asked a holder to go", preempts, cost(7, 2, 0, 2)),
+            row(PRIORITY_LOCK, "acquire, until it has asked a holder to release", preempts, cost(7, 2, 0, 2)),
             row(PRIORITY_LOCK, "release, with the notification of its own watch", releases, cost(1, 1, 1, 0)),
         ]
     })

@@ -44,11 +44,11 @@ pub fn rows() -> Vec<Row> {
         meter.of(&stage, &b)
     });
     vec![
-        row(REVOCABLE, "acquire, nobody ahead, and the own watch behind it", acquire, cost(3, 2, 0, 1)),
+        row(REVOCABLE, "acquire, uncontended, and the own watch behind it", acquire, cost(3, 2, 0, 1)),
         row(REVOCABLE, "ask", ask, cost(1, 1, 0, 0)),
-        row(REVOCABLE, "ask, the one who is asked", told, cost(1, 1, 1, 1)),
-        row(REVOCABLE, "ask, the one who waits behind it", bystander, cost(0, 0, 0, 2)),
-        row(REVOCABLE, "force, the grace not counted", force, cost(3, 2, 1, 0)),
+        row(REVOCABLE, "ask, the contender that is asked", told, cost(1, 1, 1, 1)),
+        row(REVOCABLE, "ask, the waiter behind it", bystander, cost(0, 0, 0, 2)),
+        row(REVOCABLE, "force, without the grace period", force, cost(3, 2, 1, 0)),
         row(REVOCABLE, "release", release, cost(1, 1, 1, 0)),
     ]
 }

@@ -37,7 +37,7 @@ pub fn rows() -> Vec<Row> {
     });
     let (counted, budget) = a_round(32);
     vec![
-        row(SHARED, "read, nobody ahead", reads, cost(2, 1, 0, 0)),
+        row(SHARED, "read, uncontended", reads, cost(2, 1, 0, 0)),
         row(SHARED, "read, a reader ahead", again, cost(2, 1, 0, 0)),
         row(SHARED, "downgrade", downgrade, cost(1, 1, 0, 0)),
         row(SHARED, "release", release, cost(1, 1, 0, 0)),

@@ -1,25 +1,38 @@
-//! Asking the owner of a znode to go, and making it go: the side of whoever asks.
+//! Revocation, from the side of the client that revokes.
 //!
-//! 1. *Ask*: write the word into that very znode. Names are unique, so no successor is hit, and only those who ask write
-//!    there, so the version says whether somebody has asked before.
-//! 2. *Force*: ask, and watch the znode in the same flight. When the grace is over and it is there still, delete it.
+//! 1. *Ask*: write the revocation word into the owner's znode. Names are unique, so no successor is hit; only revocations
+//!    write there, so the version tells whether one came before.
+//! 2. *Force*: ask, pipelined with a watch on the znode. If the znode is still there when the grace period ends, delete it.
 
-use crate::race::{again, connected, first};
+use super::retry::{again, connected};
+use super::select::first;
+use crate::observe::Outcome;
 use crate::zk::{Error, Stat, Status, ZooKeeper};
 use futures_util::future::Either;
 use std::time::Duration;
 
-/// What has become of somebody who was asked to go.
+/// The outcome of a revocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fate {
-    /// It was asked, now or before.
+    /// The contender was asked to release, now or before.
     Asked,
-    /// It was asked, and went before the grace was over.
+    /// The contender was asked, and released within the grace period.
     Yielded,
-    /// It was asked, and its znode was deleted when the grace was over.
+    /// The contender was asked, and its znode was deleted at the end of the grace period.
     Forced,
-    /// It was gone already.
+    /// The contender was already gone.
     Gone,
+}
+
+impl Outcome for Fate {
+    fn outcome(&self) -> &'static str {
+        match self {
+            Fate::Asked => "asked",
+            Fate::Yielded => "yielded",
+            Fate::Forced => "forced",
+            Fate::Gone => "gone",
+        }
+    }
 }
 
 /// Step 1: [`Fate::Asked`] or [`Fate::Gone`].
@@ -29,7 +42,7 @@ pub(crate) async fn ask<Z: ZooKeeper>(zk: &Z, path: &str, word: &str) -> Result<
     asked(zk, path, word, status, set.await).await
 }
 
-/// What came of asking, once that is certain.
+/// Resolves the outcome of the write, with retries.
 async fn asked<Z: ZooKeeper>(
     zk: &Z,
     path: &str,
@@ -42,12 +55,12 @@ async fn asked<Z: ZooKeeper>(
         match answer {
             Ok(_) => return Ok(Fate::Asked),
             Err(Error::NoNode) => return Ok(Fate::Gone),
-            // The same again: if it was applied, the version has moved on.
+            // An applied write has moved the version on, so the retry is safe.
             Err(e) if e.is_transient() => again(zk, status, e).await?,
             Err(Error::BadVersion) => match written(zk, path).await? {
                 None => return Ok(Fate::Gone),
                 Some((_, data)) if data == word.as_bytes() => return Ok(Fate::Asked),
-                // A stranger has written something else.
+                // Another client has written other data.
                 Some((now, _)) => version = now,
             },
             Err(e) => return Err(e),
@@ -57,7 +70,7 @@ async fn asked<Z: ZooKeeper>(
     }
 }
 
-/// The version of a znode's data, and the data.
+/// Reads the version and the data of a znode.
 pub(crate) async fn written<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Option<(i32, Vec<u8>)>, Error> {
     loop {
         let status = connected(zk).await?;
@@ -69,8 +82,8 @@ pub(crate) async fn written<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Option<(
     }
 }
 
-/// Step 2: [`Fate::Yielded`], [`Fate::Forced`] or [`Fate::Gone`]. The grace begins with the answer to the asking, and runs
-/// by one's own clock.
+/// Step 2: [`Fate::Yielded`], [`Fate::Forced`] or [`Fate::Gone`]. The grace period begins with the reply to the write, by
+/// this client's clock.
 pub(crate) async fn force<Z: ZooKeeper>(
     zk: &Z,
     path: &str,
@@ -78,7 +91,7 @@ pub(crate) async fn force<Z: ZooKeeper>(
     grace: Duration,
 ) -> Result<Fate, Error> {
     let status = connected(zk).await?;
-    // One flight, the write ahead: what is read behind it is not older.
+    // The write goes first, so the read behind it is not older.
     let set = zk.set(path, word.as_bytes(), Some(0));
     let watching = zk.children_watch(path);
     if asked(zk, path, word, status, set.await).await? == Fate::Gone {
@@ -105,13 +118,13 @@ pub(crate) async fn force<Z: ZooKeeper>(
     }
 }
 
-/// Deletes the znode of somebody whose grace is over: [`Fate::Forced`] or [`Fate::Gone`].
+/// Deletes a znode whose grace period is over: [`Fate::Forced`] or [`Fate::Gone`].
 pub(crate) async fn remove<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Fate, Error> {
     loop {
         let status = connected(zk).await?;
         match zk.delete(path, None).await {
             Ok(()) => return Ok(Fate::Forced),
-            // After a lost answer nobody knows who it was.
+            // After a lost reply it is unknown which client deleted it.
             Err(Error::NoNode) => return Ok(Fate::Gone),
             Err(e) => again(zk, status, e).await?,
         }

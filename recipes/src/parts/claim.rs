@@ -1,19 +1,21 @@
-//! Claiming a name that others may bear too: what names and group members have in common.
+//! Exclusive claims on names that other clients may use, too: registrations and group members.
 //!
-//! 1. *Claim*: create an ephemeral of that name. If it is there already it is somebody else's, also if that is one's own
-//!    former session: give up, or wait until it goes and try again.
-//! 2. If the reply is lost, settle and look whose it is: ours, nobody's, or somebody else's.
-//! 3. *Hold* it as any other hold, but without a fence: a check on the name would hold for the next owner too.
-//! 4. *Release*: delete the znode only if it is the one that was made here.
+//! 1. *Claim*: create an ephemeral of that name. An existing znode belongs to another session, possibly to a former one of
+//!    this client: fail, or wait for its deletion and retry.
+//! 2. *Lost reply*: a barrier read tells whether the znode is ours, absent, or another client's.
+//! 3. *Hold* it like any tenure, but without a fence: a check on the name would hold for the next owner, too.
+//! 4. *Release*: delete the znode only if it is the incarnation that was created here.
 //!
-//! One object claims a name once at a time: whether a znode is ours is told by its session alone, so two claims of one
+//! One object claims a name at most once at a time. Only its session identifies the owner of a znode, so two claims of one
 //! session could not be told apart. A claim that was given up reserves its name until its clean-up is done.
 
-use crate::hold::{Grant, Hold, HoldState, LostReason, OnSuspect, Released, Stop, margin_in};
+use super::barrier_read;
+use super::locked::locked;
+use super::parents::{Parents, behind};
+use super::retry::{again, connected, reconnected};
+use super::select::first;
+use super::tenure::{Grant, HoldState, LostReason, OnSuspect, Released, Stop, Tenure, margin_in};
 use crate::observe::{self, operation};
-use crate::parents::{Parents, behind};
-use crate::race::{again, connected, first, reconnected};
-use crate::settled;
 use crate::zk::{Armed, CreateMode, Duty, Error, Reserved, ZooKeeper, path};
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
@@ -21,43 +23,45 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// What to do when somebody else has the name.
+/// The target of the spans: filters name it.
+const TARGET: &str = "zk_recipes::claim";
+
+/// What to do when another client owns the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IfTaken {
-    /// Say so.
+    /// Fail with [`Error::Taken`].
     Fail,
-    /// Wait until it is free.
+    /// Wait until the name is free.
     Wait,
 }
 
-/// The names that one object and its clones have claimed.
+/// Names that one object and its clones have claimed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Claims(Arc<Mutex<BTreeMap<String, Entry>>>);
+pub(crate) struct Claims(Arc<Mutex<BTreeMap<String, ReservedName>>>);
 
 #[derive(Debug, Default)]
-struct Entry {
-    /// Nobody has it any more, but its clean-up is not done.
+struct ReservedName {
+    /// The claim was given up, and its clean-up is not done.
     is_left: bool,
     wakers: Vec<Waker>,
 }
 
 impl Claims {
-    fn entries(&self) -> MutexGuard<'_, BTreeMap<String, Entry>> {
-        // Nothing is left half done in there by a panic.
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn entries(&self) -> MutexGuard<'_, BTreeMap<String, ReservedName>> {
+        locked(&self.0)
     }
 
-    /// Reserves a name. If it is reserved: whether somebody has it.
+    /// Reserves a name. The error says whether a live claim has reserved it.
     fn reserve(&self, path: &str) -> Result<Claimant, bool> {
         let mut entries = self.entries();
         if let Some(entry) = entries.get(path) {
             return Err(!entry.is_left);
         }
-        entries.insert(path.to_owned(), Entry::default());
+        entries.insert(path.to_owned(), ReservedName::default());
         Ok(Claimant(Arc::new(Reservation { path: path.to_owned(), claims: self.clone() })))
     }
 
-    /// Resolves when the name is not reserved.
+    /// Resolves when the reservation of the name ends.
     async fn freed(&self, path: &str) {
         poll_fn(|context| match self.entries().get_mut(path) {
             None => Poll::Ready(()),
@@ -72,7 +76,7 @@ impl Claims {
     }
 }
 
-/// A reserved name: it is free again when the last who holds on to this is gone.
+/// A reserved name, which is free again when the last reference to this value is dropped.
 #[derive(Debug)]
 struct Reservation {
     path: String,
@@ -88,7 +92,7 @@ impl Drop for Reservation {
     }
 }
 
-/// Whoever claims a name, or has it.
+/// The one claim to which a name is reserved.
 #[derive(Debug)]
 struct Claimant(Arc<Reservation>);
 
@@ -107,34 +111,34 @@ impl Drop for Claimant {
     }
 }
 
-/// By which rules a name is claimed and held.
+/// Rules for claiming and holding a name.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Terms {
-    /// Whose claim it is, as an operator reads it.
+pub(crate) struct ClaimRules {
+    /// The recipe's name in spans and metrics.
     pub recipe: &'static str,
     pub parents: Parents,
     pub if_taken: IfTaken,
-    /// What a second claim of one name by one session ends with; without it that is a claim like any other.
+    /// The error of a second claim by the same session; without it a second claim is like any other.
     pub twice: Option<fn(String) -> Error>,
     pub on_suspect: OnSuspect,
     pub margin: Option<Duration>,
 }
 
-/// Steps 1 and 2. Requests leave when it is polled.
+/// Steps 1 and 2. Sends nothing before the first poll.
 pub(crate) async fn claim<Z: ZooKeeper>(
     zk: &Z,
     claims: &Claims,
-    terms: Terms,
+    terms: ClaimRules,
     path: &str,
     data: &[u8],
-) -> Result<Claimed<Z>, Error> {
+) -> Result<ClaimedName<Z>, Error> {
     margin_in(zk, terms.margin)?;
     let claimant = reserve(zk, claims, terms, path).await?;
     let mut is_missing = false;
     loop {
         let status = connected(zk).await?;
         let mut armed = zk.arm(claimant.duty(None, status.connection));
-        // One flight: missing levels if there are any, and the create.
+        // Pipelined: missing levels if there are any, and the create.
         let making = if is_missing { Some(terms.parents.make_for(zk, path)?) } else { None };
         let create = zk.create(path, data, CreateMode::Ephemeral);
         is_missing = false;
@@ -158,10 +162,10 @@ pub(crate) async fn claim<Z: ZooKeeper>(
                 again(zk, status, e).await?;
                 continue;
             }
-            // The reply may be lost after the create was applied.
+            // The create may have been applied, so read before retrying.
             Err(Error::ConnectionLoss) => {
                 reconnected(zk, status).await?;
-                match settled::stat(zk, path).await.map_err(Error::while_in_doubt)? {
+                match barrier_read::stat(zk, path).await.map_err(Error::while_in_doubt)? {
                     Some(stat) if stat.ephemeral_owner == zk.session() => stat.czxid,
                     stat => {
                         armed.done();
@@ -180,12 +184,17 @@ pub(crate) async fn claim<Z: ZooKeeper>(
             }
         };
         armed.narrow(claimant.duty(Some(czxid), status.connection));
-        return Claimed::new(zk, terms, claimant, czxid, data, armed);
+        return ClaimedName::new(zk, terms, claimant, czxid, data, armed);
     }
 }
 
-/// Reserves the name within this object: one that was given up comes free when its clean-up is done.
-async fn reserve<Z: ZooKeeper>(zk: &Z, claims: &Claims, terms: Terms, path: &str) -> Result<Claimant, Error> {
+/// Reserves the name within this object; waits for the clean-up of a claim that was given up.
+async fn reserve<Z: ZooKeeper>(
+    zk: &Z,
+    claims: &Claims,
+    terms: ClaimRules,
+    path: &str,
+) -> Result<Claimant, Error> {
     loop {
         let status = zk.status();
         if let Some(over) = status.over() {
@@ -201,8 +210,8 @@ async fn reserve<Z: ZooKeeper>(zk: &Z, claims: &Claims, terms: Terms, path: &str
     }
 }
 
-/// Somebody else has the name: says so, or waits until it may be free.
-async fn wait_for<Z: ZooKeeper>(zk: &Z, terms: Terms, path: &str) -> Result<(), Error> {
+/// Another client owns the name: fails, or waits until it may be free.
+async fn wait_for<Z: ZooKeeper>(zk: &Z, terms: ClaimRules, path: &str) -> Result<(), Error> {
     if terms.if_taken == IfTaken::Fail {
         return Err(Error::Taken(path.to_owned()));
     }
@@ -210,7 +219,7 @@ async fn wait_for<Z: ZooKeeper>(zk: &Z, terms: Terms, path: &str) -> Result<(), 
     match zk.children_watch(path).await {
         Ok((listing, watch)) => match terms.twice {
             Some(twice) if listing.stat.ephemeral_owner == zk.session() => Err(twice(path.to_owned())),
-            // An ephemeral has no children: it fires when the znode goes, and never else.
+            // An ephemeral has no children, so the watch fires at its deletion only.
             _ => {
                 observe::waits(path);
                 watch.await.map(drop)
@@ -221,21 +230,21 @@ async fn wait_for<Z: ZooKeeper>(zk: &Z, terms: Terms, path: &str) -> Result<(), 
     }
 }
 
-/// A name that this session has.
+/// A name that this session owns.
 #[derive(Debug)]
-pub(crate) struct Claimed<Z: ZooKeeper> {
+pub(crate) struct ClaimedName<Z: ZooKeeper> {
     zk: Z,
     recipe: &'static str,
-    hold: Hold<Z>,
+    tenure: Tenure<Z>,
     czxid: i64,
-    /// The name stays reserved as long as this lives.
+    /// Reserves the name while this value lives.
     _claimant: Claimant,
 }
 
-impl<Z: ZooKeeper> Claimed<Z> {
+impl<Z: ZooKeeper> ClaimedName<Z> {
     fn new(
         zk: &Z,
-        terms: Terms,
+        terms: ClaimRules,
         claimant: Claimant,
         czxid: i64,
         data: &[u8],
@@ -251,12 +260,12 @@ impl<Z: ZooKeeper> Claimed<Z> {
             on_suspect: terms.on_suspect,
             margin: margin_in(zk, terms.margin)?,
         };
-        let hold = Hold::new(zk, grant);
-        Ok(Claimed { zk: zk.clone(), recipe: terms.recipe, hold, czxid, _claimant: claimant })
+        let tenure = Tenure::new(zk, grant);
+        Ok(ClaimedName { zk: zk.clone(), recipe: terms.recipe, tenure, czxid, _claimant: claimant })
     }
 
     pub(crate) fn path(&self) -> &str {
-        self.hold.path()
+        self.tenure.path()
     }
 
     pub(crate) fn czxid(&self) -> i64 {
@@ -264,29 +273,29 @@ impl<Z: ZooKeeper> Claimed<Z> {
     }
 
     pub(crate) fn state(&self) -> HoldState {
-        self.hold.state()
+        self.tenure.state()
     }
 
     pub(crate) async fn lost(&self) -> Stop {
-        self.hold.lost().await
+        self.tenure.lost().await
     }
 
     pub(crate) async fn resumed(&self) -> Result<(), LostReason> {
-        self.hold.resumed().await
+        self.tenure.resumed().await
     }
 
     pub(crate) fn run<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Result<T, Stop>> {
-        self.hold.run(work)
+        self.tenure.run(work)
     }
 
     fn removed(&self) -> Error {
-        self.hold.lose(LostReason::Removed);
+        self.tenure.lose(LostReason::Removed);
         Error::Removed(self.path().to_owned())
     }
 
-    /// Replaces the data, of this incarnation only.
+    /// Replaces the data of this incarnation only.
     pub(crate) async fn set(&self, data: &[u8]) -> Result<(), Error> {
-        operation!(&self.zk, self.recipe, "set", self.path()).of(self.replace(data)).await
+        operation!(target: TARGET, &self.zk, self.recipe, "set", self.path()).of(self.replace(data)).await
     }
 
     async fn replace(&self, data: &[u8]) -> Result<(), Error> {
@@ -313,8 +322,8 @@ impl<Z: ZooKeeper> Claimed<Z> {
                 Err(Error::BadVersion) => {}
                 Err(e) if e.is_retryable_refusal() => again(zk, status, e).await?,
                 Err(Error::ConnectionLoss) => {
-                    // Written once more if it was not, or if somebody has written since.
-                    stat = settled::stat(zk, path).await.map_err(Error::while_in_doubt)?;
+                    // Retried if the write was not applied, or if another client has written since.
+                    stat = barrier_read::stat(zk, path).await.map_err(Error::while_in_doubt)?;
                     let written = stat
                         .is_some_and(|now| now.czxid == self.czxid && now.version == version.wrapping_add(1));
                     if written && self.holds(data).await.map_err(Error::while_in_doubt)? {
@@ -337,10 +346,10 @@ impl<Z: ZooKeeper> Claimed<Z> {
         }
     }
 
-    /// Step 4. Looks first, so that nothing but the own incarnation goes.
+    /// Step 4. Reads first, so that only the own incarnation is deleted.
     pub(crate) async fn release(self) -> Result<Released, Error> {
         let path = self.path().to_owned();
-        operation!(&self.zk, self.recipe, "release", &path).telling(self.give_back()).await
+        operation!(target: TARGET, &self.zk, self.recipe, "release", &path).telling(self.give_back()).await
     }
 
     async fn give_back(mut self) -> Result<Released, Error> {
@@ -360,11 +369,13 @@ impl<Z: ZooKeeper> Claimed<Z> {
         Ok(released)
     }
 
-    /// Step 4 in one request, while the hold is certain: as long as the session lives nobody else can have the name,
-    /// unless somebody deletes what is not his.
+    /// Step 4 in one request, while the hold is confirmed: as long as the session lives the znode is ours, unless another
+    /// client deletes it against the rules.
     pub(crate) async fn leave(self) -> Result<Released, Error> {
         let path = self.path().to_owned();
-        operation!(&self.zk, self.recipe, "leave", &path).telling(self.give_back_at_once()).await
+        operation!(target: TARGET, &self.zk, self.recipe, "leave", &path)
+            .telling(self.give_back_at_once())
+            .await
     }
 
     async fn give_back_at_once(mut self) -> Result<Released, Error> {
@@ -380,9 +391,9 @@ impl<Z: ZooKeeper> Claimed<Z> {
                     return Ok(Released::WasLost(LostReason::Removed));
                 }
                 Err(Error::ConnectionLoss) => {
-                    // Whether it is gone shows behind a write.
+                    // A barrier read tells whether it was deleted.
                     if reconnected(&self.zk, status).await.is_ok() {
-                        match settled::stat(&self.zk, self.path()).await {
+                        match barrier_read::stat(&self.zk, self.path()).await {
                             Ok(stat) if stat.is_none_or(|stat| stat.czxid != self.czxid) => {
                                 self.is_released();
                                 return Ok(Released::Clean);
@@ -391,7 +402,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
                         }
                     }
                 }
-                // That looks first, and asks as often as it takes.
+                // `give_back` reads first, and retries for as long as it takes.
                 Err(e) if e.is_retryable_refusal() => drop(again(&self.zk, status, e).await),
                 Err(e @ Error::SessionOver(_)) => drop(e),
                 Err(e) => return Err(e),
@@ -407,13 +418,13 @@ impl<Z: ZooKeeper> Claimed<Z> {
         }
     }
 
-    /// Whether it was ours to the end. `ConnectionLoss` and `BadVersion`: try again.
+    /// Returns whether the claim lasted to the end. `ConnectionLoss` and `BadVersion` mean: try again.
     async fn try_release(&self, tried: &mut bool) -> Result<bool, Error> {
         let (zk, path) = (&self.zk, self.path());
         let status = connected(zk).await?;
         let found = match *tried {
-            // A delete may still be on its way, and the next owner behind it.
-            true => settled::stat(zk, path).await,
+            // A delete may be in flight, with the next owner's create behind it.
+            true => barrier_read::stat(zk, path).await,
             false => zk.exists(path).await,
         };
         let version = match found {
@@ -438,7 +449,7 @@ impl<Z: ZooKeeper> Claimed<Z> {
     }
 
     fn is_released(&mut self) {
-        if let Some(armed) = self.hold.take_duty() {
+        if let Some(armed) = self.tenure.take_duty() {
             armed.done();
         }
     }

@@ -1,35 +1,36 @@
-//! A writer's hold becomes a reader's, and nobody slips in between.
+//! Downgrade of a writer's tenure to a reader's, without a gap.
 //!
-//! 1. Arm the clean-up of the read znode, whose name is made of a fresh guid and the write znode's number.
-//! 2. One transaction makes it and deletes the write znode: it takes the writer's place in line, so whoever waited for the
-//!    writer and conflicts with readers waits for it. Lost: the same again; if it was applied, the read znode is there.
-//! 3. The token stays the writer's: the read znode is younger than the znodes of writers who wait, and a token may not
-//!    overtake theirs.
+//! 1. Arm the clean-up of the read znode, whose name has a fresh guid and the number of the write znode.
+//! 2. Create it and delete the write znode in one transaction. The read znode takes the writer's place in the queue, so
+//!    conflicting waiters of the writer wait for it. After a lost reply retry: an existing read znode means that it was
+//!    applied.
+//! 3. Keep the writer's fencing token: the read znode is younger than the znodes of waiting writers, and its token must not
+//!    exceed theirs.
 //!
-//! Where the owner can be asked to go, the delete carries the version of the data, so that no word goes under with it.
+//! For revocable owners the delete has the data version, so that no revocation is lost.
 
-use super::{Hold, LostReason};
-use crate::line::is_good;
-use crate::naming::{Marks, READ};
+use super::{LostReason, TARGET, Tenure};
 use crate::observe::operation;
-use crate::own::Own;
-use crate::race::{again, connected};
+use crate::parts::contenders::is_good;
+use crate::parts::naming::{Marks, READ};
+use crate::parts::owned_node::OwnedNode;
+use crate::parts::retry::{again, connected};
 use crate::zk::{Armed, CreateMode, Duty, Error, Op, ZooKeeper, path};
 
-impl<Z: ZooKeeper> Hold<Z> {
-    /// Makes a writer's hold a reader's, or says why not: then it stands as it stood.
+impl<Z: ZooKeeper> Tenure<Z> {
+    /// Turns the writer's tenure into a reader's; on an error returns it unchanged.
     pub(crate) async fn downgrade(self, marks: Marks) -> Result<Self, (Self, Error)> {
-        let operation = operation!(&self.zk, self.recipe, "downgrade", self.path());
+        let operation = operation!(target: TARGET, &self.zk, self.recipe, "downgrade", self.path());
         match operation.of(self.take_its_place(marks)).await {
             Ok((own, armed)) => Ok(self.moved_to(own, armed)),
             Err(e) => Err((self, e)),
         }
     }
 
-    async fn take_its_place(&self, marks: Marks) -> Result<(Own<Z>, Armed), Error> {
+    async fn take_its_place(&self, marks: Marks) -> Result<(OwnedNode<Z>, Armed), Error> {
         let (directory, name) = path::split(self.path());
         let Some(number) = marks.number(name).filter(|number| is_good(*number)) else {
-            // Among worn numbers the place in line is the czxid's, and nobody can take that over (ZOOKEEPER-4372).
+            // Among worn numbers the czxid gives the place, which cannot be taken over (ZOOKEEPER-4372).
             return Err(Error::Exhausted(directory.to_owned()));
         };
         if self.own.is_asked() {
@@ -47,10 +48,10 @@ impl<Z: ZooKeeper> Hold<Z> {
                     in_doubt |= e.is_outcome_unknown();
                     again(zk, status, e).await?;
                 }
-                // What was sent before may have been applied.
+                // An earlier attempt may have been applied.
                 Err(e) if in_doubt && e.says_nothing_of_the_tree() => break Err(Error::ConnectionLoss),
                 Err(Error::Multi { index: 0, cause }) if *cause == Error::NodeExists => {
-                    // Nobody else makes that name: it was applied, and its answer was lost.
+                    // The name is unique: the transaction was applied, and its reply was lost.
                     break Ok(());
                 }
                 Err(Error::Multi { cause, .. }) if *cause == Error::BadVersion => {
@@ -71,7 +72,7 @@ impl<Z: ZooKeeper> Hold<Z> {
         };
         match took {
             Ok(()) => {
-                let own = Own::new(zk, path, None, self.own.word());
+                let own = OwnedNode::new(zk, path, None, self.own.word());
                 if own.word().is_some() {
                     own.watch_now();
                 }

@@ -1,29 +1,28 @@
-//! What becomes of directories that do not exist.
+//! Creation of missing directories.
 //!
-//! A container may be reaped between any two requests, so a missing directory always leads here: one flight that makes
-//! every level from the top and repeats the request that found it missing.
+//! A container may be reaped between any two requests, so every recipe that finds its directory missing comes here: it
+//! creates every level from the top, pipelined with a retry of the failed request.
 //!
-//! Only the root is not made. It can be missing where a session takes place below a path that is not there: then nothing
-//! can be made, and that is said rather than tried again.
+//! The root is never created. A session with a chroot may find it missing; that is an error, since no retry can help.
 
 use crate::zk::{CreateMode, Created, Error, ZooKeeper, path};
 use std::future::Future;
 
-/// What becomes of a directory that does not exist.
+/// How missing directories are created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Parents {
-    /// Missing levels are made as containers: the server removes them when they have been left empty.
+    /// As containers, which the server deletes some time after their last child.
     #[default]
     Container,
-    /// Missing levels are made to stay.
+    /// As persistent znodes.
     Persistent,
     /// A missing directory is an error.
     MustExist,
 }
 
 impl Parents {
-    /// Sends the making of every level of a directory; what is called next comes behind it. One answer for each level is
-    /// to be [awaited](Making::done).
+    /// Sends the creates of every level; requests sent later come behind them. The caller must [await](Making::done) the
+    /// replies.
     pub(crate) fn make<Z: ZooKeeper>(
         self,
         zk: &Z,
@@ -37,7 +36,7 @@ impl Parents {
         Making { zk: zk.clone(), levels: levels.collect() }
     }
 
-    /// The directory of a znode is missing: sends the making of it, or says that it must be there.
+    /// Sends the creates for the parent of a znode, if that is allowed.
     ///
     /// # Errors
     ///
@@ -55,13 +54,13 @@ impl Parents {
     }
 }
 
-/// Whether a znode lies in the root. If such a one finds its directory missing, nothing can be made.
+/// Whether the parent of a znode is the root, which cannot be created.
 pub(crate) fn is_at_top(znode: &str) -> bool {
     path::split(znode).0 == "/"
 }
 
-/// The answer to what was sent behind the levels that are being made. Where a level could not be made, and is missing for
-/// that, the answer is why: not before it is known that nothing came of what was sent.
+/// Returns the answer to a request that was sent behind the creates of its parents. If a parent could not be created, that
+/// error replaces the `NoNode` of the request.
 ///
 /// # Errors
 ///
@@ -91,26 +90,25 @@ where
     }
 }
 
-/// Levels that are being made.
+/// Creates in flight, one a level.
 pub(crate) struct Making<Z, F> {
     zk: Z,
     levels: Vec<(F, String)>,
 }
 
 impl<Z: ZooKeeper, F: Future<Output = Result<Created, Error>>> Making<Z, F> {
-    /// Waits for the answers. That a level is there already is fine; what was lost, or refused for the time being,
-    /// shows in the request behind it.
+    /// Waits for the replies. `NodeExists` is success; a lost or refused create shows in the request behind it.
     ///
     /// # Errors
     ///
-    /// What no repetition helps against: no access, no root, the session's end.
+    /// Errors that a retry cannot help: no access, no root, session over.
     pub(crate) async fn done(self) -> Result<(), Error> {
         for (made, level) in self.levels {
             match made.await {
                 Ok(_) | Err(Error::NodeExists) => {}
                 Err(e) if e.is_transient() => {}
                 Err(Error::NoNode) if !is_at_top(&level) => {}
-                // A server says so without looking whether it is there. If it is, nobody needs to make it.
+                // The server checks access before existence; an existing level need not be created.
                 Err(Error::NoAuth) => match self.zk.exists(&level).await {
                     Ok(Some(_)) => {}
                     Err(e) if e.is_transient() => {}
@@ -124,7 +122,7 @@ impl<Z: ZooKeeper, F: Future<Output = Result<Created, Error>>> Making<Z, F> {
     }
 }
 
-/// Every level of a path, from the top.
+/// Lists every level of a path, from the top.
 fn levels_of(directory: &str) -> Vec<String> {
     if directory == "/" {
         return Vec::new();

@@ -1,26 +1,26 @@
-//! Following a value: what configuration and names have in common.
+//! The watch loop: successive values of one znode, for configuration and names.
 //!
-//! 1. Read the value and arm a watch, by one request. Hand it out if it is newer than the last one: a read after a
-//!    reconnect may be older than the notification that caused it.
-//! 2. If there is none, look for its creation and arm a watch, by one request. Say once that it is missing.
-//! 3. Any notification: read again.
+//! 1. Read the value and arm a watch in one request. Return the value if it is newer than the last one: after a reconnect a
+//!    stale read may be older than the notification.
+//! 2. If there is no value, arm a watch for its creation. Report its absence once.
+//! 3. After any notification read again, since watches are one-shot.
 
+use super::retry::{again, connected};
 use crate::observe::{self, operation};
-use crate::race::{again, connected};
 use crate::zk::{Data, Error, Stat, ZooKeeper};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// A value, and which writing of which incarnation it is.
+/// A value with its version and incarnation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Versioned {
     /// The value.
     pub data: Vec<u8>,
-    /// The transaction that created its znode.
+    /// The zxid of the transaction that created the znode.
     pub czxid: i64,
-    /// The transaction that wrote it: grows with every writing.
+    /// The zxid of the transaction that wrote the value; it grows with every write.
     pub mzxid: i64,
-    /// How often it was written since the znode was created.
+    /// The number of writes since the znode was created.
     pub version: i32,
 }
 
@@ -30,42 +30,42 @@ impl Versioned {
     }
 }
 
-/// What is known of the incarnations of a znode: the czxid of the oldest that may still be there. A later one shows that all
-/// before it are gone, and they never come back.
+/// Known incarnations of a znode: the smallest czxid that may still exist. A later incarnation proves that all before it
+/// are gone for good.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Incarnations(Arc<AtomicI64>);
 
 impl Incarnations {
-    /// This one was there.
+    /// Notes an incarnation that exists.
     pub(crate) fn saw(&self, stat: &Stat) {
         self.0.fetch_max(stat.czxid, Ordering::Relaxed);
     }
 
-    /// This one was there once, and is not any more.
+    /// Notes an incarnation that is gone.
     pub(crate) fn lost(&self, czxid: i64) {
         self.0.fetch_max(czxid.saturating_add(1), Ordering::Relaxed);
     }
 
-    /// Whether this one is known to be gone.
+    /// Whether the incarnation is known to be gone.
     pub(crate) fn is_gone(&self, czxid: i64) -> bool {
         czxid < self.0.load(Ordering::Relaxed)
     }
 }
 
-/// What a follower is told.
+/// A change of a followed value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Update {
-    /// This is the value now.
+    /// The current value.
     Value(Versioned),
-    /// There is none.
+    /// There is no value.
     Missing,
 }
 
-/// The values of one znode, as they come.
+/// A stream of the values of one znode.
 ///
 /// # Promises
 ///
-/// Values come in the order of their writing and never go back, over reconnects either. Each was current at some instant
+/// Values come in the order of their writes and never go back, even after a reconnect. Each was current at some instant
 /// after the one before; the last one always comes. Not promised: every intermediate value.
 ///
 /// # Cost
@@ -73,17 +73,17 @@ pub enum Update {
 /// One notification, one request and one round trip a change; one watch.
 pub struct Updates<Z: ZooKeeper> {
     zk: Z,
-    /// Whose value it is, as an operator reads it.
+    /// The recipe's name in spans and metrics.
     recipe: &'static str,
     path: String,
-    /// What becomes of the data before they are handed out.
+    /// Decodes the data.
     shown: fn(Data) -> Versioned,
     watch: Option<Z::Watch>,
-    /// The last value handed out.
+    /// The mzxid of the last value returned.
     mzxid: i64,
-    /// It was told that there is no value, and none was told since.
+    /// `Missing` was returned, and no value since.
     is_missing: bool,
-    /// For whoever writes.
+    /// Shared with the writers.
     incarnations: Incarnations,
 }
 
@@ -102,26 +102,23 @@ impl<Z: ZooKeeper> Updates<Z> {
         }
     }
 
-    /// What it sees of the znode's incarnations is noted there.
+    /// Notes the incarnations that it sees.
     pub(crate) fn noting(self, incarnations: &Incarnations) -> Self {
         Updates { incarnations: incarnations.clone(), ..self }
     }
 
-    /// The next news: at first what stands there now, then every change, or the last of several.
+    /// Returns the next change: the current value at first, then every change, or the last of several.
     ///
-    /// # Cancellation
+    /// # Cancellation, When the connection is lost
     ///
-    /// May be dropped and called again at any time; nothing is missed. The watch goes with this value.
-    ///
-    /// # When the connection is lost
-    ///
-    /// It goes on when the connection is there again.
+    /// Cancel-safe: may be dropped and called again at any time without missing a notification. The watch goes with this
+    /// value. Resumes after the reconnect.
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over), from then on always; [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`], from then on always; [`Error::is_denied`].
     pub async fn next(&mut self) -> Result<Update, Error> {
-        let operation = operation!(&self.zk, self.recipe, "next", &self.path);
+        let operation = operation!(target: "zk_recipes::follow", &self.zk, self.recipe, "next", &self.path);
         operation.of(self.news()).await
     }
 
@@ -139,7 +136,7 @@ impl<Z: ZooKeeper> Updates<Z> {
         }
     }
 
-    /// Steps 1 and 2, once. `None`: nothing new, or ask again.
+    /// Steps 1 and 2, once. `None`: no news, or read again.
     async fn read(&mut self) -> Result<Option<Update>, Error> {
         let status = connected(&self.zk).await?;
         match self.zk.get_watch(&self.path).await {
@@ -158,7 +155,7 @@ impl<Z: ZooKeeper> Updates<Z> {
                     self.watch = Some(watch);
                     Ok((!std::mem::replace(&mut self.is_missing, true)).then_some(Update::Missing))
                 }
-                // It is there by now: read it.
+                // Created in between: read it.
                 Ok((Some(_), _)) => Ok(None),
                 Err(e) => again(&self.zk, status, e).await.map(|()| None),
             },

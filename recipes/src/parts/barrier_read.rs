@@ -1,17 +1,17 @@
-//! What stands somewhere, behind everything of this session that is still on its way: a write that changes nothing goes
-//! ahead of the read, so what it shows is final as far as this session is concerned.
+//! Barrier reads: a settling write, which changes nothing, goes ahead of the read. The server orders both behind every
+//! request of this session that is in flight, so the result is final as far as this session is concerned.
 
-use crate::race::{again, connected};
+use super::retry::{again, connected};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{Data, Error, Stat, ZooKeeper};
 use std::future::Future;
 
-/// The stat of a znode, or `None`.
+/// Reads the stat of a znode; `None` if there is no such znode.
 pub(crate) async fn stat<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Option<Stat>, Error> {
     behind(zk, path, || zk.exists(path)).await
 }
 
-/// The data of a znode, or `None`.
+/// Reads the data of a znode; `None` if there is no such znode.
 pub(crate) async fn data<Z: ZooKeeper>(zk: &Z, path: &str) -> Result<Option<Data>, Error> {
     match behind(zk, path, || zk.get(path)).await {
         Ok(found) => Ok(Some(found)),

@@ -1,4 +1,4 @@
-//! Who stands in line: names, foreign children, the directory and its parents, trying, and input that is refused.
+//! Contenders: names, foreign children, the directory and its parents, `try_acquire`, and refused input.
 
 use crate::common::bent::Bent;
 use crate::common::{Client, DIRECTORY, RECONNECT, Stage, TIMEOUT, play};

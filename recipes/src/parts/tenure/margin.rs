@@ -1,26 +1,26 @@
-//! How long before the end of its session a holder has to have stopped.
+//! The margin: how long before the deadline of its session a holder must have stopped.
 //!
-//! 1. A recipe is made: a margin that an idle hold could not survive is refused.
-//! 2. A hold is asked for, and won: the same again, since a client that reconnects may be given a shorter timeout.
+//! 1. Creating a recipe refuses a margin that an idle hold could not survive.
+//! 2. So does every acquire, before and after the wait, since a reconnect may shorten the session timeout.
 
 use crate::session::PINGS_PER_TIMEOUT;
 use crate::zk::{Error, ZooKeeper};
 use std::time::Duration;
 
-/// How much of a timeout the answer to a ping may take before an idle hold with the greatest margin is lost: one sixth.
+/// The part of a timeout that the answer to a ping may take before an idle hold with the greatest margin is lost.
 const ANSWERS_PER_TIMEOUT: u32 = 6;
 
-/// The greatest margin: what is left of the timeout when a ping is answered late. Until then the session is known to be safe
-/// from the sending of the ping before it, which was the time between two pings ago.
+/// The greatest margin: the rest of the timeout when a ping is answered late. Until that answer the deadline counts from
+/// the previous ping, one ping interval earlier.
 fn greatest(timeout: Duration) -> Duration {
     timeout - timeout / PINGS_PER_TIMEOUT - timeout / ANSWERS_PER_TIMEOUT
 }
 
-/// The margin in this session: what the caller has said, or a tenth of the timeout.
+/// Returns the margin: the caller's, or a tenth of the session timeout.
 ///
 /// # Errors
 ///
-/// `BadInput` for one that is greater than half of the timeout: a hold would be lost between two pings.
+/// `BadInput` for a margin above half of the timeout: an idle hold would be lost between two pings.
 pub(crate) fn margin_in<Z: ZooKeeper>(zk: &Z, margin: Option<Duration>) -> Result<Duration, Error> {
     let timeout = zk.timeout();
     match margin {

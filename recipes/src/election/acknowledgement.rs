@@ -1,28 +1,28 @@
-//! What is on record: which candidate has begun to lead, in which epoch, and what it says of itself.
+//! The record of leadership: which candidate has begun to lead, in which epoch, and the leader's data.
 //!
-//! A line with the candidate's name and its epoch, then the leader's data as they are.
+//! The first line has the candidate's name and its epoch; the leader's data follow.
 
 /// A record of leadership.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Record {
+pub(super) struct Acknowledgement {
     /// The name of the candidate's znode.
     pub candidate: String,
     pub epoch: i64,
     pub data: Vec<u8>,
 }
 
-impl Record {
+impl Acknowledgement {
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = format!("{} {}\n", self.candidate, self.epoch).into_bytes();
         bytes.extend_from_slice(&self.data);
         bytes
     }
 
-    /// `None` for what no leader of ours has written.
-    pub(super) fn read(bytes: &[u8]) -> Option<Record> {
+    /// Parses a record; `None` for data that no leader has written.
+    pub(super) fn read(bytes: &[u8]) -> Option<Acknowledgement> {
         let end = bytes.iter().position(|byte| *byte == b'\n')?;
         let (candidate, epoch) = std::str::from_utf8(&bytes[..end]).ok()?.split_once(' ')?;
-        Some(Record {
+        Some(Acknowledgement {
             candidate: candidate.to_owned(),
             epoch: epoch.parse().ok()?,
             data: bytes[end + 1..].to_vec(),
@@ -37,16 +37,19 @@ mod tests {
     #[test]
     fn a_record_is_read_as_it_was_written() {
         for data in [&b""[..], b"10.0.0.7:4711", b"\n\n", b"a b\nc", &[0xff, 0, 0x0a]] {
-            let record =
-                Record { candidate: "5f3a-n_0000000007".into(), epoch: 0x1_0000_0003, data: data.to_vec() };
-            assert_eq!(Record::read(&record.to_bytes()), Some(record));
+            let record = Acknowledgement {
+                candidate: "5f3a-n_0000000007".into(),
+                epoch: 0x1_0000_0003,
+                data: data.to_vec(),
+            };
+            assert_eq!(Acknowledgement::read(&record.to_bytes()), Some(record));
         }
     }
 
     #[test]
     fn what_nobody_wrote_is_no_record() {
         for foreign in [&b""[..], b"\n", b"leader", b"5f3a-n_0000000007\n", b"a b\nc", b"a 7", b"\xff 7\n"] {
-            assert_eq!(Record::read(foreign), None, "{foreign:?}");
+            assert_eq!(Acknowledgement::read(foreign), None, "{foreign:?}");
         }
     }
 }

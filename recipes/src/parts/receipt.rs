@@ -1,30 +1,31 @@
-//! Receipts, for writes that must happen exactly once, whatever replies are lost.
+//! Receipts make writes exactly-once, regardless of lost replies.
 //!
-//! 1. *Make*: a small ephemeral znode under a fresh guid. Its version counts its owner's writes. It is made and answered
-//!    before the first write: else a receipt that is not there could mean two things.
-//! 2. *Write*: every write is one transaction whose first operation sets the receipt at the version that we count, to the
+//! 1. *Make*: create a small ephemeral znode under a fresh guid; its version counts the owner's writes. The create is
+//!    confirmed before the first write, so that an absent receipt has one meaning.
+//! 2. *Write*: every write is one transaction whose first operation sets the receipt, at the expected version, to the
 //!    number of the write.
-//! 3. *Lost answer*: send the same transaction again. Done: applied now. Refused at another operation: really refused. Refused
-//!    at the receipt: it was applied before, if the receipt bears the number; else a stranger has written to it. No
-//!    receipt: a stranger took it, and nobody knows.
-//! 4. *Dropped*: whoever drops a write leaves it in doubt; the next one reads the receipt first.
-//! 5. *Left alone*: a write whose future nobody polls must not hold up the next one. The next one waits for the answer, not
-//!    for the future, and if the answer is lost it reads the receipt as in 4. Who is polled again finds its fate written down.
+//! 3. *Lost reply*: retry the same transaction. Success: applied now. Refused at another operation: not applied. Refused at
+//!    the receipt: applied before, if the receipt has the write's number; otherwise another client has written to it. No
+//!    receipt: another client deleted it, and the outcome is unknown.
+//! 4. *Cancellation*: a dropped write leaves its outcome unknown; the next write reads the receipt first.
+//! 5. *Unpolled*: a write whose future nobody polls must not block the next one. The next write waits for the reply, not
+//!    for the future, and reads the receipt if the reply is lost. The unpolled future finds its outcome recorded.
 //!
-//! One write at a time is under way, and whoever comes next can bring it to its end: no lock is held while anybody waits.
+//! One write is in flight at a time, and any caller can finish it: no lock is held across an await.
 
-use crate::race::{again, connected, reconnected};
+use super::locked::locked;
+use super::retry::{again, connected, reconnected};
 use crate::zk::duty::{answered, settle};
 use crate::zk::{Armed, CreateMode, Data, Duty, Error, Op, Status, ZooKeeper, path};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-/// A receipt, and what is known of its version. Clones are the same receipt.
+/// A receipt and its known version. Clones share it.
 pub(crate) struct Receipt<Z: ZooKeeper> {
     zk: Z,
     directory: Arc<str>,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<ReceiptState>>,
 }
 
 impl<Z: ZooKeeper> Clone for Receipt<Z> {
@@ -34,100 +35,95 @@ impl<Z: ZooKeeper> Clone for Receipt<Z> {
 }
 
 #[derive(Default)]
-struct State {
+struct ReceiptState {
     znode: Option<Znode>,
     doubt: Option<Doubt>,
 }
 
 struct Znode {
     path: String,
-    /// `None` until it is known that it was made.
+    /// `None` until the create is confirmed.
     version: Option<i32>,
-    /// How many creates may have made it: those without an answer, yet or for good.
+    /// Creates without a definite answer.
     in_doubt: u32,
-    /// Deletes it when its owner goes.
+    /// Deletes the receipt when its owner is dropped.
     armed: Armed,
 }
 
-/// A write that was sent and whose answer nobody has taken down.
+/// A write whose outcome is not recorded yet.
 struct Doubt {
-    /// The version of the receipt with which it was sent.
+    /// The expected version of the receipt.
     version: i32,
-    /// The connection on which it was sent last.
+    /// The connection of the last attempt.
     sent_on: u32,
-    /// How often it was sent.
+    /// The number of attempts.
     sends: u32,
-    /// An answer was lost: that the receipt refuses it may mean that it was applied before.
+    /// A reply was lost, so a refusal at the receipt may mean that the write was applied before.
     is_lost: bool,
-    /// `None`: lost, or dropped with its writer.
-    answer: Option<Answer>,
-    /// For its writer, who may be left alone while somebody else finds it out.
-    fate: Told,
+    /// `None`: the reply was lost, or dropped with its writer.
+    answer: Option<SharedReply>,
+    /// Read by the writer, which may be unpolled while another caller finds the outcome.
+    outcome: OutcomeCell,
 }
 
-/// The answer to a write: whoever needs it can wait for it.
-type Answer = Shared<BoxFuture<'static, Result<(), Error>>>;
+/// The reply to a write, for any number of waiters.
+type SharedReply = Shared<BoxFuture<'static, Result<(), Error>>>;
 
-/// Where the fate of a write is written down, once.
-type Told = Arc<OnceLock<Fate>>;
+/// The outcome of a write, recorded once.
+type OutcomeCell = Arc<OnceLock<WriteOutcome>>;
 
-/// What became of a write.
+/// The outcome of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum WriteOutcome {
     Applied,
     NotApplied,
-    /// The receipt is gone, or a stranger has written over it: nobody knows.
+    /// The receipt was deleted or overwritten by another client.
     Unknown,
 }
 
-/// A write of one's own that is under way. Dropped, it stays in doubt.
+/// The caller's write in flight. Dropped, its outcome stays unknown.
 struct Sent<'a> {
-    state: &'a Mutex<State>,
-    fate: Told,
-    answer: Answer,
+    state: &'a Mutex<ReceiptState>,
+    outcome: OutcomeCell,
+    answer: SharedReply,
 }
 
 impl Drop for Sent<'_> {
     fn drop(&mut self) {
         let mut state = locked(self.state);
-        if let Some(doubt) = state.doubt_of(&self.fate) {
+        if let Some(doubt) = state.doubt_of(&self.outcome) {
             doubt.answer = None;
         }
     }
 }
 
-/// What came of sending a write.
-enum Begun<'a> {
+/// The result of an attempt to send.
+enum Sending<'a> {
     Sent(Sent<'a>),
-    /// Another one is under way.
+    /// Another write is in flight.
     Busy,
-    /// There is no receipt, or not the one that was meant.
+    /// There is no receipt, or another one than expected.
     Gone,
 }
 
-fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    // Nothing is left half done in there by a panic.
-    state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What a write sets the receipt to that finds it at this version.
+/// The data that a write at this version stores in the receipt.
 fn number(version: i32) -> Vec<u8> {
     version.wrapping_add(1).to_string().into_bytes()
 }
 
-/// What became of a write that found the receipt at `version`, if it found it.
-fn fate(version: i32, found: &Data) -> Fate {
+/// The outcome of a write at `version`, according to the receipt.
+fn outcome_at(version: i32, found: &Data) -> WriteOutcome {
     let writes = found.stat.version.wrapping_sub(version);
     match writes {
-        0 => Fate::NotApplied,
-        1 if found.data == number(version) => Fate::Applied,
-        // Somebody else's was the first.
-        1 => Fate::NotApplied,
-        _ => Fate::Unknown,
+        0 => WriteOutcome::NotApplied,
+        1 if found.data == number(version) => WriteOutcome::Applied,
+        // Another client's write took this version.
+        1 => WriteOutcome::NotApplied,
+        _ => WriteOutcome::Unknown,
     }
 }
 
-impl State {
+impl ReceiptState {
     fn known(&self) -> Option<(&str, i32)> {
         let znode = self.znode.as_ref()?;
         Some((&znode.path, znode.version?))
@@ -139,15 +135,15 @@ impl State {
         }
     }
 
-    /// It is gone, or somebody else writes to it: the next one gets a fresh name.
+    /// Abandons the receipt, which is gone or written by another client; the next one gets a fresh name.
     fn forget(&mut self) {
         if let Some(znode) = self.znode.take() {
             znode.armed.done();
         }
     }
 
-    /// The create of that receipt was refused: it did not make it. If no other may have made it either, whoever is denied
-    /// the create has nothing to delete, and would be denied that as well.
+    /// The create was refused. If no other create may have been applied, a client without access has nothing to delete, and
+    /// its delete would be denied as well.
     fn refused(&mut self, path: &str, is_denied: bool) {
         let Some(znode) = self.znode.as_mut().filter(|znode| znode.path == path) else { return };
         znode.in_doubt -= 1;
@@ -156,26 +152,26 @@ impl State {
         }
     }
 
-    /// The doubt about that write, if there is one still.
-    fn doubt_of(&mut self, told: &Told) -> Option<&mut Doubt> {
-        self.doubt.as_mut().filter(|doubt| Arc::ptr_eq(&doubt.fate, told))
+    /// The pending write, if its outcome is not recorded.
+    fn doubt_of(&mut self, cell: &OutcomeCell) -> Option<&mut Doubt> {
+        self.doubt.as_mut().filter(|doubt| Arc::ptr_eq(&doubt.outcome, cell))
     }
 
-    /// What became of the write that is in doubt.
-    fn settle(&mut self, fate: Fate) {
+    /// Records the outcome of the pending write.
+    fn settle(&mut self, outcome: WriteOutcome) {
         if let Some(doubt) = self.doubt.take() {
-            // Nobody else does: a doubt is settled once.
-            let _ = doubt.fate.set(fate);
+            // Only one caller takes the pending write, so the cell is empty.
+            let _ = doubt.outcome.set(outcome);
         }
     }
 
-    /// Steps 2 and 3: takes the answer to that write down, unless somebody else has.
-    fn take_down(&mut self, told: &Told, answer: &Result<(), Error>) {
-        let Some(doubt) = self.doubt_of(told) else { return };
+    /// Steps 2 and 3: records the reply, unless another caller has recorded the outcome.
+    fn take_down(&mut self, cell: &OutcomeCell, answer: &Result<(), Error>) {
+        let Some(doubt) = self.doubt_of(cell) else { return };
         let next = doubt.version.wrapping_add(1);
         let Err(error) = answer else {
             self.set_version(next);
-            return self.settle(Fate::Applied);
+            return self.settle(WriteOutcome::Applied);
         };
         if error.is_outcome_unknown() {
             doubt.is_lost = true;
@@ -187,45 +183,45 @@ impl State {
             _ => None,
         };
         match at_receipt {
-            // The receipt has moved on: most likely it was applied, and its answer was lost. The receipt tells.
+            // The version has moved on: read the receipt to learn whether by this write.
             Some(Error::BadVersion) if doubt.is_lost => doubt.answer = None,
             Some(Error::NoNode) if doubt.is_lost => {
                 self.forget();
-                self.settle(Fate::Unknown);
+                self.settle(WriteOutcome::Unknown);
             }
-            // A stranger wrote to it, or took it: nothing was applied.
+            // Another client wrote or deleted the receipt: nothing was applied.
             Some(Error::BadVersion | Error::NoNode) => {
                 self.forget();
-                self.settle(Fate::NotApplied);
+                self.settle(WriteOutcome::NotApplied);
             }
-            // What was sent before may have been applied: the receipt tells.
+            // An earlier attempt may have been applied: read the receipt.
             _ if doubt.is_lost && error.says_nothing_of_the_tree() => doubt.answer = None,
-            _ => self.settle(Fate::NotApplied),
+            _ => self.settle(WriteOutcome::NotApplied),
         }
     }
 }
 
 impl<Z: ZooKeeper> Receipt<Z> {
-    /// A receipt in `directory`. Nothing is sent yet.
+    /// A receipt in `directory`. Sends nothing.
     pub(crate) fn new(zk: &Z, directory: String) -> Self {
         Receipt { zk: zk.clone(), directory: directory.into(), state: Arc::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ReceiptState> {
         locked(&self.state)
     }
 
-    /// The path under which it stands, as far as is known.
+    /// The path of the receipt, if it is confirmed.
     pub(crate) fn path(&self) -> Option<String> {
         self.state().known().map(|(path, _)| path.to_owned())
     }
 
-    /// Whether the two are one.
+    /// Whether both are the same receipt.
     pub(crate) fn is(&self, other: &Receipt<Z>) -> bool {
         Arc::ptr_eq(&self.state, &other.state)
     }
 
-    /// Step 1. Only one at a time makes it.
+    /// Step 1. One create at a time.
     ///
     /// # Errors
     ///
@@ -237,7 +233,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
                 let mut state = self.state();
                 let znode = state.znode.get_or_insert_with(|| {
                     let path = path::join(&self.directory, &self.zk.guid().to_string());
-                    // Nobody else ever uses the name, and a delete comes behind whatever is still on its way.
+                    // The name is never reused, and the delete comes behind every request in flight.
                     let armed = self.zk.arm(Duty::Path(path.clone()));
                     Znode { armed, path, version: None, in_doubt: 0 }
                 });
@@ -245,7 +241,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
                 (znode.path.clone(), self.zk.create(&znode.path, &[], CreateMode::Ephemeral))
             };
             match create.await {
-                // Nobody else knows the name: one that is there was made by a create whose answer was lost.
+                // The name is unique: an existing znode was created by an attempt whose reply was lost.
                 Ok(_) | Err(Error::NodeExists) => self.state().set_version(0),
                 Err(e) => {
                     if !e.is_outcome_unknown() {
@@ -258,74 +254,74 @@ impl<Z: ZooKeeper> Receipt<Z> {
         Ok(())
     }
 
-    /// Steps 4 and 5: what became of the write before, if nobody has taken that down. Waits for its answer if its writer may,
-    /// too, and asks for it else.
-    pub(crate) async fn settled(&self) -> Result<Option<Fate>, Error> {
+    /// Steps 4 and 5: returns the outcome of the previous write, if it was pending. Waits for its reply, or reads the
+    /// receipt if the reply is lost.
+    pub(crate) async fn settled(&self) -> Result<Option<WriteOutcome>, Error> {
         loop {
-            let (told, answer) = match &self.state().doubt {
-                Some(doubt) => (doubt.fate.clone(), doubt.answer.clone()),
+            let (cell, answer) = match &self.state().doubt {
+                Some(doubt) => (doubt.outcome.clone(), doubt.answer.clone()),
                 None => return Ok(None),
             };
             match answer {
                 Some(answer) => {
                     let answer = answer.await;
-                    self.state().take_down(&told, &answer);
+                    self.state().take_down(&cell, &answer);
                 }
-                None => self.ask(&told).await?,
+                None => self.ask(&cell).await?,
             }
-            if let Some(fate) = told.get() {
-                return Ok(Some(*fate));
+            if let Some(outcome) = cell.get() {
+                return Ok(Some(*outcome));
             }
         }
     }
 
-    /// Asks the receipt once what became of that write.
-    async fn ask(&self, told: &Told) -> Result<(), Error> {
+    /// Reads the receipt once to learn the outcome of the write.
+    async fn ask(&self, cell: &OutcomeCell) -> Result<(), Error> {
         let status = connected(&self.zk).await?;
         let (sends, settling, reading) = {
             let mut state = self.state();
             let Some((path, _)) = state.known().map(|(path, version)| (path.to_owned(), version)) else {
-                state.settle(Fate::Unknown);
+                state.settle(WriteOutcome::Unknown);
                 return Ok(());
             };
-            let Some(doubt) = state.doubt_of(told).filter(|doubt| doubt.answer.is_none()) else {
+            let Some(doubt) = state.doubt_of(cell).filter(|doubt| doubt.answer.is_none()) else {
                 return Ok(());
             };
-            // On one connection a read comes behind whatever was sent; after another one nothing is certain.
+            // On the same connection a read is ordered behind the write; on another one it needs a settling write.
             let settling = (status.connection != doubt.sent_on).then(|| settle(&self.zk, &path));
             let reading = self.zk.get(&path);
             (doubt.sends, settling, reading)
         };
-        // A settling write that was refused settles nothing, whatever the read behind it shows.
+        // A refused settling write orders nothing.
         let found = match answered(settling).await.and(reading.await) {
             Err(e) if e != Error::NoNode => return again(&self.zk, status, e).await,
             found => found,
         };
         let mut state = self.state();
-        // Its writer may have sent it again behind the question.
-        let Some(doubt) = state.doubt_of(told).filter(|doubt| doubt.sends == sends) else { return Ok(()) };
+        // The writer may have retried behind this read.
+        let Some(doubt) = state.doubt_of(cell).filter(|doubt| doubt.sends == sends) else { return Ok(()) };
         let version = doubt.version;
         match found {
             Ok(found) => {
                 state.set_version(found.stat.version);
-                state.settle(fate(version, &found));
+                state.settle(outcome_at(version, &found));
             }
             Err(_) => {
                 state.forget();
-                state.settle(Fate::Unknown);
+                state.settle(WriteOutcome::Unknown);
             }
         }
         Ok(())
     }
 
-    /// Steps 2 and 3: `ops` in one transaction, once. What was dropped before is settled first. If the receipt is gone, a fresh
-    /// one serves as well.
+    /// Steps 2 and 3: applies `ops` in one transaction, exactly once, after settling a dropped write. Creates a new receipt
+    /// if the old one is gone.
     ///
     /// # Errors
     ///
     /// [`Error::Multi`] with the index of the operation of `ops` that was refused: nothing was applied. `NoNode` when the
-    /// directory is missing: nothing was applied. An unknown outcome only when an answer was lost and the session is over, or
-    /// a stranger deleted the receipt or wrote over it, or an access list denied the read of it.
+    /// directory is missing: nothing was applied. An unknown outcome only when a reply was lost and the session is over, or
+    /// another client deleted the receipt or wrote over it, or an access list denied the read of it.
     pub(crate) async fn write(&self, ops: &[Op]) -> Result<(), Error> {
         self.settled().await?;
         loop {
@@ -336,8 +332,8 @@ impl<Z: ZooKeeper> Receipt<Z> {
         }
     }
 
-    /// The same, if the receipt that `stood` is still there; says whether it was. As long as it is, whatever it stands below
-    /// was not deleted and made again: what was read since is of the znodes that `ops` name.
+    /// Writes only while the receipt `stood` exists, and returns whether it does. As long as it does, its directory was not
+    /// deleted and recreated: data read since then belong to the znodes that `ops` name.
     ///
     /// # Errors
     ///
@@ -346,7 +342,7 @@ impl<Z: ZooKeeper> Receipt<Z> {
         self.send(Some(stood), ops).await
     }
 
-    /// Whether `ops` were applied: not, if there is no receipt (any more), or not the one that `stood`.
+    /// Returns whether `ops` were applied; `false` if the receipt is gone or is not `stood`.
     async fn send(&self, stood: Option<&str>, ops: &[Op]) -> Result<bool, Error> {
         loop {
             self.settled().await?;
@@ -356,9 +352,9 @@ impl<Z: ZooKeeper> Receipt<Z> {
             }
             let status = connected(&self.zk).await?;
             match self.begin(status, stood, ops) {
-                Begun::Busy => {}
-                Begun::Gone => return Ok(false),
-                Begun::Sent(sent) => {
+                Sending::Busy => {}
+                Sending::Gone => return Ok(false),
+                Sending::Sent(sent) => {
                     if let Some(applied) = self.outcome(sent, status, ops).await? {
                         return Ok(applied);
                     }
@@ -367,48 +363,49 @@ impl<Z: ZooKeeper> Receipt<Z> {
         }
     }
 
-    fn request(&self, path: &str, version: i32, ops: &[Op]) -> Answer {
+    fn request(&self, path: &str, version: i32, ops: &[Op]) -> SharedReply {
         let receipt = Op::Set { path: path.to_owned(), data: number(version), version: Some(version) };
         let multi = self.zk.multi(std::iter::once(receipt).chain(ops.iter().cloned()).collect());
         multi.map(|answer| answer.map(drop)).boxed().shared()
     }
 
-    /// Step 2, if nothing is under way.
-    fn begin(&self, status: Status, stood: Option<&str>, ops: &[Op]) -> Begun<'_> {
+    /// Step 2, if no write is pending.
+    fn begin(&self, status: Status, stood: Option<&str>, ops: &[Op]) -> Sending<'_> {
         let mut state = self.state();
         if state.doubt.is_some() {
-            return Begun::Busy;
+            return Sending::Busy;
         }
         let Some((path, version)) =
             state.known().filter(|(path, _)| stood.is_none_or(|stood| stood == *path))
         else {
-            return Begun::Gone;
+            return Sending::Gone;
         };
-        let (answer, fate) = (self.request(path, version, ops), Told::default());
+        let (answer, outcome) = (self.request(path, version, ops), OutcomeCell::default());
         let doubt = Doubt {
             version,
             sent_on: status.connection,
             sends: 1,
             is_lost: false,
             answer: Some(answer.clone()),
-            fate: fate.clone(),
+            outcome: outcome.clone(),
         };
         state.doubt = Some(doubt);
-        Begun::Sent(Sent { state: &self.state, fate, answer })
+        Sending::Sent(Sent { state: &self.state, outcome, answer })
     }
 
-    /// Step 3, if nobody else has found out what became of it.
+    /// Step 3, unless another caller has recorded the outcome.
     fn send_again(&self, sent: &mut Sent<'_>, status: Status, ops: &[Op]) {
         let mut state = self.state();
         let Some(path) = state.known().map(|(path, _)| path.to_owned()) else { return };
-        let Some(doubt) = state.doubt_of(&sent.fate) else { return };
+        let Some(doubt) = state.doubt_of(&sent.outcome) else { return };
         sent.answer = self.request(&path, doubt.version, ops);
         doubt.answer = Some(sent.answer.clone());
         doubt.sent_on = status.connection;
         doubt.sends += 1;
     }
 
-    /// Step 3: whether it was applied; not, if the receipt is gone. `None`: it was certainly not, and may be sent anew.
+    /// Step 3: returns whether the write was applied; `false` if the receipt is gone, `None` if it certainly was not
+    /// applied and may be sent anew.
     async fn outcome(
         &self,
         mut sent: Sent<'_>,
@@ -418,41 +415,41 @@ impl<Z: ZooKeeper> Receipt<Z> {
         let mut is_lost = false;
         loop {
             let answer = sent.answer.clone().await;
-            self.state().take_down(&sent.fate, &answer);
-            if sent.fate.get().is_none() {
+            self.state().take_down(&sent.outcome, &answer);
+            if sent.outcome.get().is_none() {
                 match &answer {
                     Err(Error::ConnectionLoss) => {
                         is_lost = true;
                         status = reconnected(&self.zk, status).await?;
                         self.send_again(&mut sent, status, ops);
-                        if sent.fate.get().is_none() {
+                        if sent.outcome.get().is_none() {
                             continue;
                         }
                     }
                     Err(e) if e.is_outcome_unknown() => return Err(e.clone()),
-                    // An access list may deny the read of the receipt as well: then nobody knows.
+                    // The read of the receipt may be denied as well: then the outcome is unknown.
                     _ => drop(self.settled().await.map_err(Error::while_in_doubt)?),
                 }
             }
-            match (sent.fate.get(), answer) {
-                (Some(Fate::Applied), _) => return Ok(Some(true)),
-                (Some(Fate::NotApplied), Err(Error::Multi { index: 0, cause })) => match *cause {
+            match (sent.outcome.get(), answer) {
+                (Some(WriteOutcome::Applied), _) => return Ok(Some(true)),
+                (Some(WriteOutcome::NotApplied), Err(Error::Multi { index: 0, cause })) => match *cause {
                     Error::BadVersion if is_lost => return Ok(None),
                     Error::BadVersion | Error::NoNode => return Ok(Some(false)),
                     cause => return Err(cause),
                 },
-                (Some(Fate::NotApplied), Err(Error::Multi { index, cause })) => {
+                (Some(WriteOutcome::NotApplied), Err(Error::Multi { index, cause })) => {
                     return Err(Error::Multi { index: index - 1, cause });
                 }
-                // A server that was overloaded did not process it.
-                (Some(Fate::NotApplied), Err(e)) if e.is_retryable_refusal() => {
+                // An overloaded server did not process the request.
+                (Some(WriteOutcome::NotApplied), Err(e)) if e.is_retryable_refusal() => {
                     again(&self.zk, status, e).await?;
                     return Ok(None);
                 }
-                // Somebody else has found out.
-                (Some(Fate::NotApplied), Ok(()) | Err(Error::ConnectionLoss)) => return Ok(None),
-                (Some(Fate::NotApplied), Err(e)) => return Err(e),
-                (Some(Fate::Unknown) | None, _) => return Err(Error::ConnectionLoss),
+                // Another caller recorded the outcome.
+                (Some(WriteOutcome::NotApplied), Ok(()) | Err(Error::ConnectionLoss)) => return Ok(None),
+                (Some(WriteOutcome::NotApplied), Err(e)) => return Err(e),
+                (Some(WriteOutcome::Unknown) | None, _) => return Err(Error::ConnectionLoss),
             }
         }
     }

@@ -1,9 +1,9 @@
-//! How the znodes of a priority lock are named: `<guid>-read-<ppppp>` and `<guid>-write-<ppppp>` for those who hold it,
-//! the same and `-<n>` for those who stand in line.
+//! Names of a priority lock's znodes: `<guid>-read-<ppppp>` and `<guid>-write-<ppppp>` for holders, the same with `-<n>`
+//! for waiters.
 
 use super::Priority;
-use crate::line::{Rank, rank};
-use crate::naming::{READ, Role, WRITE, numbered};
+use crate::parts::contenders::{Seniority, seniority};
+use crate::parts::naming::{READ, Role, WRITE, numbered};
 use crate::zk::Guid;
 
 /// The infixes of readers and writers.
@@ -11,42 +11,42 @@ pub(super) const INFIXES: &[&str] = &["-read-", "-write-"];
 
 const _: () = assert!(READ == 0 && WRITE == 1, "they stand in the order of the roles");
 
-/// How many digits a priority has.
+/// The number of digits of a priority.
 const DIGITS: usize = 5;
 
-/// What the name of one who stands in line says.
+/// The name of a waiter, parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Standing {
+pub(super) struct ContenderName {
     pub role: Role,
     pub priority: Priority,
     pub number: i32,
 }
 
-impl Standing {
-    /// Whoever ranks lower goes first. The czxid counts only where numbers do not tell the order.
-    pub(super) fn rank(self, czxid: i64) -> (Priority, Rank) {
-        (self.priority, rank(self.number, czxid))
+impl ContenderName {
+    /// The rank: lower goes first. The czxid counts only where numbers do not give the order.
+    pub(super) fn rank(self, czxid: i64) -> (Priority, Seniority) {
+        (self.priority, seniority(self.number, czxid))
     }
 
-    pub(super) fn read(name: &str) -> Option<Standing> {
+    pub(super) fn read(name: &str) -> Option<ContenderName> {
         numbered(name).into_iter().flatten().find_map(|(front, number)| {
             let (role, priority) = read_held(front.strip_suffix('-')?)?;
-            Some(Standing { role, priority, number })
+            Some(ContenderName { role, priority, number })
         })
     }
 }
 
-/// The name of one who holds the lock.
+/// The name of a holder.
 pub(super) fn held(guid: Guid, role: Role, priority: Priority) -> String {
     format!("{guid}{}{:05}", INFIXES[role], priority.0)
 }
 
-/// What the name of one who holds the lock says.
+/// Parses the name of a holder.
 pub(super) fn read_held(name: &str) -> Option<(Role, Priority)> {
     let (front, digits) = name.split_at_checked(name.len().checked_sub(DIGITS)?)?;
     let priority = priority(digits)?;
     let role = INFIXES.iter().position(|infix| front.ends_with(infix))?;
-    // The infix of readers counts first, wherever it stands.
+    // The readers' infix takes precedence, wherever it stands.
     let is_plain = role == READ || !front.contains(INFIXES[READ]);
     is_plain.then_some((role, priority))
 }
@@ -68,8 +68,8 @@ mod tests {
                 let name = held(guid, role, priority);
                 assert_eq!(read_held(&name), Some((role, priority)), "{name}");
                 for (tail, number) in [("-0000000007", 7), ("--2147483648", i32::MIN)] {
-                    let standing = Standing { role, priority, number };
-                    assert_eq!(Standing::read(&format!("{name}{tail}")), Some(standing));
+                    let standing = ContenderName { role, priority, number };
+                    assert_eq!(ContenderName::read(&format!("{name}{tail}")), Some(standing));
                 }
             }
         }
@@ -91,7 +91,7 @@ mod tests {
             "5f3a-lock-00003-0000000007",
             "5f3a-read-x-write-00003-0000000007",
         ] {
-            assert_eq!(Standing::read(foreign), None, "{foreign}");
+            assert_eq!(ContenderName::read(foreign), None, "{foreign}");
         }
         for foreign in
             ["5f3a-read-", "5f3a-read-3", "5f3a-write-000003", "5f3a-write-99999", "5f3a-lock-00003"]
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn the_more_urgent_rank_first_and_then_those_who_came_first() {
-        let rank = |name: &str, czxid| Standing::read(name).expect("it stands in line").rank(czxid);
+        let rank = |name: &str, czxid| ContenderName::read(name).expect("it stands in line").rank(czxid);
         let order = [
             rank("a-read-00000-2147483646", 0),
             rank("a-read-00000-2147483647", 7),

@@ -1,15 +1,16 @@
-//! One's own znode, watched: whether it is there still, and whether its owner was asked to go.
+//! The caller's own znode, watched for its deletion and for a revocation.
 //!
-//! 1. *Read* it, and arm a watch by that very read: as soon as the name is known where the owner can be asked to go, else
-//!    when somebody wants to be told. The answer counts like any other: the word may be there already.
-//! 2. An event says that it is gone, or that it was written: then read it again.
-//! 3. After a reconnect the same read *confirms* that it is ours still.
+//! 1. *Read* it and arm a watch in one request: for revocable owners as soon as the name is known, otherwise when the
+//!    caller first waits. The answer counts like a notification, since the revocation word may be there already.
+//! 2. A notification says that the znode was deleted or written; then read again, since watches are one-shot.
+//! 3. After a reconnect the same read *confirms* that the znode is still ours.
 //!
-//! Where nobody can be asked to go it is watched by listing its children: an ephemeral has none, so the watch fires at its
-//! deletion and at nothing else. A word is data, so there it is a watch on data.
+//! Owners that cannot be revoked use a child watch: an ephemeral has no children, so it fires at the deletion only. A
+//! revocation is a write, so revocable owners use a data watch.
 
+use super::locked::locked;
+use super::select::first;
 use crate::observe;
-use crate::race::first;
 use crate::zk::backoff::{back_off, back_off_denied};
 use crate::zk::{Data, Error, EventKind, Listing, Stat, Status, ZooKeeper};
 use futures_util::FutureExt;
@@ -17,50 +18,50 @@ use futures_util::future::{BoxFuture, Shared};
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard};
 
-/// As after how many refusals a reading that was refused is made again: the fewest after which the pause is the longest.
+/// The retry count that a refused read counts as: the smallest with the longest backoff.
 const REFUSED: u32 = 16;
 
-/// One's own znode, and what is known of it.
-pub(crate) struct Own<Z: ZooKeeper> {
+/// The own znode and its known state.
+pub(crate) struct OwnedNode<Z: ZooKeeper> {
     zk: Z,
     path: String,
-    /// Which incarnation of the path it is; `None` if nobody else ever bears that name.
+    /// The incarnation of the path; `None` if no other client ever uses the name.
     czxid: Option<i64>,
-    /// What others write into it to ask its owner to go.
+    /// The revocation word.
     word: Option<&'static str>,
-    inner: Mutex<Inner<Z>>,
+    inner: Mutex<NodeState<Z>>,
 }
 
-struct Inner<Z: ZooKeeper> {
+struct NodeState<Z: ZooKeeper> {
     is_removed: bool,
     is_asked: bool,
-    /// The version of its data when it was last read.
+    /// The data version of the last read.
     version: i32,
-    /// The connection over which it was last known to be ours.
+    /// The connection over which the znode was last confirmed.
     confirmed: u32,
     watch: Option<Shared<Z::Watch>>,
-    /// How many readings in a row an access list has refused.
+    /// Consecutive reads that an access list has denied.
     denied: u32,
-    /// A reading that is under way, and the connection it was sent on: it goes on when whoever waits for it is dropped.
+    /// A read in flight and its connection. It continues when its waiter is dropped.
     reading: Option<(Status, Reading<Z::Watch>)>,
 }
 
-/// What a reading found.
+/// The result of a read.
 #[derive(Clone)]
-struct Found<W> {
+struct NodeRead<W> {
     stat: Stat,
     data: Vec<u8>,
-    /// If one was to be armed.
+    /// The watch, if one was armed.
     watch: Option<W>,
 }
 
-/// `None`: it is gone. Several tasks may wait for it, as for the watch.
-type Reading<W> = Shared<BoxFuture<'static, Result<Option<Found<Shared<W>>>, Error>>>;
+/// `None`: the znode is gone. Several tasks may wait for the read, as for the watch.
+type Reading<W> = Shared<BoxFuture<'static, Result<Option<NodeRead<Shared<W>>>, Error>>>;
 
-impl<Z: ZooKeeper> Own<Z> {
-    /// A znode that was just seen over the present connection.
+impl<Z: ZooKeeper> OwnedNode<Z> {
+    /// A znode that was just seen over the current connection.
     pub(crate) fn new(zk: &Z, path: String, czxid: Option<i64>, word: Option<&'static str>) -> Self {
-        let inner = Inner {
+        let inner = NodeState {
             is_removed: false,
             is_asked: false,
             version: 0,
@@ -69,50 +70,49 @@ impl<Z: ZooKeeper> Own<Z> {
             denied: 0,
             reading: None,
         };
-        Own { zk: zk.clone(), path, czxid, word, inner: Mutex::new(inner) }
+        OwnedNode { zk: zk.clone(), path, czxid, word, inner: Mutex::new(inner) }
     }
 
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
 
-    /// What others write into it to ask its owner to go.
+    /// The revocation word.
     pub(crate) fn word(&self) -> Option<&'static str> {
         self.word
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner<Z>> {
-        // Nothing is left half done in there by a panic.
-        self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn inner(&self) -> MutexGuard<'_, NodeState<Z>> {
+        locked(&self.inner)
     }
 
-    /// Whether somebody else is known to have deleted it.
+    /// Whether the znode is known to be deleted.
     pub(crate) fn is_removed(&self) -> bool {
         self.inner().is_removed
     }
 
-    /// Whether the owner is known to have been asked to go.
+    /// Whether the revocation is known.
     pub(crate) fn is_asked(&self) -> bool {
         self.inner().is_asked
     }
 
-    /// The version of its data when it was last read.
+    /// The data version of the last read.
     pub(crate) fn version(&self) -> i32 {
         self.inner().version
     }
 
-    /// Whether it was seen over this connection.
+    /// Whether the znode was confirmed over this connection.
     pub(crate) fn is_confirmed(&self, over: Status) -> bool {
         self.inner().confirmed == over.connection
     }
 
-    /// It was seen over this connection, and was ours.
+    /// Confirms the znode over this connection.
     pub(crate) fn confirm(&self, over: Status) {
         let mut inner = self.inner();
         inner.confirmed = inner.confirmed.max(over.connection);
     }
 
-    /// Arms the watch now. Nobody waits for the answer: it is taken down when somebody asks to be told.
+    /// Arms the watch now. No task waits for the answer until one asks for the state.
     pub(crate) fn watch_now(&self) {
         let status = self.zk.status();
         let mut inner = self.inner();
@@ -122,23 +122,23 @@ impl<Z: ZooKeeper> Own<Z> {
         }
     }
 
-    /// A watch on it that is armed already.
+    /// Adopts a watch that is already armed.
     pub(crate) fn is_watched_by(&self, watch: Shared<Z::Watch>) {
         self.inner().watch = Some(watch);
     }
 
-    /// Waits for whatever may change what is known, after having asked what can be asked; or until `alarm`.
+    /// Waits for a change of the known state, after sending the read that is due, or until `alarm`.
     pub(crate) async fn news(&self, alarm: impl Future<Output = ()>) {
         let status = self.zk.status();
         if status.is_connected() && self.needs_reading(status) {
-            // The answer may come too late, and later than an event that says the same.
+            // A notification may overtake the answer.
             first(self.event(), first(self.read(status), alarm)).await;
             return;
         }
         first(self.event(), first(self.zk.changed(status), alarm)).await;
     }
 
-    /// Resolves when a call that waits in line must end: with its error.
+    /// Resolves with the error that ends a waiting call.
     pub(crate) async fn must_go(&self) -> Error {
         loop {
             if let Some(over) = self.zk.status().over() {
@@ -159,7 +159,7 @@ impl<Z: ZooKeeper> Own<Z> {
         inner.watch.is_none() || inner.confirmed != status.connection
     }
 
-    /// Steps 1 and 3: asks whether it is ours still and what it says, and arms the watch if need be.
+    /// Steps 1 and 3: reads the znode, and arms the watch if none is armed.
     pub(crate) async fn read(&self, status: Status) {
         let (sent_at, reading) = {
             let mut inner = self.inner();
@@ -169,7 +169,7 @@ impl<Z: ZooKeeper> Own<Z> {
         let answer = reading.clone().await;
         {
             let mut inner = self.inner();
-            // One of those who waited takes the answer down, the others look again.
+            // The first waiter records the answer; the others look again.
             if !inner.reading.as_ref().is_some_and(|(_, current)| current.ptr_eq(&reading)) {
                 return;
             }
@@ -184,13 +184,13 @@ impl<Z: ZooKeeper> Own<Z> {
                 Err(_) => {}
             }
         }
-        // Lost, or over: not again on this connection, lest we ask and ask.
+        // Not again on this connection, which avoids a retry loop.
         if answer.is_err_and(|e| !e.says_nothing_of_the_tree()) {
             self.zk.changed(sent_at).await;
         }
     }
 
-    fn take_down(&self, inner: &mut Inner<Z>, found: &Found<Shared<Z::Watch>>, sent_at: Status) {
+    fn take_down(&self, inner: &mut NodeState<Z>, found: &NodeRead<Shared<Z::Watch>>, sent_at: Status) {
         if let Some(watch) = &found.watch {
             inner.watch = Some(watch.clone());
         }
@@ -206,10 +206,10 @@ impl<Z: ZooKeeper> Own<Z> {
         stat.ephemeral_owner == self.zk.session() && self.czxid.is_none_or(|czxid| stat.czxid == czxid)
     }
 
-    /// Sends the question, after so many in a row that were denied: with a watch if none is armed.
+    /// Sends the read, with a watch if none is armed; `denied` reads before it were denied in a row.
     fn ask(&self, arm: bool, denied: u32) -> Reading<Z::Watch> {
-        let of_data = |Data { data, stat }, watch| Found { stat, data, watch };
-        let of_list = |Listing { stat, .. }, watch| Found { stat, data: Vec::new(), watch };
+        let of_data = |Data { data, stat }, watch| NodeRead { stat, data, watch };
+        let of_list = |Listing { stat, .. }, watch| NodeRead { stat, data: Vec::new(), watch };
         let zk = &self.zk;
         match (self.word, arm) {
             (Some(_), true) => {
@@ -232,18 +232,18 @@ impl<Z: ZooKeeper> Own<Z> {
                 let exists = zk.exists(&self.path);
                 self.found(denied, async move {
                     let stat = exists.await?.ok_or(Error::NoNode)?;
-                    Ok(Found { stat, data: Vec::new(), watch: None })
+                    Ok(NodeRead { stat, data: Vec::new(), watch: None })
                 })
             }
         }
     }
 
-    /// That there is no such znode is an answer. What a server refused is asked again after a pause, since a holder still has
-    /// to learn whether its znode is there; the pause is part of the reading, so that no task asks, or hears, before another.
+    /// Maps an absent znode to `None`. A refused read ends with a backoff, since the holder must retry it; the backoff is
+    /// part of the shared read, so that all waiting tasks continue together.
     fn found(
         &self,
         denied: u32,
-        reading: impl Future<Output = Result<Found<Shared<Z::Watch>>, Error>> + Send + 'static,
+        reading: impl Future<Output = Result<NodeRead<Shared<Z::Watch>>, Error>> + Send + 'static,
     ) -> Reading<Z::Watch> {
         let zk = self.zk.clone();
         let answer = async move {
@@ -269,11 +269,11 @@ impl<Z: ZooKeeper> Own<Z> {
         let Some(watch) = watch else { return std::future::pending().await };
         let event = watch.clone().await;
         let mut inner = self.inner();
-        // Another task may have been told before, and have armed the next one.
+        // Another task may have seen the event before and armed the next watch.
         if inner.watch.as_ref().is_some_and(|current| current.ptr_eq(&watch)) {
             inner.watch = None;
         }
-        // Written: it is read again, since nothing is armed.
+        // The znode was written, so it is read again.
         if event.is_ok_and(|event| self.word.is_none() || event.kind == EventKind::NodeDeleted) {
             inner.is_removed = true;
         }

@@ -1,96 +1,38 @@
-//! Holding: what the guards of locks, elections and their like have in common.
+//! Tenures: what the guards of locks, elections and claims have in common.
 //!
-//! A hold is a value, made only by a grant. It is lost when its session ends, when somebody else deletes its znode, and
-//! when so much time has passed without an answer that the session may have ended at the server: `safe_until`, less a
-//! margin for clocks that drift and tasks that are slow to stop.
+//! A grant creates a tenure. It is lost when the session ends, when another client deletes the znode, and at a deadline:
+//! the instant `safe_until`, at which the session may have expired at the server, less a margin for clock drift and slow
+//! tasks.
 //!
-//! No lock is held across an await: a future that is left unpolled holds up no other call on the hold.
+//! No mutex is held across an await, so an unpolled future blocks no other call.
 
 mod downgrade;
 mod margin;
+mod state;
 
 pub(crate) use margin::margin_in;
+pub use state::{HoldState, Interrupt, LostReason, OnSuspect, Released, Stop};
 
-use crate::observe::{self, Held, operation};
-use crate::own::Own;
-use crate::race::{again, connected, first};
+use super::contenders::OwnContender;
+use super::locked::locked;
+use super::owned_node::OwnedNode;
+use super::retry::{again, connected};
+use super::select::first;
+use crate::observe::{self, HoldGauge, operation};
 use crate::zk::backoff::back_off;
 use crate::zk::duty::{answered, settle};
-use crate::zk::{Armed, Error, Op, OpResult, State, Status, Time, ZooKeeper};
+use crate::zk::{Armed, Error, Op, OpResult, State, Status, ZooKeeper};
 use futures_util::FutureExt;
 use futures_util::future::{Either, Shared};
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-/// What a holder does when it can no longer be sure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum OnSuspect {
-    /// It stops as soon as the connection is lost.
-    #[default]
-    Stop,
-    /// It goes on until the instant from which the session may have ended. Only sound if a server that answers is in
-    /// touch with its leader: with the usual settings, for session timeouts from 16.5 seconds on.
-    UntilDeadline,
-}
+/// The target of the spans: filters name it.
+const TARGET: &str = "zk_recipes::hold";
 
-/// How a hold stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum HoldState {
-    /// It is held.
-    Held,
-    /// Not connected, or connected again and not confirmed: nobody else can hold it before `until`.
-    Suspect {
-        /// The instant from which it counts as lost.
-        until: Time,
-    },
-    /// Lost, for good.
-    Lost(LostReason),
-}
-
-/// Why a hold is lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LostReason {
-    /// The session has ended.
-    SessionOver,
-    /// The session may have ended: nothing was answered for too long.
-    DeadlinePassed,
-    /// Somebody else deleted the znode.
-    Removed,
-}
-
-/// Why a holder must stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Stop {
-    /// The policy is [`OnSuspect::Stop`], and the connection was lost.
-    Suspect {
-        /// The instant from which the hold counts as lost.
-        until: Time,
-    },
-    /// The hold is lost.
-    Lost(LostReason),
-}
-
-/// Why the work of a holder that can be asked to go was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Interrupt {
-    /// The holder was asked to go, and holds on until it does.
-    Revoked,
-    /// The holder must stop.
-    Stop(Stop),
-}
-
-/// How a release went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Released {
-    /// It was held to the end.
-    Clean,
-    /// It had been lost before.
-    WasLost(LostReason),
-}
-
-/// What a guard is made of.
-pub(crate) struct Hold<Z: ZooKeeper> {
+/// The state behind a guard.
+pub(crate) struct Tenure<Z: ZooKeeper> {
     zk: Z,
     recipe: &'static str,
     token: i64,
@@ -98,26 +40,26 @@ pub(crate) struct Hold<Z: ZooKeeper> {
     on_suspect: OnSuspect,
     margin: Duration,
     armed: Option<Armed>,
-    own: Own<Z>,
-    inner: Mutex<Inner>,
-    _held: Held,
+    own: OwnedNode<Z>,
+    inner: Mutex<TenureState>,
+    _held: HoldGauge,
 }
 
-struct Inner {
+struct TenureState {
     lost: Option<LostReason>,
-    /// The version of the own znode's data, which counts the transactions for which it is the receipt; `None` while
-    /// one of them is under way, and after it was dropped there.
+    /// The data version of the own znode, which counts the transactions for which it is the receipt; `None` while one is in
+    /// flight, and after its future was dropped.
     version: Option<i32>,
 }
 
-/// Where a hold came from, and by which rules it is held.
+/// The origin of a tenure and its rules.
 pub(crate) struct Grant {
-    /// Whose hold it is, as an operator reads it.
+    /// The recipe's name in spans and metrics.
     pub recipe: &'static str,
     pub path: String,
-    /// Which incarnation of the path stands for the hold.
+    /// The incarnation of the znode.
     pub czxid: i64,
-    /// What orders this hold among all others: the czxid, or the zxid of the write that granted it.
+    /// The fencing token: the czxid, or the zxid of the transaction that granted the hold.
     pub token: i64,
     pub data: Vec<u8>,
     pub armed: Armed,
@@ -125,20 +67,34 @@ pub(crate) struct Grant {
     pub margin: Duration,
 }
 
-impl<Z: ZooKeeper> Hold<Z> {
+impl Grant {
+    /// A grant to the first contender: its czxid is the token.
+    pub(crate) fn of_contender(
+        recipe: &'static str,
+        contender: OwnContender,
+        data: Vec<u8>,
+        on_suspect: OnSuspect,
+        margin: Duration,
+    ) -> Self {
+        let OwnContender { path, czxid, armed } = contender;
+        Grant { recipe, path, czxid, token: czxid, data, armed, on_suspect, margin }
+    }
+}
+
+impl<Z: ZooKeeper> Tenure<Z> {
     pub(crate) fn new(zk: &Z, grant: Grant) -> Self {
-        let own = Own::new(zk, grant.path.clone(), Some(grant.czxid), None);
-        Hold::of(zk, own, grant)
+        let own = OwnedNode::new(zk, grant.path.clone(), Some(grant.czxid), None);
+        Tenure::of(zk, own, grant)
     }
 
-    /// Of a znode that is watched already.
-    pub(crate) fn of(zk: &Z, own: Own<Z>, grant: Grant) -> Self {
+    /// A tenure of a znode that is already watched.
+    pub(crate) fn of(zk: &Z, own: OwnedNode<Z>, grant: Grant) -> Self {
         let Grant { recipe, token, data, armed, on_suspect, margin, .. } = grant;
         own.confirm(zk.status());
-        let inner = Mutex::new(Inner { lost: None, version: Some(0) });
+        let inner = Mutex::new(TenureState { lost: None, version: Some(0) });
         let (zk, armed) = (zk.clone(), Some(armed));
         let _held = observe::granted(&zk, recipe, own.path(), token);
-        Hold { zk, recipe, token, data, on_suspect, margin, armed, own, inner, _held }
+        Tenure { zk, recipe, token, data, on_suspect, margin, armed, own, inner, _held }
     }
 
     pub(crate) fn path(&self) -> &str {
@@ -150,12 +106,11 @@ impl<Z: ZooKeeper> Hold<Z> {
         self.token
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
-        // Nothing is left half done in there by a panic.
-        self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn inner(&self) -> MutexGuard<'_, TenureState> {
+        locked(&self.inner)
     }
 
-    /// How it stands now: local and cheap.
+    /// Returns the state. Sends nothing.
     pub(crate) fn state(&self) -> HoldState {
         let status = self.zk.status();
         let until = self.zk.safe_until().before(self.margin);
@@ -176,13 +131,13 @@ impl<Z: ZooKeeper> Hold<Z> {
         }
     }
 
-    /// Arms the watch on the own znode now. Nobody waits for the answer: it is taken down when somebody asks to be told.
+    /// Arms the watch on the own znode now. No task waits for the answer until one asks for the state.
     pub(crate) fn watch_now(&self) {
         self.own.watch_now();
     }
 
-    /// The same hold, for which another znode stands from now on: this one is known to be gone.
-    fn moved_to(mut self, own: Own<Z>, armed: Armed) -> Self {
+    /// Continues the tenure with another znode; the present one is known to be deleted.
+    fn moved_to(mut self, own: OwnedNode<Z>, armed: Armed) -> Self {
         if let Some(old) = self.armed.replace(armed) {
             old.done();
         }
@@ -191,24 +146,24 @@ impl<Z: ZooKeeper> Hold<Z> {
         self
     }
 
-    /// A watch on the own znode that was armed before it was held.
+    /// Adopts a watch on the own znode that was armed before the grant.
     pub(crate) fn is_watched_by(&self, watch: Shared<Z::Watch>) {
         self.own.is_watched_by(watch);
     }
 
-    /// The duty to clean up, for whoever ends the hold in a way of its own.
+    /// Takes the clean-up duty, for callers that end the tenure themselves.
     pub(crate) fn take_duty(&mut self) -> Option<Armed> {
         self.armed.take()
     }
 
-    /// It is lost, if it was not before: says why.
+    /// Marks the tenure as lost; returns the first reason.
     pub(crate) fn lose(&self, reason: LostReason) -> LostReason {
         self.lose_in(&mut self.inner(), reason)
     }
 
-    fn lose_in(&self, inner: &mut Inner, reason: LostReason) -> LostReason {
+    fn lose_in(&self, inner: &mut TenureState, reason: LostReason) -> LostReason {
         *inner.lost.get_or_insert_with(|| {
-            observe::lost(&self.zk, self.recipe, self.path(), self.token, reason);
+            observe::lost(&self.zk, self.recipe, self.path(), self.token, &reason);
             reason
         })
     }
@@ -224,11 +179,13 @@ impl<Z: ZooKeeper> Hold<Z> {
                 _ => self.next_news().await,
             }
         };
-        observe::told_to_stop(&self.zk, self.recipe, self.path(), self.token, stop);
+        if let Stop::Suspect { .. } = stop {
+            observe::told_to_stop(&self.zk, self.recipe, self.path(), self.token);
+        }
         stop
     }
 
-    /// Resolves when it is held again, or lost.
+    /// Resolves when the tenure is confirmed or lost.
     pub(crate) async fn resumed(&self) -> Result<(), LostReason> {
         loop {
             match self.state() {
@@ -239,11 +196,11 @@ impl<Z: ZooKeeper> Hold<Z> {
         }
     }
 
-    /// Resolves when the holder was asked to go.
+    /// Resolves when the holder was asked to release.
     ///
     /// # Errors
     ///
-    /// The reason, when it is lost before.
+    /// The reason, if the tenure is lost before.
     pub(crate) async fn revoked(&self) -> Result<(), LostReason> {
         loop {
             if self.own.is_asked() {
@@ -256,7 +213,7 @@ impl<Z: ZooKeeper> Hold<Z> {
         }
     }
 
-    /// Waits for whatever may change the state, after having confirmed what can be confirmed.
+    /// Confirms what can be confirmed, then waits for a change of the state.
     async fn next_news(&self) {
         let until = self.zk.safe_until().before(self.margin);
         self.own.news(self.zk.sleep_until(until)).await;
@@ -270,12 +227,12 @@ impl<Z: ZooKeeper> Hold<Z> {
         })
     }
 
-    /// As [`run`](Self::run), and drops the work also when the holder was asked to go.
+    /// As [`run`](Self::run), and drops the work also when the holder was asked to release.
     pub(crate) fn run_until_revoked<T>(
         &self,
         work: impl Future<Output = T>,
     ) -> impl Future<Output = Result<T, Interrupt>> {
-        // A hold that is lost is the other future's to tell.
+        // The other future reports a lost tenure.
         let revoked = async {
             if self.revoked().await.is_err() {
                 std::future::pending::<()>().await;
@@ -288,13 +245,13 @@ impl<Z: ZooKeeper> Hold<Z> {
         })
     }
 
-    /// The check that holds exactly as long as this hold does: the name is unique, and goes with the session.
+    /// The check that fences a transaction: the znode's name is unique and ends with the session.
     pub(crate) fn fence(&self) -> Op {
         Op::Check { path: self.path().to_owned(), version: None }
     }
 
     pub(crate) async fn transact(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
-        operation!(&self.zk, self.recipe, "transact", self.path()).of(self.guarded(ops)).await
+        operation!(target: TARGET, &self.zk, self.recipe, "transact", self.path()).of(self.guarded(ops)).await
     }
 
     async fn guarded(&self, ops: Vec<Op>) -> Result<Vec<OpResult>, Error> {
@@ -311,7 +268,9 @@ impl<Z: ZooKeeper> Hold<Z> {
     }
 
     pub(crate) async fn transact_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
-        operation!(&self.zk, self.recipe, "transact_once", self.path()).of(self.guarded_once(ops)).await
+        operation!(target: TARGET, &self.zk, self.recipe, "transact_once", self.path())
+            .of(self.guarded_once(ops))
+            .await
     }
 
     async fn guarded_once(&mut self, ops: Vec<Op>) -> Result<(), Error> {
@@ -332,18 +291,18 @@ impl<Z: ZooKeeper> Hold<Z> {
                     in_doubt |= e.is_outcome_unknown();
                     again(&self.zk, status, e).await?;
                 }
-                // What was sent before may have been applied.
+                // An earlier attempt may have been applied.
                 Err(e) if in_doubt && e.says_nothing_of_the_tree() => return Err(Error::ConnectionLoss),
                 Err(Error::Multi { index: 0, cause }) if *cause == Error::BadVersion => {
                     if in_doubt {
-                        // The receipt has moved on: it was applied, and its answer was lost.
+                        // The version has moved on: the transaction was applied, and its reply was lost.
                         break;
                     }
-                    // Somebody else has written to the receipt.
+                    // Another client has written to the receipt.
                     version = self.read_version().await?;
                 }
                 Err(e @ Error::Multi { index: 0, .. }) if in_doubt => {
-                    // Without the receipt nobody knows.
+                    // Without the receipt the outcome is unknown.
                     let _ = self.of_guarded(e, status);
                     return Err(Error::ConnectionLoss);
                 }
@@ -359,7 +318,7 @@ impl<Z: ZooKeeper> Hold<Z> {
         Ok(())
     }
 
-    /// The receipt's version, behind everything that is still on its way.
+    /// Reads the receipt's version behind a settling write.
     async fn read_version(&self) -> Result<i32, Error> {
         loop {
             let status = connected(&self.zk).await?;
@@ -376,10 +335,10 @@ impl<Z: ZooKeeper> Hold<Z> {
         }
     }
 
-    /// An error of a transaction with the fence in front, told as one of the caller's operations.
+    /// Maps the error of a fenced transaction to the caller's operations.
     fn of_guarded(&self, error: Error, sent_at: Status) -> Error {
         match error {
-            // An access list is in the way of the fence: whether the znode is there is not said.
+            // The fence was denied, which says nothing about the znode.
             Error::Multi { index: 0, cause } if cause.says_nothing_of_the_tree() => *cause,
             Error::Multi { index: 0, .. } => {
                 self.lose(LostReason::Removed);
@@ -393,14 +352,14 @@ impl<Z: ZooKeeper> Hold<Z> {
         }
     }
 
-    /// Deletes the own znode; dropped midway, the duty goes on.
+    /// Deletes the own znode. If dropped, the clean-up duty does.
     pub(crate) async fn release(self) -> Result<Released, Error> {
         let path = self.path().to_owned();
-        let operation = operation!(&self.zk, self.recipe, "release", &path);
+        let operation = operation!(target: TARGET, &self.zk, self.recipe, "release", &path);
         operation.telling(self.end(|zk| zk.delete(&path, None))).await
     }
 
-    /// As [`release`](Self::release), with a `delete` of one's own: it says `NoNode` if the own znode is gone already.
+    /// As [`release`](Self::release), with the caller's `delete`, which returns `NoNode` if the own znode is gone already.
     pub(crate) async fn end<D>(mut self, delete: impl Fn(&Z) -> D) -> Result<Released, Error>
     where
         D: Future<Output = Result<(), Error>>,
@@ -417,7 +376,7 @@ impl<Z: ZooKeeper> Hold<Z> {
             };
             match delete(&self.zk).await {
                 Ok(()) => break lost.map_or(Released::Clean, Released::WasLost),
-                // The name is never used again: after a lost answer, gone means done.
+                // The name is never reused: after a lost reply, gone means deleted.
                 Err(Error::NoNode) if tried => break lost.map_or(Released::Clean, Released::WasLost),
                 Err(Error::NoNode) => break Released::WasLost(lost.unwrap_or(LostReason::Removed)),
                 Err(Error::SessionOver(_)) => {
@@ -430,7 +389,7 @@ impl<Z: ZooKeeper> Hold<Z> {
                         self.zk.changed(status).await;
                     }
                 }
-                // As long as it is not deleted whoever stands behind it waits.
+                // The next contender waits until it is deleted.
                 Err(e) if e.is_retryable_refusal() => {
                     refused += 1;
                     observe::second_try(&self.zk);
@@ -446,7 +405,7 @@ impl<Z: ZooKeeper> Hold<Z> {
     }
 }
 
-impl<Z: ZooKeeper> std::fmt::Debug for Hold<Z> {
+impl<Z: ZooKeeper> std::fmt::Debug for Tenure<Z> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Hold").field("path", &self.path()).field("token", &self.token).finish_non_exhaustive()
     }

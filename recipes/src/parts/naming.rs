@@ -1,9 +1,9 @@
-//! How the znodes of a line are named: a guid in front, by which an attempt finds its own znode again, a mark that says
-//! what it asks for, and the number that the server appends.
+//! Names of contenders' znodes: a guid, by which an attempt finds its own znode after a lost reply, an infix that says what
+//! it asks for, and the server's sequence number.
 
 use crate::zk::Guid;
 
-/// How the znodes of locks are named. All who share a directory must agree.
+/// Naming scheme of locks. All clients of a directory must agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Naming {
     /// `<guid>-lock-<n>`; readers and writers `<guid>-read-<n>` and `<guid>-write-<n>`.
@@ -16,7 +16,7 @@ pub enum Naming {
 }
 
 impl Naming {
-    /// The marks of an exclusive lock.
+    /// Infix of an exclusive lock.
     pub(crate) fn lock(self) -> Marks {
         let infixes = match self {
             Naming::Standard | Naming::Curator => &["-lock-"][..],
@@ -25,7 +25,7 @@ impl Naming {
         Marks { style: self.style(), infixes }
     }
 
-    /// The marks of a shared lock: [`READ`], then [`WRITE`].
+    /// Infixes of a shared lock: [`READ`], then [`WRITE`].
     pub(crate) fn shared(self) -> Marks {
         let infixes = match self {
             Naming::Standard => &["-read-", "-write-"][..],
@@ -35,7 +35,7 @@ impl Naming {
         Marks { style: self.style(), infixes }
     }
 
-    /// What is written into a contender's znode to ask it to go. Kazoo has no such word.
+    /// The revocation word, which is written into a contender's znode to ask it to release. Kazoo has none.
     pub(crate) fn word(self) -> Option<&'static str> {
         match self {
             Naming::Standard => Some("unlock"),
@@ -52,11 +52,11 @@ impl Naming {
     }
 }
 
-/// How urgent something is: the smaller number goes first.
+/// A priority: the smaller number goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Priority(pub u16);
 
-/// What a contender asks for: which of its line's [`Marks`] its name has.
+/// What a contender asks for: the index of its infix in [`Marks`].
 pub(crate) type Role = usize;
 
 /// The role of readers in a shared lock.
@@ -65,7 +65,7 @@ pub(crate) const READ: Role = 0;
 /// The role of writers in a shared lock.
 pub(crate) const WRITE: Role = 1;
 
-/// How a guid stands in a name.
+/// Notation of guids in names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GuidStyle {
     /// 32 hexadecimal digits.
@@ -74,26 +74,26 @@ pub(crate) enum GuidStyle {
     Curator,
 }
 
-/// By which infixes a line knows its contenders; everything else in the directory is none of its business.
+/// Infixes by which a recipe recognises its contenders. Every other child of the directory is ignored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Marks {
     pub style: GuidStyle,
-    /// One for each role. None may be the end of another.
+    /// One for each role. No infix may be a suffix of another.
     pub infixes: &'static [&'static str],
 }
 
 impl Marks {
-    /// Marks with standard guids.
+    /// Marks with guids in hexadecimal notation.
     pub(crate) const fn standard(infixes: &'static [&'static str]) -> Marks {
         Marks { style: GuidStyle::Hex, infixes }
     }
 
-    /// What a name begins with, up to the number.
+    /// The name without its sequence number.
     pub(crate) fn prefix(self, guid: Guid, role: Role) -> String {
         format!("{}{}", self.guid(guid), self.infixes[role])
     }
 
-    /// The guid as it stands in a name.
+    /// The guid in the notation of these names.
     pub(crate) fn guid(self, guid: Guid) -> String {
         let hex = guid.to_string();
         match self.style {
@@ -104,31 +104,31 @@ impl Marks {
         }
     }
 
-    /// Role and number of a contender; `None` for every other child of the directory.
+    /// Parses role and number of a contender; `None` for every other child of the directory.
     pub(crate) fn read(self, name: &str) -> Option<(Role, i32)> {
-        // Every name of a list is read, and there may be a hundred thousand: from its end, without a search.
+        // A list may have 100,000 names, so each is parsed from its end, without a search.
         let role = |front: &str| self.infixes.iter().position(|infix| front.ends_with(infix));
         numbered(name).into_iter().flatten().find_map(|(front, number)| Some((role(front)?, number)))
     }
 
-    /// The number of a contender.
+    /// Parses the number of a contender.
     pub(crate) fn number(self, name: &str) -> Option<i32> {
         self.read(name).map(|(_, number)| number)
     }
 }
 
-/// The number that a server appends as `%010d`: ten digits, or a minus sign and nine or ten. `None` for anything else.
+/// Parses a sequence number as the server formats it with `%010d`: ten digits, or a minus sign and nine or ten.
 pub(crate) fn number(text: &str) -> Option<i32> {
     numbered(text).into_iter().flatten().find_map(|(front, number)| front.is_empty().then_some(number))
 }
 
-/// A name that ends in such a number, parted in front of it: what is there, and the number. In two ways where a minus sign
-/// may be the number's or stand in front of it.
+/// Splits a name in front of its sequence number. There are two ways if a minus sign may belong to the number or to the
+/// name.
 pub(crate) fn numbered(name: &str) -> [Option<(&str, i32)>; 2] {
     const DIGITS: usize = 10;
     let bytes = name.as_bytes();
     let Some(at) = bytes.len().checked_sub(DIGITS) else { return [None; 2] };
-    // What is cut before a digit or a sign is cut between two characters.
+    // A digit or a sign begins a character, so the slice is valid.
     let parted = |at: usize, number: i64| Some((&name[..at], i32::try_from(number).ok()?));
     match &bytes[at..] {
         [b'-', digits @ ..] => [value(digits).and_then(|value| parted(at, -value)), None],
@@ -140,7 +140,7 @@ pub(crate) fn numbered(name: &str) -> [Option<(&str, i32)>; 2] {
     }
 }
 
-/// Of at most ten digits.
+/// The value of at most ten digits.
 fn value(digits: &[u8]) -> Option<i64> {
     let mut value = 0;
     for digit in digits {

@@ -1,39 +1,39 @@
-//! Following who leads.
+//! Following the leadership.
 //!
-//! 1. One flight: read the record, with a watch, and list the candidates. The record is valid if it names the first.
-//! 2. There is no record: watch for it to come.
-//! 3. Any event: look again.
+//! 1. Read the record with a watch, pipelined with a list of the candidates. The record is valid if it names the first.
+//! 2. Without a record arm a watch for its creation.
+//! 3. After any notification look again.
 //!
-//! The record is watched, and not the candidates: whoever follows is woken by a leader that has begun or gone, not by
-//! those who wait. A leader whose candidate was deleted by somebody else leaves a relic; the next acknowledgement
+//! The watch is on the record, not on the candidates: followers are woken when a leader begins or goes, not by waiting
+//! candidates. A leader whose candidate was deleted by another client leaves a stale record; the next acknowledgement
 //! replaces it.
 
 use super::RECIPE;
-use super::record::Record;
-use crate::line::{Contender, Line};
+use super::acknowledgement::Acknowledgement;
 use crate::observe::{self, operation};
-use crate::race::{again, connected};
+use crate::parts::contenders::{Contender, Contenders};
+use crate::parts::retry::{again, connected};
 use crate::zk::{Error, ZooKeeper};
 
-/// What is known of the leadership.
+/// The known leadership.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leader {
-    /// This one leads, and has begun.
+    /// A leader has begun.
     Acknowledged {
-        /// Its epoch: larger than that of any leader before it.
+        /// The epoch: larger than that of any leader before.
         epoch: i64,
-        /// What it said of itself.
+        /// The leader's data.
         data: Vec<u8>,
     },
-    /// Nobody has put on record that it has begun.
+    /// No leader has recorded that it has begun.
     Unacknowledged {
-        /// Who stood for election at that look, the first in line first. Later changes of it are not told.
+        /// The candidates at that look, in order. Later changes are not reported.
         candidates: Vec<Contender>,
     },
 }
 
 impl Leader {
-    /// Whether it tells an observer anything new: of those who only wait, nothing is told.
+    /// Whether an observer is notified: changes among waiting candidates do not count.
     fn differs_from(&self, told: &Leader) -> bool {
         match (self, told) {
             (Leader::Unacknowledged { .. }, Leader::Unacknowledged { .. }) => false,
@@ -42,40 +42,41 @@ impl Leader {
     }
 }
 
-/// The leadership, as [`observe`](super::Election::observe) follows it.
+/// A stream of the leadership, from [`observe`](super::Election::observe).
 ///
 /// # Promises
 ///
-/// The first news is what the first look found; the next comes when it has changed. What was on record only between two
-/// looks is not told. Epochs never go back.
+/// The first value is the result of the first look; the next comes when it has changed. A record that exists only between
+/// two looks is missed. Epochs never go back.
 #[must_use = "nothing is followed unless `next` is awaited"]
 pub struct Leadership<Z: ZooKeeper> {
     zk: Z,
-    line: Line,
+    contenders: Contenders,
     record: String,
-    /// Armed by the look before; fires when there may be news.
+    /// Armed by the last look.
     watch: Option<Z::Watch>,
     told: Option<Leader>,
 }
 
 impl<Z: ZooKeeper> Leadership<Z> {
-    pub(super) fn new(zk: &Z, line: Line, record: String) -> Self {
-        Leadership { zk: zk.clone(), line, record, watch: None, told: None }
+    pub(super) fn new(zk: &Z, contenders: Contenders, record: String) -> Self {
+        Leadership { zk: zk.clone(), contenders, record, watch: None, told: None }
     }
 
-    /// The next news: at the first call, who leads now; later, whoever leads instead.
+    /// Returns the current leadership at the first call, and every change later.
     ///
     /// # Cancellation
     ///
-    /// May be dropped and called again at any time; nothing is lost. Dropping the [`Leadership`] removes its watch.
+    /// Cancel-safe: may be dropped and called again at any time without missing a notification. Dropping the [`Leadership`]
+    /// removes its watch.
     ///
     /// # When the connection is lost
     ///
-    /// It goes on when the connection is back; what was missed shows at the next look.
+    /// Resumes after the reconnect; what was missed shows at the next look.
     ///
     /// # Errors
     ///
-    /// [`is_session_over`](Error::is_session_over), [`is_denied`](Error::is_denied).
+    /// [`Error::is_session_over`], [`Error::is_denied`].
     pub async fn next(&mut self) -> Result<Leader, Error> {
         let operation = operation!(&self.zk, RECIPE, "next", &self.record);
         operation.of(self.news()).await
@@ -90,7 +91,7 @@ impl<Z: ZooKeeper> Leadership<Z> {
                 fired?;
             }
             let status = connected(&self.zk).await?;
-            let looked = match look(&self.zk, &self.line, &self.record).await {
+            let looked = match look(&self.zk, &self.contenders, &self.record).await {
                 Ok(looked) => looked,
                 Err(e) => {
                     again(&self.zk, status, e).await?;
@@ -108,11 +109,15 @@ impl<Z: ZooKeeper> Leadership<Z> {
 }
 
 /// Steps 1 and 2, once. `None`: look again.
-async fn look<Z: ZooKeeper>(zk: &Z, line: &Line, record: &str) -> Result<Option<(Leader, Z::Watch)>, Error> {
+async fn look<Z: ZooKeeper>(
+    zk: &Z,
+    contenders: &Contenders,
+    record: &str,
+) -> Result<Option<(Leader, Z::Watch)>, Error> {
     let reading = zk.get_watch(record);
-    let listing = zk.children(&line.directory);
+    let listing = zk.children(&contenders.directory);
     let reading = match reading.await {
-        Ok((found, watch)) => Some((Record::read(&found.data), watch)),
+        Ok((found, watch)) => Some((Acknowledgement::read(&found.data), watch)),
         Err(Error::NoNode) => None,
         Err(e) => return Err(e),
     };
@@ -121,12 +126,12 @@ async fn look<Z: ZooKeeper>(zk: &Z, line: &Line, record: &str) -> Result<Option<
         Err(Error::NoNode) => Vec::new(),
         Err(e) => return Err(e),
     };
-    let order = line.in_order(zk, &names).await?;
+    let order = contenders.in_order(zk, &names).await?;
     let first = order.first().map(|(_, index)| names[*index].as_str());
-    let unacknowledged = || Leader::Unacknowledged { candidates: line.those(&names, &order) };
+    let unacknowledged = || Leader::Unacknowledged { candidates: contenders.contenders_at(&names, &order) };
     let Some((said, watch)) = reading else {
         let (found, watch) = zk.exists_watch(record).await?;
-        // It has come in between: what it says is read at the next look.
+        // Created in between: the next look reads it.
         return Ok(found.is_none().then(|| (unacknowledged(), watch)));
     };
     let news = match said {

@@ -1,0 +1,142 @@
+//! Methods that locks have in common: the acquires of readers and writers, the list of contenders, evictions. The lock has the
+//! fields `zk` and `contenders`.
+
+macro_rules! lock_methods {
+    // Acquires of readers and writers, over `acquire_as`, `try_acquire_as`, `reader` and `writer` of the lock.
+    (shared $lock:ident, $reader:ident, $writer:ident, $errors:literal) => {
+        impl<Z: ZooKeeper> $lock<Z> {
+            /// Waits until no writer is ahead.
+            ///
+            /// # Cancellation
+            ///
+            /// Dropping the future gives up: the znode is deleted in the background, even while the reply to its create is in
+            /// flight, and the watch is removed. Nothing is sent before the first poll.
+            ///
+            /// An unpolled future blocks no other call, but its znode stays in the queue: conflicting contenders behind it
+            /// wait for it, as for a holder. Drop it to give up.
+            ///
+            /// # When the connection is lost
+            ///
+            /// The place in the queue lasts as long as the session. After a lost reply the znode is looked for by its guid, and
+            /// the create is retried only if there is none.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::is_session_over`]; [`Error::is_removed`] when another client deleted our
+            /// znode; [`Error::is_denied`]; with [`Parents::MustExist`] also [`Error::NoNode`];
+            /// [`Error::is_bad_input`] when a reconnect has made the session timeout too short for the margin.
+            #[doc = $errors]
+            pub async fn read(&self) -> Result<$reader<Z>, Error> {
+                $crate::observe::operation!(&self.zk, RECIPE, "read", &self.contenders.directory)
+                    .of(self.reading())
+                    .await
+            }
+
+            async fn reading(&self) -> Result<$reader<Z>, Error> {
+                Ok(self.reader(self.acquire_as(READ).await?))
+            }
+
+            /// Waits until no contender is ahead.
+            ///
+            /// # Cancellation, When the connection is lost, Errors
+            ///
+            /// As [`read`](Self::read).
+            pub async fn write(&self) -> Result<$writer<Z>, Error> {
+                $crate::observe::operation!(&self.zk, RECIPE, "write", &self.contenders.directory)
+                    .of(self.writing())
+                    .await
+            }
+
+            async fn writing(&self) -> Result<$writer<Z>, Error> {
+                Ok(self.writer(self.acquire_as(WRITE).await?))
+            }
+
+            /// As [`read`](Self::read), but for at most `limit`, counted from the call and over all retries; then the error is
+            /// [`Error::is_timed_out`], and the clean-up is under way.
+            pub fn read_within(
+                &self,
+                limit: Duration,
+            ) -> impl Future<Output = Result<$reader<Z>, Error>> + Send + '_ {
+                let until = self.zk.now() + limit;
+                $crate::observe::operation!(&self.zk, RECIPE, "read", &self.contenders.directory)
+                    .of($crate::parts::select::within(&self.zk, until, self.reading()))
+            }
+
+            /// As [`write`](Self::write), but for at most `limit`, counted from the call and over all retries; then the error
+            /// is [`Error::is_timed_out`], and the clean-up is under way.
+            pub fn write_within(
+                &self,
+                limit: Duration,
+            ) -> impl Future<Output = Result<$writer<Z>, Error>> + Send + '_ {
+                let until = self.zk.now() + limit;
+                $crate::observe::operation!(&self.zk, RECIPE, "write", &self.contenders.directory)
+                    .of($crate::parts::select::within(&self.zk, until, self.writing()))
+            }
+
+            /// Takes the lock as a reader if no writer is ahead at the first look; `None` otherwise, and after a connection
+            /// loss.
+            ///
+            /// # Cancellation, Errors
+            ///
+            /// As [`read`](Self::read), also when it gives up by itself; [`Error::is_retryable_refusal`] when an overloaded
+            /// server has refused requests for a third of the session timeout: nothing is leaked.
+            pub async fn try_read(&self) -> Result<Option<$reader<Z>>, Error> {
+                let tenure =
+                    $crate::observe::operation!(&self.zk, RECIPE, "try_read", &self.contenders.directory)
+                        .attempt(self.try_acquire_as(READ))
+                        .await?;
+                Ok(tenure.map(|tenure| self.reader(tenure)))
+            }
+
+            /// Takes the lock as a writer if no contender is ahead at the first look; `None` otherwise, and after a connection
+            /// loss.
+            ///
+            /// # Cancellation, Errors
+            ///
+            /// As [`try_read`](Self::try_read).
+            pub async fn try_write(&self) -> Result<Option<$writer<Z>>, Error> {
+                let tenure =
+                    $crate::observe::operation!(&self.zk, RECIPE, "try_write", &self.contenders.directory)
+                        .attempt(self.try_acquire_as(WRITE))
+                        .await?;
+                Ok(tenure.map(|tenure| self.writer(tenure)))
+            }
+        }
+    };
+    // The contenders of a queue.
+    (list $lock:ident, $list:ident) => {
+        impl<Z: ZooKeeper> $lock<Z> {
+            #[doc = concat!("Returns the ", stringify!($list), " in order, holders first. The list may be stale.")]
+            ///
+            /// # Errors
+            ///
+            /// [`Error::is_transient`], [`Error::is_session_over`], [`Error::is_denied`].
+            pub async fn $list(&self) -> Result<Vec<Contender>, Error> {
+                self.contenders.contenders(&self.zk).await
+            }
+        }
+    };
+    // The same, and evictions.
+    (evict $lock:ident, $list:ident) => {
+        lock_methods!(list $lock, $list);
+
+        impl<Z: ZooKeeper> $lock<Z> {
+            /// Deletes the znode of exactly this contender: a holder is notified if it waits for that, a waiter's call fails.
+            /// Returns `false` if the znode was already gone.
+            ///
+            /// # Errors
+            ///
+            #[doc = concat!("As [`", stringify!($list), "`](Self::", stringify!($list), "); after `ConnectionLoss` the outcome is unknown.")]
+            pub async fn evict(&self, contender: &Contender) -> Result<bool, Error> {
+                let operation = $crate::observe::operation!(&self.zk, RECIPE, "evict", &contender.path);
+                match operation.of(self.zk.delete(&contender.path, None)).await {
+                    Ok(()) => Ok(true),
+                    Err(Error::NoNode) => Ok(false),
+                    Err(e) => Err(e),
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use lock_methods;

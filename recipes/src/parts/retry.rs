@@ -1,0 +1,122 @@
+//! Retries after a connection loss and after the refusal of an overloaded server.
+//!
+//! A request is sent only while the handle is connected, and one that a disconnect caught is retried after the reconnect.
+
+use crate::observe;
+use crate::zk::backoff::back_off;
+use crate::zk::{Error, Status, Time, ZooKeeper};
+use pin_project_lite::pin_project;
+use std::cell::Cell;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// Waits until the handle is connected. Disconnected, a recipe sends nothing.
+pub(crate) async fn connected<Z: ZooKeeper>(zk: &Z) -> Result<Status, Error> {
+    let mut status = zk.status();
+    while !status.is_connected() {
+        if let Some(over) = status.over() {
+            observe::session_over(zk, &over);
+            return Err(over);
+        }
+        status = zk.changed(status).await;
+    }
+    Ok(status)
+}
+
+/// Waits for the reconnect after a request failed with connection loss. The loss may be reported before the change of
+/// state, so the old status does not count.
+pub(crate) async fn reconnected<Z: ZooKeeper>(zk: &Z, before: Status) -> Result<Status, Error> {
+    observe::second_try(zk);
+    if zk.status() == before {
+        zk.changed(before).await;
+    }
+    connected(zk).await
+}
+
+/// Waits until a failed request may be retried: after connection loss until the reconnect, after the refusal of an
+/// overloaded server for a backoff, unless the limit of a [`bounded`] call is over. Any other error is returned.
+pub(crate) async fn again<Z: ZooKeeper>(zk: &Z, status: Status, error: Error) -> Result<(), Error> {
+    match error {
+        Error::ConnectionLoss => reconnected(zk, status).await.map(drop),
+        error if error.is_retryable_refusal() && may_ask_again(zk) => {
+            observe::second_try(zk);
+            back_off(zk, REFUSED).await;
+            connected(zk).await.map(drop)
+        }
+        error => Err(error),
+    }
+}
+
+/// The retry count of the backoff where callers keep none: a fifth of a second.
+const REFUSED: u32 = 3;
+
+/// How long a call retries what an overloaded server refuses.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RetryLimit {
+    /// While the caller waits and the session lives.
+    Unbounded,
+    /// For a part of the session timeout, from the first refusal on. Without a refusal no decision depends on time.
+    FromFirstRefusal,
+    /// Until this instant.
+    Until(Time),
+}
+
+thread_local! {
+    /// The limit of the call that is being polled on this thread. Shared helpers at many levels send requests; a
+    /// thread-local avoids an argument through all of them.
+    static RETRY_LIMIT: Cell<RetryLimit> = const { Cell::new(RetryLimit::Unbounded) };
+}
+
+/// Bounds `work`: it fails with the refusal after an overloaded server has refused for a third of the session timeout.
+pub(crate) fn bounded<F: Future>(work: F) -> Bounded<F> {
+    Bounded { work, limit: RetryLimit::FromFirstRefusal }
+}
+
+/// Bounds `work`: it fails with the first refusal of an overloaded server.
+pub(crate) fn unless_refused<F: Future>(work: F) -> Bounded<F> {
+    Bounded { work, limit: RetryLimit::Until(Time::default()) }
+}
+
+pin_project! {
+    /// See [`bounded`].
+    pub(crate) struct Bounded<F> {
+        #[pin]
+        work: F,
+        limit: RetryLimit,
+    }
+}
+
+impl<F: Future> Future for Bounded<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let outer = Outer(RETRY_LIMIT.replace(*this.limit));
+        let polled = this.work.poll(cx);
+        *this.limit = RETRY_LIMIT.get();
+        drop(outer);
+        polled
+    }
+}
+
+/// Restores the limit of the enclosing call, also when the work panics.
+struct Outer(RetryLimit);
+
+impl Drop for Outer {
+    fn drop(&mut self) {
+        RETRY_LIMIT.set(self.0);
+    }
+}
+
+/// Whether a refused request may be retried.
+fn may_ask_again<Z: ZooKeeper>(zk: &Z) -> bool {
+    match RETRY_LIMIT.get() {
+        RetryLimit::Unbounded => true,
+        RetryLimit::FromFirstRefusal => {
+            RETRY_LIMIT.set(RetryLimit::Until(zk.now() + zk.timeout() / 3));
+            true
+        }
+        RetryLimit::Until(until) => zk.now() < until,
+    }
+}

@@ -1,0 +1,36 @@
+//! Select helpers: work that ends at a deadline, or at a disconnect.
+
+use super::retry::bounded;
+use crate::zk::{Error, Time, ZooKeeper};
+use futures_util::FutureExt;
+use futures_util::future::{Either, lazy};
+use std::future::Future;
+
+pub(crate) use crate::zk::select::first;
+
+/// Returns the output of `work`, or [`Error::TimedOut`] at `until`. If both are ready together, the work wins.
+pub(crate) fn within<Z: ZooKeeper, T>(
+    zk: &Z,
+    until: Time,
+    work: impl Future<Output = Result<T, Error>>,
+) -> impl Future<Output = Result<T, Error>> {
+    // The alarm starts with the work, and both are dropped at the end.
+    lazy(move |_| first(work, zk.sleep_until(until))).flatten().map(|end| match end {
+        Either::Left(result) => result,
+        Either::Right(()) => Err(Error::TimedOut),
+    })
+}
+
+/// Returns the output of `attempt`, or `None` on a disconnect. The attempt is [`bounded`].
+pub(crate) async fn while_connected<Z: ZooKeeper, T>(
+    zk: &Z,
+    attempt: impl Future<Output = Result<Option<T>, Error>>,
+) -> Result<Option<T>, Error> {
+    let before = zk.status();
+    if before.is_connected()
+        && let Either::Left(result) = first(bounded(attempt), zk.changed(before)).await
+    {
+        return result;
+    }
+    zk.status().over().map_or(Ok(None), Err)
+}
