@@ -17,8 +17,9 @@ use crate::history::{Kind, ObjectId};
 use crate::monitor::{
     Certificate, Fifo, Holds, Judged, Locking, Monitor, MostUrgent, Number, Operations, Queue, Urgent, Wrong,
 };
+use crate::rule_id::RuleId;
 use crate::sink::{Found, Scene, Sink, Story};
-use crate::verdict::{RuleId, Verdict};
+use crate::verdict::Verdict;
 use crate::verify;
 
 /// What clients saw of one object, and what its monitor says.

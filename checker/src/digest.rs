@@ -3,7 +3,7 @@
 //! Whoever records a run feeds what a server answered; the checker computes the same from the transactions. Times are
 //! left out of the stat: they are wall clocks.
 
-use crate::history::Session;
+use crate::ids::Session;
 use serde::{Deserialize, Serialize};
 
 /// What a read found. A part that was not answered is zero, and one that was is not.

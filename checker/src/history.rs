@@ -14,45 +14,10 @@ pub use declared::*;
 pub use kinds::*;
 pub use names::Names;
 
+pub use crate::ids::{Conn, ObjectId, OpId, ReqId, Session, Sym};
+
 use crate::digest::Digest;
 use serde::{Deserialize, Serialize};
-
-/// An interned text: a path, a znode's name, a client's name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Sym(pub u32);
-
-/// Names one operation of one client: a [`What::Call`] and everything done for it. Zero is none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct OpId(pub u32);
-
-/// Names one request. Dense, from 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ReqId(pub u32);
-
-/// Names one session. Dense, from 1; zero is none, or not known yet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Session(pub u16);
-
-/// Names one connection of a client to a server. Zero is none, or not known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Conn(pub u16);
-
-impl Conn {
-    /// Whether it is not known.
-    pub fn is_none(&self) -> bool {
-        self.0 == 0
-    }
-}
-
-/// Names one declared object: an index into [`History::objects`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ObjectId(pub u16);
 
 /// Who did it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -30,18 +30,25 @@ pub mod text;
 pub mod verify;
 
 mod black_box;
+mod ids;
 mod judge;
-mod report;
-mod verdict;
-
+mod metrics;
 mod parties;
+mod report;
+mod rule_id;
+mod rule_set;
 mod rules;
 mod sink;
+mod verdict;
 mod view;
 mod window;
 mod words;
 
 pub use black_box::{BlackBox, Seen};
-pub use judge::{Judge, RuleSet, judge, judge_stored};
-pub use report::{Finding, Metrics, Probe, Report, Row};
-pub use verdict::{Layer, RuleId, Verdict};
+pub use judge::{Judge, judge, judge_stored};
+pub use metrics::{Metrics, Probe};
+pub use report::Report;
+pub use rule_id::{Layer, RuleId};
+pub use rule_set::RuleSet;
+pub use sink::{Finding, Row};
+pub use verdict::Verdict;

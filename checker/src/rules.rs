@@ -25,9 +25,9 @@ mod wake;
 mod zookeeper;
 
 use crate::history::{Event, Kind, Object, What};
-use crate::judge::RuleSet;
+use crate::rule_id::{Layer, RuleId};
+use crate::rule_set::RuleSet;
 use crate::sink::{Scene, Sink};
-use crate::verdict::{Layer, RuleId};
 
 /// The kinds of event that a rule hears, as bits.
 pub(crate) type Kinds = u64;

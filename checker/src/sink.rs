@@ -1,10 +1,57 @@
 //! Where rules put what they find.
 
 use crate::history::{Kind, Object, ObjectId, OpId, Session, Sym, Tables};
-use crate::judge::RuleSet;
-use crate::report::{Finding, Metrics, Probe, Row};
-use crate::verdict::{Layer, RuleId, Verdict};
+use crate::metrics::{Metrics, Probe};
+use crate::rule_id::{Layer, RuleId};
+use crate::rule_set::RuleSet;
+use crate::verdict::Verdict;
 use crate::view::{Moment, View};
+use std::fmt;
+
+/// A promise that was broken, or a breach that is excused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Which promise.
+    pub rule: RuleId,
+    /// Of which object, if of one.
+    pub object: Option<ObjectId>,
+    /// [`Verdict::Fail`], [`Verdict::Inherent`] or [`Verdict::Unknown`].
+    pub verdict: Verdict,
+    /// In which layer.
+    pub layer: Layer,
+    /// The event at which it became false: an index into the events.
+    pub position: usize,
+    /// The events that prove it.
+    pub witnesses: Vec<usize>,
+    /// Whether a finding of a deeper layer, at this position or before, may be the reason.
+    pub secondary: bool,
+    /// The path of the object.
+    pub path: String,
+    /// Who and when, because of what, and why it is (not) excused: lines of less than 100 columns.
+    pub text: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:<5} {}  {}", self.rule, self.rule.title(), self.path)?;
+        self.text.lines().try_for_each(|line| writeln!(f, "  {line}"))
+    }
+}
+
+/// One promise of one object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Which promise.
+    pub rule: RuleId,
+    /// Of which object; none for promises about the whole history.
+    pub object: Option<ObjectId>,
+    /// How it stands.
+    pub verdict: Verdict,
+    /// How often it was put to the test.
+    pub premises: u32,
+    /// How many findings there were, also those that were not kept.
+    pub findings: u32,
+}
 
 /// Findings of a rule that are kept; the others are counted.
 const KEPT: u32 = 16;

@@ -2,9 +2,9 @@
 
 use super::{BlackBox, Seen, rule_of};
 use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Share, Tables, Verb, What, Who};
-use crate::judge::RuleSet;
 use crate::monitor::{Locking, Operations, Queue, Urgent};
-use crate::verdict::RuleId;
+use crate::rule_id::RuleId;
+use crate::rule_set::RuleSet;
 use crate::view::{Hold, View};
 use std::collections::BTreeMap;
 

@@ -10,8 +10,8 @@ use crate::history::{
     Code, Conn, Event, Kind, Notify, ObjectId, OpId, Outcome, ReqId, Request, Session, Sym, Verb, Victim,
     What, Who,
 };
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story, ms};
-use crate::verdict::RuleId;
 use crate::view::{Moment, NEVER, Phase, Watch};
 
 /// BA-1 to BA-5.

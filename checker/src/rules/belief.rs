@@ -3,8 +3,9 @@
 use super::in_time::had_to_stop;
 use super::{Kinds, Rule, hears};
 use crate::history::{Event, ObjectId, OpId, Outcome, Verb, What, Who};
+use crate::rule_id::RuleId;
 use crate::sink::{Found, Scene, Sink, Story, ms};
-use crate::verdict::{RuleId, Verdict};
+use crate::verdict::Verdict;
 use crate::view::{Hold, Moment, View, conflict};
 
 /// MX-2: two beliefs at once are excused by a named cause only, and for its window only.

@@ -4,8 +4,8 @@ use super::followers::{self, Cost, Wakes, had_time};
 use super::{Kinds, Rule, hears};
 use crate::digest;
 use crate::history::{Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Sym, Table, Verb, What};
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
 use crate::view::{Moment, Phase};
 
 /// CF-1 to CF-8.

@@ -2,8 +2,9 @@
 
 use super::{Kinds, Rule, hears};
 use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Request, Session, Sym, Verb, What, Who};
+use crate::rule_id::{Layer, RuleId};
 use crate::sink::{Found, Scene, Sink, Story};
-use crate::verdict::{Layer, RuleId, Verdict};
+use crate::verdict::Verdict;
 use crate::view::{Moment, Op, is_place};
 
 /// Counts for the report, whatever rules are on.

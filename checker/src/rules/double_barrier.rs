@@ -12,8 +12,8 @@ mod progress;
 
 use super::{Kinds, Rule, hears};
 use crate::history::{Event, Kind, OpId, Request, What, Who};
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink};
-use crate::verdict::RuleId;
 use book::Book;
 
 /// DB-1 to DB-10.

@@ -6,8 +6,9 @@
 
 use super::{Kinds, Rule, hears};
 use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Verb, What};
+use crate::rule_id::{Layer, RuleId};
 use crate::sink::{Found, Scene, Sink, Story, ms};
-use crate::verdict::{Layer, RuleId, Verdict};
+use crate::verdict::Verdict;
 use crate::view::{Contender, Moment, Phase};
 
 /// A record that was made.

@@ -3,8 +3,9 @@
 use super::idle::{self, Doubts, Source};
 use super::{Kinds, hears};
 use crate::history::{Conn, Event, ObjectId, OpId, Session, Sym, Table, Verb, Victim, What};
+use crate::rule_id::RuleId;
 use crate::sink::{Found, Scene, Sink, Story};
-use crate::verdict::{RuleId, Verdict};
+use crate::verdict::Verdict;
 use crate::view::Watch;
 
 /// What a [`Wakes`] hears.

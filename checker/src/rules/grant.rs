@@ -2,8 +2,8 @@
 
 use super::{Kinds, Rule, hears};
 use crate::history::{Event, Kind, OpId, Share, Verb, What};
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
 use crate::view::{Op, Unjust};
 
 /// The operation, if this event is its first belief.

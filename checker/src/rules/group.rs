@@ -6,8 +6,8 @@ use super::{Kinds, Rule, hears};
 use crate::history::{
     Code, Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Table, Verb, What, Who,
 };
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
 use crate::view::{Moment, Phase, Watch, is_child};
 
 /// GM-1 to GM-8.

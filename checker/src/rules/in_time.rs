@@ -2,8 +2,9 @@
 
 use super::{Kinds, Rule, hears};
 use crate::history::{Event, OpId, What};
+use crate::rule_id::RuleId;
 use crate::sink::{Found, Scene, Sink, Story};
-use crate::verdict::{RuleId, Verdict};
+use crate::verdict::Verdict;
 use crate::view::{Hold, Moment, Phase, StopWhy, View};
 use std::collections::BTreeSet;
 

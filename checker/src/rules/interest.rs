@@ -2,8 +2,9 @@
 
 use super::{Kinds, Rule, hears};
 use crate::history::{Event, OpId, Outcome, Verb, What, Why};
+use crate::rule_id::{Layer, RuleId};
 use crate::sink::{Found, Scene, Sink, Story, ms};
-use crate::verdict::{Layer, RuleId, Verdict};
+use crate::verdict::Verdict;
 use crate::view::{Contender, Moment, Phase};
 
 /// MX-12: when an operation is over, its znode goes, it is not believed again, and its limit is kept.

@@ -2,8 +2,8 @@
 
 use super::{Kinds, Rule, hears};
 use crate::history::{Event, ObjectId, OpId, What};
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
 
 /// MX-11: in the end nothing is left of what is over.
 #[derive(Default)]

@@ -2,8 +2,8 @@
 
 use super::{Kinds, Rule, hears};
 use crate::history::Event;
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
 use crate::view::Contender;
 
 /// The contender that the event created or deleted.

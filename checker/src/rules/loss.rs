@@ -12,8 +12,8 @@
 
 use super::{Kinds, Rule, hears};
 use crate::history::{Event, ObjectId, OpId, Session, What, Why};
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story, ms};
-use crate::verdict::RuleId;
 use crate::view::{Moment, Phase};
 
 /// A belief that was ended by what its holder was told.

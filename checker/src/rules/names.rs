@@ -3,8 +3,8 @@
 use super::{Kinds, Rule, hears};
 use crate::digest;
 use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Verb, What};
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
 use crate::view::{Moment, Op, Phase, is_child};
 
 /// NS-1 to NS-5.

@@ -2,8 +2,9 @@
 
 use super::{Kinds, Rule, hears};
 use crate::history::{Event, Kind, ObjectId, OpId, Share, What};
+use crate::rule_id::{Layer, RuleId};
 use crate::sink::{Found, Scene, Sink, Story, ms};
-use crate::verdict::{Layer, RuleId, Verdict};
+use crate::verdict::Verdict;
 use crate::view::{Line, Moment};
 
 /// MX-8: after the heal, nobody waits longer than the bound for something that nobody holds.

@@ -2,8 +2,8 @@
 
 use super::{Kinds, Rule, hears};
 use crate::history::{Event, OpId, Share, What};
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
 
 /// MX-1: the latest hold of which an operation was accepted, by object: among those that exclude all, and those that
 /// share.

@@ -6,8 +6,9 @@
 use super::{Kinds, Rule, hears};
 use crate::digest::{self, Digest, Stat};
 use crate::history::{Event, Kind, Notify, ObjectId, OpId, Outcome, ReqId, Request, Seen, Sym, Verb, What};
+use crate::rule_id::{Layer, RuleId};
 use crate::sink::{Found, Scene, Sink, Story, ms};
-use crate::verdict::{Layer, RuleId, Verdict};
+use crate::verdict::Verdict;
 use crate::view::{Contender, Hold, Moment, NOBODY, Op, Phase, View, WORDS};
 
 /// RV-1: a request to go reaches its owner. RV-3: a waiter that was asked leaves.

@@ -3,8 +3,9 @@
 use super::idle::{Doubt, Doubts, Idle, Source};
 use super::{Kinds, Rule, hears};
 use crate::history::{Event, Kind, OpId, Session, Share, Sym, Table, Victim, What};
+use crate::rule_id::RuleId;
 use crate::sink::{Found, Scene, Sink, Story};
-use crate::verdict::{RuleId, Verdict};
+use crate::verdict::Verdict;
 use crate::view::{Contender, Op, Room, room_of_directory};
 
 /// MX-7: who waits has something to wake it.

@@ -2,8 +2,8 @@
 
 use super::book::{Book, object_of};
 use crate::history::{Event, ObjectId, OpId, Session, Sym, What, Who};
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
 
 /// The latest transactions that touched a barrier.
 #[derive(Default)]

@@ -2,8 +2,9 @@
 
 use super::book::{Book, Id, Part, Ready};
 use crate::history::{OpId, Outcome, Sym};
+use crate::rule_id::RuleId;
 use crate::sink::{Found, Scene, Sink, Story};
-use crate::verdict::{RuleId, Verdict};
+use crate::verdict::Verdict;
 
 /// How many it is for.
 fn size(scene: &Scene<'_>, part: &Part) -> usize {

@@ -2,8 +2,8 @@
 
 use super::book::{Book, Part, object_of};
 use crate::history::{ObjectId, Outcome, Session, Sym};
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
 use crate::view::{Moment, NEVER};
 
 /// What was told already.

@@ -2,8 +2,8 @@
 
 use super::book::{Book, Last};
 use crate::history::{OpId, Outcome};
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
 use crate::view::NEVER;
 
 /// A leave came to its end.

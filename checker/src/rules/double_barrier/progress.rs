@@ -2,9 +2,9 @@
 
 use super::book::{Book, Id, Part};
 use crate::history::{ObjectId, OpId, Outcome, Table};
+use crate::rule_id::RuleId;
 use crate::rules::idle::{Doubts, Source, source};
 use crate::sink::{Scene, Sink, Story, ms};
-use crate::verdict::RuleId;
 use crate::view::NEVER;
 use std::collections::BTreeSet;
 

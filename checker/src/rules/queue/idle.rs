@@ -3,10 +3,11 @@
 use super::stock::{Change, Stock};
 use super::{gets, is_below, is_queue};
 use crate::history::{Event, Kind, ObjectId, OpId, Session, Sym, Table, Verb, Victim, What, Who};
+use crate::rule_id::{Layer, RuleId};
 use crate::rules::idle::{self, Doubts, Source};
 use crate::rules::{Kinds, Rule, hears};
 use crate::sink::{Found, Scene, Sink, Story, ms};
-use crate::verdict::{Layer, RuleId, Verdict};
+use crate::verdict::Verdict;
 use crate::view::{Moment, Phase};
 use std::collections::BTreeMap;
 

@@ -5,9 +5,10 @@ use super::stock::{Change, Item, Stock};
 use super::{gets, is_queue};
 use crate::digest;
 use crate::history::{Event, FaultKind, Kind, ObjectId, OpId, Outcome, Session, Sym, Verb, What};
+use crate::rule_id::RuleId;
 use crate::rules::{Kinds, Rule, hears};
 use crate::sink::{Found, Scene, Sink, Story};
-use crate::verdict::{RuleId, Verdict};
+use crate::verdict::Verdict;
 use crate::view::{NEVER, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 

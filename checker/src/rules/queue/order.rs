@@ -5,8 +5,8 @@
 
 use super::stock::{Item, Stock};
 use crate::history::{Kind, ObjectId};
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
 
 /// The items that the transaction in hand has taken, or claimed for the first time.
 #[derive(Default)]

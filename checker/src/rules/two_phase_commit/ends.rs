@@ -4,8 +4,9 @@ use super::told::Told;
 use super::written::Written;
 use super::{Part, party, size};
 use crate::history::{ObjectId, OpId, Verb};
+use crate::rule_id::RuleId;
 use crate::sink::{Found, Scene, Sink, Story, ms};
-use crate::verdict::{RuleId, Verdict};
+use crate::verdict::Verdict;
 use crate::view::{Moment, Op, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -18,8 +18,8 @@ use crate::digest;
 use crate::history::{
     Code, Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Session, SessionState, Sym, Verb, What,
 };
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink};
-use crate::verdict::RuleId;
 use crate::view::Moment;
 use std::collections::BTreeMap;
 

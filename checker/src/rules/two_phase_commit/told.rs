@@ -2,8 +2,8 @@
 
 use super::{COORDINATOR, Heard, Part, Word, party, size};
 use crate::history::{ObjectId, OpId, Outcome, Verb};
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
 use crate::view::{Moment, Op};
 use std::collections::BTreeMap;
 

@@ -10,8 +10,8 @@
 
 use super::{COORDINATOR, Part, size};
 use crate::history::{Notify, ObjectId, OpId, Session, Sym, Verb};
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
 use crate::view::{Moment, Watch, is_told};
 use std::collections::{BTreeMap, BTreeSet};
 

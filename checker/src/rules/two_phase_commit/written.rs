@@ -3,8 +3,8 @@
 use super::told::Told;
 use super::{COORDINATOR, Part, Word, party, size};
 use crate::history::{ObjectId, OpId, Session, Sym, Verb};
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
 use crate::view::Moment;
 use std::collections::BTreeMap;
 

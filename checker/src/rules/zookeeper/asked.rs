@@ -8,8 +8,8 @@ use super::super::{Kinds, Rule, hears};
 use super::order::is_write;
 use super::{party, slot, told};
 use crate::history::{Code, Conn, Event, FaultKind, OpId, ReqId, Request, Session, Sym, Victim, What};
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
 use crate::view::is_unjudged;
 use std::collections::VecDeque;
 

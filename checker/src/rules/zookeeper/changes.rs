@@ -2,8 +2,8 @@
 
 use super::super::{Kinds, Rule, hears};
 use crate::history::{Code, Event, Request, Sym, What};
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
 use crate::view::Odd;
 
 /// ZK-8: the suffix of a sequential znode is the number of children that its parent ever had.

@@ -3,8 +3,8 @@
 use super::super::{Kinds, Rule, hears};
 use super::{party, slot};
 use crate::history::{Code, Conn, Event, Request, Session, SessionState, What, Who};
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story, ms};
-use crate::verdict::RuleId;
 use crate::view::ServerView;
 
 #[derive(Clone, Copy, Default)]

@@ -6,8 +6,9 @@
 
 use super::slot;
 use crate::history::{Code, Conn, Notify, Request, Session, SessionState, Sym, Table, WatchMode};
+use crate::rule_id::RuleId;
 use crate::sink::{Found, Scene, Sink, Story};
-use crate::verdict::{RuleId, Verdict};
+use crate::verdict::Verdict;
 use crate::view::{is_told, is_unjudged};
 
 /// A watch that a client waits for.

@@ -3,8 +3,8 @@
 use super::super::{Kinds, Rule, hears};
 use super::{party, server, slot, told};
 use crate::history::{Code, Conn, Event, Request, Session, SessionState, What};
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
 use crate::window::Window;
 
 /// Whether a request takes a place in the order of transactions.

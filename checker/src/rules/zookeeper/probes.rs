@@ -6,7 +6,7 @@ use super::{server, slot, told};
 use crate::history::{
     Code, Conn, Event, Notify, ReqId, Request, Session, SessionState, Sym, Table, What, Who,
 };
-use crate::report::Probe;
+use crate::metrics::Probe;
 use crate::sink::{Scene, Sink};
 use crate::view::NEVER;
 use crate::window::Window;

@@ -4,8 +4,8 @@ use super::super::{Kinds, Rule, hears};
 use super::{party, server, slot, told};
 use crate::digest::Digest;
 use crate::history::{Code, Event, FaultKind, ReqId, Request, What};
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
 use crate::view::{NEVER, is_unjudged};
 
 /// ZK-5 and ZK-9: a read shows the tree in the state of its zxid, the stat as the writes made it.

@@ -3,8 +3,8 @@
 use super::super::{Kinds, Rule, hears};
 use super::{party, server, slot};
 use crate::history::{Code, Event, ReqId, Request, Session, What};
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story, ms};
-use crate::verdict::RuleId;
 
 /// ZK-7: ephemerals go together, with their session and only then; nothing of a session comes after its end; a session
 /// expires when its leader has not heard of it for its timeout, and within one tick after.

@@ -10,8 +10,8 @@ use super::{server, slot, told};
 use crate::history::{
     Code, Conn, Event, Notify, Request, Session, SessionState, Sym, Table, WatchMode, What,
 };
+use crate::rule_id::RuleId;
 use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
 use crate::view::{Effect, is_unjudged};
 use crate::window::Window;
 use std::collections::VecDeque;
