@@ -33,6 +33,7 @@ mod black_box;
 mod ids;
 mod judge;
 mod metrics;
+mod named;
 mod parties;
 mod report;
 mod rule_id;
@@ -42,7 +43,6 @@ mod sink;
 mod verdict;
 mod view;
 mod window;
-mod words;
 
 pub use black_box::{BlackBox, Seen};
 pub use judge::{Judge, judge, judge_stored};

@@ -1,6 +1,7 @@
 //! What a history declares before its first event: the run as a whole, and the objects that it is about.
 
-use super::Sym;
+use super::{Sym, is_default};
+use crate::named::named;
 use serde::{Deserialize, Serialize};
 
 /// What is known of the whole run.
@@ -27,7 +28,7 @@ pub struct Header {
     pub sync_limit: u32,
     /// In a capture: whether everything that can break a connection was recorded, so that a connection that broke without
     /// any of it broke without a reason: injected faults, and stalls of the process and of the servers.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub faults_recorded: bool,
     /// What produced it: a seed, choices, a command. Opaque.
     pub source: String,
@@ -45,24 +46,14 @@ fn is_default_sync_limit(limit: &u32) -> bool {
     *limit == SYNC_LIMIT
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_false(flag: &bool) -> bool {
-    !*flag
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_nothing(number: &u32) -> bool {
-    *number == 0
-}
-
-/// What kind of evidence a history has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// A simulation: everything.
-    Sim,
-    /// A real ensemble: what the clients saw, and a last listing.
-    Client,
+named! {
+    /// What kind of evidence a history has.
+    pub enum Mode = "sim or client" {
+        /// A simulation: everything.
+        Sim = "sim",
+        /// A real ensemble: what the clients saw, and a last listing.
+        Client = "client",
+    }
 }
 
 /// A declared object: nothing is guessed from paths.
@@ -81,10 +72,10 @@ pub struct Object {
     /// What it may cost.
     pub budget: Budget,
     /// How many it is for: participants of a double barrier, sites of a transaction; zero if that means nothing.
-    #[serde(default, skip_serializing_if = "is_nothing")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub size: u32,
     /// In which of several ways it is used.
-    #[serde(default, skip_serializing_if = "Manner::is_plain")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub manner: Manner,
 }
 
@@ -133,46 +124,44 @@ impl Manner {
     }
 }
 
-/// What an object is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// An exclusive lock.
-    Lock,
-    /// A lock with readers and writers.
-    SharedLock,
-    /// A shared lock whose contenders can be asked to go.
-    RevocableLock,
-    /// A shared lock that serves the more urgent first.
-    PriorityLock,
-    /// An election.
-    Election,
-    /// A barrier.
-    Barrier,
-    /// A double barrier.
-    DoubleBarrier,
-    /// A queue.
-    Queue,
-    /// A queue that gives the more urgent first.
-    PriorityQueue,
-    /// A transaction in two phases.
-    TwoPhaseCommit,
-    /// A directory of names.
-    Names,
-    /// A value, or a set of values, that many follow.
-    Config,
-    /// A group of members.
-    Group,
-}
+named! {
+    /// What an object is.
+    pub enum Kind = "a kind of object" {
+        /// An exclusive lock.
+        Lock = "lock",
+        /// A lock with readers and writers.
+        SharedLock = "shared_lock",
+        /// A shared lock whose contenders can be asked to go.
+        RevocableLock = "revocable_lock",
+        /// A shared lock that serves the more urgent first.
+        PriorityLock = "priority_lock",
+        /// An election.
+        Election = "election",
+        /// A barrier.
+        Barrier = "barrier",
+        /// A double barrier.
+        DoubleBarrier = "double_barrier",
+        /// A queue.
+        Queue = "queue",
+        /// A queue that gives the more urgent first.
+        PriorityQueue = "priority_queue",
+        /// A transaction in two phases.
+        TwoPhaseCommit = "two_phase_commit",
+        /// A directory of names.
+        Names = "names",
+        /// A value, or a set of values, that many follow.
+        Config = "config",
+        /// A group of members.
+        Group = "group",
+    }
 
-/// What holders do when the connection is lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnSuspect {
-    /// They stop at once.
-    Stop,
-    /// They go on until the deadline.
-    UntilDeadline,
+    /// What holders do when the connection is lost.
+    pub enum OnSuspect = "a policy" {
+        /// They stop at once.
+        Stop = "stop",
+        /// They go on until the deadline.
+        UntilDeadline = "until_deadline",
+    }
 }
 
 /// What an operation may cost at the most, on a calm network.

@@ -41,7 +41,7 @@ impl Leaks {
             if waits || client.holds.iter().any(on_own) {
                 continue;
             }
-            let table = crate::words::Word::word(watch.table);
+            let table = watch.table.name();
             let story = Story::new(format!(
                 "a {table} watch of {} on {} is left",
                 scene.client(number),

@@ -76,7 +76,7 @@ impl Progress {
         for doubt in self.doubts.certain(scene.at, |op| waker(book, scene, op)) {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
-            let what = crate::words::Word::word(op.verb);
+            let what = op.verb.name();
             let story = Story::new(format!(
                 "{who} waits to {what} since {}, and from {} on nothing is there to wake it",
                 scene.when(op.called),
@@ -107,7 +107,7 @@ impl Progress {
                 continue;
             }
             self.told.push(*op);
-            let what = crate::words::Word::word(scene.view.op(*op).verb);
+            let what = scene.view.op(*op).verb.name();
             let who = scene.client(part.client);
             let called = scene.view.op(*op).called;
             let story = Story::new(format!("{who} waits to {what} since {}", scene.when(called))).because(

@@ -87,7 +87,7 @@ impl Ends {
         let now = scene.when(Moment { at: scene.at, index: scene.index });
         let mut story = Story::new(format!(
             "the {} that {} called at {} is still open at {now}",
-            crate::words::Word::word(op.verb),
+            op.verb.name(),
             party(part.site),
             scene.when(op.called)
         ));
@@ -162,7 +162,7 @@ impl Ends {
             let story = Story::new(format!("{} has voted, and was never told the decision", party(site)))
                 .because(format!(
                     "its last operation, {} (called at {}), ended at {}",
-                    crate::words::Word::word(part.verb),
+                    part.verb.name(),
                     scene.when(op.called),
                     scene.when(op.over)
                 ))

@@ -140,7 +140,7 @@ impl Asked {
     }
 
     fn not_asked(scene: &Scene<'_>, zxid: u64, session: Session, kind: Request, sink: &mut Sink) {
-        let word = crate::words::Word::word(kind);
+        let word = kind.name();
         let story = Story::new(format!("zxid {zxid:#x} is a {word} of {}", party(scene, session)))
             .because("it has asked for none that was not carried out before");
         sink.fail_all(RuleId::Zk3, scene, &[], story);
@@ -284,7 +284,7 @@ impl Asked {
             }
             _ => return,
         };
-        let word = crate::words::Word::word(code);
+        let word = code.name();
         let what = format!("the write r{} to {} was refused: {word}", from.req.0, scene.path(from.path));
         let story = Story::new(what).because(format!("before zxid {zxid:#x} {why}"));
         sink.fail_all(RuleId::Zk9, scene, &[from.index], story);

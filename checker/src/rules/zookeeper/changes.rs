@@ -87,7 +87,7 @@ impl Whole {
             Request::Create | Request::Delete | Request::Set | Request::SetAcl | Request::Reap
         );
         if one && effects != 1 {
-            let kind = crate::words::Word::word(kind);
+            let kind = kind.name();
             let story = Story::new(format!("the {kind} of zxid {zxid:#x} had {effects} effects"))
                 .because(format!("e{index}: it had succeeded"));
             sink.fail_all(RuleId::Zk11, scene, &[index], story);

@@ -126,7 +126,7 @@ fn rule(mode: WatchMode) -> RuleId {
 }
 
 fn said(kind: Notify) -> &'static str {
-    crate::words::Word::word(kind)
+    kind.name()
 }
 
 impl Watches {
