@@ -79,7 +79,7 @@ probes! {
 
 impl Probe {
     /// The probe of a name.
-    pub fn of(name: &str) -> Option<Probe> {
+    pub fn from_name(name: &str) -> Option<Probe> {
         Probe::ALL.iter().copied().find(|probe| probe.name() == name)
     }
 }

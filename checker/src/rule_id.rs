@@ -430,7 +430,7 @@ impl RuleId {
     }
 
     /// The rule of a short name.
-    pub fn of(name: &str) -> Option<RuleId> {
+    pub fn from_name(name: &str) -> Option<RuleId> {
         RuleId::ALL.iter().copied().find(|rule| rule.name().eq_ignore_ascii_case(name))
     }
 }

@@ -24,7 +24,7 @@ mod two_phase_commit;
 mod wake;
 mod zookeeper;
 
-use crate::history::{Event, Kind, Object, What};
+use crate::history::{Event, Kind, Object, What, event_table};
 use crate::rule_id::{Layer, RuleId};
 use crate::rule_set::RuleSet;
 use crate::sink::{Scene, Sink};
@@ -32,29 +32,26 @@ use crate::sink::{Scene, Sink};
 /// The kinds of event that a rule hears, as bits.
 pub(crate) type Kinds = u64;
 
-macro_rules! kinds {
-    ($($kind:ident = $bit:literal),+ $(,)?) => {
+macro_rules! define {
+    ($($(#[$meta:meta])* $kind:ident = $name:literal $({ $($fields:tt)* })?,)+) => {
+        enum Bit { $($kind),+ }
+
         /// The kind of an event as a bit.
         fn kind(what: &What) -> Kinds {
-            match what { $(What::$kind { .. } => 1 << $bit),+ }
+            match what { $(What::$kind { .. } => hears::$kind),+ }
         }
 
         /// The bits by name.
         #[allow(non_upper_case_globals, reason = "they are named like the variants they stand for")]
         pub(crate) mod hears {
-            $(#[allow(dead_code, reason = "one for each kind")] pub(crate) const $kind: super::Kinds = 1 << $bit;)+
+            use super::{Bit, Kinds};
+
+            $(#[allow(dead_code, reason = "one for each kind")] pub(crate) const $kind: Kinds = 1 << Bit::$kind as u32;)+
         }
     };
 }
 
-kinds! {
-    Call = 0, Return = 1, Believe = 2, Unbelieve = 3, Resource = 4, Sleep = 5, Send = 6, Reply = 7, Made = 8, Lost = 9,
-    Notice = 10, State = 11, Txn = 12, Created = 13, Deleted = 14, Written = 15, Arm = 16, Fire = 17, Disarm = 18,
-    Opened = 19, Marked = 20, Ended = 21, Fault = 22, Mended = 23, Crash = 24, Start = 25, Heal = 26, Quiesce = 27,
-    Left = 28, Stopped = 29, Restricted = 30, Data = 31, Applied = 32, Served = 33, Found = 34, Barrier = 35,
-    Attached = 36, TurnedAway = 37, Moved = 38, Elected = 39, Serving = 40, Ceased = 41, Given = 42, Observed = 43,
-    Expects = 44,
-}
+event_table!(define);
 
 /// A promise, as a state machine.
 pub(crate) trait Rule {

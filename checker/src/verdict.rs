@@ -1,23 +1,26 @@
 //! The verdict on a promise, or on a run.
 
+use crate::named::named;
 use std::fmt;
 
-/// What was found out about a promise, or about a run.
-///
-/// The verdict of several is the largest: [`Verdict::join`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verdict {
-    /// The promise was never put to the test.
-    #[default]
-    Vacuous,
-    /// It was, at least once, and held.
-    Pass,
-    /// Something happened that no correct program could have avoided.
-    Inherent,
-    /// Evidence is missing.
-    Unknown,
-    /// The promise was broken.
-    Fail,
+named! {
+    /// What was found out about a promise, or about a run.
+    ///
+    /// The verdict of several is the largest: [`Verdict::join`].
+    #[derive(Default)]
+    pub enum Verdict = "a verdict" {
+        /// The promise was never put to the test.
+        #[default]
+        Vacuous = "vacuous",
+        /// It was, at least once, and held.
+        Pass = "pass",
+        /// Something happened that no correct program could have avoided.
+        Inherent = "inherent",
+        /// Evidence is missing.
+        Unknown = "unknown",
+        /// The promise was broken.
+        Fail = "fail",
+    }
 }
 
 impl Verdict {
@@ -30,12 +33,6 @@ impl Verdict {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Verdict::Vacuous => "vacuous",
-            Verdict::Pass => "pass",
-            Verdict::Inherent => "inherent",
-            Verdict::Unknown => "unknown",
-            Verdict::Fail => "fail",
-        })
+        f.pad(self.name())
     }
 }

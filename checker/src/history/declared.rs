@@ -117,13 +117,6 @@ pub struct Manner {
     pub grace: u64,
 }
 
-impl Manner {
-    /// Whether it is the plain way.
-    pub fn is_plain(&self) -> bool {
-        *self == Manner::default()
-    }
-}
-
 named! {
     /// What an object is.
     pub enum Kind = "a kind of object" {
