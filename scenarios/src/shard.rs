@@ -289,12 +289,12 @@ impl Written {
             tally.verdicts.insert(verdict, *count);
         }
         for (name, (premises, word)) in &self.rules {
-            let rule = RuleId::of(name).ok_or_else(|| ("a rule", name.clone()))?;
+            let rule = RuleId::from_name(name).ok_or_else(|| ("a rule", name.clone()))?;
             let verdict = verdict(word).ok_or_else(|| ("a verdict", word.clone()))?;
             tally.rules.insert(rule, (*premises, verdict));
         }
         for (name, count) in &self.probes {
-            let probe = Probe::of(name).ok_or_else(|| ("a probe", name.clone()))?;
+            let probe = Probe::from_name(name).ok_or_else(|| ("a probe", name.clone()))?;
             tally.probes.insert(probe, *count);
         }
         tally.faults = self.faults.clone();

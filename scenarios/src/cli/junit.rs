@@ -48,7 +48,7 @@ pub(super) fn of_sweep(parts: &[Part]) -> Report {
                 }
             });
         }
-        for (what, (seed, count)) in tally.failures.iter().filter(|(what, _)| RuleId::of(what).is_none()) {
+        for (what, (seed, count)) in tally.failures.iter().filter(|(what, _)| RuleId::from_name(what).is_none()) {
             let message = format!("{count} of {} runs; see {}", tally.runs, again(*seed));
             suite.add_test_case(failed(what, NonSuccessKind::Failure, message));
         }
