@@ -13,12 +13,14 @@ mod collect;
 
 pub(crate) use collect::Collect;
 
+use crate::explanation::Explanation;
+use crate::findings::{Findings, Found};
 use crate::history::{Kind, ObjectId};
 use crate::monitor::{
     Certificate, Fifo, Holds, Judged, Locking, Monitor, MostUrgent, Number, Operations, Queue, Urgent, Wrong,
 };
 use crate::rule_id::RuleId;
-use crate::sink::{Found, Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::verdict::Verdict;
 use crate::verify;
 
@@ -102,11 +104,11 @@ impl BlackBox {
     }
 
     /// Holds this view against what the rules have found, and tells what they cannot have seen.
-    fn tell(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn tell(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if scene.view.is_sim() || matches!(self.seen, Seen::Holds(_)) {
-            self.compare(scene, sink);
+            self.compare(scene, findings);
         } else {
-            self.report(scene, sink);
+            self.report(scene, findings);
         }
     }
 
@@ -118,10 +120,10 @@ impl BlackBox {
     }
 
     /// A breach that rules could see must have been seen.
-    fn compare(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn compare(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let Some((at, _)) = self.first() else { return };
-        let told = sink
-            .findings()
+        let told = findings
+            .all()
             .iter()
             .filter(|finding| finding.position <= at as usize || finding.witnesses.contains(&(at as usize)));
         let of_this = told.clone().filter(|finding| finding.object == Some(self.object));
@@ -129,47 +131,51 @@ impl BlackBox {
             Some(Verdict::Fail) => {}
             Some(_) => self.verdict = Verdict::Inherent,
             // Something is wrong with the history as a whole, or there was more than could be kept.
-            None if told.clone().any(|finding| finding.object.is_none()) || sink.has_more(self.object) => {}
+            None if told.clone().any(|finding| finding.object.is_none())
+                || findings.has_more(self.object) => {}
             None if !scene.view.is_sim() => self.verdict = Verdict::Unknown,
             None => {
-                let story = Story::new(format!("clients saw a breach at e{at}, and no rule has found it"))
-                    .because("the checker is at odds with itself; it is not known who is right");
+                let explanation =
+                    Explanation::new(format!("clients saw a breach at e{at}, and no rule has found it"))
+                        .because("the checker is at odds with itself; it is not known who is right");
                 let (rule, verdict) = (self.rule, Verdict::Unknown);
                 let found = Found { rule, verdict, layer: rule.layer(), at };
-                sink.find(found, scene, Some(self.object), &[], story);
+                findings.find(found, scene, Some(self.object), &[], explanation);
             }
         }
     }
 
     /// In a capture: the order in which items came out.
-    fn report(&self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn report(&self, scene: &Scene<'_>, findings: &mut Findings) {
         if self.judged.verdict == Verdict::Vacuous {
             return;
         }
-        sink.premise(self.rule, self.object);
+        findings.premise(self.rule, self.object);
         for breach in &self.judged.breaches {
             let Some(at) = self.event(breach.at) else { continue };
-            let (seen, story) = match (breach.wrong, &self.seen) {
+            let (seen, explanation) = match (breach.wrong, &self.seen) {
                 (Wrong::Passed { put, take }, Seen::Fifo(seen)) => {
                     let item = |number: Number| match seen[number].action {
                         Queue::Put(item) | Queue::Take(Some(item)) => self.item(scene, item),
                         Queue::Take(None) => String::new(),
                     };
-                    let story = Story::new(format!("item {} went before {}", item(take), item(put)))
-                        .because(format!("{} had been put before the other one was", item(put)))
-                        .because("it came out later, and was asked for later");
-                    (vec![self.events_of(put), self.events_of(take)], story)
+                    let explanation =
+                        Explanation::new(format!("item {} went before {}", item(take), item(put)))
+                            .because(format!("{} had been put before the other one was", item(put)))
+                            .because("it came out later, and was asked for later");
+                    (vec![self.events_of(put), self.events_of(take)], explanation)
                 }
                 (Wrong::LessUrgent { take }, Seen::MostUrgent(seen)) => {
                     let Urgent::Take(Some(item)) = seen[take].action else { continue };
-                    let story = Story::new(format!("item {} went too early", self.item(scene, item)))
-                        .because("more urgent ones were there all the time that its take took");
-                    (vec![self.events_of(take)], story)
+                    let explanation =
+                        Explanation::new(format!("item {} went too early", self.item(scene, item)))
+                            .because("more urgent ones were there all the time that its take took");
+                    (vec![self.events_of(take)], explanation)
                 }
                 _ => continue,
             };
             let found = Found { rule: self.rule, verdict: Verdict::Fail, layer: self.rule.layer(), at };
-            sink.find(found, scene, Some(self.object), seen.as_flattened(), story);
+            findings.find(found, scene, Some(self.object), seen.as_flattened(), explanation);
         }
     }
 
@@ -192,10 +198,10 @@ fn rule_of(kind: Kind, is_sim: bool) -> Option<RuleId> {
 }
 
 /// Judges what clients saw.
-pub(crate) fn judge(collected: Collect, scene: &Scene<'_>, sink: &mut Sink) -> Vec<BlackBox> {
+pub(crate) fn judge(collected: Collect, scene: &Scene<'_>, findings: &mut Findings) -> Vec<BlackBox> {
     let mut boxes = collected.finish(scene.view);
     for black_box in &mut boxes {
-        black_box.tell(scene, sink);
+        black_box.tell(scene, findings);
     }
     boxes
 }

@@ -1,11 +1,11 @@
 //! A history as JSON lines: the header, the names, the objects, the events, and a last line that proves that nothing is
 //! missing.
 //!
-//! Paths and parties stand there as texts. The last line holds the number of events and a hash of all bytes before it;
+//! Paths and actors stand there as texts. The last line holds the number of events and a hash of all bytes before it;
 //! a file without it was cut off, one that it does not fit was damaged, and neither is ever judged Pass.
 
+use crate::actors::Actors;
 use crate::history::{Event, Header, History, Names, Object, OpId, Sym, What};
-use crate::parties::Parties;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -85,9 +85,9 @@ pub fn write(history: &History, out: &mut impl Write) -> io::Result<()> {
         }
         out.line(&Line::Object(value))?;
     }
-    let parties = Parties::of(&history.header);
+    let actors = Actors::of(&history.header);
     for event in &history.events {
-        out.line(&event_to_json(event, &parties, &history.names)?)?;
+        out.line(&event_to_json(event, &actors, &history.names)?)?;
     }
     let hash = out.hash.text();
     out.line(&Line::End { count: history.events.len(), hash })
@@ -104,7 +104,7 @@ pub fn read(mut input: impl BufRead) -> Result<Stored, ReadError> {
     let mut hash = Hash::default();
     let mut number = 0;
     let mut history: Option<History> = None;
-    let mut parties = Parties::default();
+    let mut actors = Actors::default();
     let mut cut = Some(Cut::Short);
     let mut ended = false;
     loop {
@@ -128,7 +128,7 @@ pub fn read(mut input: impl BufRead) -> Result<Stored, ReadError> {
         if fields.contains_key("what") {
             let history =
                 history.as_mut().ok_or_else(|| fail("an event stands before the header".to_owned()))?;
-            let event = event_from_json(fields, &parties, &mut history.names).map_err(fail)?;
+            let event = event_from_json(fields, &actors, &mut history.names).map_err(fail)?;
             if history.events.last().is_some_and(|last| last.at > event.at) {
                 return Err(fail("this event is earlier than the one before".to_owned()));
             }
@@ -150,7 +150,7 @@ pub fn read(mut input: impl BufRead) -> Result<Stored, ReadError> {
                     if header.format != 1 {
                         return Err(fail(format!("format {} is not known", header.format)));
                     }
-                    parties = Parties::of(&header);
+                    actors = Actors::of(&header);
                     history =
                         Some(History { header, objects: vec![], names: Names::default(), events: vec![] });
                 }
@@ -195,10 +195,10 @@ pub fn read(mut input: impl BufRead) -> Result<Stored, ReadError> {
     }
 }
 
-fn event_to_json(event: &Event, parties: &Parties, names: &Names) -> io::Result<Value> {
+fn event_to_json(event: &Event, actors: &Actors, names: &Names) -> io::Result<Value> {
     let mut fields = Map::new();
     fields.insert("at".to_owned(), event.at.into());
-    fields.insert("who".to_owned(), parties.who(event.who).into());
+    fields.insert("who".to_owned(), actors.who(event.who).into());
     if event.op != OpId(0) {
         fields.insert("op".to_owned(), event.op.0.into());
     }
@@ -211,7 +211,7 @@ fn event_to_json(event: &Event, parties: &Parties, names: &Names) -> io::Result<
 
 fn event_from_json(
     mut fields: Map<String, Value>,
-    parties: &Parties,
+    actors: &Actors,
     names: &mut Names,
 ) -> Result<Event, String> {
     let at = fields.remove("at").and_then(|at| at.as_u64()).ok_or("an event has a time")?;
@@ -221,7 +221,7 @@ fn event_from_json(
     };
     let who = fields.remove("who");
     let who = who.as_ref().and_then(Value::as_str).ok_or("an event says who did it")?;
-    let who = parties.who_of(who).ok_or_else(|| format!("{who:?} is nobody"))?;
+    let who = actors.who_of(who).ok_or_else(|| format!("{who:?} is nobody"))?;
     intern_path(&mut fields, names)?;
     let what: What = serde_json::from_value(Value::Object(fields)).map_err(|e| e.to_string())?;
     Ok(Event { at, op: OpId(op), who, what })

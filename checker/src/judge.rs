@@ -1,14 +1,16 @@
 //! The judge: a history goes in, event by event, and a report comes out.
 
 use crate::black_box::{self, Collect};
+use crate::explanation::Explanation;
+use crate::findings::Finding;
+use crate::findings::{Findings, Found};
 use crate::history::{Event, History, Tables};
 use crate::jsonl::Cut;
 use crate::report::Report;
 use crate::rule_id::{Layer, RuleId};
 use crate::rule_set::RuleSet;
 use crate::rules::Rules;
-use crate::sink::Finding;
-use crate::sink::{Found, Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::verdict::Verdict;
 use crate::view::Taken;
 use crate::view::View;
@@ -20,7 +22,7 @@ pub struct Judge {
     on: RuleSet,
     view: View,
     rules: Rules,
-    sink: Sink,
+    findings: Findings,
     events: u32,
     /// The history contradicted itself: nothing is judged from there on.
     broken: bool,
@@ -34,7 +36,7 @@ impl Judge {
             on: rules.clone(),
             view: View::new(tables, rules.has_layer(Layer::ZooKeeper)),
             rules: Rules::default(),
-            sink: Sink::new(tables.objects.len(), rules),
+            findings: Findings::new(tables.objects.len(), rules),
             events: 0,
             broken: false,
             cut: None,
@@ -48,16 +50,16 @@ impl Judge {
         if self.broken {
             return false;
         }
-        let before = self.sink.findings().len();
+        let before = self.findings.all().len();
         if event.at > self.view.now.at {
             let scene = Scene { view: &self.view, tables, index, at: event.at };
-            self.rules.pass_time(&self.on, &scene, &mut self.sink);
+            self.rules.pass_time(&self.on, &scene, &mut self.findings);
         }
         self.view.now.index = index;
         match self.view.update(tables, event) {
             Ok(Taken::Judge) => {
                 let scene = Scene { view: &self.view, tables, index, at: event.at };
-                self.rules.event(&self.on, &scene, event, &mut self.sink);
+                self.rules.event(&self.on, &scene, event, &mut self.findings);
             }
             Ok(Taken::Known) => {}
             Err(why) => {
@@ -65,17 +67,17 @@ impl Judge {
                 let found =
                     Found { rule: RuleId::W, verdict: Verdict::Unknown, layer: RuleId::W.layer(), at: index };
                 let scene = Scene { view: &self.view, tables, index, at: event.at };
-                let story = Story::new(format!("e{index}: {why}"))
+                let explanation = Explanation::new(format!("e{index}: {why}"))
                     .because("whatever recorded this is broken; nothing is judged from here on");
-                self.sink.find(found, &scene, None, &[], story);
+                self.findings.find(found, &scene, None, &[], explanation);
             }
         }
-        self.sink.findings().len() > before
+        self.findings.all().len() > before
     }
 
     /// What was found so far, in the order of finding.
     pub fn findings(&self) -> &[Finding] {
-        self.sink.findings()
+        self.findings.all()
     }
 
     /// Says that what follows is missing: the report will be Unknown at least.
@@ -94,18 +96,18 @@ impl Judge {
         if !self.broken && self.events > 0 {
             let index = self.events - 1;
             let scene = Scene { view: &self.view, tables, index, at: self.view.now.at };
-            self.rules.finish(&self.on, &scene, &mut self.sink);
-            self.sink.premise_of_all(RuleId::W);
-            black_boxes = seen.map_or(black_boxes, |seen| black_box::judge(seen, &scene, &mut self.sink));
+            self.rules.finish(&self.on, &scene, &mut self.findings);
+            self.findings.premise_of_all(RuleId::W);
+            black_boxes = seen.map_or(black_boxes, |seen| black_box::judge(seen, &scene, &mut self.findings));
         }
-        let rows = self.sink.rows(tables.objects, |rule| self.on.has(rule));
+        let rows = self.findings.rows(tables.objects, |rule| self.on.has(rule));
         let is_vacuous = |rule: &RuleId| {
             rows.iter().filter(|row| row.rule == *rule).all(|row| row.verdict == Verdict::Vacuous)
         };
         let required = RuleId::ALL.iter().copied().filter(|rule| self.on.requires(*rule));
         let unproved = required.filter(is_vacuous).collect();
-        self.sink.metrics.events = self.events as usize;
-        let (findings, metrics) = self.sink.into_findings();
+        self.findings.metrics.events = self.events as usize;
+        let (findings, metrics) = self.findings.in_order();
         Report { rows, findings, metrics, unproved, unknown: self.cut, black_boxes }
     }
 }

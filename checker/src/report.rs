@@ -1,9 +1,9 @@
 //! What a judge says in the end.
 
 use crate::black_box::BlackBox;
+use crate::findings::{Finding, Row};
 use crate::metrics::{Metrics, Probe};
 use crate::rule_id::RuleId;
-use crate::sink::{Finding, Row};
 use crate::verdict::Verdict;
 use std::fmt;
 

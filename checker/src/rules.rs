@@ -24,10 +24,11 @@ mod two_phase_commit;
 mod wake;
 mod zookeeper;
 
+use crate::findings::Findings;
 use crate::history::{Event, Kind, Object, What, event_table};
 use crate::rule_id::{Layer, RuleId};
 use crate::rule_set::RuleSet;
-use crate::sink::{Scene, Sink};
+use crate::scene::Scene;
 
 /// The kinds of event that a rule hears, as bits.
 pub(crate) type Kinds = u64;
@@ -70,13 +71,13 @@ pub(crate) trait Rule {
     }
 
     /// Time is about to pass: `scene.at` is the new time, the view still shows what was before.
-    fn pass_time(&mut self, _scene: &Scene<'_>, _sink: &mut Sink) {}
+    fn pass_time(&mut self, _scene: &Scene<'_>, _sink: &mut Findings) {}
 
     /// An event that it hears; the view shows what is after it.
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink);
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings);
 
     /// Nothing follows.
-    fn finish(&mut self, _scene: &Scene<'_>, _sink: &mut Sink) {}
+    fn finish(&mut self, _scene: &Scene<'_>, _sink: &mut Findings) {}
 }
 
 macro_rules! all_rules {
@@ -120,24 +121,24 @@ macro_rules! all_rules {
                 }
             }
 
-            pub(crate) fn pass_time(&mut self, on: &RuleSet, scene: &Scene<'_>, sink: &mut Sink) {
+            pub(crate) fn pass_time(&mut self, on: &RuleSet, scene: &Scene<'_>, findings: &mut Findings) {
                 self.listen(on, scene);
-                $(if self.heard.$field != 0 { self.$field.pass_time(scene, sink); })+
+                $(if self.heard.$field != 0 { self.$field.pass_time(scene, findings); })+
             }
 
-            pub(crate) fn event(&mut self, on: &RuleSet, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+            pub(crate) fn event(&mut self, on: &RuleSet, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
                 self.listen(on, scene);
-                self.tally.event(scene, event, sink);
+                self.tally.event(scene, event, findings);
                 let kind = kind(&event.what);
                 if zookeeper::probes::Probes::HEARS & kind != 0 && on.has_layer(Layer::ZooKeeper) {
-                    self.probes.event(scene, event, sink);
+                    self.probes.event(scene, event, findings);
                 }
-                $(if self.heard.$field & kind != 0 { self.$field.event(scene, event, sink); })+
+                $(if self.heard.$field & kind != 0 { self.$field.event(scene, event, findings); })+
             }
 
-            pub(crate) fn finish(&mut self, on: &RuleSet, scene: &Scene<'_>, sink: &mut Sink) {
+            pub(crate) fn finish(&mut self, on: &RuleSet, scene: &Scene<'_>, findings: &mut Findings) {
                 self.listen(on, scene);
-                $(if self.heard.$field != 0 { self.$field.finish(scene, sink); })+
+                $(if self.heard.$field != 0 { self.$field.finish(scene, findings); })+
             }
         }
     };

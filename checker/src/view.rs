@@ -25,7 +25,7 @@ pub(crate) use update::Taken;
 pub(crate) use watches::{Watch, Watches, is_told};
 
 use crate::history::{Event, Mode, ObjectId, OpId, ReqId, Session, Sym, Tables};
-use crate::window::Window;
+use crate::recent::Recent;
 
 /// What is known after the events so far. Tables are indexed by the dense numbers of the history.
 #[derive(Debug)]
@@ -38,16 +38,16 @@ pub(crate) struct View {
     pub(crate) round_trip: u64,
     /// The event in hand, or the last one.
     pub(crate) now: Moment,
-    pub(crate) ops: Window<Op>,
-    pub(crate) requests: Window<Req>,
+    pub(crate) ops: Recent<Op>,
+    pub(crate) requests: Recent<Req>,
     pub(crate) sessions: Vec<SessionView>,
     pub(crate) clients: Vec<Client>,
     /// One line a declared object.
     pub(crate) lines: Vec<Line>,
     /// Every znode ever made by an acquire, in the order of creation.
-    pub(crate) contenders: Window<Contender>,
+    pub(crate) contenders: Recent<Contender>,
     /// By symbol: the number of the contender of that path plus one.
-    contender_at: Window<At>,
+    contender_at: Recent<At>,
     /// Nobody who believes has to stop before that.
     pub(crate) first_stop: u64,
     pub(crate) watches: Watches,
@@ -111,13 +111,13 @@ impl View {
             election: header.election.min(LONGEST),
             round_trip: header.round_trip.min(LONGEST),
             now: Moment { at: 0, index: 0 },
-            ops: Window::default(),
-            requests: Window::default(),
+            ops: Recent::default(),
+            requests: Recent::default(),
             sessions: Vec::with_capacity(8),
             clients: Vec::with_capacity(8),
             lines: Vec::with_capacity(tables.objects.len()),
-            contenders: Window::default(),
-            contender_at: Window::default(),
+            contenders: Recent::default(),
+            contender_at: Recent::default(),
             first_stop: NEVER,
             watches: Watches::default(),
             servers: Vec::with_capacity(5),

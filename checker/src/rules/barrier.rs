@@ -6,12 +6,14 @@
 
 use super::idle::{Doubts, Source, source};
 use super::{Kinds, Rule, hears};
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{
     Code, Conn, Event, Kind, Notify, ObjectId, OpId, Outcome, ReqId, Request, Session, Sym, Verb, Victim,
     What, Who,
 };
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story, ms};
+use crate::scene::{Scene, ms};
 use crate::view::{Moment, NEVER, Phase, Watch};
 
 /// BA-1 to BA-5.
@@ -145,21 +147,21 @@ impl Barriers {
         source(scene, id, waiter.session, wakes)
     }
 
-    fn look(&mut self, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    fn look(&mut self, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
         let source = self.source(scene, id);
         if self.doubts.look(scene, id, &source) {
-            sink.premise(RuleId::Ba2, scene.view.op(id).object);
+            findings.premise(RuleId::Ba2, scene.view.op(id).object);
         }
     }
 
     /// Looks at all waiters of which that is so.
-    fn look_where(&mut self, scene: &Scene<'_>, sink: &mut Sink, is: impl Fn(&Waiter) -> bool) {
+    fn look_where(&mut self, scene: &Scene<'_>, findings: &mut Findings, is: impl Fn(&Waiter) -> bool) {
         let ops: Vec<OpId> =
             self.waiters.iter().filter(|waiter| is(waiter)).map(|waiter| waiter.op).collect();
-        ops.into_iter().for_each(|op| self.look(scene, op, sink));
+        ops.into_iter().for_each(|op| self.look(scene, op, findings));
     }
 
     /// What an answer told of a barrier reaches a waiter.
@@ -222,16 +224,16 @@ impl Barriers {
         }
     }
 
-    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, sink: &mut Sink) {
+    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, findings: &mut Findings) {
         let Some(at) = self.waiters.iter().position(|waiter| waiter.op == id) else { return };
         let waiter = self.waiters.remove(at);
         if outcome != Outcome::Done {
             return;
         }
         let op = scene.view.op(id);
-        sink.premise(RuleId::Ba1, op.object);
+        findings.premise(RuleId::Ba1, op.object);
         if matches!(waiter.last, Last::Event(event) if event != NODE_DELETED) {
-            sink.premise(RuleId::Ba5, op.object);
+            findings.premise(RuleId::Ba5, op.object);
         }
         if waiter.is_justified(op.verb) {
             return;
@@ -252,16 +254,16 @@ impl Barriers {
             _ => None,
         };
         if let Some(event) = event {
-            let story = Story::new(format!("{who} passed at {when} on {event}"))
+            let explanation = Explanation::new(format!("{who} passed at {when} on {event}"))
                 .because("it did not read again after that");
-            sink.fail(RuleId::Ba5, scene, op.object, &seen, story);
+            findings.fail(RuleId::Ba5, scene, op.object, &seen, explanation);
         }
         if stood || event.is_none() {
-            let mut story = Story::new(format!("{who} passed at {when}")).because(told);
+            let mut explanation = Explanation::new(format!("{who} passed at {when}")).because(told);
             if stood {
-                story = story.because("the barrier stood all the time");
+                explanation = explanation.because("the barrier stood all the time");
             }
-            sink.fail(RuleId::Ba1, scene, op.object, &seen, story);
+            findings.fail(RuleId::Ba1, scene, op.object, &seen, explanation);
         }
     }
 
@@ -341,7 +343,7 @@ impl Barriers {
         lowered.map(|lower| lower.over.at).min()
     }
 
-    fn overdue(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn overdue(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         for at in 0..self.waiters.len() {
             let waiter = &self.waiters[at];
             let Some((since, why)) = self.owed_since(scene, waiter).filter(|_| !waiter.is_told) else {
@@ -352,7 +354,7 @@ impl Barriers {
                 continue;
             }
             let op = scene.view.op(waiter.op);
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "{} waits since {}, and does not come to an end",
                 scene.client(op.client),
                 scene.when(op.called)
@@ -362,7 +364,13 @@ impl Barriers {
                 ms(scene.at - since),
                 ms(bound)
             ));
-            sink.fail(RuleId::Ba2, scene, waiter.object, &[op.called.index, waiter.last_index], story);
+            findings.fail(
+                RuleId::Ba2,
+                scene,
+                waiter.object,
+                &[op.called.index, waiter.last_index],
+                explanation,
+            );
             self.waiters[at].is_told = true;
         }
     }
@@ -377,7 +385,7 @@ impl Barriers {
         (session, conn): (Session, Conn),
         object: ObjectId,
         zxid: u64,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let waiters = self.waiters.iter().filter(|waiter| {
             waiter.object == object
@@ -388,7 +396,7 @@ impl Barriers {
         if waiting == 0 {
             return;
         }
-        sink.premise(RuleId::Ba3, object);
+        findings.premise(RuleId::Ba3, object);
         self.fired.retain(|(other, ..)| zxid.abs_diff(*other) < 64);
         let same = |fired: &&mut (u64, Session, Conn, ObjectId, u32)| {
             (fired.0, fired.1, fired.2, fired.3) == (zxid, session, conn, object)
@@ -406,13 +414,13 @@ impl Barriers {
         if count == waiting + 1 {
             let who =
                 scene.view.session(session).client.map_or("?".to_owned(), |client| scene.client(client));
-            let story = Story::new(format!("zxid {zxid:#x} notified {who} {count} times"))
+            let explanation = Explanation::new(format!("zxid {zxid:#x} notified {who} {count} times"))
                 .because(format!("{waiting} of its operations wait there"));
-            sink.fail(RuleId::Ba3, scene, object, &[], story);
+            findings.fail(RuleId::Ba3, scene, object, &[], explanation);
         }
     }
 
-    fn sent(&self, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    fn sent(&self, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
         let op = scene.view.op(id);
         if !op.calm || !self.waiters.iter().any(|waiter| waiter.op == id) {
             return;
@@ -420,17 +428,17 @@ impl Barriers {
         let allowed = 2 + 2 * op.wakes;
         if op.sends == allowed + 1 {
             let (who, called) = (scene.client(op.client), scene.when(op.called));
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "{who} (called at {called}) sent {} requests, after {} wake-ups, and still waits",
                 op.sends, op.wakes
             ))
             .because(format!("its budget is {allowed}: who waits asks only when it is told something"));
-            sink.fail(RuleId::Ba3, scene, op.object, &[op.called.index], story);
+            findings.fail(RuleId::Ba3, scene, op.object, &[op.called.index], explanation);
         }
     }
 
     /// BA-4.
-    fn left(&self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn left(&self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         for watch in view.watches.iter().filter(|watch| watch.armed) {
             let Some(object) = Self::of_path(scene, watch.path) else { continue };
@@ -442,10 +450,11 @@ impl Barriers {
                 continue;
             }
             let who = scene.client(client);
-            let story = Story::new(format!("a watch of {who} on {} is left", scene.path(watch.path)))
-                .because(format!("it was armed at e{}, and {who} waits for nothing", watch.armed_index));
-            sink.metrics.leaks += 1;
-            sink.fail(RuleId::Ba4, scene, object, &[watch.armed_index], story);
+            let explanation =
+                Explanation::new(format!("a watch of {who} on {} is left", scene.path(watch.path)))
+                    .because(format!("it was armed at e{}, and {who} waits for nothing", watch.armed_index));
+            findings.metrics.leaks += 1;
+            findings.fail(RuleId::Ba4, scene, object, &[watch.armed_index], explanation);
         }
     }
 }
@@ -488,7 +497,7 @@ impl Rule for Barriers {
         | hears::Quiesce;
     const ABOUT: &'static [Kind] = &[Kind::Barrier];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if self.waiters.is_empty() {
             return;
         }
@@ -496,7 +505,7 @@ impl Rule for Barriers {
         for doubt in doubts.certain(scene.at, |op| self.source(scene, op)) {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "{who} waits since {}, and from {} on nothing is there to wake it",
                 scene.when(op.called),
                 scene.when(doubt.since)
@@ -508,21 +517,21 @@ impl Rule for Barriers {
                 _ => format!("{who} has no watch on the barrier that will tell of its end"),
             });
             let seen = [op.called.index, doubt.since.index];
-            sink.fail(RuleId::Ba2, scene, op.object, &seen, story);
+            findings.fail(RuleId::Ba2, scene, op.object, &seen, explanation);
         }
         self.doubts = doubts;
         if scene.at >= self.next_look {
             self.next_look = scene.at.saturating_add(LOOK);
-            self.overdue(scene, sink);
+            self.overdue(scene, findings);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         self.is_hostile |= matches!(event.what, What::Fault { .. });
         match event.what {
             What::Call { object, verb, .. } if is_wait(verb) => {
-                sink.premise(RuleId::Ba2, object);
-                sink.premise(RuleId::Ba3, object);
+                findings.premise(RuleId::Ba2, object);
+                findings.premise(RuleId::Ba3, object);
                 self.waiters.push(Waiter {
                     op: event.op,
                     object,
@@ -537,7 +546,7 @@ impl Rule for Barriers {
                     is_told: false,
                 });
             }
-            What::Return { outcome } => self.returned(scene, event.op, outcome, sink),
+            What::Return { outcome } => self.returned(scene, event.op, outcome, findings),
             What::Created { zxid, path, .. } => {
                 if let Some(object) = Self::of_path(scene, path) {
                     let (created, deleted) = (scene.view.now, Moment::NEVER);
@@ -558,33 +567,33 @@ impl Rule for Barriers {
             {
                 self.found.push((self.serving, path, code == Code::Ok));
             }
-            What::Send { .. } => self.sent(scene, event.op, sink),
+            What::Send { .. } => self.sent(scene, event.op, findings),
             What::Reply { req, code, zxid, .. } => {
                 self.answered(scene, req, code, zxid);
                 if let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) {
-                    self.look(scene, req.op, sink);
+                    self.look(scene, req.op, findings);
                 }
             }
             What::Lost { req } => {
                 self.found.retain(|(found, ..)| *found != req);
                 if let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) {
-                    self.look(scene, req.op, sink);
+                    self.look(scene, req.op, findings);
                 }
             }
             What::Notice { session, kind, path, .. } => {
                 if let (Some(object), true) = (Self::of_path(scene, path), kind != Notify::Deleted) {
-                    sink.premise(RuleId::Ba5, object);
+                    findings.premise(RuleId::Ba5, object);
                 }
                 self.hears(scene, session, Some(path), name_of(kind));
-                self.look_where(scene, sink, |waiter| waiter.session == session);
+                self.look_where(scene, findings, |waiter| waiter.session == session);
             }
             What::State { session, .. } => {
                 // Whose session it is, it may take it for an opening; the others do not know of it.
                 let hears = |waiter: &&Waiter| waiter.session_in(scene) == session;
                 let waiting = self.waiters.iter().filter(hears).map(|waiter| waiter.object);
-                waiting.for_each(|object| sink.premise(RuleId::Ba5, object));
+                waiting.for_each(|object| findings.premise(RuleId::Ba5, object));
                 self.hears(scene, session, None, "a change of its session's state");
-                self.look_where(scene, sink, |waiter| waiter.session == session);
+                self.look_where(scene, findings, |waiter| waiter.session == session);
             }
             What::Fire { session, path, zxid, conn, .. } => {
                 // What registering again tells is no transaction's doing; and an epoch begins with the same low halves.
@@ -593,51 +602,53 @@ impl Rule for Barriers {
                     && !scene.view.has_left(session, conn)
                 {
                     let zxid = scene.view.server(server).whole(zxid);
-                    self.fired(scene, (session, conn), object, zxid, sink);
+                    self.fired(scene, (session, conn), object, zxid, findings);
                 }
-                self.look_where(scene, sink, |waiter| waiter.session == session);
+                self.look_where(scene, findings, |waiter| waiter.session == session);
             }
             What::Arm { session, .. }
             | What::Disarm { session, .. }
             | What::Marked { session, .. }
             | What::Ended { session, .. } => {
-                self.look_where(scene, sink, |waiter| waiter.session == session);
+                self.look_where(scene, findings, |waiter| waiter.session == session);
             }
             What::Fault { victim: Victim::Process { client }, .. }
             | What::Mended { victim: Victim::Process { client }, .. } => {
-                self.look_where(scene, sink, |waiter| scene.view.op(waiter.op).client == client);
+                self.look_where(scene, findings, |waiter| scene.view.op(waiter.op).client == client);
             }
             What::Crash { client } => {
                 self.waiters.retain(|waiter| scene.view.op(waiter.op).client != client);
             }
-            What::Ceased => self.look_where(scene, sink, |_| true),
+            What::Ceased => self.look_where(scene, findings, |_| true),
             What::Sleep { deadline: false, .. } if self.waiter(event.op).is_some() => {
                 let op = scene.view.op(event.op);
-                let story =
-                    Story::new(format!("{} sleeps while it waits, to look again", scene.client(op.client)))
-                        .because("whoever waits is woken by an event, or by its own time limit");
-                sink.fail(RuleId::Ba3, scene, op.object, &[op.called.index], story);
+                let explanation = Explanation::new(format!(
+                    "{} sleeps while it waits, to look again",
+                    scene.client(op.client)
+                ))
+                .because("whoever waits is woken by an event, or by its own time limit");
+                findings.fail(RuleId::Ba3, scene, op.object, &[op.called.index], explanation);
             }
             What::Quiesce if scene.view.is_sim() => {
                 for (at, object) in scene.tables.objects.iter().enumerate() {
                     let id = ObjectId(at as u16);
                     let used = scene.view.ops.from(0).any(|op| op.object == id && is_wait(op.verb));
                     if object.kind == Kind::Barrier && used {
-                        sink.premise(RuleId::Ba4, id);
+                        findings.premise(RuleId::Ba4, id);
                     }
                 }
-                self.left(scene, sink);
+                self.left(scene, findings);
             }
             _ => {}
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         for waiter in &self.waiters {
             let gate = self.gates.get(usize::from(waiter.object.0));
             let stands = scene.view.is_sim() && gate.and_then(Gate::stands).is_some();
             if !stands && !waiter.is_told {
-                sink.unknown(RuleId::Ba2, waiter.object);
+                findings.unknown(RuleId::Ba2, waiter.object);
             }
         }
     }

@@ -2,9 +2,11 @@
 
 use super::in_time::had_to_stop;
 use super::{Kinds, Rule, hears};
+use crate::explanation::Explanation;
+use crate::findings::{Findings, Found};
 use crate::history::{Event, ObjectId, OpId, Outcome, Verb, What, Who};
 use crate::rule_id::RuleId;
-use crate::sink::{Found, Scene, Sink, Story, ms};
+use crate::scene::{Scene, ms};
 use crate::verdict::Verdict;
 use crate::view::{Hold, Moment, View, conflict};
 
@@ -76,7 +78,7 @@ impl Guarded {
     }
 
     /// Somebody believes, and now somebody else does too.
-    fn judge(&mut self, scene: &Scene<'_>, before: OpId, now: OpId, sink: &mut Sink) {
+    fn judge(&mut self, scene: &Scene<'_>, before: OpId, now: OpId, findings: &mut Findings) {
         let view = scene.view;
         let since = Moment { at: scene.at, index: scene.index };
         // A grant may reach its client late, when the next in line has long been granted.
@@ -87,29 +89,29 @@ impl Guarded {
         let pair = Overlap { first, second, since };
         let new = view.op(now);
         if new.granted == new.believed && view.justify(now).is_err() {
-            if Self::is_enough(scene, pair, sink) {
+            if Self::is_enough(scene, pair, findings) {
                 return;
             }
-            let story = Self::story(scene, pair)
+            let explanation = Self::explanation(scene, pair)
                 .not_excused(format!("{} had no right to be granted it", scene.client(new.client)));
-            return Self::fail(scene, pair, sink, story);
+            return Self::fail(scene, pair, findings, explanation);
         }
         if scene.at > view.last_belief(pair.first) && !view.client(view.op(pair.first).client).is_paused() {
             // Who waits for the answer to a downgrade does not act.
             if view.is_downgrading(pair.first) {
                 return;
             }
-            return Self::kept(scene, pair, sink);
+            return Self::kept(scene, pair, findings);
         }
         match Self::cause(scene, pair) {
             Some(_) => self.open.push(pair),
-            None => Self::unexplained(scene, pair, sink),
+            None => Self::unexplained(scene, pair, findings),
         }
     }
 
-    fn story(scene: &Scene<'_>, pair: Overlap) -> Story {
+    fn explanation(scene: &Scene<'_>, pair: Overlap) -> Explanation {
         let (first, second) = (scene.view.op(pair.first), scene.view.op(pair.second));
-        let story = Story::new(format!(
+        let explanation = Explanation::new(format!(
             "{} held it (token {:#x}) since {}, {} (token {:#x}) since {}: both at once",
             scene.client(first.client),
             first.token,
@@ -128,14 +130,14 @@ impl Guarded {
                     }
                     false => format!("{} ended it", scene.session(own.by)),
                 };
-                story.because(format!(
+                explanation.because(format!(
                     "{} went at {}: {how}",
-                    scene.place(first.own),
+                    scene.contender(first.own),
                     scene.when(own.deleted)
                 ))
             }
-            Some(_) => story.because(format!("{} was still there", scene.place(first.own))),
-            None => story,
+            Some(_) => explanation.because(format!("{} was still there", scene.contender(first.own))),
+            None => explanation,
         }
     }
 
@@ -143,48 +145,48 @@ impl Guarded {
         [scene.view.op(pair.first).believed.index, pair.since.index]
     }
 
-    fn is_enough(scene: &Scene<'_>, pair: Overlap, sink: &mut Sink) -> bool {
+    fn is_enough(scene: &Scene<'_>, pair: Overlap, findings: &mut Findings) -> bool {
         let object = scene.view.op(pair.first).object;
-        sink.is_enough(scene.rule(Self::ID, object), object)
+        findings.is_enough(scene.rule(Self::ID, object), object)
     }
 
-    fn fail(scene: &Scene<'_>, pair: Overlap, sink: &mut Sink, story: Story) {
+    fn fail(scene: &Scene<'_>, pair: Overlap, findings: &mut Findings, explanation: Explanation) {
         let object = scene.view.op(pair.first).object;
-        sink.fail(scene.rule(Self::ID, object), scene, object, &Self::seen(scene, pair), story);
+        findings.fail(scene.rule(Self::ID, object), scene, object, &Self::seen(scene, pair), explanation);
     }
 
-    fn kept(scene: &Scene<'_>, pair: Overlap, sink: &mut Sink) {
-        if Self::is_enough(scene, pair, sink) {
+    fn kept(scene: &Scene<'_>, pair: Overlap, findings: &mut Findings) {
+        if Self::is_enough(scene, pair, findings) {
             return;
         }
         let first = scene.view.op(pair.first);
         let (_, why, index) = first.stop.instant();
-        let story = Self::story(scene, pair)
+        let explanation = Self::explanation(scene, pair)
             .because(format!(
                 "e{index}: {} had to stop, for {}",
                 scene.client(first.client),
                 had_to_stop(why)
             ))
             .not_excused("its belief lasted longer");
-        Self::fail(scene, pair, sink, story);
+        Self::fail(scene, pair, findings, explanation);
     }
 
-    fn unexplained(scene: &Scene<'_>, pair: Overlap, sink: &mut Sink) {
-        if Self::is_enough(scene, pair, sink) {
+    fn unexplained(scene: &Scene<'_>, pair: Overlap, findings: &mut Findings) {
+        if Self::is_enough(scene, pair, findings) {
             return;
         }
-        let client = scene.party(pair.first);
-        let story = Self::story(scene, pair)
+        let client = scene.actor(pair.first);
+        let explanation = Self::explanation(scene, pair)
             .not_excused(format!("{client} was not standing still, and no stranger had deleted its znode"));
-        Self::fail(scene, pair, sink, story);
+        Self::fail(scene, pair, findings, explanation);
     }
 
     /// The overlap is over (or the history is).
-    fn close(scene: &Scene<'_>, pair: Overlap, sink: &mut Sink) {
+    fn close(scene: &Scene<'_>, pair: Overlap, findings: &mut Findings) {
         let window = scene.at.saturating_sub(pair.since.at);
-        let client = scene.party(pair.first);
+        let client = scene.actor(pair.first);
         let (why, index) = match Self::cause(scene, pair) {
-            None => return Self::unexplained(scene, pair, sink),
+            None => return Self::unexplained(scene, pair, findings),
             Some(Cause::Pause(begin)) => {
                 (format!("{client} stood still since {}", scene.when(begin)), begin.index)
             }
@@ -212,14 +214,14 @@ impl Guarded {
                 )
             }
         };
-        sink.metrics.zombies += 1;
-        sink.metrics.longest_zombie = sink.metrics.longest_zombie.max(window);
-        let story = Self::story(scene, pair).excused(format!("{why}; {} together", ms(window)));
+        findings.metrics.zombies += 1;
+        findings.metrics.longest_zombie = findings.metrics.longest_zombie.max(window);
+        let explanation = Self::explanation(scene, pair).excused(format!("{why}; {} together", ms(window)));
         let [a, b] = Self::seen(scene, pair);
         let object = scene.view.op(pair.first).object;
         let rule = scene.rule(Self::ID, object);
         let found = Found { rule, verdict: Verdict::Inherent, layer: rule.layer(), at: pair.since.index };
-        sink.find(found, scene, Some(object), &[a, b, index], story);
+        findings.find(found, scene, Some(object), &[a, b, index], explanation);
     }
 }
 
@@ -228,41 +230,41 @@ impl Rule for Guarded {
     const ALSO: &'static [RuleId] = &[RuleId::Rw1, RuleId::Le1];
     const HEARS: Kinds = hears::Believe | hears::Unbelieve | hears::Call | hears::Crash;
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         self.open.retain(|pair| {
             let paused = scene.view.client(scene.view.op(pair.first).client).is_paused();
             let kept = scene.at > scene.view.last_belief(pair.first) && !paused;
             if kept && !scene.view.is_downgrading(pair.first) {
-                Self::kept(scene, *pair, sink);
+                Self::kept(scene, *pair, findings);
             }
             !kept
         });
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;
         if let What::Believe { object, .. } = event.what {
-            sink.premise(scene.rule(Self::ID, object), object);
+            findings.premise(scene.rule(Self::ID, object), object);
             let share = view.op(event.op).share;
             for first in &view.line(object).believers {
                 let other = view.op(*first);
                 if *first != event.op && conflict(share, other.share) {
-                    self.judge(scene, *first, event.op, sink);
+                    self.judge(scene, *first, event.op, findings);
                 }
             }
         } else {
             self.open.retain(|pair| {
                 let both = [pair.first, pair.second].iter().all(|op| view.op(*op).hold == Hold::Believed);
                 if !both {
-                    Self::close(scene, *pair, sink);
+                    Self::close(scene, *pair, findings);
                 }
                 both
             });
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        self.open.drain(..).for_each(|pair| Self::close(scene, pair, sink));
+    fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+        self.open.drain(..).for_each(|pair| Self::close(scene, pair, findings));
     }
 }
 
@@ -301,7 +303,7 @@ impl Raw {
         &mut self.cores[at]
     }
 
-    fn begin(&mut self, scene: &Scene<'_>, op: OpId, since: Moment, believed: bool, sink: &mut Sink) {
+    fn begin(&mut self, scene: &Scene<'_>, op: OpId, since: Moment, believed: bool, findings: &mut Findings) {
         let view = scene.view;
         let (object, share) = (view.op(op).object, view.op(op).share);
         let rule = scene.rule(RuleId::Mx3, object);
@@ -309,31 +311,31 @@ impl Raw {
         let cores = self.of(object);
         cores.retain(|core| core.op != op && core.lasts(view));
         if !view.excusable {
-            sink.premise(rule, object);
+            findings.premise(rule, object);
             for held in &*cores {
                 let harmless = !conflict(share, view.op(held.op).share);
-                if harmless || by_belief && believed && held.believed || sink.is_enough(rule, object) {
+                if harmless || by_belief && believed && held.believed || findings.is_enough(rule, object) {
                     continue;
                 }
-                let story = Story::new(format!(
+                let explanation = Explanation::new(format!(
                     "{} held it since {}; {} held it too, since {}",
-                    scene.party(held.op),
+                    scene.actor(held.op),
                     scene.when(held.since),
-                    scene.party(op),
+                    scene.actor(op),
                     scene.when(since)
                 ))
                 .not_excused("no session expired, nobody stood still, no stranger deleted anything");
                 let found = Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at: since.index };
-                sink.find(found, scene, Some(object), &[held.since.index], story);
+                findings.find(found, scene, Some(object), &[held.since.index], explanation);
             }
         }
         cores.push(Core { op, since, believed });
     }
 
     /// No belief followed the return: it alone counts.
-    fn settle(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn settle(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if let Some((op, since)) = self.returned.take() {
-            self.begin(scene, op, since, false, sink);
+            self.begin(scene, op, since, false, findings);
         }
     }
 }
@@ -343,19 +345,19 @@ impl Rule for Raw {
     const ALSO: &'static [RuleId] = &[RuleId::Rw1, RuleId::Le1];
     const HEARS: Kinds = hears::Believe | hears::Call | hears::Return;
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        self.settle(scene, sink);
+    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+        self.settle(scene, findings);
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;
         let now = Moment { at: scene.at, index: scene.index };
         if matches!(event.what, What::Believe { .. }) {
             self.returned = self.returned.filter(|(op, _)| *op != event.op);
         }
-        self.settle(scene, sink);
+        self.settle(scene, findings);
         match event.what {
-            What::Believe { .. } => self.begin(scene, event.op, now, true, sink),
+            What::Believe { .. } => self.begin(scene, event.op, now, true, findings),
             What::Return { outcome: Outcome::Done } => {
                 let op = view.op(event.op);
                 if op.is_acquire() && op.hold == Hold::None {
@@ -370,7 +372,7 @@ impl Rule for Raw {
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        self.settle(scene, sink);
+    fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+        self.settle(scene, findings);
     }
 }

@@ -3,9 +3,11 @@
 use super::followers::{self, Cost, Wakes, had_time};
 use super::{Kinds, Rule, hears};
 use crate::digest;
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Sym, Table, Verb, What};
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::view::{Moment, Phase};
 
 /// CF-1 to CF-8.
@@ -102,7 +104,7 @@ impl Config {
         path: Sym,
         zxid: u64,
         there: bool,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let Some(object) = value_at(scene, path) else { return };
         let at = Moment { at: scene.at, index: scene.index };
@@ -116,26 +118,33 @@ impl Config {
         let before = last.filter(|last| last.data.is_some()).map_or(0, |last| last.zxid);
         let number = self.writes.len();
         self.writes.push(Write { object, zxid, at, op: event.op, effect: scene.index, data });
-        self.judge_write(scene, event.op, before, number, sink);
+        self.judge_write(scene, event.op, before, number, findings);
     }
 
     /// CF-7: whether an operation may make this write.
-    fn judge_write(&mut self, scene: &Scene<'_>, id: OpId, before: u64, number: usize, sink: &mut Sink) {
+    fn judge_write(
+        &mut self,
+        scene: &Scene<'_>,
+        id: OpId,
+        before: u64,
+        number: usize,
+        findings: &mut Findings,
+    ) {
         let Some(at) = self.ops.iter().rposition(|op| op.id == id) else { return };
         let others = |from: usize| self.writes[from..].iter().any(|write| write.op != id);
         let doing = &self.ops[at];
-        let who = scene.party(id);
+        let who = scene.actor(id);
         let expected = doing.given.map_or(0, |(_, number)| number);
         let conditional = matches!(doing.verb, Verb::CompareAndSet | Verb::Publish);
-        let story = |what: String| Story::new(what);
+        let explanation = |what: String| Explanation::new(what);
         let is_excused = is_excused(scene, doing.object);
         let wrong = if scene.view.op(id).phase == Phase::Over(Outcome::Refused) {
-            Some(story(format!("{who} was told that nothing was written, and then it was")))
+            Some(explanation(format!("{who} was told that nothing was written, and then it was")))
         } else if conditional && before != expected && !is_excused {
             let what = format!("{who} wrote over what was written at zxid {before:#x}");
-            Some(story(what).because(format!("it expected what was written at zxid {expected:#x}")))
+            Some(explanation(what).because(format!("it expected what was written at zxid {expected:#x}")))
         } else if doing.writes > 0 && (conditional || others(doing.first_write)) && !is_excused {
-            Some(story(format!("{who} wrote a second time what it had written once")))
+            Some(explanation(format!("{who} wrote a second time what it had written once")))
         } else {
             None
         };
@@ -143,24 +152,24 @@ impl Config {
         let called = scene.view.op(id).called.index;
         self.ops[at].writes += 1;
         self.ops[at].first_write = first;
-        if let Some(story) = wrong {
-            sink.fail(RuleId::Cf7, scene, object, &[called], story);
+        if let Some(explanation) = wrong {
+            findings.fail(RuleId::Cf7, scene, object, &[called], explanation);
         }
     }
 
     /// CF-7: whether an operation that is over has told the truth.
-    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, sink: &mut Sink) {
+    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, findings: &mut Findings) {
         let Some(at) = self.ops.iter().rposition(|op| op.id == id) else { return };
         let doing = &self.ops[at];
         let object = doing.object;
         match doing.verb {
             Verb::Follow => {
-                self.cost.over(RuleId::Cf8, scene, id, sink);
-                self.is_late(scene, at, sink);
+                self.cost.over(RuleId::Cf8, scene, id, findings);
+                self.is_late(scene, at, findings);
             }
             Verb::CompareAndSet | Verb::Publish | Verb::Overwrite => {
-                sink.premise(RuleId::Cf7, object);
-                let who = scene.party(id);
+                findings.premise(RuleId::Cf7, object);
+                let who = scene.actor(id);
                 let is_excused = is_excused(scene, object);
                 let wrong = match outcome {
                     Outcome::Done if scene.view.is_sim() && doing.writes == 0 => {
@@ -176,7 +185,13 @@ impl Config {
                 };
                 if let Some(wrong) = wrong {
                     let called = scene.view.op(id).called.index;
-                    sink.fail(RuleId::Cf7, scene, object, &[called], Story::new(format!("{who} {wrong}")));
+                    findings.fail(
+                        RuleId::Cf7,
+                        scene,
+                        object,
+                        &[called],
+                        Explanation::new(format!("{who} {wrong}")),
+                    );
                 }
             }
             _ => {}
@@ -200,36 +215,47 @@ impl Config {
     }
 
     /// CF-3: whether a follower has an old value although it has had all the time that it needs.
-    fn is_late(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    fn is_late(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         let doing = &self.ops[at];
         let Some(last) = self.of(doing.object).next_back().filter(|_| scene.view.is_sim()) else { return };
         if !had_time(scene, doing.id, last.at.at) {
             return;
         }
-        sink.premise(RuleId::Cf3, doing.object);
+        findings.premise(RuleId::Cf3, doing.object);
         let now = if last.data.is_some() { last.zxid } else { 0 };
         if doing.seen.map(|(zxid, _)| zxid) != Some(now) {
-            let who = scene.party(doing.id);
+            let who = scene.actor(doing.id);
             let has = match doing.seen {
                 Some((zxid, at)) => format!("has what was written at zxid {zxid:#x} (e{})", at.index),
                 None => "has heard of nothing".to_owned(),
             };
-            let story = Story::new(format!("{who} {has}; the last change was at zxid {:#x}", last.zxid))
-                .because(format!("that was at {}, and nothing has stood in the way", scene.when(last.at)));
-            sink.fail(RuleId::Cf3, scene, doing.object, &[last.at.index], story);
+            let explanation =
+                Explanation::new(format!("{who} {has}; the last change was at zxid {:#x}", last.zxid))
+                    .because(format!(
+                        "that was at {}, and nothing has stood in the way",
+                        scene.when(last.at)
+                    ));
+            findings.fail(RuleId::Cf3, scene, doing.object, &[last.at.index], explanation);
         }
     }
 
-    fn observed(&mut self, scene: &Scene<'_>, event: &Event, seen: Seen, told: (Sym, u64), sink: &mut Sink) {
+    fn observed(
+        &mut self,
+        scene: &Scene<'_>,
+        event: &Event,
+        seen: Seen,
+        told: (Sym, u64),
+        findings: &mut Findings,
+    ) {
         let Some(at) = self.ops.iter().rposition(|op| op.id == event.op) else { return };
         match (self.ops[at].verb, seen) {
             (Verb::Follow, Seen::Value) => {
-                self.goes_on(scene, at, told.1, sink);
-                self.was_written(scene, at, told, sink);
-                self.is_armed(scene, at, true, sink);
+                self.goes_on(scene, at, told.1, findings);
+                self.was_written(scene, at, told, findings);
+                self.is_armed(scene, at, true, findings);
             }
-            (Verb::Follow, Seen::Missing) => self.is_armed(scene, at, false, sink),
-            (Verb::Snapshot, Seen::Value) => self.is_whole(scene, at, told, sink),
+            (Verb::Follow, Seen::Missing) => self.is_armed(scene, at, false, findings),
+            (Verb::Snapshot, Seen::Value) => self.is_whole(scene, at, told, findings),
             _ => return,
         }
         let number = if seen == Seen::Missing { 0 } else { told.1 };
@@ -238,23 +264,23 @@ impl Config {
     }
 
     /// CF-1.
-    fn goes_on(&self, scene: &Scene<'_>, at: usize, zxid: u64, sink: &mut Sink) {
+    fn goes_on(&self, scene: &Scene<'_>, at: usize, zxid: u64, findings: &mut Findings) {
         let doing = &self.ops[at];
-        sink.premise(RuleId::Cf1, doing.object);
+        findings.premise(RuleId::Cf1, doing.object);
         let newest = doing.newest;
         if zxid < newest.0 {
-            let who = scene.party(doing.id);
-            let story = Story::new(format!("{who} was told what was written at zxid {zxid:#x}"))
+            let who = scene.actor(doing.id);
+            let explanation = Explanation::new(format!("{who} was told what was written at zxid {zxid:#x}"))
                 .because(format!("it had been told what was written at zxid {:#x} before", newest.0));
-            sink.fail(RuleId::Cf1, scene, doing.object, &[newest.1], story);
+            findings.fail(RuleId::Cf1, scene, doing.object, &[newest.1], explanation);
         }
     }
 
     /// CF-2.
-    fn was_written(&self, scene: &Scene<'_>, at: usize, (value, zxid): (Sym, u64), sink: &mut Sink) {
+    fn was_written(&self, scene: &Scene<'_>, at: usize, (value, zxid): (Sym, u64), findings: &mut Findings) {
         let doing = &self.ops[at];
-        sink.premise(RuleId::Cf2, doing.object);
-        let who = scene.party(doing.id);
+        findings.premise(RuleId::Cf2, doing.object);
+        let who = scene.actor(doing.id);
         let content = digest::data(Some(text(scene, value).as_bytes()));
         let wrong = if scene.view.is_sim() {
             match self.of(doing.object).find(|write| write.zxid == zxid && write.data.is_some()) {
@@ -270,28 +296,30 @@ impl Config {
             (!self.ops.iter().any(given)).then(|| "nobody has ever written that".to_owned())
         };
         if let Some(wrong) = wrong {
-            let story = Story::new(format!("{who} was told {:?} of zxid {zxid:#x}", text(scene, value)));
-            sink.fail(RuleId::Cf2, scene, doing.object, &[], story.because(wrong));
+            let explanation =
+                Explanation::new(format!("{who} was told {:?} of zxid {zxid:#x}", text(scene, value)));
+            findings.fail(RuleId::Cf2, scene, doing.object, &[], explanation.because(wrong));
         }
     }
 
     /// CF-5: whether the read whose answer is handed out has armed the watch.
-    fn is_armed(&self, scene: &Scene<'_>, at: usize, there: bool, sink: &mut Sink) {
+    fn is_armed(&self, scene: &Scene<'_>, at: usize, there: bool, findings: &mut Findings) {
         let doing = &self.ops[at];
         let Some((armed, read)) = (if there { doing.read } else { doing.looked }) else { return };
-        sink.premise(RuleId::Cf5, doing.object);
+        findings.premise(RuleId::Cf5, doing.object);
         if !armed {
-            let who = scene.party(doing.id);
-            let story = Story::new(format!("{who} hands out what it read at {}", scene.when(read)))
-                .because("that read has armed no watch: what is written before another does is lost");
-            sink.fail(RuleId::Cf5, scene, doing.object, &[read.index], story);
+            let who = scene.actor(doing.id);
+            let explanation =
+                Explanation::new(format!("{who} hands out what it read at {}", scene.when(read)))
+                    .because("that read has armed no watch: what is written before another does is lost");
+            findings.fail(RuleId::Cf5, scene, doing.object, &[read.index], explanation);
         }
     }
 
     /// CF-6.
-    fn is_whole(&self, scene: &Scene<'_>, at: usize, (values, zxid): (Sym, u64), sink: &mut Sink) {
+    fn is_whole(&self, scene: &Scene<'_>, at: usize, (values, zxid): (Sym, u64), findings: &mut Findings) {
         let doing = &self.ops[at];
-        sink.premise(RuleId::Cf6, doing.object);
+        findings.premise(RuleId::Cf6, doing.object);
         let published = |op: &Doing| {
             op.verb == Verb::Publish
                 && op.object == doing.object
@@ -304,11 +332,11 @@ impl Config {
         let set = scene.tables.objects[usize::from(doing.object.0)].path;
         let is_excused = scene.view.is_meddled_with(scene.tables, set);
         if !is_excused && !self.ops.iter().filter(|op| published(op)).any(|op| wrote(&op)) {
-            let who = scene.party(doing.id);
+            let who = scene.actor(doing.id);
             let read = text(scene, values);
-            let story = Story::new(format!("{who} read {read:?} as the set of zxid {zxid:#x}"))
+            let explanation = Explanation::new(format!("{who} read {read:?} as the set of zxid {zxid:#x}"))
                 .because("no publication was of these values together");
-            sink.fail(RuleId::Cf6, scene, doing.object, &[], story);
+            findings.fail(RuleId::Cf6, scene, doing.object, &[], explanation);
         }
     }
 
@@ -337,7 +365,7 @@ impl Config {
         req: crate::history::ReqId,
         conn: crate::history::Conn,
         zxid: u64,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let Some(req) = scene.view.request(req) else { return };
         let Some(object) = value_at(scene, req.path) else { return };
@@ -348,11 +376,11 @@ impl Config {
                 && told.noticed.index < req.sent.index
         });
         let Some(latest) = told.max_by_key(|told| told.zxid) else { return };
-        sink.premise(RuleId::Cf4, object);
+        findings.premise(RuleId::Cf4, object);
         if zxid < latest.zxid {
-            let story = Story::new(format!("a read was answered in the state of zxid {zxid:#x}"))
+            let explanation = Explanation::new(format!("a read was answered in the state of zxid {zxid:#x}"))
                 .because(format!("its connection had been notified of zxid {:#x} before", latest.zxid));
-            sink.fail(RuleId::Cf4, scene, object, &[latest.noticed.index], story);
+            findings.fail(RuleId::Cf4, scene, object, &[latest.noticed.index], explanation);
         }
     }
 }
@@ -373,11 +401,11 @@ impl Rule for Config {
         | hears::Quiesce;
     const ABOUT: &'static [Kind] = &[Kind::Config];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        self.wakes.pass_time(scene, |_, watch| watch.table == Table::Data, sink);
+    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+        self.wakes.pass_time(scene, |_, watch| watch.table == Table::Data, findings);
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         if let What::Call { object, verb, .. } = event.what {
             if is_config(scene, object) {
                 self.ops.push(Doing::new(event.op, object, verb));
@@ -391,12 +419,12 @@ impl Rule for Config {
                 }
             }
             What::Observed { object, seen, text, number } if is_config(scene, object) => {
-                self.observed(scene, event, seen, (text, number), sink);
+                self.observed(scene, event, seen, (text, number), findings);
             }
             What::Created { zxid, path, .. } | What::Written { zxid, path } => {
-                self.written(scene, event, path, zxid, true, sink);
+                self.written(scene, event, path, zxid, true, findings);
             }
-            What::Deleted { zxid, path, .. } => self.written(scene, event, path, zxid, false, sink),
+            What::Deleted { zxid, path, .. } => self.written(scene, event, path, zxid, false, findings),
             What::Data { digest, .. } => {
                 let zxid = scene.view.txn.zxid;
                 if let Some(last) = self.writes.last_mut()
@@ -406,12 +434,12 @@ impl Rule for Config {
                     last.data = Some(digest);
                 }
             }
-            What::Return { outcome } => self.returned(scene, event.op, outcome, sink),
+            What::Return { outcome } => self.returned(scene, event.op, outcome, findings),
             What::Reply { req, code, .. } => self.answered(scene, req, code),
             What::Fire { session, path, zxid, conn, kind } => {
                 if let Some(object) = value_at(scene, path) {
                     let table = if kind == Notify::ChildrenChanged { Table::Child } else { Table::Data };
-                    self.cost.fired(RuleId::Cf8, scene, object, (session, conn, path, zxid, table), sink);
+                    self.cost.fired(RuleId::Cf8, scene, object, (session, conn, path, zxid, table), findings);
                     let full = self.of(object).map(|write| write.zxid).rfind(|full| *full as u32 == zxid);
                     if let Some(zxid) = full.filter(|_| !conn.is_none()) {
                         self.told.push(Told { conn, object, zxid, noticed: Moment::NEVER });
@@ -427,19 +455,19 @@ impl Rule for Config {
                     told.noticed = Moment { at: scene.at, index: scene.index };
                 }
             }
-            What::Served { req, conn, zxid } => self.served(scene, req, conn, zxid, sink),
+            What::Served { req, conn, zxid } => self.served(scene, req, conn, zxid, findings),
             What::Quiesce => {
                 for at in 0..self.ops.len() {
                     let op = &self.ops[at];
                     if op.verb == Verb::Follow && scene.view.op(op.id).phase == Phase::Open {
-                        self.is_late(scene, at, sink);
+                        self.is_late(scene, at, findings);
                     }
                 }
             }
             _ => {}
         }
         if followers::HEARS & super::kind(&event.what) != 0 {
-            self.wakes.event(scene, event, |_, watch| watch.table == Table::Data, sink);
+            self.wakes.event(scene, event, |_, watch| watch.table == Table::Data, findings);
         }
     }
 }

@@ -1,9 +1,11 @@
 //! What it costs: MX-13 (of who is woken: RW-5, LE-7, RV-4), and the counts of a report.
 
 use super::{Kinds, Rule, hears};
+use crate::explanation::Explanation;
+use crate::findings::{Findings, Found};
 use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Request, Session, Sym, Verb, What, Who};
 use crate::rule_id::{Layer, RuleId};
-use crate::sink::{Found, Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::verdict::Verdict;
 use crate::view::{Moment, Op, is_place};
 
@@ -12,8 +14,8 @@ use crate::view::{Moment, Op, is_place};
 pub(crate) struct Tally;
 
 impl Tally {
-    pub(crate) fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
-        let metrics = &mut sink.metrics;
+    pub(crate) fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+        let metrics = &mut findings.metrics;
         match event.what {
             What::Send { cleanup, .. } if cleanup || event.op == OpId(0) => metrics.cleanup_requests += 1,
             What::Send { .. } => metrics.requests += 1,
@@ -85,16 +87,19 @@ struct Capture {
 }
 
 impl Cost {
-    fn fail(scene: &Scene<'_>, id: OpId, sink: &mut Sink, what: String, budget: String) {
+    fn fail(scene: &Scene<'_>, id: OpId, findings: &mut Findings, what: String, budget: String) {
         let op = scene.view.op(id);
         // Others give things back too, and have budgets of their own.
         if !RuleId::Mx13.is_about(scene.kind(op.object)) {
             return;
         }
-        let story =
-            Story::new(format!("{} (called at {}) {what}", scene.client(op.client), scene.when(op.called)))
-                .because(budget);
-        sink.fail(RuleId::Mx13, scene, op.object, &[op.called.index], story);
+        let explanation = Explanation::new(format!(
+            "{} (called at {}) {what}",
+            scene.client(op.client),
+            scene.when(op.called)
+        ))
+        .because(budget);
+        findings.fail(RuleId::Mx13, scene, op.object, &[op.called.index], explanation);
     }
 
     fn herd(&mut self, scene: &Scene<'_>, zxid: u64, object: ObjectId) -> Option<&mut Herd> {
@@ -129,14 +134,14 @@ impl Cost {
         Some(&mut self.herds[at])
     }
 
-    fn touched(&mut self, scene: &Scene<'_>, deleted: bool, sink: &mut Sink) {
+    fn touched(&mut self, scene: &Scene<'_>, deleted: bool, findings: &mut Findings) {
         let view = scene.view;
         let Some(touched) = view.contender(view.touched) else { return };
         let (object, enabled, concerned) = (touched.object, view.enabled, view.concerned);
         let rule = herd_rule(scene.kind(object));
         let zxid = if deleted { touched.gone } else { touched.czxid };
         if !view.line(object).waiting.is_empty() {
-            sink.premise(rule, object);
+            findings.premise(rule, object);
         }
         let Some(herd) = self.herd(scene, zxid, object) else { return };
         if deleted {
@@ -196,13 +201,13 @@ impl Cost {
     }
 
     /// All effects of the transactions are there.
-    fn judge_herds(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn judge_herds(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         self.unjudged = false;
         for herd in self.herds.iter_mut().filter(|herd| herd.unjudged) {
             herd.unjudged = false;
             let woken = herd.woken.len() as u32;
             let index = woken / herd.enabled.max(1);
-            sink.metrics.herd_index = sink.metrics.herd_index.max(index);
+            findings.metrics.herd_index = findings.metrics.herd_index.max(index);
             let allowed = match (herd.deletions, herd.creations) {
                 (0, 1..) => 0,
                 (_, _) => herd.concerned.max(herd.enabled).max(1),
@@ -211,7 +216,7 @@ impl Cost {
                 0 if herd.asks > 0 => RuleId::Rv4,
                 _ => herd_rule(scene.kind(herd.object)),
             };
-            if woken <= allowed || sink.is_enough(rule, herd.object) {
+            if woken <= allowed || findings.is_enough(rule, herd.object) {
                 continue;
             }
             let what = match (herd.deletions, herd.creations) {
@@ -219,31 +224,31 @@ impl Cost {
                 (0, _) => "creation",
                 _ => "deletion",
             };
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "the {what} of zxid {:#x} notified {woken} waiters and enabled {}: at most {allowed} may be",
                 herd.zxid, herd.enabled
             ))
             .because(format!("they all watch {}", scene.path(herd.path)));
             let found = Found { rule, verdict: Verdict::Fail, layer: Layer::Cost, at: herd.last.index };
-            sink.find(found, scene, Some(herd.object), &[], story);
+            findings.find(found, scene, Some(herd.object), &[], explanation);
         }
     }
 
     /// Requests of an acquire that still waits.
-    fn sent(scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    fn sent(scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
         let op = scene.view.op(id);
         if !op.is_waiting() || !op.calm {
             return;
         }
         let budget = &scene.tables.objects[usize::from(op.object.0)].budget;
         let allowed = budget.free_acquire + 1 + op.wakes * budget.per_wake_up;
-        if op.sends == allowed + 1 && !sink.is_enough(RuleId::Mx13, op.object) {
+        if op.sends == allowed + 1 && !findings.is_enough(RuleId::Mx13, op.object) {
             let what = format!("sent {} requests, after {} wake-ups, and still waits", op.sends, op.wakes);
-            Self::fail(scene, id, sink, what, format!("its budget is {allowed}"));
+            Self::fail(scene, id, findings, what, format!("its budget is {allowed}"));
         }
     }
 
-    fn granted(&self, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    fn granted(&self, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
         let op = scene.view.op(id);
         let alone = match scene.view.is_sim() {
             true => op.nodes == 1 && !op.found_somebody,
@@ -254,27 +259,27 @@ impl Cost {
         if op.granted.index != scene.index || !op.calm || !alone {
             return;
         }
-        sink.premise(RuleId::Mx13, op.object);
+        findings.premise(RuleId::Mx13, op.object);
         let budget = &scene.tables.objects[usize::from(op.object.0)].budget;
-        if op.sends > budget.free_acquire && !sink.is_enough(RuleId::Mx13, op.object) {
+        if op.sends > budget.free_acquire && !findings.is_enough(RuleId::Mx13, op.object) {
             let what = format!("sent {} requests for a grant with nobody ahead", op.sends);
-            Self::fail(scene, id, sink, what, format!("its budget is {}", budget.free_acquire));
+            Self::fail(scene, id, findings, what, format!("its budget is {}", budget.free_acquire));
         }
-        if op.depth > budget.free_round_trips && !sink.is_enough(RuleId::Mx13, op.object) {
+        if op.depth > budget.free_round_trips && !findings.is_enough(RuleId::Mx13, op.object) {
             let what = format!("took {} round trips for a grant with nobody ahead", op.depth);
-            Self::fail(scene, id, sink, what, format!("its budget is {}", budget.free_round_trips));
+            Self::fail(scene, id, findings, what, format!("its budget is {}", budget.free_round_trips));
         }
     }
 
-    fn released(scene: &Scene<'_>, id: OpId, op: &Op, sink: &mut Sink) {
+    fn released(scene: &Scene<'_>, id: OpId, op: &Op, findings: &mut Findings) {
         if !op.calm {
             return;
         }
-        sink.premise(RuleId::Mx13, op.object);
+        findings.premise(RuleId::Mx13, op.object);
         let allowed = scene.tables.objects[usize::from(op.object.0)].budget.release;
-        if op.sends > allowed && !sink.is_enough(RuleId::Mx13, op.object) {
+        if op.sends > allowed && !findings.is_enough(RuleId::Mx13, op.object) {
             let what = format!("sent {} requests to release", op.sends);
-            Self::fail(scene, id, sink, what, format!("its budget is {allowed}"));
+            Self::fail(scene, id, findings, what, format!("its budget is {allowed}"));
         }
     }
 
@@ -309,7 +314,7 @@ impl Cost {
     }
 
     /// In a capture each notified waiter needs a deletion that may have been: counted by what clients sent.
-    fn noticed(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn noticed(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         let op = view.op(view.woken);
         // Who shares is woken together with others, and in a capture nobody tells how many.
@@ -318,7 +323,7 @@ impl Cost {
         }
         let object = op.object;
         let rule = herd_rule(scene.kind(object));
-        sink.premise(rule, object);
+        findings.premise(rule, object);
         let deaths = view.line(object).deaths;
         let capture = self.capture(object);
         capture.woken += 1;
@@ -328,12 +333,12 @@ impl Cost {
         }
         let woken = capture.woken;
         capture.woken = allowed;
-        let story = Story::new(format!(
+        let explanation = Explanation::new(format!(
             "the notification at {} is the {woken}th to one who waits, and there can have been {allowed} deletions",
             scene.when(view.now)
         ))
         .because("one deletion notifies one waiter, a creation nobody");
-        sink.fail(rule, scene, object, &[], story);
+        findings.fail(rule, scene, object, &[], explanation);
     }
 }
 
@@ -352,47 +357,53 @@ impl Rule for Cost {
         | hears::Fire
         | hears::Notice;
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if self.unjudged {
-            self.judge_herds(scene, sink);
+            self.judge_herds(scene, findings);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;
         match event.what {
             What::Call { object, verb, .. } if verb.asks_for().is_some() && !view.is_sim() => {
                 self.capture(object).acquires += 1;
             }
             What::Return { outcome: Outcome::Done } if view.op(event.op).verb == Verb::Release => {
-                Self::released(scene, event.op, view.op(event.op), sink);
+                Self::released(scene, event.op, view.op(event.op), findings);
             }
-            What::Believe { .. } => self.granted(scene, event.op, sink),
+            What::Believe { .. } => self.granted(scene, event.op, findings),
             What::Sleep { deadline: false, .. } if view.op(event.op).is_waiting() => {
                 let budget = "whoever waits is woken by an event, or by its own time limit".to_owned();
-                Self::fail(scene, event.op, sink, "sleeps while it waits, to look again".to_owned(), budget);
+                Self::fail(
+                    scene,
+                    event.op,
+                    findings,
+                    "sleeps while it waits, to look again".to_owned(),
+                    budget,
+                );
             }
             What::Send { kind, cleanup, path, .. } => {
                 if !cleanup {
-                    Self::sent(scene, event.op, sink);
+                    Self::sent(scene, event.op, findings);
                 }
                 if !view.is_sim() {
                     self.may_delete(scene, event, kind, path);
                 }
             }
-            What::Txn { .. } if self.unjudged => self.judge_herds(scene, sink),
-            What::Created { .. } => self.touched(scene, false, sink),
-            What::Deleted { .. } => self.touched(scene, true, sink),
+            What::Txn { .. } if self.unjudged => self.judge_herds(scene, findings),
+            What::Created { .. } => self.touched(scene, false, findings),
+            What::Deleted { .. } => self.touched(scene, true, findings),
             What::Data { .. } => self.asked(scene),
             // Nobody hears what is told on a connection that was left.
             What::Fire { session, conn, .. } if view.has_left(session, conn) => {}
             What::Fire { session, path, zxid, .. } => self.fired(scene, event.who, session, path, zxid),
-            What::Notice { .. } if !view.is_sim() => self.noticed(scene, sink),
+            What::Notice { .. } if !view.is_sim() => self.noticed(scene, findings),
             _ => {}
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        self.judge_herds(scene, sink);
+    fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+        self.judge_herds(scene, findings);
     }
 }

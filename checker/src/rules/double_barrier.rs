@@ -11,9 +11,10 @@ mod leave;
 mod progress;
 
 use super::{Kinds, Rule, hears};
+use crate::findings::Findings;
 use crate::history::{Event, Kind, OpId, Request, What, Who};
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink};
+use crate::scene::Scene;
 use book::Book;
 
 /// DB-1 to DB-10.
@@ -68,28 +69,28 @@ impl Rule for DoubleBarriers {
         | hears::Quiesce;
     const ABOUT: &'static [Kind] = &[Kind::DoubleBarrier];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if self.book.parts.is_empty() {
             return;
         }
-        self.progress.pass_time(&self.book, scene, sink);
+        self.progress.pass_time(&self.book, scene, findings);
         if scene.at >= self.next_look && self.book.is_calm(scene) {
             self.next_look = scene.at.saturating_add(LOOK);
-            self.progress.overdue(&self.book, scene, sink);
-            self.leaks.overdue(&self.book, scene, sink);
+            self.progress.overdue(&self.book, scene, findings);
+            self.leaks.overdue(&self.book, scene, findings);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         self.book.update(scene, event);
         let book = &self.book;
         match event.what {
-            What::Call { .. } => self.called(scene, event.op, sink),
+            What::Call { .. } => self.called(scene, event.op, findings),
             What::Return { outcome } => {
                 let Some(at) = book.part_of(event.op) else { return };
                 match book.parts[at].enter == event.op {
-                    true => enter::returned(book, scene, event.op, outcome, sink),
-                    false => leave::returned(book, scene, event.op, outcome, sink),
+                    true => enter::returned(book, scene, event.op, outcome, findings),
+                    false => leave::returned(book, scene, event.op, outcome, findings),
                 }
             }
             What::Created { path, .. } => {
@@ -98,29 +99,29 @@ impl Rule for DoubleBarriers {
                     .last()
                     .is_some_and(|ready| ready.path == path && ready.created.index == scene.index)
                 {
-                    enter::opened(book, scene, sink);
+                    enter::opened(book, scene, findings);
                 }
                 self.cost.changed(book, scene, event);
             }
             What::Deleted { .. } => {
                 self.cost.changed(book, scene, event);
-                self.progress.look_where(book, scene, sink, |_| true);
+                self.progress.look_where(book, scene, findings, |_| true);
             }
             What::Written { .. } => self.cost.changed(book, scene, event),
             What::Send { kind, path, .. } => {
-                cost::Cost::sent(book, scene, event.op, sink);
+                cost::Cost::sent(book, scene, event.op, findings);
                 if kind == Request::Create {
-                    enter::opens(book, scene, event.op, path, sink);
+                    enter::opens(book, scene, event.op, path, findings);
                 }
             }
             What::Reply { req, .. } | What::Lost { req } => {
                 if let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) {
-                    self.progress.look(book, scene, req.op, sink);
+                    self.progress.look(book, scene, req.op, findings);
                 }
             }
             What::Fire { session, .. } => {
-                self.cost.fired(book, scene, event, sink);
-                self.progress.look_where(book, scene, sink, |part| part.session == session);
+                self.cost.fired(book, scene, event, findings);
+                self.progress.look_where(book, scene, findings, |part| part.session == session);
             }
             What::Notice { session, .. }
             | What::State { session, .. }
@@ -128,23 +129,23 @@ impl Rule for DoubleBarriers {
             | What::Disarm { session, .. }
             | What::Marked { session, .. }
             | What::Ended { session, .. } => {
-                self.progress.look_where(book, scene, sink, |part| part.session == session);
+                self.progress.look_where(book, scene, findings, |part| part.session == session);
             }
             What::Fault { .. } | What::Mended { .. } | What::Crash { .. } | What::Ceased => {
-                self.progress.look_where(book, scene, sink, |_| true);
+                self.progress.look_where(book, scene, findings, |_| true);
             }
             What::Left { object, path, owner } if event.who == Who::World => {
-                self.leaks.left(book, scene, (object, path, owner), sink);
+                self.leaks.left(book, scene, (object, path, owner), findings);
             }
-            What::Quiesce => self.leaks.quiesce(book, scene, sink),
+            What::Quiesce => self.leaks.quiesce(book, scene, findings),
             _ => {}
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         for at in self.book.open.iter().filter_map(|op| self.book.part_of(*op)) {
             if !scene.view.quiet {
-                sink.unknown(RuleId::Db6, self.book.parts[at].object);
+                findings.unknown(RuleId::Db6, self.book.parts[at].object);
             }
         }
     }
@@ -152,10 +153,10 @@ impl Rule for DoubleBarriers {
 
 impl DoubleBarriers {
     /// An enter: DB-6 is put to the test, and DB-5 if others have entered before; a leave: DB-6.
-    fn called(&self, scene: &Scene<'_>, op: OpId, sink: &mut Sink) {
+    fn called(&self, scene: &Scene<'_>, op: OpId, findings: &mut Findings) {
         let Some(at) = self.book.part_of(op) else { return };
         let part = &self.book.parts[at];
-        sink.premise(RuleId::Db6, part.object);
+        findings.premise(RuleId::Db6, part.object);
         let entered = |other: &book::Part| {
             other.object == part.object
                 && other.over.came()
@@ -163,7 +164,7 @@ impl DoubleBarriers {
                 && other.generation.is_some()
         };
         if op == part.enter && self.book.parts.iter().any(entered) {
-            sink.premise(RuleId::Db5, part.object);
+            findings.premise(RuleId::Db5, part.object);
         }
     }
 }

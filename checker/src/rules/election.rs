@@ -5,9 +5,11 @@
 //! candidate is there. So it is made by who leads by then, or not at all.
 
 use super::{Kinds, Rule, hears};
+use crate::explanation::Explanation;
+use crate::findings::{Findings, Found};
 use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Verb, What};
 use crate::rule_id::{Layer, RuleId};
-use crate::sink::{Found, Scene, Sink, Story, ms};
+use crate::scene::{Scene, ms};
 use crate::verdict::Verdict;
 use crate::view::{Contender, Moment, Phase};
 
@@ -71,7 +73,7 @@ impl Acknowledged {
         event: &Event,
         path: Sym,
         owner: Option<Session>,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let view = scene.view;
         let op = view.op(event.op);
@@ -84,39 +86,42 @@ impl Acknowledged {
         }
         let Some(object) = record_of(scene, path).filter(|object| *object == op.object) else { return };
         let epoch = op.number;
-        sink.premise(RuleId::Le4, object);
+        findings.premise(RuleId::Le4, object);
         let before = self.records.iter().rfind(|record| record.object == object).copied();
         let candidate = Self::candidate(scene, object, epoch);
         let owner = owner.or(before.map(|before| before.owner)).unwrap_or_default();
-        let story = Story::new(format!(
+        let explanation = Explanation::new(format!(
             "{} put on record at {} that it leads, in epoch {epoch:#x}",
             scene.client(op.client),
             scene.when(view.now)
         ));
         let wrong = match candidate {
-            None => Some((story.because("no candidate has that epoch"), u32::MAX)),
+            None => Some((explanation.because("no candidate has that epoch"), u32::MAX)),
             Some(candidate) if !candidate.is_alive() => {
                 let gone = scene.when(candidate.deleted);
                 let told = format!("{} was gone since {gone}", scene.znode(candidate.path));
-                Some((story.because(told), candidate.deleted.index))
+                Some((explanation.because(told), candidate.deleted.index))
             }
             Some(candidate) if view.ahead_now(candidate).is_some() => {
-                let ahead = view.ahead_now(candidate).map_or("?".to_owned(), |ahead| scene.place(ahead));
-                Some((story.because(format!("{ahead} stands ahead of its candidate")), candidate.created))
+                let ahead = view.ahead_now(candidate).map_or("?".to_owned(), |ahead| scene.contender(ahead));
+                Some((
+                    explanation.because(format!("{ahead} stands ahead of its candidate")),
+                    candidate.created,
+                ))
             }
             Some(candidate) if candidate.owner != owner => {
                 let of = scene.session(owner);
                 let told = format!("the record belongs to {of}, its candidate does not");
-                Some((story.because(told), candidate.created))
+                Some((explanation.because(told), candidate.created))
             }
             Some(_) if self.asked != Some(Request::Multi) => {
                 let told = "the record was written by itself, without a check that the candidate is there";
-                Some((story.because(told), u32::MAX))
+                Some((explanation.because(told), u32::MAX))
             }
             Some(_) => match before {
                 Some(before) if before.epoch > epoch => {
                     let told = format!("e{}: epoch {:#x} was on record", before.since.index, before.epoch);
-                    Some((story.because(told), before.since.index))
+                    Some((explanation.because(told), before.since.index))
                 }
                 // Whoever finds its record written over takes it for another's.
                 Some(before) if before.epoch == epoch && view.is_meddled_with(scene.tables, before.path) => {
@@ -124,13 +129,13 @@ impl Acknowledged {
                 }
                 Some(before) if before.epoch == epoch && !before.by_stranger => {
                     let told = format!("e{}: this epoch was put on record before", before.since.index);
-                    Some((story.because(told), before.since.index))
+                    Some((explanation.because(told), before.since.index))
                 }
                 _ => None,
             },
         };
-        if let Some((story, seen)) = wrong {
-            sink.fail(RuleId::Le4, scene, object, &[op.called.index, seen], story);
+        if let Some((explanation, seen)) = wrong {
+            findings.fail(RuleId::Le4, scene, object, &[op.called.index, seen], explanation);
         }
         let (op, since) = (event.op, view.now);
         self.records.push(Record {
@@ -156,13 +161,13 @@ impl Acknowledged {
     }
 
     /// An acknowledgement is confirmed: it is, or was, on record, and no later leader had come before it was asked for.
-    fn confirmed(&mut self, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    fn confirmed(&mut self, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
         let view = scene.view;
         let op = view.op(id);
         let (object, epoch) = (op.object, op.number);
-        sink.premise(RuleId::Le4, object);
+        findings.premise(RuleId::Le4, object);
         let told = || {
-            Story::new(format!(
+            Explanation::new(format!(
                 "{} was told at {} that its leadership (epoch {epoch:#x}) is on record",
                 scene.client(op.client),
                 scene.when(view.now)
@@ -170,28 +175,28 @@ impl Acknowledged {
         };
         let known = self.records.iter().any(|record| record.object == object && record.epoch == epoch);
         if view.is_sim() && !known {
-            let story = told().because("no such record was made");
-            return sink.fail(RuleId::Le4, scene, object, &[op.called.index], story);
+            let explanation = told().because("no such record was made");
+            return findings.fail(RuleId::Le4, scene, object, &[op.called.index], explanation);
         }
         let later = |(other, later, at): &&(ObjectId, u64, Moment)| {
             *other == object && *later > epoch && at.index < op.called.index
         };
         if let Some((_, later, at)) = self.confirmed.iter().find(later) {
-            let story = told()
+            let explanation = told()
                 .because(format!("{} epoch {later:#x} had been confirmed, before it asked", scene.when(*at)));
-            sink.fail(RuleId::Le4, scene, object, &[op.called.index, at.index], story);
+            findings.fail(RuleId::Le4, scene, object, &[op.called.index, at.index], explanation);
         }
         self.confirmed.push((object, epoch, view.now));
     }
 
     /// Somebody who follows is told who leads.
-    fn followed(&mut self, scene: &Scene<'_>, event: &Event, text: Sym, epoch: u64, sink: &mut Sink) {
+    fn followed(&mut self, scene: &Scene<'_>, event: &Event, text: Sym, epoch: u64, findings: &mut Findings) {
         let view = scene.view;
         let op = view.op(event.op);
         let object = op.object;
-        sink.premise(RuleId::Le4, object);
+        findings.premise(RuleId::Le4, object);
         let before = self.followers.iter().find(|follower| follower.op == event.op).copied();
-        let told = Story::new(format!(
+        let told = Explanation::new(format!(
             "{} was told at {} that epoch {epoch:#x} is on record",
             scene.client(op.client),
             scene.when(view.now)
@@ -217,8 +222,8 @@ impl Acknowledged {
         } else {
             None
         };
-        if let Some((story, seen)) = wrong {
-            sink.fail(RuleId::Le4, scene, object, &[seen], story);
+        if let Some((explanation, seen)) = wrong {
+            findings.fail(RuleId::Le4, scene, object, &[seen], explanation);
         }
         self.news(event.op, epoch.max(before.map_or(0, |before| before.epoch)), false, scene.index);
     }
@@ -231,7 +236,7 @@ impl Acknowledged {
     }
 
     /// LE-5: in the end everybody who follows knows who leads.
-    fn known(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn known(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         for follower in &mut self.followers {
             let op = view.op(follower.op);
@@ -259,7 +264,7 @@ impl Acknowledged {
             }
             follower.found = true;
             let who = scene.client(op.client);
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "{who} follows since {}, and at {} it did not know of epoch {:#x}",
                 scene.when(op.called),
                 scene.when(Moment { at: scene.at, index: scene.index }),
@@ -267,12 +272,12 @@ impl Acknowledged {
             ))
             .because(format!("it is on record since {}", scene.when(record.since)))
             .not_excused(format!("{} is the most it may take", ms(bound)));
-            sink.fail(RuleId::Le5, scene, op.object, &[op.called.index, record.since.index], story);
+            findings.fail(RuleId::Le5, scene, op.object, &[op.called.index, record.since.index], explanation);
         }
     }
 
     /// Nothing is on its way any more: the record goes with its leader's candidate.
-    fn quiesce(&self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn quiesce(&self, scene: &Scene<'_>, findings: &mut Findings) {
         for record in self.records.iter().filter(|record| record.alive) {
             let view = scene.view;
             let done = Self::candidate(scene, record.object, record.epoch)
@@ -280,10 +285,11 @@ impl Acknowledged {
             // What a stranger has written into is not known again by whoever made it.
             let is_excused = view.is_meddled_with(scene.tables, record.path);
             if done && !is_excused && view.present_client(record.owner).is_some() {
-                let story = Story::new(format!("the record of epoch {:#x} is left", record.epoch))
-                    .because(format!("{} no longer leads", scene.party(record.op)));
-                sink.metrics.leaks += 1;
-                sink.fail(RuleId::Mx11, scene, record.object, &[record.since.index], story);
+                let explanation =
+                    Explanation::new(format!("the record of epoch {:#x} is left", record.epoch))
+                        .because(format!("{} no longer leads", scene.actor(record.op)));
+                findings.metrics.leaks += 1;
+                findings.fail(RuleId::Mx11, scene, record.object, &[record.since.index], explanation);
             }
         }
     }
@@ -302,36 +308,36 @@ impl Rule for Acknowledged {
         | hears::Deleted
         | hears::Quiesce;
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if scene.view.healed && !self.followers.is_empty() && !self.records.is_empty() {
-            self.known(scene, sink);
+            self.known(scene, findings);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;
         match event.what {
             What::Txn { kind, .. } => self.asked = Some(kind),
             What::Call { verb: Verb::Observe, object, .. } if scene.kind(object) == Kind::Election => {
                 self.news(event.op, 0, true, scene.index);
             }
-            What::Created { path, owner, .. } => self.recorded(scene, event, path, Some(owner), sink),
-            What::Written { path, .. } => self.recorded(scene, event, path, None, sink),
+            What::Created { path, owner, .. } => self.recorded(scene, event, path, Some(owner), findings),
+            What::Written { path, .. } => self.recorded(scene, event, path, None, findings),
             What::Deleted { path, by, .. } => self.erased(scene, path, by),
             What::Return { outcome: Outcome::Done } if view.op(event.op).verb == Verb::Acknowledge => {
-                self.confirmed(scene, event.op, sink);
+                self.confirmed(scene, event.op, findings);
             }
             What::Observed { object, seen: Seen::Leader, text, number }
                 if scene.kind(object) == Kind::Election =>
             {
-                self.followed(scene, event, text, number, sink);
+                self.followed(scene, event, text, number, findings);
             }
             What::Observed { object, seen: Seen::Vacant, .. } if scene.kind(object) == Kind::Election => {
                 let known = self.followers.iter().find(|follower| follower.op == event.op);
                 let epoch = known.map_or(0, |known| known.epoch);
                 self.news(event.op, epoch, true, scene.index);
             }
-            What::Quiesce if view.is_sim() => self.quiesce(scene, sink),
+            What::Quiesce if view.is_sim() => self.quiesce(scene, findings),
             _ => {}
         }
     }
@@ -346,13 +352,13 @@ impl Rule for OneCandidate {
     const ABOUT: &'static [Kind] = &[Kind::Election];
     const HEARS: Kinds = hears::Created;
 
-    fn event(&mut self, scene: &Scene<'_>, _: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, _: &Event, findings: &mut Findings) {
         let view = scene.view;
         let Some(new) = view.contender(view.touched) else { return };
         if scene.kind(new.object) != Kind::Election {
             return;
         }
-        sink.premise(Self::ID, new.object);
+        findings.premise(Self::ID, new.object);
         if view.op(new.op).nodes < 2 {
             return;
         }
@@ -367,20 +373,20 @@ impl Rule for OneCandidate {
         if !before.is_alive() && (before.by_stranger || over) {
             return;
         }
-        let story = Story::new(format!(
+        let explanation = Explanation::new(format!(
             "{} made another candidate at {}, {}, for the same office",
-            scene.party(new.op),
+            scene.actor(new.op),
             scene.when(view.now),
-            scene.place(view.touched)
+            scene.contender(view.touched)
         ));
-        let story = match before.is_alive() {
-            true => story.because(format!("{} is still there", scene.place(number))),
+        let explanation = match before.is_alive() {
+            true => explanation.because(format!("{} is still there", scene.contender(number))),
             false => {
                 let when = scene.when(before.deleted);
-                story.because(format!("it had deleted {} itself, at {when}", scene.place(number)))
+                explanation.because(format!("it had deleted {} itself, at {when}", scene.contender(number)))
             }
         };
         let found = Found { rule: Self::ID, verdict: Verdict::Fail, layer: Layer::Safety, at: scene.index };
-        sink.find(found, scene, Some(new.object), &[before.created, before.deleted.index], story);
+        findings.find(found, scene, Some(new.object), &[before.created, before.deleted.index], explanation);
     }
 }

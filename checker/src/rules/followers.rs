@@ -2,9 +2,11 @@
 
 use super::idle::{self, Doubts, Source};
 use super::{Kinds, hears};
+use crate::explanation::Explanation;
+use crate::findings::{Findings, Found};
 use crate::history::{Conn, Event, ObjectId, OpId, Session, Sym, Table, Verb, Victim, What};
 use crate::rule_id::RuleId;
-use crate::sink::{Found, Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::verdict::Verdict;
 use crate::view::Watch;
 
@@ -57,11 +59,11 @@ impl Wakes {
         scene: &Scene<'_>,
         id: OpId,
         tells: &impl Fn(ObjectId, &Watch) -> bool,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let source = self.source(scene, id, tells);
         if self.doubts.look(scene, id, &source) {
-            sink.premise(self.rule, scene.view.op(id).object);
+            findings.premise(self.rule, scene.view.op(id).object);
         }
     }
 
@@ -70,14 +72,14 @@ impl Wakes {
         &mut self,
         scene: &Scene<'_>,
         tells: impl Fn(ObjectId, &Watch) -> bool,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let mut doubts = std::mem::take(&mut self.doubts);
         for doubt in doubts.certain(scene.at, |op| self.source(scene, op, &tells)) {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
             let path = scene.path(scene.tables.objects[usize::from(op.object.0)].path);
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "{who} follows {path} since {}, and from {} on nothing is there to wake it",
                 scene.when(op.called),
                 scene.when(doubt.since)
@@ -85,7 +87,7 @@ impl Wakes {
             .because("no watch is armed by which it would hear of the next change");
             let (verdict, layer) = (Verdict::Fail, self.rule.layer());
             let found = Found { rule: self.rule, verdict, layer, at: doubt.since.index };
-            sink.find(found, scene, Some(op.object), &[op.called.index], story);
+            findings.find(found, scene, Some(op.object), &[op.called.index], explanation);
         }
         self.doubts = doubts;
     }
@@ -96,7 +98,7 @@ impl Wakes {
         scene: &Scene<'_>,
         event: &Event,
         tells: impl Fn(ObjectId, &Watch) -> bool,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let view = scene.view;
         if !view.is_sim() {
@@ -117,14 +119,14 @@ impl Wakes {
             What::Send { .. } | What::Return { .. } if event.op != OpId(0) => Some(view.op(event.op).client),
             What::Ceased => {
                 for client in 0..view.clients.len() {
-                    self.look_client(scene, client as u16, &tells, sink);
+                    self.look_client(scene, client as u16, &tells, findings);
                 }
                 None
             }
             _ => None,
         };
         if let Some(client) = client {
-            self.look_client(scene, client, &tells, sink);
+            self.look_client(scene, client, &tells, findings);
         }
     }
 
@@ -133,11 +135,11 @@ impl Wakes {
         scene: &Scene<'_>,
         client: u16,
         tells: &impl Fn(ObjectId, &Watch) -> bool,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         for op in &scene.view.client(client).open {
             if scene.view.op(*op).verb == self.verb {
-                self.look(scene, *op, tells, sink);
+                self.look(scene, *op, tells, findings);
             }
         }
     }
@@ -170,7 +172,7 @@ impl Cost {
         scene: &Scene<'_>,
         object: ObjectId,
         fire: (Session, Conn, Sym, u32, Table),
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let follows = scene.view.session(fire.0).client.is_some_and(|client| {
             let open = &scene.view.client(client).open;
@@ -179,12 +181,13 @@ impl Cost {
         if !follows || fire.3 == 0 {
             return;
         }
-        sink.premise(rule, object);
+        findings.premise(rule, object);
         if self.fired.contains(&fire) {
             let (who, zxid) = (scene.session(fire.0), fire.3);
-            let story = Story::new(format!("{who} is notified twice of one change (zxid …{zxid:#x})"))
-                .because("one notification a follower and change is enough");
-            sink.fail(rule, scene, object, &[], story);
+            let explanation =
+                Explanation::new(format!("{who} is notified twice of one change (zxid …{zxid:#x})"))
+                    .because("one notification a follower and change is enough");
+            findings.fail(rule, scene, object, &[], explanation);
         }
         self.fired.push(fire);
         if self.fired.len() > 64 {
@@ -193,21 +196,21 @@ impl Cost {
     }
 
     /// Who follows is done: whether it asked more often than it was woken.
-    pub(super) fn over(&self, rule: RuleId, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    pub(super) fn over(&self, rule: RuleId, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
         let op = scene.view.op(id);
         if !op.calm {
             return;
         }
-        sink.premise(rule, op.object);
+        findings.premise(rule, op.object);
         let allowed = 4 * (op.wakes + 1);
         if op.sends > allowed {
             let who = scene.client(op.client);
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "{who} sent {} requests, woken {} times; {allowed} were allowed",
                 op.sends, op.wakes
             ))
             .because("who follows asks when it is told of a change, and not in between");
-            sink.fail(rule, scene, op.object, &[op.called.index], story);
+            findings.fail(rule, scene, op.object, &[op.called.index], explanation);
         }
     }
 }

@@ -1,9 +1,11 @@
 //! What a grant follows from, and what it bears: MX-4, MX-5 and MX-6 (RW-2, RW-3; LE-2, LE-3; MX-15).
 
 use super::{Kinds, Rule, hears};
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{Event, Kind, OpId, Share, Verb, What};
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::view::{Op, Unjust};
 
 /// The operation, if this event is its first belief.
@@ -21,12 +23,12 @@ impl Rule for Justified {
     const ALSO: &'static [RuleId] = &[RuleId::Rw2, RuleId::Le3];
     const HEARS: Kinds = hears::Believe;
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let Some(op) = grant(scene, event) else { return };
         let rule = scene.rule(Self::ID, op.object);
-        sink.premise(rule, op.object);
+        findings.premise(rule, op.object);
         let Err(why) = scene.view.justify(event.op) else { return };
-        if sink.is_enough(rule, op.object) {
+        if findings.is_enough(rule, op.object) {
             return;
         }
         let who = scene.client(op.client);
@@ -36,7 +38,7 @@ impl Rule for Justified {
             }
             None => "without any list".to_owned(),
         };
-        let place = |number| scene.place(number);
+        let place = |number| scene.contender(number);
         let (because, witness) = match why {
             Unjust::NoList => ("no list was served to this acquire".to_owned(), u32::MAX),
             Unjust::NoZnode => ("it has made no znode".to_owned(), u32::MAX),
@@ -52,14 +54,14 @@ impl Rule for Justified {
             }
             Unjust::Ahead(ahead) => {
                 let of = scene.view.contender(ahead);
-                let other = of.map_or("?".to_owned(), |ahead| scene.party(ahead.op));
+                let other = of.map_or("?".to_owned(), |ahead| scene.actor(ahead.op));
                 let own = place(op.own);
                 let at = of.map_or(u32::MAX, |ahead| ahead.created);
                 (format!("{} of {other} stands in it ahead of its own {own}", place(ahead)), at)
             }
             Unjust::Since(other) => {
                 let of = scene.view.contender(other);
-                let who = of.map_or("?".to_owned(), |other| scene.party(other.op));
+                let who = of.map_or("?".to_owned(), |other| scene.actor(other.op));
                 let at = of.map_or(u32::MAX, |other| other.created);
                 (format!("{who} had been granted it since that list, with {}", place(other)), at)
             }
@@ -73,10 +75,11 @@ impl Rule for Justified {
                 (format!("the connection on which it had asked was lost at {}", scene.when(lost)), lost.index)
             }
         };
-        let story =
-            Story::new(format!("{who} was granted it at {} {list}", scene.when(op.granted))).because(because);
+        let explanation =
+            Explanation::new(format!("{who} was granted it at {} {list}", scene.when(op.granted)))
+                .because(because);
         let list = op.list.map_or(u32::MAX, |list| list.reply);
-        sink.fail(rule, scene, op.object, &[list, witness], story);
+        findings.fail(rule, scene, op.object, &[list, witness], explanation);
     }
 }
 
@@ -132,7 +135,7 @@ impl Rule for Token {
     const ALSO: &'static [RuleId] = &[RuleId::Le2];
     const HEARS: Kinds = hears::Believe;
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let Some(op) = grant(scene, event) else { return };
         let own = scene.view.contender(op.own);
         let firm = is_firm(scene, op);
@@ -140,7 +143,7 @@ impl Rule for Token {
             return;
         }
         let rule = scene.rule(Self::ID, op.object);
-        sink.premise(rule, op.object);
+        findings.premise(rule, op.object);
         let told = || {
             format!(
                 "{} was granted it at {} with token {:#x}",
@@ -153,31 +156,33 @@ impl Rule for Token {
         if downgraded && op.former != OpId(0) {
             let before = scene.view.op(op.former).token;
             if before != op.token {
-                let story = Story::new(told()).because(format!("it keeps its writer's token, {before:#x}"));
-                sink.fail(rule, scene, op.object, &[], story);
+                let explanation =
+                    Explanation::new(told()).because(format!("it keeps its writer's token, {before:#x}"));
+                findings.fail(rule, scene, op.object, &[], explanation);
             }
             return;
         }
         if let Some(own) = own.filter(|own| own.czxid != op.token && !downgraded) {
-            if sink.is_enough(rule, op.object) {
+            if findings.is_enough(rule, op.object) {
                 return;
             }
-            let story = Story::new(told()).because(format!("its znode is {}", scene.place(op.own)));
-            return sink.fail(rule, scene, op.object, &[own.created], story);
+            let explanation =
+                Explanation::new(told()).because(format!("its znode is {}", scene.contender(op.own)));
+            return findings.fail(rule, scene, op.object, &[own.created], explanation);
         }
         if !firm || downgraded {
             return;
         }
         if let Some(last) = self.0.take(scene, event.op, op.token) {
-            if sink.is_enough(rule, op.object) {
+            if findings.is_enough(rule, op.object) {
                 return;
             }
-            let before = scene.party(last.op);
-            let story = Story::new(told()).because(format!(
+            let before = scene.actor(last.op);
+            let explanation = Explanation::new(told()).because(format!(
                 "{before} had been granted it at e{} with token {:#x}",
                 last.index, last.number
             ));
-            sink.fail(rule, scene, op.object, &[last.index], story);
+            findings.fail(rule, scene, op.object, &[last.index], explanation);
         }
     }
 }
@@ -192,7 +197,7 @@ impl Rule for Order {
     const ALSO: &'static [RuleId] = &[RuleId::Rw3, RuleId::Mx15];
     const HEARS: Kinds = hears::Believe;
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let What::Believe { object, .. } = event.what else { return };
         let view = scene.view;
         let Some(op) = grant(scene, event) else { return };
@@ -206,37 +211,37 @@ impl Rule for Order {
         if op.verb == Verb::Downgrade {
             return;
         }
-        sink.premise(rule, object);
+        findings.premise(rule, object);
         let told = || {
             format!(
                 "{} was granted it at {} for {}",
                 scene.client(op.client),
                 scene.when(op.granted),
-                scene.place(op.own)
+                scene.contender(op.own)
             )
         };
         if kind == Kind::PriorityLock {
             if let Some((number, list)) = view.passed_over(event.op) {
                 let Some(passed) = view.contender(number) else { return };
-                let story = Story::new(told()).because(format!(
+                let explanation = Explanation::new(told()).because(format!(
                     "in the list of the line that it was served at e{}, {} of {} stands before it",
                     list.reply,
-                    scene.place(number),
-                    scene.party(passed.op)
+                    scene.contender(number),
+                    scene.actor(passed.op)
                 ));
-                sink.fail(rule, scene, object, &[passed.created, list.reply], story);
+                findings.fail(rule, scene, object, &[passed.created, list.reply], explanation);
             }
             return;
         }
         if !view.is_sim() {
             if let Some(last) = self.0.take(scene, event.op, own.czxid) {
-                let story = Story::new(told()).because(format!(
+                let explanation = Explanation::new(told()).because(format!(
                     "{} had been granted it at e{} for a later znode ({:#x})",
-                    scene.party(last.op),
+                    scene.actor(last.op),
                     last.index,
                     last.number
                 ));
-                sink.fail(rule, scene, object, &[last.index], story);
+                findings.fail(rule, scene, object, &[last.index], explanation);
             }
             return;
         }
@@ -253,15 +258,15 @@ impl Rule for Order {
         };
         if let Some(number) = line.standing().take_while(is_ahead).find(waits) {
             let Some(passed) = view.contender(number) else { return };
-            if sink.is_enough(rule, object) {
+            if findings.is_enough(rule, object) {
                 return;
             }
-            let story = Story::new(told()).because(format!(
+            let explanation = Explanation::new(told()).because(format!(
                 "{} stands ahead with {}, and waits",
-                scene.party(passed.op),
-                scene.place(number)
+                scene.actor(passed.op),
+                scene.contender(number)
             ));
-            sink.fail(rule, scene, object, &[passed.created], story);
+            findings.fail(rule, scene, object, &[passed.created], explanation);
         }
     }
 }

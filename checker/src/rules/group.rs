@@ -3,11 +3,13 @@
 use super::followers::{self, Cost, Wakes, had_time};
 use super::loss::{self, Loss, Znode};
 use super::{Kinds, Rule, hears};
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{
     Code, Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Table, Verb, What, Who,
 };
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::view::{Moment, Phase, Watch, is_child};
 
 /// GM-1 to GM-8.
@@ -134,7 +136,7 @@ impl Group {
         path: Sym,
         zxid: u64,
         owner: Session,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         if let Some(object) = group_at(scene, path) {
             self.there.retain(|(of, _)| *of != object);
@@ -142,13 +144,13 @@ impl Group {
         }
         let Some(object) = group_around(scene, path) else { return };
         if let Some(member) = self.members.iter().find(|member| member.id == event.op) {
-            sink.premise(RuleId::Gm5, object);
+            findings.premise(RuleId::Gm5, object);
             let other = self.lives.iter().find(|life| life.op == event.op && !life.deleted.came());
             if let Some(other) = other {
-                let who = scene.party(member.id);
-                let story = Story::new(format!("{who} has made {} to join", scene.znode(path)))
+                let who = scene.actor(member.id);
+                let explanation = Explanation::new(format!("{who} has made {} to join", scene.znode(path)))
                     .because(format!("its {} is still there", scene.znode(other.path)));
-                sink.fail(RuleId::Gm5, scene, object, &[other.created.index], story);
+                findings.fail(RuleId::Gm5, scene, object, &[other.created.index], explanation);
             }
         }
         let created = Moment { at: scene.at, index: scene.index };
@@ -215,7 +217,7 @@ impl Group {
     }
 
     /// GM-4: who is told that it has joined has a znode of its present session.
-    fn joined(&mut self, scene: &Scene<'_>, at: usize, outcome: Outcome, sink: &mut Sink) {
+    fn joined(&mut self, scene: &Scene<'_>, at: usize, outcome: Outcome, findings: &mut Findings) {
         let member = &mut self.members[at];
         if outcome != Outcome::Done {
             (member.is_over, member.is_released) = (true, true);
@@ -224,12 +226,12 @@ impl Group {
         member.since = Moment { at: scene.at, index: scene.index };
         member.session = scene.view.client(member.client).session;
         let member = &self.members[at];
-        sink.premise(RuleId::Gm4, member.object);
+        findings.premise(RuleId::Gm4, member.object);
         if !scene.view.is_sim() {
             return;
         }
-        let who = scene.party(member.id);
-        let told = Story::new(format!("{who} was told that it has joined"));
+        let who = scene.actor(member.id);
+        let told = Explanation::new(format!("{who} was told that it has joined"));
         let own = self.lives.iter().rfind(|life| life.op == member.id);
         let wrong = match own {
             None => {
@@ -254,8 +256,8 @@ impl Group {
         };
         if let Some((why, seen)) = wrong {
             let session = scene.session(member.session);
-            let story = told.because(why).because(format!("{who} speaks as {session}"));
-            sink.fail(RuleId::Gm4, scene, member.object, &[seen], story);
+            let explanation = told.because(why).because(format!("{who} speaks as {session}"));
+            findings.fail(RuleId::Gm4, scene, member.object, &[seen], explanation);
             self.members[at].is_over = true;
         }
     }
@@ -273,7 +275,7 @@ impl Group {
     }
 
     /// GM-4 and GM-6: who is out and could know it says so.
-    fn who_is_out(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn who_is_out(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         for at in 0..self.members.len() {
             let member = &self.members[at];
@@ -297,28 +299,28 @@ impl Group {
                 None
             };
             let Some((rule, moment, why)) = found else { continue };
-            let who = scene.party(member.id);
-            let story =
-                Story::new(format!("{who} believes to be a member since {}", scene.when(member.since)))
+            let who = scene.actor(member.id);
+            let explanation =
+                Explanation::new(format!("{who} believes to be a member since {}", scene.when(member.since)))
                     .because(format!("at {} {why}", scene.when(moment)))
                     .not_excused("it has neither joined again nor said that it is out");
-            sink.fail(rule, scene, member.object, &[member.since.index, moment.index], story);
+            findings.fail(rule, scene, member.object, &[member.since.index, moment.index], explanation);
             self.members[at].is_over = true;
         }
     }
 
     /// GM-8: who leaves was a member until now, and was not told otherwise.
-    fn leaves(&self, scene: &Scene<'_>, client: u16, object: ObjectId, sink: &mut Sink) {
+    fn leaves(&self, scene: &Scene<'_>, client: u16, object: ObjectId, findings: &mut Findings) {
         let is_left = |member: &&Member| {
             (member.client, member.object) == (client, object) && !member.is_over && member.since.came()
         };
         if let Some(member) = self.members.iter().rfind(is_left) {
-            loss::kept(RuleId::Gm8, scene, object, member.session, member.since, sink);
+            loss::kept(RuleId::Gm8, scene, object, member.session, member.since, findings);
         }
     }
 
     /// GM-8: who says that it is out was told so for a reason.
-    fn is_out(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    fn is_out(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         let Member { id: op, object, session, since, .. } = self.members[at];
         let own = self.lives.iter().rfind(|life| life.op == op);
         let Some(own) = own.filter(|_| since.came()) else { return };
@@ -327,24 +329,25 @@ impl Group {
             true => Znode::There,
             false => Znode::seen(self.members[at].told.came(), own.delete_sent),
         };
-        loss::judge(RuleId::Gm8, scene, &Loss { object, op, session, since, znode }, sink);
+        loss::judge(RuleId::Gm8, scene, &Loss { object, op, session, since, znode }, findings);
     }
 
     /// GM-1, and GM-3 where the servers are not seen.
-    fn viewed(&mut self, scene: &Scene<'_>, at: usize, (members, zxid): (Sym, u64), sink: &mut Sink) {
+    fn viewed(&mut self, scene: &Scene<'_>, at: usize, (members, zxid): (Sym, u64), findings: &mut Findings) {
         let watcher = &self.watchers[at];
         let (object, shown) = (watcher.object, text(scene, members));
-        sink.premise(RuleId::Gm1, object);
-        let who = scene.party(watcher.id);
-        let told = || Story::new(format!("{who} was shown the members [{shown}] of zxid {zxid:#x}"));
+        findings.premise(RuleId::Gm1, object);
+        let who = scene.actor(watcher.id);
+        let told = || Explanation::new(format!("{who} was shown the members [{shown}] of zxid {zxid:#x}"));
         let seen = watcher.last.map_or(u32::MAX, |(_, moment)| moment.index);
         if zxid < watcher.newest {
-            let story = told().because(format!("it had been shown those of zxid {:#x}", watcher.newest));
-            sink.fail(RuleId::Gm1, scene, object, &[seen], story);
+            let explanation =
+                told().because(format!("it had been shown those of zxid {:#x}", watcher.newest));
+            findings.fail(RuleId::Gm1, scene, object, &[seen], explanation);
         } else if scene.view.is_sim() && !self.was_so(object, shown, zxid) {
             let then = self.states.iter().rfind(|(of, at, _)| *of == object && *at <= zxid);
             let then = then.map_or("", |(_, _, state)| state.as_str());
-            sink.fail(
+            findings.fail(
                 RuleId::Gm1,
                 scene,
                 object,
@@ -352,7 +355,7 @@ impl Group {
                 told().because(format!("they were [{then}] then")),
             );
         }
-        self.flickers(scene, at, (shown, zxid), sink);
+        self.flickers(scene, at, (shown, zxid), findings);
         let watcher = &mut self.watchers[at];
         watcher.last = Some((members, Moment { at: scene.at, index: scene.index }));
         watcher.newest = watcher.newest.max(zxid);
@@ -371,11 +374,11 @@ impl Group {
 
     /// GM-3: a member that lives and is connected is in every view after the first that shows it. A view may be an old
     /// one, of before it joined again.
-    fn flickers(&self, scene: &Scene<'_>, at: usize, (shown, zxid): (&str, u64), sink: &mut Sink) {
+    fn flickers(&self, scene: &Scene<'_>, at: usize, (shown, zxid): (&str, u64), findings: &mut Findings) {
         let watcher = &self.watchers[at];
         let Some((before, moment)) = watcher.last else { return };
         for id in ids(text(scene, before)).filter(|id| !ids(shown).any(|other| other == *id)) {
-            sink.premise(RuleId::Gm3, watcher.object);
+            findings.premise(RuleId::Gm3, watcher.object);
             let is_in = |life: &Life, member: &Member| {
                 life.op == member.id && life.czxid <= zxid && !life.deleted.came()
             };
@@ -393,16 +396,22 @@ impl Group {
                     && (!scene.view.is_sim() || self.lives.iter().any(|life| is_in(life, member)))
             };
             if let Some(member) = self.members.iter().find(lives) {
-                let (who, lost) = (scene.party(watcher.id), scene.party(member.id));
-                let story = Story::new(format!("{who} is shown that {id} is gone"))
+                let (who, lost) = (scene.actor(watcher.id), scene.actor(member.id));
+                let explanation = Explanation::new(format!("{who} is shown that {id} is gone"))
                     .because(format!("{lost} is a member since {}, and connected", scene.when(member.since)));
-                sink.fail(RuleId::Gm3, scene, watcher.object, &[moment.index, member.since.index], story);
+                findings.fail(
+                    RuleId::Gm3,
+                    scene,
+                    watcher.object,
+                    &[moment.index, member.since.index],
+                    explanation,
+                );
             }
         }
     }
 
     /// GM-2 and GM-3: whether an observer has an old view although it has had all the time that it needs.
-    fn is_late(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    fn is_late(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         let watcher = &self.watchers[at];
         let object = watcher.object;
         if !scene.view.is_sim() {
@@ -419,30 +428,30 @@ impl Group {
         let shown = watcher.last.map_or("", |(view, _)| text(scene, view));
         let missing = ids(now).find(|id| !ids(shown).any(|other| other == *id));
         let dead = ids(shown).find(|id| !ids(now).any(|other| other == *id));
-        let who = scene.party(watcher.id);
+        let who = scene.actor(watcher.id);
         let seen = watcher.last.map_or(u32::MAX, |(_, moment)| moment.index);
         for (rule, id, why) in [
             (RuleId::Gm2, missing, "is a member, and not in its view"),
             (RuleId::Gm3, dead, "is no longer a member, and still in its view"),
         ] {
-            sink.premise(rule, object);
+            findings.premise(rule, object);
             if let Some(id) = id {
-                let story = Story::new(format!("{who} follows the group: {id} {why}"))
+                let explanation = Explanation::new(format!("{who} follows the group: {id} {why}"))
                     .because(format!("nothing has changed since {}", crate::text::seconds(changed)));
-                sink.fail(rule, scene, object, &[seen], story);
+                findings.fail(rule, scene, object, &[seen], explanation);
             }
         }
     }
 
     /// GM-5: what was given up or given back is gone in the end.
-    fn left(&self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn left(&self, scene: &Scene<'_>, findings: &mut Findings) {
         for life in self.lives.iter().filter(|life| !life.deleted.came() && life.owner != Session(0)) {
             let Some(member) = self.members.iter().find(|member| member.id == life.op) else { continue };
             if member.is_released && scene.view.present_client(life.owner).is_some() {
-                let who = scene.party(member.id);
-                let story = Story::new(format!("{} of {who} is left", scene.znode(life.path)))
+                let who = scene.actor(member.id);
+                let explanation = Explanation::new(format!("{} of {who} is left", scene.znode(life.path)))
                     .because("its membership is over");
-                sink.fail(RuleId::Gm5, scene, life.object, &[life.created.index], story);
+                findings.fail(RuleId::Gm5, scene, life.object, &[life.created.index], explanation);
             }
         }
     }
@@ -462,13 +471,13 @@ impl Rule for Group {
         | hears::Quiesce;
     const ABOUT: &'static [Kind] = &[Kind::Group];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let there = &self.there;
-        self.wakes.pass_time(scene, |object, watch| Self::tells(there, scene, object, watch), sink);
-        self.who_is_out(scene, sink);
+        self.wakes.pass_time(scene, |object, watch| Self::tells(there, scene, object, watch), findings);
+        self.who_is_out(scene, findings);
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;
         let member = self.members.iter().rposition(|member| member.id == event.op);
         let watcher = self.watchers.iter().rposition(|watcher| watcher.id == event.op);
@@ -477,7 +486,7 @@ impl Rule for Group {
                 Verb::Join => self.joins(scene, event.op, object),
                 Verb::Release => {
                     let client = view.op(event.op).client;
-                    self.leaves(scene, client, object, sink);
+                    self.leaves(scene, client, object, findings);
                     self.ends(client, object);
                 }
                 Verb::Watch => {
@@ -492,20 +501,20 @@ impl Rule for Group {
             }
             What::Observed { seen, text, number, .. } => match (seen, member, watcher) {
                 (Seen::Missing, Some(at), _) => {
-                    sink.premise(RuleId::Gm6, self.members[at].object);
-                    self.is_out(scene, at, sink);
+                    findings.premise(RuleId::Gm6, self.members[at].object);
+                    self.is_out(scene, at, findings);
                     self.members[at].is_over = true;
                 }
-                (Seen::View, _, Some(at)) => self.viewed(scene, at, (text, number), sink),
+                (Seen::View, _, Some(at)) => self.viewed(scene, at, (text, number), findings),
                 _ => {}
             },
             What::Return { outcome } => {
                 let op = view.op(event.op);
                 if let Some(at) = member {
-                    self.joined(scene, at, outcome, sink);
+                    self.joined(scene, at, outcome, findings);
                 } else if let Some(at) = watcher {
-                    self.cost.over(RuleId::Gm7, scene, event.op, sink);
-                    self.is_late(scene, at, sink);
+                    self.cost.over(RuleId::Gm7, scene, event.op, findings);
+                    self.is_late(scene, at, findings);
                 } else if op.verb == Verb::Release && outcome == Outcome::Done {
                     // The latest that it ended is the one that was given back.
                     let mine =
@@ -516,7 +525,7 @@ impl Rule for Group {
                     }
                 }
             }
-            What::Created { zxid, path, owner } => self.created(scene, event, path, zxid, owner, sink),
+            What::Created { zxid, path, owner } => self.created(scene, event, path, zxid, owner, findings),
             What::Deleted { zxid, path, .. } => self.deleted(scene, path, zxid),
             What::Made { path, czxid } if !view.is_sim() => self.made(scene, event, path, czxid),
             What::Send { kind: Request::Delete, path, .. } if !view.is_sim() => {
@@ -545,7 +554,7 @@ impl Rule for Group {
             What::Fire { session, path, zxid, conn, kind } => {
                 if let Some(object) = group_at(scene, path) {
                     let table = if kind == Notify::ChildrenChanged { Table::Child } else { Table::Data };
-                    self.cost.fired(RuleId::Gm7, scene, object, (session, conn, path, zxid, table), sink);
+                    self.cost.fired(RuleId::Gm7, scene, object, (session, conn, path, zxid, table), findings);
                 }
             }
             What::Crash { client } => {
@@ -554,10 +563,10 @@ impl Rule for Group {
                 }
             }
             What::Quiesce if view.is_sim() => {
-                self.left(scene, sink);
+                self.left(scene, findings);
                 for at in 0..self.watchers.len() {
                     if view.op(self.watchers[at].id).phase == Phase::Open {
-                        self.is_late(scene, at, sink);
+                        self.is_late(scene, at, findings);
                     }
                 }
             }
@@ -565,7 +574,12 @@ impl Rule for Group {
         }
         if followers::HEARS & super::kind(&event.what) != 0 {
             let there = &self.there;
-            self.wakes.event(scene, event, |object, watch| Self::tells(there, scene, object, watch), sink);
+            self.wakes.event(
+                scene,
+                event,
+                |object, watch| Self::tells(there, scene, object, watch),
+                findings,
+            );
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Who believes too long: MX-14 (LE-9 of elections).
 
 use super::{Kinds, Rule, hears};
+use crate::explanation::Explanation;
+use crate::findings::{Findings, Found};
 use crate::history::{Event, OpId, What};
 use crate::rule_id::RuleId;
-use crate::sink::{Found, Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::verdict::Verdict;
 use crate::view::{Hold, Moment, Phase, StopWhy, View};
 use std::collections::BTreeSet;
@@ -32,7 +34,7 @@ pub(crate) struct InTime {
 
 impl InTime {
     /// Those whose znodes have gone are looked at until they know.
-    fn untold(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn untold(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         let told = &mut self.told;
         self.untold.retain_mut(|(id, since)| {
@@ -50,30 +52,30 @@ impl InTime {
             told.insert(op.believed.index);
             let gone = view.contender(op.own).map_or(*since, |own| own.deleted);
             let who = scene.client(op.client);
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "{who} believed to hold it (token {:#x}) since {}, and still did at {}",
                 op.token,
                 scene.when(op.believed),
                 scene.when(Moment { at: scene.at, index: scene.index })
             ))
-            .because(format!("{} was deleted at {}", scene.place(op.own), scene.when(gone)))
+            .because(format!("{} was deleted at {}", scene.contender(op.own), scene.when(gone)))
             .because(format!("{who} watches it no longer: nothing is there to tell it"));
             let rule = scene.rule(RuleId::Mx14, op.object);
             let at = since.index.max(gone.index);
             let found = Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at };
-            sink.find(found, scene, Some(op.object), &[op.believed.index, gone.index], story);
+            findings.find(found, scene, Some(op.object), &[op.believed.index, gone.index], explanation);
             false
         });
     }
 
     /// What a hold stands on has gone.
-    fn gone(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn gone(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         let Some(gone) = view.contender(view.touched) else { return };
         let op = view.op(gone.op);
         let holds = op.hold == Hold::Believed && view.contender(op.own).is_some_and(|own| !own.is_alive());
         if holds && op.downgrade == OpId(0) && View::watches_own(scene.kind(gone.object)) {
-            sink.premise(scene.rule(RuleId::Mx14, gone.object), gone.object);
+            findings.premise(scene.rule(RuleId::Mx14, gone.object), gone.object);
             self.untold.push((gone.op, view.now));
         }
     }
@@ -84,10 +86,10 @@ impl Rule for InTime {
     const ALSO: &'static [RuleId] = &[RuleId::Le9];
     const HEARS: Kinds = hears::Unbelieve | hears::Call | hears::Deleted | hears::Believe;
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         if scene.at <= view.first_stop {
-            return self.untold(scene, sink);
+            return self.untold(scene, findings);
         }
         for id in view.lines.iter().flat_map(|line| &line.believers) {
             let op = view.op(*id);
@@ -96,12 +98,12 @@ impl Rule for InTime {
                 continue;
             }
             let rule = scene.rule(Self::ID, op.object);
-            if !self.told.insert(op.believed.index) || sink.is_enough(rule, op.object) {
+            if !self.told.insert(op.believed.index) || findings.is_enough(rule, op.object) {
                 continue;
             }
             let (at, why, index) = op.stop.instant();
             let stop = Moment { at, index };
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "{} believed to hold it (token {:#x}) since {}, and still did at {}",
                 scene.client(op.client),
                 op.token,
@@ -110,15 +112,15 @@ impl Rule for InTime {
             ))
             .because(format!("{} it had to stop: {}", scene.when(stop), had_to_stop(why)))
             .not_excused("it was not standing still");
-            sink.fail(rule, scene, op.object, &[op.believed.index, index], story);
+            findings.fail(rule, scene, op.object, &[op.believed.index, index], explanation);
         }
-        self.untold(scene, sink);
+        self.untold(scene, findings);
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;
         let id = match event.what {
-            What::Deleted { .. } => return self.gone(scene, sink),
+            What::Deleted { .. } => return self.gone(scene, findings),
             // The znode may have gone before the grant reached its client.
             What::Believe { object, .. } => {
                 let own = view.contender(view.op(event.op).own);
@@ -141,10 +143,10 @@ impl Rule for InTime {
             return;
         }
         let rule = scene.rule(Self::ID, op.object);
-        sink.premise(rule, op.object);
+        findings.premise(rule, op.object);
         if op.stop.moved && !self.told.contains(&op.believed.index) {
             let (begin, end) = view.client(op.client).last_pause;
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "{} believed to hold it (token {:#x}) from {} to {}, longer than it may",
                 scene.client(op.client),
                 op.token,
@@ -157,7 +159,13 @@ impl Rule for InTime {
                 scene.when(end)
             ));
             let found = Found { rule, verdict: Verdict::Inherent, layer: rule.layer(), at: scene.index };
-            sink.find(found, scene, Some(op.object), &[op.believed.index, begin.index, end.index], story);
+            findings.find(
+                found,
+                scene,
+                Some(op.object),
+                &[op.believed.index, begin.index, end.index],
+                explanation,
+            );
         }
     }
 }

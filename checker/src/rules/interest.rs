@@ -1,9 +1,11 @@
 //! What must come of an operation that is over: MX-12 (LE-8 of elections).
 
 use super::{Kinds, Rule, hears};
+use crate::explanation::Explanation;
+use crate::findings::{Findings, Found};
 use crate::history::{Event, OpId, Outcome, Verb, What, Why};
 use crate::rule_id::{Layer, RuleId};
-use crate::sink::{Found, Scene, Sink, Story, ms};
+use crate::scene::{Scene, ms};
 use crate::verdict::Verdict;
 use crate::view::{Contender, Moment, Phase};
 
@@ -18,7 +20,7 @@ pub(crate) struct EndOfInterest {
 
 impl EndOfInterest {
     /// What is over must be gone within the bound.
-    fn overdue(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn overdue(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         self.owed.retain(|(id, since)| {
             let op = view.op(*id);
@@ -32,9 +34,9 @@ impl EndOfInterest {
                 return true;
             }
             let left = Self::left(scene, *id);
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "{} of {} is still there at {}",
-                scene.place(left),
+                scene.contender(left),
                 scene.client(op.client),
                 scene.when(Moment { at: scene.at, index: scene.index })
             ))
@@ -50,7 +52,7 @@ impl EndOfInterest {
                 layer: Layer::Liveness,
                 at: scene.index,
             };
-            sink.find(found, scene, Some(op.object), &[op.called.index, since.index], story);
+            findings.find(found, scene, Some(op.object), &[op.called.index, since.index], explanation);
             false
         });
     }
@@ -64,7 +66,7 @@ impl EndOfInterest {
     }
 
     /// Nothing is on its way any more: what is left stays.
-    fn quiesce(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn quiesce(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         for (id, since) in self.owed.drain(..) {
             let op = scene.view.op(id);
             if op.live == 0 {
@@ -74,21 +76,24 @@ impl EndOfInterest {
             if !scene.view.contender(left).is_some_and(|left| scene.view.is_leaked(left)) {
                 continue;
             }
-            let story =
-                Story::new(format!("{} of {} is never deleted", scene.place(left), scene.client(op.client)))
-                    .because(format!(
-                        "its acquire (called at {}) is over since {}",
-                        scene.when(op.called),
-                        scene.when(since)
-                    ))
-                    .not_excused(format!("at e{} nothing was on its way any more", scene.index));
+            let explanation = Explanation::new(format!(
+                "{} of {} is never deleted",
+                scene.contender(left),
+                scene.client(op.client)
+            ))
+            .because(format!(
+                "its acquire (called at {}) is over since {}",
+                scene.when(op.called),
+                scene.when(since)
+            ))
+            .not_excused(format!("at e{} nothing was on its way any more", scene.index));
             let found = Found {
                 rule: scene.rule(Self::ID, op.object),
                 verdict: Verdict::Fail,
                 layer: Layer::Liveness,
                 at: scene.index,
             };
-            sink.find(found, scene, Some(op.object), &[op.called.index, since.index], story);
+            findings.find(found, scene, Some(op.object), &[op.called.index, since.index], explanation);
         }
     }
 
@@ -103,7 +108,7 @@ impl EndOfInterest {
         self.owed.push((id, scene.view.now));
     }
 
-    fn limits(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn limits(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         self.limited.retain(|id| {
             let op = view.op(*id);
@@ -118,20 +123,20 @@ impl EndOfInterest {
             if client.is_paused() || scene.at <= limit {
                 return true;
             }
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "the acquire that {} called at {} is still open at {}",
                 scene.client(op.client),
                 scene.when(op.called),
                 scene.when(Moment { at: scene.at, index: scene.index })
             ))
             .because(format!("its time limit was {}", ms(op.limit.into())));
-            sink.fail(scene.rule(Self::ID, op.object), scene, op.object, &[op.called.index], story);
+            findings.fail(scene.rule(Self::ID, op.object), scene, op.object, &[op.called.index], explanation);
             false
         });
     }
 
     /// A release that says it is done has deleted the znode.
-    fn released(scene: &Scene<'_>, release: OpId, hold: OpId, sink: &mut Sink) {
+    fn released(scene: &Scene<'_>, release: OpId, hold: OpId, findings: &mut Findings) {
         let view = scene.view;
         let op = view.op(hold);
         let session = view.session(op.session);
@@ -147,22 +152,22 @@ impl EndOfInterest {
         if !view.is_sim() || !clean {
             return;
         }
-        sink.premise(scene.rule(Self::ID, op.object), op.object);
+        findings.premise(scene.rule(Self::ID, op.object), op.object);
         let rule = scene.rule(Self::ID, op.object);
-        if view.contender(op.own).is_some_and(Contender::is_alive) && !sink.is_enough(rule, op.object) {
-            let story = Story::new(format!(
+        if view.contender(op.own).is_some_and(Contender::is_alive) && !findings.is_enough(rule, op.object) {
+            let explanation = Explanation::new(format!(
                 "{} was told at {} that its release is done, and {} is still there",
                 scene.client(op.client),
                 scene.when(view.now),
-                scene.place(op.own)
+                scene.contender(op.own)
             ))
             .because("nobody has deleted it");
             let seen = [op.granted.index, view.op(release).called.index];
-            sink.fail(rule, scene, op.object, &seen, story);
+            findings.fail(rule, scene, op.object, &seen, explanation);
         }
     }
 
-    fn believed_again(scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    fn believed_again(scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
         let op = scene.view.op(id);
         let again = op.granted != op.believed && op.why != Why::Suspect;
         let over = matches!(op.phase, Phase::Over(outcome) if outcome != Outcome::Done);
@@ -170,14 +175,20 @@ impl EndOfInterest {
             return;
         }
         let since = if again { op.unbelieved } else { op.over };
-        let story = Story::new(format!(
+        let explanation = Explanation::new(format!(
             "{} believes at {} to hold by the acquire that it called at {}",
             scene.client(op.client),
             scene.when(op.believed),
             scene.when(op.called)
         ))
         .because(format!("that was over since {}", scene.when(since)));
-        sink.fail(scene.rule(Self::ID, op.object), scene, op.object, &[op.called.index, since.index], story);
+        findings.fail(
+            scene.rule(Self::ID, op.object),
+            scene,
+            op.object,
+            &[op.called.index, since.index],
+            explanation,
+        );
     }
 }
 
@@ -187,48 +198,48 @@ impl Rule for EndOfInterest {
     const HEARS: Kinds =
         hears::Call | hears::Return | hears::Believe | hears::Unbelieve | hears::Created | hears::Quiesce;
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if !self.limited.is_empty() {
-            self.limits(scene, sink);
+            self.limits(scene, findings);
         }
         if !self.owed.is_empty() && scene.view.healed {
-            self.overdue(scene, sink);
+            self.overdue(scene, findings);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;
         let op = view.op(event.op);
         match event.what {
             What::Call { object, limit, verb } if verb.asks_for().is_some() && limit > 0 => {
-                sink.premise(scene.rule(Self::ID, object), object);
+                findings.premise(scene.rule(Self::ID, object), object);
                 self.limited.push(event.op);
             }
-            What::Believe { .. } => Self::believed_again(scene, event.op, sink),
+            What::Believe { .. } => Self::believed_again(scene, event.op, findings),
             What::Return { outcome } if op.verb == Verb::Release => {
                 if op.partner == OpId(0) {
                     return;
                 }
                 if outcome == Outcome::Done {
-                    Self::released(scene, event.op, op.partner, sink);
+                    Self::released(scene, event.op, op.partner, findings);
                 }
                 self.owe(scene, op.partner);
             }
             // It has taken the place of the writer's hold, whose znode went with it.
             What::Return { outcome: Outcome::Done } if op.verb == Verb::Downgrade => {
-                sink.premise(scene.rule(Self::ID, op.object), op.object);
+                findings.premise(scene.rule(Self::ID, op.object), op.object);
                 self.owe(scene, op.former);
             }
             What::Return { .. } if !op.is_acquire() => {}
             What::Return { outcome } if outcome != Outcome::Done => {
-                sink.premise(scene.rule(Self::ID, op.object), op.object);
+                findings.premise(scene.rule(Self::ID, op.object), op.object);
                 self.owe(scene, event.op);
             }
             What::Unbelieve { why: Why::Dropped } => {
-                sink.premise(scene.rule(Self::ID, op.object), op.object);
+                findings.premise(scene.rule(Self::ID, op.object), op.object);
                 self.owe(scene, event.op);
             }
-            What::Quiesce if view.is_sim() => self.quiesce(scene, sink),
+            What::Quiesce if view.is_sim() => self.quiesce(scene, findings),
             // A create may be applied after its operation is over.
             What::Created { .. } if view.contender(view.touched).is_some() && op.is_done_with() => {
                 self.owe(scene, event.op);

@@ -1,9 +1,11 @@
 //! How many znodes an acquire has, and who deletes them: MX-9 and MX-10.
 
 use super::{Kinds, Rule, hears};
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::Event;
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::view::Contender;
 
 /// The contender that the event created or deleted.
@@ -19,9 +21,9 @@ impl Rule for OneZnode {
     const ID: RuleId = RuleId::Mx9;
     const HEARS: Kinds = hears::Created;
 
-    fn event(&mut self, scene: &Scene<'_>, _: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, _: &Event, findings: &mut Findings) {
         let Some(new) = touched(scene) else { return };
-        sink.premise(Self::ID, new.object);
+        findings.premise(Self::ID, new.object);
         let view = scene.view;
         if view.op(new.op).live < 2 || new.is_held {
             return;
@@ -32,18 +34,18 @@ impl Rule for OneZnode {
             (other.op == new.op && other.is_alive() && other.czxid != new.czxid).then_some((number, other))
         });
         let Some((number, other)) = others.next() else { return };
-        let story = Story::new(format!(
+        let explanation = Explanation::new(format!(
             "the acquire of {} made a second znode, {}, at {}",
-            scene.party(new.op),
-            scene.place(scene.view.touched),
+            scene.actor(new.op),
+            scene.contender(scene.view.touched),
             scene.when(view.now)
         ))
         .because(format!(
             "e{}: it had made {}, which is still there",
             other.created,
-            scene.place(number)
+            scene.contender(number)
         ));
-        sink.fail(Self::ID, scene, new.object, &[other.created], story);
+        findings.fail(Self::ID, scene, new.object, &[other.created], explanation);
     }
 }
 
@@ -55,9 +57,9 @@ impl Rule for WhoDeletes {
     const ID: RuleId = RuleId::Mx10;
     const HEARS: Kinds = hears::Deleted;
 
-    fn event(&mut self, scene: &Scene<'_>, _: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, _: &Event, findings: &mut Findings) {
         let Some(gone) = touched(scene) else { return };
-        sink.premise(Self::ID, gone.object);
+        findings.premise(Self::ID, gone.object);
         let is_revoked = scene.view.is_revoker(gone, gone.by_op);
         if gone.by == gone.owner || gone.by == gone.creator || gone.by_stranger || is_revoked {
             return;
@@ -66,14 +68,14 @@ impl Rule for WhoDeletes {
             Some(client) => format!("{} ({})", scene.client(client), scene.session(gone.by)),
             None => scene.session(gone.by),
         };
-        let story = Story::new(format!(
+        let explanation = Explanation::new(format!(
             "{} of {} was deleted at {} by {by}",
-            scene.place(scene.view.touched),
-            scene.party(gone.op),
+            scene.contender(scene.view.touched),
+            scene.actor(gone.op),
             scene.when(scene.view.now)
         ))
         .because(format!("it belongs to {}, which lives", scene.session(gone.owner)))
         .not_excused("no fault says that a stranger deleted it");
-        sink.fail(Self::ID, scene, gone.object, &[gone.created], story);
+        findings.fail(Self::ID, scene, gone.object, &[gone.created], explanation);
     }
 }

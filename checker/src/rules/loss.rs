@@ -11,9 +11,11 @@
 //! broke, a session that expired and a znode that nobody has deleted are breaches as well.
 
 use super::{Kinds, Rule, hears};
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{Event, ObjectId, OpId, Session, What, Why};
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story, ms};
+use crate::scene::{Scene, ms};
 use crate::view::{Moment, Phase};
 
 /// A belief that was ended by what its holder was told.
@@ -95,16 +97,16 @@ fn calm(scene: &Scene<'_>, client: u16) -> String {
 }
 
 /// A holder was told that it must stop, or may have to.
-pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, sink: &mut Sink) {
-    sink.premise(rule, loss.object);
+pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, findings: &mut Findings) {
+    findings.premise(rule, loss.object);
     let Some(why) = wrong(scene, loss) else { return };
-    if sink.is_enough(rule, loss.object) {
+    if findings.is_enough(rule, loss.object) {
         return;
     }
     let session = scene.view.session(loss.session);
-    let story = Story::new(format!(
+    let explanation = Explanation::new(format!(
         "{} was told at {} that it may no longer have what it had since {}",
-        scene.party(loss.op),
+        scene.actor(loss.op),
         scene.when(Moment { at: scene.at, index: scene.index }),
         scene.when(loss.since)
     ))
@@ -115,7 +117,7 @@ pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, sink: &mut Sin
         _ => format!("it was connected since {}", scene.when(session.connected)),
     })
     .because(why);
-    sink.fail(rule, scene, loss.object, &[loss.since.index, session.connected.index], story);
+    findings.fail(rule, scene, loss.object, &[loss.since.index, session.connected.index], explanation);
 }
 
 /// It was kept to the end: that puts the promise to the test if it was kept for longer than a client may hear nothing.
@@ -125,11 +127,11 @@ pub(super) fn kept(
     object: ObjectId,
     session: Session,
     since: Moment,
-    sink: &mut Sink,
+    findings: &mut Findings,
 ) {
     let patience = scene.view.patience(&scene.tables.objects[usize::from(object.0)], session);
     if scene.at > since.at.saturating_add(patience) {
-        sink.premise(rule, object);
+        findings.premise(rule, object);
     }
 }
 
@@ -142,14 +144,21 @@ impl Rule for FalseLoss {
     const ALSO: &'static [RuleId] = &[RuleId::Le10];
     const HEARS: Kinds = hears::Unbelieve;
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let What::Unbelieve { why } = event.what else { return };
         let op = scene.view.op(event.op);
         if op.phase == Phase::Unborn {
             return;
         }
         if !matches!(why, Why::Suspect | Why::Lost) {
-            return kept(scene.rule(Self::ID, op.object), scene, op.object, op.session, op.believed, sink);
+            return kept(
+                scene.rule(Self::ID, op.object),
+                scene,
+                op.object,
+                op.session,
+                op.believed,
+                findings,
+            );
         }
         // The znode of a hold that is not known may have gone; that of one that is being downgraded goes.
         let Some(own) = scene.view.contender(op.own) else { return };
@@ -167,6 +176,6 @@ impl Rule for FalseLoss {
             }
         };
         let loss = Loss { object, op: event.op, session, since, znode };
-        judge(scene.rule(Self::ID, object), scene, &loss, sink);
+        judge(scene.rule(Self::ID, object), scene, &loss, findings);
     }
 }

@@ -2,9 +2,11 @@
 
 use super::{Kinds, Rule, hears};
 use crate::digest;
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Verb, What};
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::view::{Moment, Op, Phase, is_child};
 
 /// NS-1 to NS-5.
@@ -120,26 +122,26 @@ impl Names {
         }
     }
 
-    fn returned(&mut self, scene: &Scene<'_>, at: usize, outcome: Outcome, sink: &mut Sink) {
+    fn returned(&mut self, scene: &Scene<'_>, at: usize, outcome: Outcome, findings: &mut Findings) {
         match (self.ops[at].verb, outcome) {
-            (Verb::Register, Outcome::Done) => self.is_own(scene, at, sink),
-            (Verb::Register, Outcome::Refused) => self.is_anothers(scene, at, sink),
-            (Verb::Unregister, Outcome::Done) => sink.premise(RuleId::Ns4, self.ops[at].object),
-            (Verb::Resolve, Outcome::Done) => self.stood_there(scene, at, sink),
+            (Verb::Register, Outcome::Done) => self.is_own(scene, at, findings),
+            (Verb::Register, Outcome::Refused) => self.is_anothers(scene, at, findings),
+            (Verb::Unregister, Outcome::Done) => findings.premise(RuleId::Ns4, self.ops[at].object),
+            (Verb::Resolve, Outcome::Done) => self.stood_there(scene, at, findings),
             _ => {}
         }
     }
 
     /// NS-1, and NS-3 after a lost reply: who is told that it has the name has made the znode.
-    fn is_own(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    fn is_own(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         let doing = &self.ops[at];
         let rule = if doing.lost.is_some() { RuleId::Ns3 } else { RuleId::Ns1 };
-        sink.premise(RuleId::Ns1, doing.object);
-        sink.premise(rule, doing.object);
+        findings.premise(RuleId::Ns1, doing.object);
+        findings.premise(rule, doing.object);
         let czxid = doing.seen.map_or(0, |(_, _, number)| number);
-        let who = scene.party(doing.id);
+        let who = scene.actor(doing.id);
         let name = doing.name.map_or("?", |name| text(scene, name));
-        let told = || Story::new(format!("{who} was told that {name:?} is its own (zxid {czxid:#x})"));
+        let told = || Explanation::new(format!("{who} was told that {name:?} is its own (zxid {czxid:#x})"));
         let same = |other: &&Doing| {
             other.id != doing.id
                 && other.verb == Verb::Register
@@ -148,8 +150,14 @@ impl Names {
                 && scene.view.op(other.id).phase == Phase::Over(Outcome::Done)
         };
         if let Some(other) = self.ops.iter().find(same) {
-            let story = told().because(format!("{} was told the same before", scene.party(other.id)));
-            return sink.fail(rule, scene, doing.object, &[scene.view.op(other.id).over.index], story);
+            let explanation = told().because(format!("{} was told the same before", scene.actor(other.id)));
+            return findings.fail(
+                rule,
+                scene,
+                doing.object,
+                &[scene.view.op(other.id).over.index],
+                explanation,
+            );
         }
         if !scene.view.is_sim() {
             return;
@@ -158,30 +166,30 @@ impl Names {
             Some(life) if life.op == doing.id => {}
             Some(life) => {
                 let owner = scene.session(life.owner);
-                let story =
+                let explanation =
                     told().because(format!("that znode was made by another registration, of {owner}"));
-                sink.fail(rule, scene, doing.object, &[life.created.index], story);
+                findings.fail(rule, scene, doing.object, &[life.created.index], explanation);
             }
             // It was gone before anybody could look which it was.
             None if czxid == 0
                 && scene.view.is_meddled_with(scene.tables, directory(scene, doing.object)) => {}
             None => {
-                let story = told().because("no znode of that name was made then");
-                sink.fail(rule, scene, doing.object, &[], story);
+                let explanation = told().because("no znode of that name was made then");
+                findings.fail(rule, scene, doing.object, &[], explanation);
             }
         }
     }
 
     /// NS-3: who is told, after a lost reply, that somebody else has the name has asked, and has not made the znode.
-    fn is_anothers(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    fn is_anothers(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         let doing = &self.ops[at];
         let Some(lost) = doing.lost else { return };
         let op = scene.view.op(doing.id);
         if ran_out(op, scene.at) {
             return;
         }
-        sink.premise(RuleId::Ns3, doing.object);
-        let who = scene.party(doing.id);
+        findings.premise(RuleId::Ns3, doing.object);
+        let who = scene.actor(doing.id);
         let own = self.lives.iter().find(|life| life.op == doing.id && life.is_alive());
         // It knows its own by what it wrote there.
         if own.is_some_and(|own| scene.view.is_touched(own.path)) {
@@ -196,23 +204,24 @@ impl Names {
             None => None,
         };
         if let Some((why, seen)) = wrong {
-            let story =
-                Story::new(format!("{who} lost the reply to its create (e{lost}) and was refused the name"));
-            sink.fail(RuleId::Ns3, scene, doing.object, &[lost, seen], story.because(why));
+            let explanation = Explanation::new(format!(
+                "{who} lost the reply to its create (e{lost}) and was refused the name"
+            ));
+            findings.fail(RuleId::Ns3, scene, doing.object, &[lost, seen], explanation.because(why));
         }
     }
 
     /// NS-5.
-    fn stood_there(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    fn stood_there(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         let doing = &self.ops[at];
         let Some((seen, value, mzxid)) = doing.seen else { return };
-        sink.premise(RuleId::Ns5, doing.object);
+        findings.premise(RuleId::Ns5, doing.object);
         if !scene.view.is_sim() {
             return;
         }
         let called = scene.view.op(doing.id).called;
         let is_latest = doing.number == LATEST;
-        let who = scene.party(doing.id);
+        let who = scene.actor(doing.id);
         let name = doing.name.map_or("?", |name| text(scene, name));
         let before = |moment: Moment| moment.came() && moment.at < called.at;
         let wrong = if seen == Seen::Missing {
@@ -246,18 +255,19 @@ impl Names {
         };
         if let Some((why, seen)) = wrong {
             let found = if mzxid == 0 { "nothing".to_owned() } else { format!("{:?}", text(scene, value)) };
-            let story = Story::new(format!("{who} looked {name:?} up and was told {found}")).because(why);
-            sink.fail(RuleId::Ns5, scene, doing.object, &[called.index, seen], story);
+            let explanation =
+                Explanation::new(format!("{who} looked {name:?} up and was told {found}")).because(why);
+            findings.fail(RuleId::Ns5, scene, doing.object, &[called.index, seen], explanation);
         }
     }
 
     /// NS-2.
-    fn is_unique(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    fn is_unique(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         let doing = &self.ops[at];
         let Some((Seen::Name, name, czxid)) = doing.seen else { return };
-        sink.premise(RuleId::Ns2, doing.object);
-        let who = scene.party(doing.id);
-        let told = Story::new(format!("{who} was given {:?} (zxid {czxid:#x})", text(scene, name)));
+        findings.premise(RuleId::Ns2, doing.object);
+        let who = scene.actor(doing.id);
+        let told = Explanation::new(format!("{who} was given {:?} (zxid {czxid:#x})", text(scene, name)));
         let same = |other: &&Doing| {
             other.id != doing.id
                 && other.verb == Verb::Unique
@@ -265,14 +275,14 @@ impl Names {
                 && other.seen.is_some_and(|(_, given, zxid)| given == name || (zxid == czxid && zxid != 0))
         };
         if let Some(other) = self.ops.iter().find(same) {
-            let story = told.because(format!("{} was given the same before", scene.party(other.id)));
+            let explanation = told.because(format!("{} was given the same before", scene.actor(other.id)));
             let called = scene.view.op(other.id).called.index;
-            return sink.fail(RuleId::Ns2, scene, doing.object, &[called], story);
+            return findings.fail(RuleId::Ns2, scene, doing.object, &[called], explanation);
         }
         let made = |life: &Life| life.op == doing.id && life.czxid == czxid;
         if scene.view.is_sim() && !self.lives.iter().any(made) {
-            let story = told.because("it has made no such znode");
-            sink.fail(RuleId::Ns2, scene, doing.object, &[], story);
+            let explanation = told.because("it has made no such znode");
+            findings.fail(RuleId::Ns2, scene, doing.object, &[], explanation);
         }
     }
 
@@ -283,7 +293,7 @@ impl Names {
         path: Sym,
         zxid: u64,
         owner: Session,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let Some(object) = directory_of(scene, path) else { return };
         let created = Moment { at: scene.at, index: scene.index };
@@ -294,15 +304,16 @@ impl Names {
         let asked = scene.view.op(doing.id);
         let in_time = !ran_out(asked, asked.over.at);
         if let (Verb::Register, Phase::Over(Outcome::Refused), true) = (doing.verb, asked.phase, in_time) {
-            let who = scene.party(doing.id);
-            let story = Story::new(format!("{who} was refused the name at {}", scene.when(asked.over)))
-                .because(format!("its create was still under way, and made the znode (zxid {zxid:#x})"));
-            sink.fail(RuleId::Ns3, scene, object, &[asked.over.index], story);
+            let who = scene.actor(doing.id);
+            let explanation =
+                Explanation::new(format!("{who} was refused the name at {}", scene.when(asked.over)))
+                    .because(format!("its create was still under way, and made the znode (zxid {zxid:#x})"));
+            findings.fail(RuleId::Ns3, scene, object, &[asked.over.index], explanation);
         }
     }
 
     /// NS-4.
-    fn deleted(&mut self, scene: &Scene<'_>, event: &Event, path: Sym, by: Session, sink: &mut Sink) {
+    fn deleted(&mut self, scene: &Scene<'_>, event: &Event, path: Sym, by: Session, findings: &mut Findings) {
         let Some(number) = self.lives.iter().rposition(|life| life.path == path && life.is_alive()) else {
             return;
         };
@@ -321,7 +332,7 @@ impl Names {
             Some(czxid) => czxid != life.czxid,
             None => false,
         };
-        sink.premise(RuleId::Ns4, life.object);
+        findings.premise(RuleId::Ns4, life.object);
         // Somebody who deletes what is not his may put another there between looking and deleting.
         let stranger = own.and_then(|czxid| self.lives.iter().find(|other| other.czxid == czxid));
         let is_excused = stranger.is_some_and(|own| {
@@ -333,21 +344,22 @@ impl Names {
         let is_excused = is_excused || (had_one && scene.view.is_touched(path));
         if wrong && !is_excused {
             let who = match doing {
-                Some(doing) => scene.party(doing.id),
+                Some(doing) => scene.actor(doing.id),
                 None => scene.session(by),
             };
-            let story = Story::new(format!("{who} took {} back (zxid {:#x})", scene.znode(path), life.czxid));
+            let explanation =
+                Explanation::new(format!("{who} took {} back (zxid {:#x})", scene.znode(path), life.czxid));
             let owner = scene.session(life.owner);
-            let story = story.because(match own {
+            let explanation = explanation.because(match own {
                 Some(czxid) => format!("its own was of zxid {czxid:#x}, and this one is another's ({owner})"),
                 None => format!("it belongs to {owner}"),
             });
-            sink.fail(RuleId::Ns4, scene, life.object, &[life.created.index], story);
+            findings.fail(RuleId::Ns4, scene, life.object, &[life.created.index], explanation);
         }
     }
 
     /// NS-4: what was given up or given back is gone in the end.
-    fn left(&self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn left(&self, scene: &Scene<'_>, findings: &mut Findings) {
         for life in self.lives.iter().filter(|life| life.is_alive() && life.owner != Session(0)) {
             let Some(doing) = self.position(life.op).map(|at| &self.ops[at]) else { continue };
             let given_up = match scene.view.op(doing.id).phase {
@@ -362,11 +374,13 @@ impl Names {
                 _ => false,
             };
             if given_up && scene.view.present_client(life.owner).is_some() {
-                let who = scene.party(doing.id);
-                let story = Story::new(format!("{} of {who} is left", scene.znode(life.path))).because(
-                    format!("its registration is over since {}", scene.when(scene.view.op(doing.id).over)),
-                );
-                sink.fail(RuleId::Ns4, scene, life.object, &[life.created.index], story);
+                let who = scene.actor(doing.id);
+                let explanation = Explanation::new(format!("{} of {who} is left", scene.znode(life.path)))
+                    .because(format!(
+                        "its registration is over since {}",
+                        scene.when(scene.view.op(doing.id).over)
+                    ));
+                findings.fail(RuleId::Ns4, scene, life.object, &[life.created.index], explanation);
             }
         }
     }
@@ -392,7 +406,7 @@ impl Rule for Names {
         | hears::Quiesce;
     const ABOUT: &'static [Kind] = &[Kind::Names];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;
         if let What::Call { object, verb, .. } = event.what {
             let kind = scene.tables.objects.get(usize::from(object.0)).map(|object| object.kind);
@@ -412,13 +426,13 @@ impl Rule for Names {
                 if let Some(at) = doing {
                     self.ops[at].seen = Some((seen, text, number));
                     if self.ops[at].verb == Verb::Unique {
-                        self.is_unique(scene, at, sink);
+                        self.is_unique(scene, at, findings);
                     }
                 }
             }
             What::Return { outcome } => {
                 if let Some(at) = doing {
-                    self.returned(scene, at, outcome, sink);
+                    self.returned(scene, at, outcome, findings);
                 }
             }
             What::Lost { req } => {
@@ -433,7 +447,7 @@ impl Rule for Names {
                     self.ops[at].heard |= self.ops[at].lost.is_some_and(|lost| sent.sent.index > lost);
                 }
             }
-            What::Created { zxid, path, owner } => self.created(scene, event, path, zxid, owner, sink),
+            What::Created { zxid, path, owner } => self.created(scene, event, path, zxid, owner, findings),
             What::Written { zxid, path } => {
                 let at = Moment { at: scene.at, index: scene.index };
                 if let Some(life) = self.lives.iter_mut().rfind(|life| life.path == path && life.is_alive()) {
@@ -446,8 +460,8 @@ impl Rule for Names {
                     write.data = Some(digest);
                 }
             }
-            What::Deleted { path, by, .. } => self.deleted(scene, event, path, by, sink),
-            What::Quiesce if view.is_sim() => self.left(scene, sink),
+            What::Deleted { path, by, .. } => self.deleted(scene, event, path, by, findings),
+            What::Quiesce if view.is_sim() => self.left(scene, findings),
             _ => {}
         }
     }

@@ -1,9 +1,11 @@
 //! Progress when faults are over: MX-8 (LE-5 of elections), and RW-4 for readers among readers.
 
 use super::{Kinds, Rule, hears};
+use crate::explanation::Explanation;
+use crate::findings::{Findings, Found};
 use crate::history::{Event, Kind, ObjectId, OpId, Share, What};
 use crate::rule_id::{Layer, RuleId};
-use crate::sink::{Found, Scene, Sink, Story, ms};
+use crate::scene::{Scene, ms};
 use crate::verdict::Verdict;
 use crate::view::{Line, Moment};
 
@@ -18,7 +20,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// RW-4: a reader is granted if no writer is there, whatever other readers do.
-    fn readers(&mut self, scene: &Scene<'_>, object: ObjectId, sink: &mut Sink) {
+    fn readers(&mut self, scene: &Scene<'_>, object: ObjectId, findings: &mut Findings) {
         let view = scene.view;
         let line = view.line(object);
         let holds = |id: &OpId| view.op(*id).object == object && view.op(*id).share == Share::Exclusive;
@@ -38,7 +40,7 @@ impl Progress {
                 continue;
             }
             self.readers.push(*id);
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "{} wants to read since {}, and still waits at {}",
                 scene.client(op.client),
                 scene.when(op.called),
@@ -51,7 +53,7 @@ impl Progress {
             ));
             let found =
                 Found { rule: RuleId::Rw4, verdict: Verdict::Fail, layer: Layer::Liveness, at: scene.index };
-            sink.find(found, scene, Some(object), &[op.called.index], story);
+            findings.find(found, scene, Some(object), &[op.called.index], explanation);
         }
     }
 }
@@ -67,7 +69,7 @@ impl Rule for Progress {
     const ALSO: &'static [RuleId] = &[RuleId::Le5, RuleId::Rw4];
     const HEARS: Kinds = hears::Heal | hears::Call;
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         if !view.healed {
             return;
@@ -75,7 +77,7 @@ impl Rule for Progress {
         for (at, line) in view.lines.iter().enumerate() {
             let object = ObjectId(at as u16);
             if matches!(line.kind, Kind::SharedLock | Kind::RevocableLock) && !line.waiting.is_empty() {
-                self.readers(scene, object, sink);
+                self.readers(scene, object, findings);
             }
             let Some(since) = standstill(scene, line) else { continue };
             let bound = view.bound(object);
@@ -85,7 +87,7 @@ impl Rule for Progress {
             self.told.push((object, since));
             let first = view.op(line.waiting[0]);
             let now = scene.when(Moment { at: scene.at, index: scene.index });
-            let mut story = Story::new(format!(
+            let mut explanation = Explanation::new(format!(
                 "{} waits since {}; at {now} nobody had held it for {}, and {} is the most it may take",
                 scene.client(first.client),
                 scene.when(first.called),
@@ -93,39 +95,40 @@ impl Rule for Progress {
                 ms(bound)
             ));
             if let Some(number) = line.first() {
-                let of = view.contender(number).map_or("?".to_owned(), |first| scene.party(first.op));
-                story = story.because(format!("{} of {of} stands first in line", scene.place(number)));
+                let of = view.contender(number).map_or("?".to_owned(), |first| scene.actor(first.op));
+                explanation =
+                    explanation.because(format!("{} of {of} stands first in line", scene.contender(number)));
             }
-            sink.fail(scene.rule(Self::ID, object), scene, object, &[first.called.index], story);
+            findings.fail(scene.rule(Self::ID, object), scene, object, &[first.called.index], explanation);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         match event.what {
             What::Heal => {
                 for (at, line) in scene.view.lines.iter().enumerate() {
                     let object = ObjectId(at as u16);
                     let rule = scene.rule(Self::ID, object);
-                    line.waiting.iter().for_each(|_| sink.premise(rule, object));
+                    line.waiting.iter().for_each(|_| findings.premise(rule, object));
                 }
             }
             What::Call { object, verb, .. } if verb.asks_for().is_some() && scene.view.healed => {
-                sink.premise(scene.rule(Self::ID, object), object);
+                findings.premise(scene.rule(Self::ID, object), object);
                 let shared = matches!(scene.kind(object), Kind::SharedLock | Kind::RevocableLock);
                 if shared && verb.asks_for() == Some(Share::Shared) {
-                    sink.premise(RuleId::Rw4, object);
+                    findings.premise(RuleId::Rw4, object);
                 }
             }
             _ => {}
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         for (at, line) in scene.view.lines.iter().enumerate() {
             let settled = scene.view.quiet && line.held > 0;
             if !line.waiting.is_empty() && !settled {
                 let object = ObjectId(at as u16);
-                sink.unknown(scene.rule(Self::ID, object), object);
+                findings.unknown(scene.rule(Self::ID, object), object);
             }
         }
     }

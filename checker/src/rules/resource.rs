@@ -1,9 +1,11 @@
 //! What the fenced resource accepted: MX-1. Nothing excuses a breach.
 
 use super::{Kinds, Rule, hears};
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{Event, OpId, Share, What};
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story};
+use crate::scene::Scene;
 
 /// MX-1: the latest hold of which an operation was accepted, by object: among those that exclude all, and those that
 /// share.
@@ -23,14 +25,14 @@ impl Rule for Resource {
     const ID: RuleId = RuleId::Mx1;
     const HEARS: Kinds = hears::Resource;
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let What::Resource { object, token, accepted } = event.what else { return };
         let at = usize::from(object.0);
         let hold = scene.view.op(event.op);
         if !scene.tables.objects[at].fenced || !hold.granted.came() {
             return;
         }
-        sink.premise(Self::ID, object);
+        findings.premise(Self::ID, object);
         if self.latest.len() <= at {
             self.latest.resize(at + 1, [None; 2]);
         }
@@ -43,18 +45,18 @@ impl Rule for Resource {
         let later = [writers, readers.filter(|_| exclusive || !accepted)].into_iter().flatten();
         let latest = later.max_by_key(|later| later.rank);
         let told = |what| {
-            let (who, when) = (scene.party(event.op), scene.when(scene.view.now));
+            let (who, when) = (scene.actor(event.op), scene.when(scene.view.now));
             format!("the resource {what} an operation of {who} at {when} (token {token:#x})")
         };
         match (accepted, latest) {
             (true, Some(later)) if later.rank > rank => {
-                let story = Story::new(told("accepted")).because(format!(
+                let explanation = Explanation::new(told("accepted")).because(format!(
                     "e{}: it had accepted one of {}, whose hold is later ({:#x} after {rank:#x})",
                     later.index,
-                    scene.party(later.op),
+                    scene.actor(later.op),
                     later.rank
                 ));
-                sink.fail(Self::ID, scene, object, &[hold.granted.index, later.index], story);
+                findings.fail(Self::ID, scene, object, &[hold.granted.index, later.index], explanation);
             }
             (true, _) => {
                 let accepted = Accepted { rank, op: event.op, index: scene.index };
@@ -65,9 +67,9 @@ impl Rule for Resource {
             }
             (false, Some(later)) if later.rank > rank => {}
             (false, _) => {
-                let story = Story::new(told("refused"))
+                let explanation = Explanation::new(told("refused"))
                     .because(format!("no operation of a later hold than this one ({rank:#x}) was accepted"));
-                sink.fail(Self::ID, scene, object, &[hold.granted.index], story);
+                findings.fail(Self::ID, scene, object, &[hold.granted.index], explanation);
             }
         }
     }

@@ -5,9 +5,11 @@
 
 use super::{Kinds, Rule, hears};
 use crate::digest::{self, Digest, Stat};
+use crate::explanation::Explanation;
+use crate::findings::{Findings, Found};
 use crate::history::{Event, Kind, Notify, ObjectId, OpId, Outcome, ReqId, Request, Seen, Sym, Verb, What};
 use crate::rule_id::{Layer, RuleId};
-use crate::sink::{Found, Scene, Sink, Story, ms};
+use crate::scene::{Scene, ms};
 use crate::verdict::Verdict;
 use crate::view::{Contender, Hold, Moment, NOBODY, Op, Phase, View, WORDS};
 
@@ -49,7 +51,7 @@ fn is_word(found: Digest) -> bool {
 }
 
 impl Heard {
-    fn ask(&mut self, scene: &Scene<'_>, contender: u32, sink: &mut Sink) {
+    fn ask(&mut self, scene: &Scene<'_>, contender: u32, findings: &mut Findings) {
         let view = scene.view;
         let Some(asked) = view.contender(contender) else { return };
         let op = view.op(asked.op);
@@ -57,9 +59,9 @@ impl Heard {
             return;
         }
         if Self::is_interested(op) {
-            sink.premise(RuleId::Rv1, asked.object);
+            findings.premise(RuleId::Rv1, asked.object);
             if op.is_waiting() {
-                sink.premise(RuleId::Rv3, asked.object);
+                findings.premise(RuleId::Rv3, asked.object);
             }
         }
         self.asked.push(Asked {
@@ -92,7 +94,7 @@ impl Heard {
         since.came() && !client.is_paused() && scene.at > since.at.max(resumed).saturating_add(patience)
     }
 
-    fn judge(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn judge(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         self.asked.retain(|asked| {
             let op = view.op(asked.op);
@@ -111,7 +113,7 @@ impl Heard {
             if asked.told.came() {
                 // A waiter leaves; a holder goes when it likes.
                 if op.is_waiting() && calm {
-                    Self::stays(scene, *asked, sink);
+                    Self::stays(scene, *asked, findings);
                     return false;
                 }
                 return true;
@@ -125,63 +127,63 @@ impl Heard {
             let busy = if view.is_sim() { 0 } else { view.settle };
             let noticed = quiet && Self::could_act(scene, op, asked.noticed, 4 * view.round_trip + busy);
             if given || noticed || calm {
-                Self::lost(scene, *asked, sink);
+                Self::lost(scene, *asked, findings);
                 return false;
             }
             true
         });
     }
 
-    fn lost(scene: &Scene<'_>, asked: Asked, sink: &mut Sink) {
+    fn lost(scene: &Scene<'_>, asked: Asked, findings: &mut Findings) {
         let view = scene.view;
         let op = view.op(asked.op);
         let who = scene.client(op.client);
         let doing = if op.is_waiting() { "waits" } else { "holds" };
-        let story = Story::new(format!(
+        let explanation = Explanation::new(format!(
             "{who} was asked to go at {}, with {}, and {doing} on at {}",
             scene.when(asked.since),
-            scene.place(asked.contender),
+            scene.contender(asked.contender),
             scene.when(Moment { at: scene.at, index: scene.index })
         ));
-        let (story, layer) = if asked.given.came() {
+        let (explanation, layer) = if asked.given.came() {
             let read = format!("{who} was given the word by a read at {}", scene.when(asked.given));
-            (story.because(read), Layer::Safety)
+            (explanation.because(read), Layer::Safety)
         } else if asked.noticed.came() {
             let told = format!("{who} was told at {} that its znode had changed", scene.when(asked.noticed));
-            (story.because(told), Layer::Liveness)
+            (explanation.because(told), Layer::Liveness)
         } else {
-            (story.because("nothing has told it"), Layer::Liveness)
+            (explanation.because("nothing has told it"), Layer::Liveness)
         };
         let seen = [asked.since.index, asked.given.index, asked.noticed.index];
         let found = Found { rule: RuleId::Rv1, verdict: Verdict::Fail, layer, at: scene.index };
-        sink.find(found, scene, Some(op.object), &seen, story);
+        findings.find(found, scene, Some(op.object), &seen, explanation);
     }
 
-    fn stays(scene: &Scene<'_>, asked: Asked, sink: &mut Sink) {
+    fn stays(scene: &Scene<'_>, asked: Asked, findings: &mut Findings) {
         let op = scene.view.op(asked.op);
         let who = scene.client(op.client);
-        let story = Story::new(format!(
+        let explanation = Explanation::new(format!(
             "{who} was told at {} that it was asked to go, and still stands in line at {}",
             scene.when(asked.told),
             scene.when(Moment { at: scene.at, index: scene.index })
         ))
         .because(format!("{} is the most it may take", ms(scene.view.bound(op.object))));
-        sink.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], story);
+        findings.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], explanation);
     }
 
     /// A waiter that was told to go is granted all the same.
-    fn believed(&mut self, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    fn believed(&mut self, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
         let op = scene.view.op(id);
         let Some(asked) = self.of(id).filter(|asked| asked.told.came() && op.granted == op.believed) else {
             return;
         };
-        let story = Story::new(format!(
+        let explanation = Explanation::new(format!(
             "{} was granted it at {}, and had told its caller that it was asked to go",
             scene.client(op.client),
             scene.when(op.granted)
         ))
         .because(format!("{} it had told so", scene.when(asked.told)));
-        sink.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], story);
+        findings.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], explanation);
     }
 
     /// A waiter that was asked to go, and knows it, says so when it leaves.
@@ -193,11 +195,11 @@ impl Heard {
     }
 
     /// In a capture, what somebody was told who asked.
-    fn fate(&mut self, scene: &Scene<'_>, asker: OpId, fate: Sym, sink: &mut Sink) {
+    fn fate(&mut self, scene: &Scene<'_>, asker: OpId, fate: Sym, findings: &mut Findings) {
         let view = scene.view;
         if !view.is_sim() && scene.tables.names.get(fate) == Some("asked") {
             let contender = view.contender_of(view.op(asker).given);
-            self.ask(scene, contender.unwrap_or(NOBODY), sink);
+            self.ask(scene, contender.unwrap_or(NOBODY), findings);
         }
     }
 }
@@ -215,17 +217,17 @@ impl Rule for Heard {
         | hears::Believe
         | hears::Return;
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if !self.asked.is_empty() {
-            self.judge(scene, sink);
+            self.judge(scene, findings);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;
         match event.what {
-            What::Data { .. } if view.asked != NOBODY => self.ask(scene, view.asked, sink),
-            What::Observed { seen: Seen::Fate, text, .. } => self.fate(scene, event.op, text, sink),
+            What::Data { .. } if view.asked != NOBODY => self.ask(scene, view.asked, findings),
+            What::Observed { seen: Seen::Fate, text, .. } => self.fate(scene, event.op, text, findings),
             _ if self.asked.is_empty() => {}
             What::Observed { seen: Seen::Word, .. } => {
                 if let Some(asked) = self.of(event.op).filter(|asked| !asked.told.came()) {
@@ -256,7 +258,7 @@ impl Rule for Heard {
                     asked.given = view.now;
                 }
             }
-            What::Believe { .. } => self.believed(scene, event.op, sink),
+            What::Believe { .. } => self.believed(scene, event.op, findings),
             What::Return { .. } => self.returned(scene, event.op),
             _ => {}
         }
@@ -268,23 +270,23 @@ impl Rule for Heard {
 pub(crate) struct Force;
 
 impl Force {
-    fn story(scene: &Scene<'_>, gone: &Contender) -> Story {
+    fn explanation(scene: &Scene<'_>, gone: &Contender) -> Explanation {
         let object = &scene.tables.objects[usize::from(gone.object.0)];
-        let story = Story::new(format!(
+        let explanation = Explanation::new(format!(
             "{} of {} was deleted at {} by {}",
-            scene.place(scene.view.touched),
-            scene.party(gone.op),
+            scene.contender(scene.view.touched),
+            scene.actor(gone.op),
             scene.when(gone.deleted),
-            scene.party(gone.by_op)
+            scene.actor(gone.by_op)
         ));
         if !object.manner.forced {
-            return story.because("nobody may be made to go here");
+            return explanation.because("nobody may be made to go here");
         }
         if !gone.asked.came() {
-            return story.because("it had not been asked to go");
+            return explanation.because("it had not been asked to go");
         }
         let after = gone.deleted.at.saturating_sub(gone.asked.at);
-        story.because(format!(
+        explanation.because(format!(
             "it was asked at {}, {} before, and the grace is {}",
             scene.when(gone.asked),
             ms(after),
@@ -298,13 +300,13 @@ impl Rule for Force {
     const ABOUT: &'static [Kind] = REVOCABLE;
     const HEARS: Kinds = hears::Deleted | hears::Return;
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;
         // Whoever asks and leaves it at that has kept the promise too.
         if let What::Return { outcome: Outcome::Done } = event.what {
             let op = view.op(event.op);
             if matches!(op.verb, Verb::Ask | Verb::Force) && is_revocable(scene, op.object) {
-                sink.premise(Self::ID, op.object);
+                findings.premise(Self::ID, op.object);
             }
             return;
         }
@@ -313,10 +315,10 @@ impl Rule for Force {
         if by_owner || !view.is_revoker(gone, gone.by_op) {
             return;
         }
-        sink.premise(Self::ID, gone.object);
+        findings.premise(Self::ID, gone.object);
         if !gone.by_force {
-            let story = Self::story(scene, gone);
-            sink.fail(Self::ID, scene, gone.object, &[gone.created, gone.asked.index], story);
+            let explanation = Self::explanation(scene, gone);
+            findings.fail(Self::ID, scene, gone.object, &[gone.created, gone.asked.index], explanation);
         }
     }
 }
@@ -349,14 +351,14 @@ impl Rule for NoGrant {
     const ABOUT: &'static [Kind] = REVOCABLE;
     const HEARS: Kinds = hears::Data | hears::Notice | hears::Believe;
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;
         match event.what {
             What::Data { .. } => {
                 let Some(asked) = view.contender(view.asked) else { return };
                 let others = &view.line(asked.object).waiting;
                 if others.iter().any(|id| *id != asked.op) && is_revocable(scene, asked.object) {
-                    sink.premise(Self::ID, asked.object);
+                    findings.premise(Self::ID, asked.object);
                 }
             }
             What::Notice { session, kind: Notify::DataChanged, path, .. } => {
@@ -379,15 +381,15 @@ impl Rule for NoGrant {
                 if !is_it || !is_revocable(scene, object) || view.justify(event.op).is_ok() {
                     return;
                 }
-                let story = Story::new(format!(
+                let explanation = Explanation::new(format!(
                     "{} was granted it at {}, with {}",
                     scene.client(op.client),
                     scene.when(op.granted),
-                    scene.place(op.own)
+                    scene.contender(op.own)
                 ))
                 .because(format!("{} it was told that {} has changed", scene.when(at), scene.znode(path)))
                 .because("that one was asked to go, and has not gone");
-                sink.fail(Self::ID, scene, object, &[at.index], story);
+                findings.fail(Self::ID, scene, object, &[at.index], explanation);
             }
             _ => {}
         }

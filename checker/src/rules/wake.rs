@@ -2,9 +2,11 @@
 
 use super::idle::{Doubt, Doubts, Idle, Source};
 use super::{Kinds, Rule, hears};
+use crate::explanation::Explanation;
+use crate::findings::{Findings, Found};
 use crate::history::{Event, Kind, OpId, Session, Share, Sym, Table, Victim, What};
 use crate::rule_id::RuleId;
-use crate::sink::{Found, Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::verdict::Verdict;
 use crate::view::{Contender, Op, Room, room_of_directory};
 
@@ -89,64 +91,64 @@ impl Wake {
         own.is_some_and(|own| own.is_alive() && scene.view.ahead_now(own).is_none())
     }
 
-    fn look(&mut self, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    fn look(&mut self, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
         let source = Self::source(scene, id);
         if self.doubts.look(scene, id, &source) {
-            sink.premise(Self::ID, scene.view.op(id).object);
+            findings.premise(Self::ID, scene.view.op(id).object);
         }
-        Self::premise_of_readers(scene, id, sink);
+        Self::premise_of_readers(scene, id, findings);
     }
 
     /// Each reader that is granted, or waits, puts RW-4 to the test.
-    fn premise_of_readers(scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    fn premise_of_readers(scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
         let op = scene.view.op(id);
         let reads = op.is_acquire() && op.share == Share::Shared;
         if reads && matches!(scene.kind(op.object), Kind::SharedLock | Kind::RevocableLock) {
-            sink.premise(RuleId::Rw4, op.object);
+            findings.premise(RuleId::Rw4, op.object);
         }
     }
 
-    fn look_client(&mut self, scene: &Scene<'_>, client: u16, sink: &mut Sink) {
+    fn look_client(&mut self, scene: &Scene<'_>, client: u16, findings: &mut Findings) {
         for op in &scene.view.client(client).open {
-            self.look(scene, *op, sink);
+            self.look(scene, *op, findings);
         }
     }
 
-    fn look_session(&mut self, scene: &Scene<'_>, session: Session, sink: &mut Sink) {
+    fn look_session(&mut self, scene: &Scene<'_>, session: Session, findings: &mut Findings) {
         if let Some(client) = scene.view.session(session).client {
-            self.look_client(scene, client, sink);
+            self.look_client(scene, client, findings);
         }
     }
 
-    fn tell(scene: &Scene<'_>, doubt: Doubt, sink: &mut Sink) {
+    fn tell(scene: &Scene<'_>, doubt: Doubt, findings: &mut Findings) {
         let view = scene.view;
         let op = view.op(doubt.op);
         let who = scene.client(op.client);
         let mut at = doubt.since;
-        let mut story = Story::new(format!(
+        let mut explanation = Explanation::new(format!(
             "{who} waits with {} since {}, and from {} on nothing is there to wake it",
-            scene.place(op.node),
+            scene.contender(op.node),
             scene.when(op.called),
             scene.when(doubt.since)
         ));
         let own = view.contender(op.node);
         let first = own.and_then(|own| view.ahead_now(own));
-        story = match (own.filter(|own| own.is_alive()), first) {
-            (None, _) => story.because("its own znode is gone"),
-            (_, Some(first)) => {
-                story.because(format!("{} stands ahead, and {who} has no watch there", scene.place(first)))
-            }
-            (_, None) => story.because("nobody stands ahead any more, or ever did"),
+        explanation = match (own.filter(|own| own.is_alive()), first) {
+            (None, _) => explanation.because("its own znode is gone"),
+            (_, Some(first)) => explanation
+                .because(format!("{} stands ahead, and {who} has no watch there", scene.contender(first))),
+            (_, None) => explanation.because("nobody stands ahead any more, or ever did"),
         };
         if doubt.only_promised {
             at = view.session(own.map_or(Session(0), |own| own.owner)).connected;
-            story = story.because(format!("{who} has not armed its watches again since {}", scene.when(at)));
+            explanation = explanation
+                .because(format!("{who} has not armed its watches again since {}", scene.when(at)));
         }
         let list = op.list.map_or(u32::MAX, |list| list.reply);
         let at = if at.came() { at.index } else { doubt.since.index };
         let rule = if Self::is_free_reader(scene, op) { RuleId::Rw4 } else { Self::ID };
         let found = Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at };
-        sink.find(found, scene, Some(op.object), &[op.called.index, list], story);
+        findings.find(found, scene, Some(op.object), &[op.called.index, list], explanation);
     }
 }
 
@@ -170,20 +172,20 @@ impl Rule for Wake {
         | hears::Crash
         | hears::Ceased;
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         for doubt in self.doubts.certain(scene.at, |op| Self::source(scene, op)) {
-            Self::tell(scene, doubt, sink);
+            Self::tell(scene, doubt, findings);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
         match event.what {
             What::Reply { req, .. } | What::Lost { req } => {
                 if let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) {
-                    self.look(scene, req.op, sink);
+                    self.look(scene, req.op, findings);
                 }
             }
             What::Notice { session, .. }
@@ -192,16 +194,16 @@ impl Rule for Wake {
             | What::Fire { session, .. }
             | What::Disarm { session, .. }
             | What::Marked { session, .. }
-            | What::Ended { session, .. } => self.look_session(scene, session, sink),
+            | What::Ended { session, .. } => self.look_session(scene, session, findings),
             What::Fault { victim: Victim::Process { client }, .. }
             | What::Mended { victim: Victim::Process { client }, .. }
-            | What::Crash { client } => self.look_client(scene, client, sink),
+            | What::Crash { client } => self.look_client(scene, client, findings),
             What::Ceased => {
                 for client in 0..scene.view.clients.len() {
-                    self.look_client(scene, client as u16, sink);
+                    self.look_client(scene, client as u16, findings);
                 }
             }
-            _ if event.op != OpId(0) => self.look(scene, event.op, sink),
+            _ if event.op != OpId(0) => self.look(scene, event.op, findings),
             _ => {}
         }
     }

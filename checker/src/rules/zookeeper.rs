@@ -14,7 +14,7 @@ pub(super) mod sessions;
 pub(super) mod watches;
 
 use crate::history::Who;
-use crate::sink::Scene;
+use crate::scene::Scene;
 
 /// A number by a dense index, made where it is not there yet.
 fn slot<T: Clone + Default>(table: &mut Vec<T>, at: usize) -> &mut T {

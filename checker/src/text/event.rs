@@ -91,12 +91,12 @@ impl Field for ObjectId {
 
 impl Field for Victim {
     fn put(self, writer: &mut Writer<'_>) -> fmt::Result {
-        write!(writer.out, " {}", writer.parties.victim(self))
+        write!(writer.out, " {}", writer.actors.victim(self))
     }
 
     fn get(reader: &mut Reader, tokens: &mut Tokens<'_>) -> Read<Victim> {
         let name = tokens.next("whom")?;
-        reader.parties.victim_of(&name).ok_or_else(|| format!("{name:?} is no victim"))
+        reader.actors.victim_of(&name).ok_or_else(|| format!("{name:?} is no victim"))
     }
 }
 
@@ -115,7 +115,7 @@ macro_rules! put {
     ($to:ident, $field:ident: hex) => { write!($to.out, " {:#x}", $field)? };
     ($to:ident, $field:ident: decimal) => { write!($to.out, " {}", $field)? };
     ($to:ident, $field:ident: seconds) => { write!($to.out, " {}", seconds($field.into()))? };
-    ($to:ident, $field:ident: client) => { write!($to.out, " {}", $to.parties.client($field))? };
+    ($to:ident, $field:ident: client) => { write!($to.out, " {}", $to.actors.client($field))? };
     ($to:ident, $field:ident: accepted) => { $to.out.push_str(if $field { " accepted" } else { " rejected" }) };
     ($to:ident, $field:ident: flag) => { if $field { $to.out.push_str(concat!(" ", stringify!($field))) } };
     ($to:ident, $field:ident: before) => {{

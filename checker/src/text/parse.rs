@@ -2,12 +2,12 @@
 
 use super::tokens::{Read, Tokens, micros, split};
 use super::{event, header_times, kind_word, manner_flags};
+use crate::actors::{self, Actors};
 use crate::history::{
     Budget, Event, Header, History, Kind, Mode, Names, Object, ObjectId, OnSuspect, OpId, SYNC_LIMIT, Sym,
     Verb,
 };
 use crate::jsonl::ReadError;
-use crate::parties::{self, Parties};
 
 /// Reads what [`write`](super::write) writes, and shorter texts of the same grammar.
 ///
@@ -15,7 +15,7 @@ use crate::parties::{self, Parties};
 ///
 /// If a line cannot be understood.
 pub fn parse(text: &str) -> Result<History, ReadError> {
-    let mut reader = Reader { history: empty(), parties: Parties::default(), verb: None, open_clients: true };
+    let mut reader = Reader { history: empty(), actors: Actors::default(), verb: None, open_clients: true };
     for (at, line) in text.lines().enumerate() {
         reader.line(line).map_err(|why| ReadError::new(at + 1, why))?;
     }
@@ -46,7 +46,7 @@ fn empty() -> History {
 /// What was read so far.
 pub(super) struct Reader {
     history: History,
-    pub(super) parties: Parties,
+    pub(super) actors: Actors,
     /// The verb before the number of the operation, in the line in hand.
     pub(super) verb: Option<Verb>,
     /// Whether clients are numbered as they come.
@@ -94,7 +94,7 @@ impl Reader {
                 "source" => header.source = tokens.next("a source")?,
                 "clients" => {
                     header.clients = tokens.rest().map(str::to_owned).collect();
-                    self.parties = Parties::of(header);
+                    self.actors = Actors::of(header);
                     self.open_clients = false;
                 }
                 other => match header_times(header).into_iter().find(|(name, _)| *name == other) {
@@ -140,11 +140,11 @@ impl Reader {
 
     fn event(&mut self, at: u64, tokens: &mut Tokens<'_>) -> Read<Event> {
         let who = tokens.next("who did it")?;
-        if self.open_clients && parties::is_plain(&who) && !self.parties.has(&who) {
-            self.parties.add(&who);
+        if self.open_clients && actors::is_plain(&who) && !self.actors.has(&who) {
+            self.actors.add(&who);
             self.history.header.clients.push(who.clone());
         }
-        let who = self.parties.who_of(&who).ok_or_else(|| format!("{who:?} is nobody"))?;
+        let who = self.actors.who_of(&who).ok_or_else(|| format!("{who:?} is nobody"))?;
         let mut word = tokens.next("what happened")?;
         let mut op = OpId(0);
         self.verb = None;
@@ -178,6 +178,6 @@ impl Reader {
 
     pub(super) fn client(&mut self, tokens: &mut Tokens<'_>) -> Read<u16> {
         let name = tokens.next("a client")?;
-        self.parties.client_of(&name).ok_or_else(|| format!("{name:?} is no client"))
+        self.actors.client_of(&name).ok_or_else(|| format!("{name:?} is no client"))
     }
 }

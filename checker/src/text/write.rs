@@ -1,15 +1,15 @@
 //! Writing the text form.
 
 use super::{event, header_times, kind_word, manner_flags, seconds};
+use crate::actors::Actors;
 use crate::history::{Budget, Event, History, Names, Object, OpId, SYNC_LIMIT, Sym, Verb, What};
-use crate::parties::Parties;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
 /// Writes a history as text.
 pub fn write(history: &History) -> String {
-    let parties = Parties::of(&history.header);
-    let mut writer = Writer { history, parties, verbs: BTreeMap::new(), out: String::new() };
+    let actors = Actors::of(&history.header);
+    let mut writer = Writer { history, actors, verbs: BTreeMap::new(), out: String::new() };
     writer.all().expect("writing to a String cannot fail");
     writer.out
 }
@@ -17,7 +17,7 @@ pub fn write(history: &History) -> String {
 /// What was written so far.
 pub(super) struct Writer<'a> {
     pub(super) history: &'a History,
-    pub(super) parties: Parties,
+    pub(super) actors: Actors,
     /// The verbs of the calls so far, which stand before the numbers of their operations.
     verbs: BTreeMap<OpId, Verb>,
     pub(super) out: String,
@@ -85,7 +85,7 @@ impl Writer<'_> {
     }
 
     fn event(&mut self, event: &Event) -> fmt::Result {
-        write!(self.out, "{} {}", seconds(event.at), self.parties.who(event.who))?;
+        write!(self.out, "{} {}", seconds(event.at), self.actors.who(event.who))?;
         if let What::Call { verb, .. } = event.what {
             self.verbs.insert(event.op, verb);
         }

@@ -5,7 +5,7 @@
 
 use crate::digest::{self, Digest, Stat};
 use crate::history::{Event, Notify, Session, Sym, Tables, What, Who};
-use crate::window::{Aged, Window};
+use crate::recent::{Aged, Recent};
 use std::collections::VecDeque;
 
 /// A znode after a transaction.
@@ -111,7 +111,7 @@ const REMEMBERED: usize = 1024;
 /// The tree, and the order of transactions.
 #[derive(Debug, Default)]
 pub(crate) struct Oracle {
-    nodes: Window<Node>,
+    nodes: Recent<Node>,
     /// Those that a server may still come to, and some before them.
     commits: VecDeque<Commit>,
     /// The number of the first of them.

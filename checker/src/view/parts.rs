@@ -3,7 +3,7 @@
 use super::causes::Struck;
 use super::stop::Stop;
 use crate::history::{Conn, Kind, ObjectId, OpId, Outcome, Request, Session, Share, Sym, Verb, Why};
-use crate::window::{Aged, Window};
+use crate::recent::{Aged, Recent};
 
 /// A time that does not come.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -496,7 +496,7 @@ pub(crate) struct Line {
     /// Everybody excludes everybody, and stands in the order of creation.
     pub(crate) is_plain: bool,
     /// Contenders by czxid.
-    pub(crate) contenders: Window<Place>,
+    pub(crate) contenders: Recent<Place>,
     /// The place of the first that lives.
     pub(crate) first: usize,
     /// The largest zxid at which one before that went.
@@ -520,7 +520,7 @@ impl Line {
         Line {
             kind,
             is_plain: true,
-            contenders: Window::default(),
+            contenders: Recent::default(),
             first: 0,
             gone: 0,
             waiting: Vec::with_capacity(8),

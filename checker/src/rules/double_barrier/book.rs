@@ -3,7 +3,7 @@
 use crate::history::{
     Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Tables, Verb, What, Who,
 };
-use crate::sink::Scene;
+use crate::scene::Scene;
 use crate::view::{Moment, NEVER, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 

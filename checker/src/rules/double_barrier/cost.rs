@@ -1,9 +1,11 @@
 //! What it costs: DB-8, in runs in which nothing goes wrong.
 
 use super::book::{Book, object_of};
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{Event, ObjectId, OpId, Session, Sym, What, Who};
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story};
+use crate::scene::Scene;
 
 /// The latest transactions that touched a barrier.
 #[derive(Default)]
@@ -63,7 +65,7 @@ impl Cost {
     }
 
     /// A notification was sent.
-    pub(super) fn fired(&mut self, book: &Book, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    pub(super) fn fired(&mut self, book: &Book, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let What::Fire { session, path, zxid, conn, .. } = event.what else { return };
         let Some((object, _)) = object_of(scene.tables, path) else { return };
         // What registering again tells is no transaction's doing, and nobody hears what is told on a connection that was
@@ -85,33 +87,34 @@ impl Cost {
         if !waits || change.writer == session {
             return;
         }
-        sink.premise(RuleId::Db8, object);
+        findings.premise(RuleId::Db8, object);
         change.woken += 1;
         change.path = path;
         if change.concerns_all || change.woken != 2 {
             return;
         }
-        let story = Story::new(format!("zxid {zxid:#x}, by which one comes or goes, notified more than one"))
-            .because(format!("they all watch {}", scene.path(path)));
-        sink.fail(RuleId::Db8, scene, object, &[], story);
+        let explanation =
+            Explanation::new(format!("zxid {zxid:#x}, by which one comes or goes, notified more than one"))
+                .because(format!("they all watch {}", scene.path(path)));
+        findings.fail(RuleId::Db8, scene, object, &[], explanation);
     }
 
     /// A request of an enter or a leave.
-    pub(super) fn sent(book: &Book, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    pub(super) fn sent(book: &Book, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
         let op = scene.view.op(id);
         if !op.calm || book.is_disturbed || !book.open.contains(&id) {
             return;
         }
-        sink.premise(RuleId::Db8, op.object);
+        findings.premise(RuleId::Db8, op.object);
         let allowed = 8 + 4 * op.wakes;
         if op.sends == allowed + 1 {
             let (who, called) = (scene.client(op.client), scene.when(op.called));
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "{who} (called at {called}) sent {} requests, after {} wake-ups, and still waits",
                 op.sends, op.wakes
             ))
             .because(format!("its budget is {allowed}: who waits asks only when it is told something"));
-            sink.fail(RuleId::Db8, scene, op.object, &[op.called.index], story);
+            findings.fail(RuleId::Db8, scene, op.object, &[op.called.index], explanation);
         }
     }
 }

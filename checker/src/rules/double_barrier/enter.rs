@@ -1,9 +1,11 @@
 //! Who gets in: DB-1, DB-3, DB-4, DB-7, and DB-9 of enter.
 
 use super::book::{Book, Id, Part, Ready};
+use crate::explanation::Explanation;
+use crate::findings::{Findings, Found};
 use crate::history::{OpId, Outcome, Sym};
 use crate::rule_id::RuleId;
-use crate::sink::{Found, Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::verdict::Verdict;
 
 /// How many it is for.
@@ -12,33 +14,33 @@ fn size(scene: &Scene<'_>, part: &Part) -> usize {
 }
 
 /// An enter came to its end.
-pub(super) fn returned(book: &Book, scene: &Scene<'_>, op: OpId, outcome: Outcome, sink: &mut Sink) {
+pub(super) fn returned(book: &Book, scene: &Scene<'_>, op: OpId, outcome: Outcome, findings: &mut Findings) {
     let Some(at) = book.part_of(op) else { return };
     match outcome {
         Outcome::Done => {
-            together(book, scene, at, sink);
-            roster(book, scene, at, sink);
+            together(book, scene, at, findings);
+            roster(book, scene, at, findings);
             if scene.view.is_sim() {
-                opening(book, scene, at, sink);
+                opening(book, scene, at, findings);
             }
         }
-        Outcome::Refused => refused(book, scene, at, sink),
+        Outcome::Refused => refused(book, scene, at, findings),
         Outcome::Unknown | Outcome::Cancelled => {}
     }
 }
 
 /// DB-1, by calls and returns alone: at some instant before this return so many enters were open or done, none failed,
 /// none left.
-fn together(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+fn together(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
     let part = &book.parts[at];
-    sink.premise(RuleId::Db1, part.object);
+    findings.premise(RuleId::Db1, part.object);
     let wanted = size(scene, part);
     let (sure, perhaps) = book.most_together(scene, at, (part.called.index, scene.index), None);
     if sure >= wanted {
         return;
     }
     let who = scene.client(part.client);
-    let story = Story::new(format!(
+    let explanation = Explanation::new(format!(
         "{who} entered at {}, and there were never more than {sure} of {wanted} who took part",
         scene.when(scene.view.now)
     ))
@@ -47,31 +49,32 @@ fn together(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
         scene.when(part.called)
     ));
     if perhaps >= wanted {
-        let story = story.excused("others had given up or died, and their znodes may have been there still");
+        let explanation =
+            explanation.excused("others had given up or died, and their znodes may have been there still");
         let found = Found {
             rule: RuleId::Db1,
             verdict: Verdict::Inherent,
             layer: RuleId::Db1.layer(),
             at: scene.index,
         };
-        return sink.find(found, scene, Some(part.object), &[part.called.index], story);
+        return findings.find(found, scene, Some(part.object), &[part.called.index], explanation);
     }
-    sink.fail(RuleId::Db1, scene, part.object, &[part.called.index], story);
+    findings.fail(RuleId::Db1, scene, part.object, &[part.called.index], explanation);
 }
 
 /// DB-1, by what servers know: whoever enters was registered itself, or there were never enough together.
-fn unregistered(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+fn unregistered(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
     let part = &book.parts[at];
     if book.members.iter().any(|member| member.object == part.object) {
         let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
-        let story = Story::new(format!("{who} entered at {when}"))
+        let explanation = Explanation::new(format!("{who} entered at {when}"))
             .because("it never had a znode there: nobody can have counted it");
-        sink.fail(RuleId::Db1, scene, part.object, &[part.called.index], story);
+        findings.fail(RuleId::Db1, scene, part.object, &[part.called.index], explanation);
     }
 }
 
 /// What it was told of the roster: it is in it, and they are enough.
-fn roster(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+fn roster(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
     let part = &book.parts[at];
     let Some(roster) = part.roster.and_then(|roster| scene.tables.names.get(roster)) else { return };
     if roster.is_empty() {
@@ -79,19 +82,21 @@ fn roster(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
     }
     let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
     let ids: Vec<&str> = roster.split(',').collect();
-    sink.premise(RuleId::Db3, part.object);
+    findings.premise(RuleId::Db3, part.object);
     if ids.len() < size(scene, part) {
-        let story = Story::new(format!("{who} entered at {when} with a roster of {}: {roster}", ids.len()))
-            .because(format!("the barrier is for {}", size(scene, part)));
-        sink.fail(RuleId::Db3, scene, part.object, &[part.called.index], story);
+        let explanation =
+            Explanation::new(format!("{who} entered at {when} with a roster of {}: {roster}", ids.len()))
+                .because(format!("the barrier is for {}", size(scene, part)));
+        findings.fail(RuleId::Db3, scene, part.object, &[part.called.index], explanation);
     }
     let Id::Named(own) = part.id else { return };
-    sink.premise(RuleId::Db4, part.object);
+    findings.premise(RuleId::Db4, part.object);
     let own = scene.tables.names.get(own).unwrap_or_default();
     if !ids.contains(&own) {
-        let story = Story::new(format!("{who} entered at {when}, and is not in the roster: {roster}"))
-            .because("it opened for others");
-        sink.fail(RuleId::Db4, scene, part.object, &[part.called.index], story);
+        let explanation =
+            Explanation::new(format!("{who} entered at {when}, and is not in the roster: {roster}"))
+                .because("it opened for others");
+        findings.fail(RuleId::Db4, scene, part.object, &[part.called.index], explanation);
     }
     // Whoever is in the roster had called for it, and had not failed or left before we called.
     for id in ids.iter().filter(|id| **id != own) {
@@ -110,28 +115,36 @@ fn roster(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
             (refused && !Book::was_denied(scene, other)) || (other.left.came() && went(other.left.index))
         };
         if all.all(failed) {
-            let story = Story::new(format!("{who} entered at {when} with {id} in the roster: {roster}"))
-                .because(format!("{id} had failed or left before {who} called"));
-            sink.fail(RuleId::Db3, scene, part.object, &[part.called.index], story);
+            let explanation =
+                Explanation::new(format!("{who} entered at {when} with {id} in the roster: {roster}"))
+                    .because(format!("{id} had failed or left before {who} called"));
+            findings.fail(RuleId::Db3, scene, part.object, &[part.called.index], explanation);
         }
     }
 }
 
 /// By what servers know: it opened while we were registered.
-fn opening(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+fn opening(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
     let part = &book.parts[at];
-    let Some(own) = book.own(at) else { return unregistered(book, scene, at, sink) };
-    sink.premise(RuleId::Db4, part.object);
-    sink.premise(RuleId::Db9, part.object);
+    let Some(own) = book.own(at) else { return unregistered(book, scene, at, findings) };
+    findings.premise(RuleId::Db4, part.object);
+    findings.premise(RuleId::Db9, part.object);
     let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
     let registered = format!("e{}: it registered with {}", own.created.index, scene.znode(own.path));
     if let Some(opening) = book.opening_of(own) {
         if !opening.counted.iter().any(|member| book.members[*member].part == at) {
-            let story = Story::new(format!("{who} entered at {when}")).because(registered).because(format!(
-                "when it opened at {} its znode was not there",
-                scene.when(opening.created)
-            ));
-            sink.fail(RuleId::Db4, scene, part.object, &[own.created.index, opening.created.index], story);
+            let explanation =
+                Explanation::new(format!("{who} entered at {when}")).because(registered).because(format!(
+                    "when it opened at {} its znode was not there",
+                    scene.when(opening.created)
+                ));
+            findings.fail(
+                RuleId::Db4,
+                scene,
+                part.object,
+                &[own.created.index, opening.created.index],
+                explanation,
+            );
         }
         return;
     }
@@ -143,26 +156,33 @@ fn opening(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
             && (!ready.deleted.came() || ready.deleted.index > part.called.index)
     };
     if let Some(ready) = book.readies.iter().rfind(earlier) {
-        let story = Story::new(format!("{who} entered at {when}")).because(registered).because(format!(
-            "{} is of {}, before that: it opened for others",
-            scene.znode(ready.path),
-            scene.when(ready.created)
-        ));
-        sink.fail(RuleId::Db4, scene, part.object, &[ready.created.index, own.created.index], story);
+        let explanation =
+            Explanation::new(format!("{who} entered at {when}")).because(registered).because(format!(
+                "{} is of {}, before that: it opened for others",
+                scene.znode(ready.path),
+                scene.when(ready.created)
+            ));
+        findings.fail(
+            RuleId::Db4,
+            scene,
+            part.object,
+            &[ready.created.index, own.created.index],
+            explanation,
+        );
         return;
     }
     // Neither an opening, nor a count of one's own that may have been right.
     let (_, most) = book.most_together(scene, at, (own.created.index, scene.index), Some(&own.dir));
     if let Some((index, what)) = part.last_event.filter(|_| most < size(scene, part)) {
-        let story = Story::new(format!("{who} entered at {when} on {what}"))
+        let explanation = Explanation::new(format!("{who} entered at {when} on {what}"))
             .because(registered)
             .because("it has not opened since, and there were never enough");
-        sink.fail(RuleId::Db9, scene, part.object, &[own.created.index, index], story);
+        findings.fail(RuleId::Db9, scene, part.object, &[own.created.index, index], explanation);
     }
 }
 
 /// DB-7: who was counted is not told that it was not.
-fn refused(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+fn refused(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
     let part = &book.parts[at];
     let Some(own) = book.own(at).filter(|own| !own.by_stranger) else { return };
     let Some(opening) = book.opening_of(own) else { return };
@@ -181,7 +201,7 @@ fn refused(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
     {
         return;
     }
-    let story = Story::new(format!(
+    let explanation = Explanation::new(format!(
         "{} was refused at {}, and had been counted",
         scene.client(part.client),
         scene.when(scene.view.now)
@@ -191,34 +211,34 @@ fn refused(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
         scene.when(opening.created),
         scene.znode(own.path)
     ));
-    sink.fail(RuleId::Db7, scene, part.object, &[opening.created.index], story);
+    findings.fail(RuleId::Db7, scene, part.object, &[opening.created.index], explanation);
 }
 
 /// `ready` was made: DB-3. Somebody has seen so many registered together, of this round and each once.
-pub(super) fn opened(book: &Book, scene: &Scene<'_>, sink: &mut Sink) {
+pub(super) fn opened(book: &Book, scene: &Scene<'_>, findings: &mut Findings) {
     let Some(ready) = book.readies.last() else { return };
-    sink.premise(RuleId::Db3, ready.object);
+    findings.premise(RuleId::Db3, ready.object);
     for member in &ready.counted {
         if book.parts[book.members[*member].part].is_entering() {
-            sink.premise(RuleId::Db7, ready.object);
+            findings.premise(RuleId::Db7, ready.object);
         }
     }
     if let Some(at) = book.part_of(ready.creator) {
-        counted(book, scene, at, sink);
+        counted(book, scene, at, findings);
     }
 }
 
 /// `ready` was asked for.
-pub(super) fn opens(book: &Book, scene: &Scene<'_>, op: OpId, path: Sym, sink: &mut Sink) {
+pub(super) fn opens(book: &Book, scene: &Scene<'_>, op: OpId, path: Sym, findings: &mut Findings) {
     let Some(at) = book.part_of(op).filter(|at| book.parts[*at].enter == op) else { return };
     let is_ready = scene.tables.names.get(path).is_some_and(|path| path.ends_with("/ready"));
     if is_ready && scene.view.is_sim() {
-        counted(book, scene, at, sink);
+        counted(book, scene, at, findings);
     }
 }
 
 /// Whether so many registered together were there to be seen by who opens it.
-fn counted(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+fn counted(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
     let part = &book.parts[at];
     let Some(own) = book.own(at) else { return };
     let (from, wanted) = (own.created.index, size(scene, part));
@@ -227,12 +247,12 @@ fn counted(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
         return;
     }
     let others = book.members.iter().filter(|other| other.dir == own.dir && other.was_there(scene.index));
-    let names: Vec<String> = others.map(|other| scene.party(book.parts[other.part].enter)).collect();
+    let names: Vec<String> = others.map(|other| scene.actor(book.parts[other.part].enter)).collect();
     let who = scene.client(part.client);
-    let story = Story::new(format!(
+    let explanation = Explanation::new(format!(
         "{who} opened it at {} for {wanted}, and never more than {most} of this round were registered",
         scene.when(scene.view.now)
     ))
     .because(format!("the znodes of participants that are there are of [{}]", names.join(", ")));
-    sink.fail(RuleId::Db3, scene, part.object, &[part.called.index, from], story);
+    findings.fail(RuleId::Db3, scene, part.object, &[part.called.index, from], explanation);
 }

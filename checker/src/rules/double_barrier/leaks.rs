@@ -1,9 +1,11 @@
 //! What is left behind: DB-10.
 
 use super::book::{Book, Part, object_of};
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{ObjectId, Outcome, Session, Sym};
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::view::{Moment, NEVER};
 
 /// What was told already.
@@ -24,13 +26,13 @@ fn stays(scene: &Scene<'_>, owner: Session) -> bool {
 
 impl Leaks {
     /// Znodes of those who were done so long ago that they must be gone.
-    pub(super) fn overdue(&mut self, book: &Book, scene: &Scene<'_>, sink: &mut Sink) {
+    pub(super) fn overdue(&mut self, book: &Book, scene: &Scene<'_>, findings: &mut Findings) {
         for member in book.members.iter().filter(|member| member.gone == NEVER) {
             let part = &book.parts[member.part];
             let Some(over) = done_with(part) else { continue };
             let since = over.at.max(scene.view.calm_since);
             if scene.at > since.saturating_add(scene.view.bound(part.object)) {
-                self.tell(scene, part, member.path, (member.owner, member.created.index), sink);
+                self.tell(scene, part, member.path, (member.owner, member.created.index), findings);
             }
         }
     }
@@ -41,7 +43,7 @@ impl Leaks {
         part: &Part,
         path: Sym,
         (owner, created): (Session, u32),
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let Some(over) = done_with(part).filter(|_| stays(scene, owner) && !self.told.contains(&path)) else {
             return;
@@ -49,33 +51,33 @@ impl Leaks {
         self.told.push(path);
         let who = scene.client(part.client);
         let how = if part.outcome == Some(Outcome::Done) { "left" } else { "gave up" };
-        let story = Story::new(format!("{} of {who} is left", scene.znode(path)))
+        let explanation = Explanation::new(format!("{} of {who} is left", scene.znode(path)))
             .because(format!("{who} {how} at {}", scene.when(over)));
-        sink.metrics.leaks += 1;
-        sink.fail(RuleId::Db10, scene, part.object, &[created, over.index], story);
+        findings.metrics.leaks += 1;
+        findings.fail(RuleId::Db10, scene, part.object, &[created, over.index], explanation);
     }
 
     /// In the end.
-    pub(super) fn quiesce(&mut self, book: &Book, scene: &Scene<'_>, sink: &mut Sink) {
+    pub(super) fn quiesce(&mut self, book: &Book, scene: &Scene<'_>, findings: &mut Findings) {
         for part in &book.parts {
-            sink.premise(RuleId::Db10, part.object);
+            findings.premise(RuleId::Db10, part.object);
         }
         if !scene.view.is_sim() {
             return;
         }
         for member in book.members.iter().filter(|member| member.gone == NEVER) {
             let of = (member.owner, member.created.index);
-            self.tell(scene, &book.parts[member.part], member.path, of, sink);
+            self.tell(scene, &book.parts[member.part], member.path, of, findings);
         }
         for ready in book.readies.iter().filter(|ready| ready.gone == NEVER) {
             if let Some(at) = book.part_of(ready.creator) {
-                self.tell(scene, &book.parts[at], ready.path, (ready.owner, ready.created.index), sink);
+                self.tell(scene, &book.parts[at], ready.path, (ready.owner, ready.created.index), findings);
             }
         }
-        self.watches(book, scene, sink);
+        self.watches(book, scene, findings);
     }
 
-    fn watches(&self, book: &Book, scene: &Scene<'_>, sink: &mut Sink) {
+    fn watches(&self, book: &Book, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         for watch in view.watches.iter().filter(|watch| watch.armed) {
             let Some((object, _)) = object_of(scene.tables, watch.path) else { continue };
@@ -87,10 +89,11 @@ impl Leaks {
                 continue;
             }
             let who = scene.client(client);
-            let story = Story::new(format!("a watch of {who} on {} is left", scene.path(watch.path)))
-                .because(format!("it was armed at e{}, and {who} takes no part", watch.armed_index));
-            sink.metrics.leaks += 1;
-            sink.fail(RuleId::Db10, scene, object, &[watch.armed_index], story);
+            let explanation =
+                Explanation::new(format!("a watch of {who} on {} is left", scene.path(watch.path)))
+                    .because(format!("it was armed at e{}, and {who} takes no part", watch.armed_index));
+            findings.metrics.leaks += 1;
+            findings.fail(RuleId::Db10, scene, object, &[watch.armed_index], explanation);
         }
     }
 
@@ -100,19 +103,19 @@ impl Leaks {
         book: &Book,
         scene: &Scene<'_>,
         (object, path, owner): (ObjectId, Sym, Session),
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let Some(client) = scene.view.present_client(owner).filter(|_| owner != Session(0)) else { return };
-        sink.premise(RuleId::Db10, object);
+        findings.premise(RuleId::Db10, object);
         if takes_part(book, object, client) || self.told.contains(&path) {
             return;
         }
         self.told.push(path);
         let who = scene.client(client);
-        let story = Story::new(format!("{} of {who} is left", scene.znode(path)))
+        let explanation = Explanation::new(format!("{} of {who} is left", scene.znode(path)))
             .because(format!("{who} takes no part"));
-        sink.metrics.leaks += 1;
-        sink.fail(RuleId::Db10, scene, object, &[], story);
+        findings.metrics.leaks += 1;
+        findings.fail(RuleId::Db10, scene, object, &[], explanation);
     }
 }
 

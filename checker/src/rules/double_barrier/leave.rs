@@ -1,17 +1,19 @@
 //! Who may go: DB-2, and DB-9 of leave.
 
 use super::book::{Book, Last};
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{OpId, Outcome};
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::view::NEVER;
 
 /// A leave came to its end.
-pub(super) fn returned(book: &Book, scene: &Scene<'_>, op: OpId, outcome: Outcome, sink: &mut Sink) {
+pub(super) fn returned(book: &Book, scene: &Scene<'_>, op: OpId, outcome: Outcome, findings: &mut Findings) {
     let Some(at) = book.part_of(op).filter(|_| outcome == Outcome::Done) else { return };
     let part = &book.parts[at];
-    sink.premise(RuleId::Db2, part.object);
-    sink.premise(RuleId::Db9, part.object);
+    findings.premise(RuleId::Db2, part.object);
+    findings.premise(RuleId::Db9, part.object);
     let Some((why, witness)) = still_there(book, scene, at).or_else(|| registered(book, scene, at)) else {
         return;
     };
@@ -22,11 +24,11 @@ pub(super) fn returned(book: &Book, scene: &Scene<'_>, op: OpId, outcome: Outcom
         Last::Nothing => Some((part.left.index, format!("{who} left at {when} on what it knew before"))),
     };
     if let Some((index, what)) = hasty {
-        let story = Story::new(what).because("it did not read after that").because(why.clone());
-        sink.fail(RuleId::Db9, scene, part.object, &[index, witness], story);
+        let explanation = Explanation::new(what).because("it did not read after that").because(why.clone());
+        findings.fail(RuleId::Db9, scene, part.object, &[index, witness], explanation);
     }
-    let story = Story::new(format!("{who} has left at {when}")).because(why);
-    sink.fail(RuleId::Db2, scene, part.object, &[part.left.index, witness], story);
+    let explanation = Explanation::new(format!("{who} has left at {when}")).because(why);
+    findings.fail(RuleId::Db2, scene, part.object, &[part.left.index, witness], explanation);
 }
 
 /// By calls and returns alone: somebody of the same generation is inside, and has not called leave.
@@ -49,6 +51,6 @@ fn registered(book: &Book, scene: &Scene<'_>, at: usize) -> Option<(String, u32)
     let opening = book.opening_of(book.own(at)?)?;
     let mut counted = opening.counted.iter().map(|member| &book.members[*member]);
     let member = counted.find(|member| member.gone == NEVER)?;
-    let (who, znode) = (scene.party(book.parts[member.part].enter), scene.znode(member.path));
+    let (who, znode) = (scene.actor(book.parts[member.part].enter), scene.znode(member.path));
     Some((format!("{znode} of {who} was registered when it opened, and is there"), member.created.index))
 }

@@ -1,10 +1,12 @@
 //! That it goes on: DB-5 and DB-6.
 
 use super::book::{Book, Id, Part};
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{ObjectId, OpId, Outcome, Table};
 use crate::rule_id::RuleId;
 use crate::rules::idle::{Doubts, Source, source};
-use crate::sink::{Scene, Sink, Story, ms};
+use crate::scene::{Scene, ms};
 use crate::view::NEVER;
 use std::collections::BTreeSet;
 
@@ -47,13 +49,13 @@ fn waker(book: &Book, scene: &Scene<'_>, op: OpId) -> Source {
 
 impl Progress {
     /// Something has happened that touches an operation.
-    pub(super) fn look(&mut self, book: &Book, scene: &Scene<'_>, op: OpId, sink: &mut Sink) {
+    pub(super) fn look(&mut self, book: &Book, scene: &Scene<'_>, op: OpId, findings: &mut Findings) {
         let Some(at) = book.part_of(op).filter(|_| scene.view.is_sim() && book.open.contains(&op)) else {
             return;
         };
         let source = waker(book, scene, op);
         if self.doubts.look(scene, op, &source) {
-            sink.premise(RuleId::Db6, book.parts[at].object);
+            findings.premise(RuleId::Db6, book.parts[at].object);
         }
     }
 
@@ -62,33 +64,33 @@ impl Progress {
         &mut self,
         book: &Book,
         scene: &Scene<'_>,
-        sink: &mut Sink,
+        findings: &mut Findings,
         is: impl Fn(&Part) -> bool,
     ) {
         for op in &book.open {
             if book.part_of(*op).is_some_and(|at| is(&book.parts[at])) {
-                self.look(book, scene, *op, sink);
+                self.look(book, scene, *op, findings);
             }
         }
     }
 
-    pub(super) fn pass_time(&mut self, book: &Book, scene: &Scene<'_>, sink: &mut Sink) {
+    pub(super) fn pass_time(&mut self, book: &Book, scene: &Scene<'_>, findings: &mut Findings) {
         for doubt in self.doubts.certain(scene.at, |op| waker(book, scene, op)) {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
             let what = op.verb.name();
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "{who} waits to {what} since {}, and from {} on nothing is there to wake it",
                 scene.when(op.called),
                 scene.when(doubt.since)
             ))
             .because(format!("{who} has no watch on anything whose change has to come"));
-            sink.fail(RuleId::Db6, scene, op.object, &[op.called.index, doubt.since.index], story);
+            findings.fail(RuleId::Db6, scene, op.object, &[op.called.index, doubt.since.index], explanation);
         }
     }
 
     /// Nothing stood in the way of these for as long as it may take.
-    pub(super) fn overdue(&mut self, book: &Book, scene: &Scene<'_>, sink: &mut Sink) {
+    pub(super) fn overdue(&mut self, book: &Book, scene: &Scene<'_>, findings: &mut Findings) {
         for op in &book.open {
             let Some(at) = book.part_of(*op).filter(|_| !self.told.contains(op)) else { continue };
             let part = &book.parts[at];
@@ -110,10 +112,11 @@ impl Progress {
             let what = scene.view.op(*op).verb.name();
             let who = scene.client(part.client);
             let called = scene.view.op(*op).called;
-            let story = Story::new(format!("{who} waits to {what} since {}", scene.when(called))).because(
-                format!("{why}, for {} now; {} is the most it may take", ms(scene.at - since), ms(bound)),
-            );
-            sink.fail(rule, scene, part.object, &[called.index], story);
+            let explanation =
+                Explanation::new(format!("{who} waits to {what} since {}", scene.when(called))).because(
+                    format!("{why}, for {} now; {} is the most it may take", ms(scene.at - since), ms(bound)),
+                );
+            findings.fail(rule, scene, part.object, &[called.index], explanation);
         }
     }
 }

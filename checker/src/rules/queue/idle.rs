@@ -2,11 +2,13 @@
 
 use super::stock::{Change, Stock};
 use super::{gets, is_below, is_queue};
+use crate::explanation::Explanation;
+use crate::findings::{Findings, Found};
 use crate::history::{Event, Kind, ObjectId, OpId, Session, Sym, Table, Verb, Victim, What, Who};
 use crate::rule_id::{Layer, RuleId};
 use crate::rules::idle::{self, Doubts, Source};
 use crate::rules::{Kinds, Rule, hears};
-use crate::sink::{Found, Scene, Sink, Story, ms};
+use crate::scene::{Scene, ms};
 use crate::verdict::Verdict;
 use crate::view::{Moment, Phase};
 use std::collections::BTreeMap;
@@ -128,31 +130,31 @@ impl Idle {
         self.stock.there(object).any(|item| item.claim.is_some())
     }
 
-    fn look(&mut self, scene: &Scene<'_>, waiting: Waiting, sink: &mut Sink) {
+    fn look(&mut self, scene: &Scene<'_>, waiting: Waiting, findings: &mut Findings) {
         let source = self.source(scene, waiting);
         self.doubts.look(scene, waiting.op, &source);
         // Who crashes or gives up before it is certain that nothing wakes it proves nothing.
         if matches!(source, Source::Adequate) {
-            sink.premise(RuleId::Qu6, scene.view.op(waiting.op).object);
+            findings.premise(RuleId::Qu6, scene.view.op(waiting.op).object);
         }
     }
 
-    fn look_all(&mut self, scene: &Scene<'_>, of: impl Fn(&Waiting) -> bool, sink: &mut Sink) {
+    fn look_all(&mut self, scene: &Scene<'_>, of: impl Fn(&Waiting) -> bool, findings: &mut Findings) {
         for at in 0..self.open.len() {
             let waiting = self.open[at];
             if of(&waiting) {
-                self.look(scene, waiting, sink);
+                self.look(scene, waiting, findings);
             }
         }
     }
 
-    fn doubts_are_due(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn doubts_are_due(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let mut doubts = std::mem::take(&mut self.doubts);
         let waiting = |op| self.open.iter().copied().find(|waiting| waiting.op == op);
         let source = |op| waiting(op).map_or(Source::Busy, |waiting| self.source(scene, waiting));
         for doubt in doubts.certain(scene.at, source) {
             let op = scene.view.op(doubt.op);
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "{} waits for an item since {}, and from {} on nothing is there to wake it",
                 scene.client(op.client),
                 scene.when(op.called),
@@ -165,13 +167,13 @@ impl Idle {
                 layer: Layer::Safety,
                 at: doubt.since.index,
             };
-            sink.find(found, scene, Some(op.object), &[op.called.index], story);
+            findings.find(found, scene, Some(op.object), &[op.called.index], explanation);
         }
         self.doubts = doubts;
     }
 
     /// After the healing: something is there, somebody waits, and nobody gets it.
-    fn progress(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn progress(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         for at in 0..scene.tables.objects.len() {
             let object = ObjectId(at as u16);
@@ -194,15 +196,15 @@ impl Idle {
             let bound = view.bound(object) + (open + 1) * 8 * view.round_trip + view.timeout;
             let from = since.at.max(view.calm_since);
             if scene.at > from.saturating_add(bound) {
-                let story = Story::new(format!(
+                let explanation = Explanation::new(format!(
                     "an item is there and {} waits for one, and nobody has got it for {}",
-                    scene.party(waiting.op),
+                    scene.actor(waiting.op),
                     ms(scene.at - from)
                 ))
                 .because(format!("that is so since {}", scene.when(since)))
                 .not_excused("no fault lasts any more");
                 let seen = [view.op(waiting.op).called.index, since.index];
-                sink.fail(RuleId::Qu6, scene, object, &seen, story);
+                findings.fail(RuleId::Qu6, scene, object, &seen, explanation);
                 self.stuck.insert(object, view.now);
             }
         }
@@ -215,7 +217,7 @@ impl Idle {
         session: Session,
         path: Sym,
         half: u32,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let Who::Server(number) = server else { return };
         let view = scene.view;
@@ -237,22 +239,23 @@ impl Idle {
         }
         herd.woken.push(session);
         let index = herd.woken.len() as u32;
-        sink.metrics.herd_index = sink.metrics.herd_index.max(index);
+        findings.metrics.herd_index = findings.metrics.herd_index.max(index);
         // Behind a place that a stranger took away two think that they are the first.
         let allowed = 1 + self.displaced.get(&object).copied().unwrap_or(0);
         if index > allowed && !herd.told && !scene.tables.objects[usize::from(object.0)].manner.textbook {
             herd.told = true;
-            let story =
-                Story::new(format!("the put of zxid {zxid:#x} has woken {index} idle consumers: 1 may be"))
-                    .because(format!("they all watch {}", scene.path(path)));
-            sink.fail(RuleId::Qu7, scene, object, &[], story);
+            let explanation = Explanation::new(format!(
+                "the put of zxid {zxid:#x} has woken {index} idle consumers: 1 may be"
+            ))
+            .because(format!("they all watch {}", scene.path(path)));
+            findings.fail(RuleId::Qu7, scene, object, &[], explanation);
         }
     }
 
-    fn put(&mut self, scene: &Scene<'_>, object: ObjectId, sink: &mut Sink) {
+    fn put(&mut self, scene: &Scene<'_>, object: ObjectId, findings: &mut Findings) {
         let txn = scene.view.txn;
         if self.open.iter().any(|waiting| scene.view.op(waiting.op).object == object) {
-            sink.premise(RuleId::Qu7, object);
+            findings.premise(RuleId::Qu7, object);
         }
         if self.herds.iter().any(|herd| herd.zxid == txn.zxid && herd.object == object) {
             return;
@@ -267,7 +270,7 @@ impl Idle {
     }
 
     /// In a capture: each change of the queue is told to one.
-    fn noticed(&mut self, scene: &Scene<'_>, client: u16, path: Sym, sink: &mut Sink) {
+    fn noticed(&mut self, scene: &Scene<'_>, client: u16, path: Sym, findings: &mut Findings) {
         let of = |waiting: &&Waiting| scene.view.op(waiting.op).client == client;
         let Some(waiting) = self.open.iter().find(of) else { return };
         let object = scene.view.op(waiting.op).object;
@@ -275,40 +278,45 @@ impl Idle {
         if declared.path != path || declared.manner.textbook {
             return;
         }
-        sink.premise(RuleId::Qu7, object);
+        findings.premise(RuleId::Qu7, object);
         let capture = self.captures.entry(object).or_default();
         capture.notices += 1;
         if capture.notices > capture.changes + UNEXPLAINED && !capture.told {
             capture.told = true;
             let (notices, changes) = (capture.notices, capture.changes);
-            let story =
-                Story::new(format!("{notices} notifications woke idle consumers, for {changes} changes"))
-                    .because("a change may wake one");
-            sink.fail(RuleId::Qu7, scene, object, &[], story);
+            let explanation = Explanation::new(format!(
+                "{notices} notifications woke idle consumers, for {changes} changes"
+            ))
+            .because("a change may wake one");
+            findings.fail(RuleId::Qu7, scene, object, &[], explanation);
         }
     }
 
     /// Nothing is on its way: what is left stays.
-    fn leaks(&self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn leaks(&self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         let is_open = |object, session| {
             let of = |w: &Waiting| w.session == session && view.op(w.op).object == object;
             self.open.iter().any(of)
         };
         for (path, place) in &self.places {
-            sink.premise(RuleId::Qu9, place.object);
+            findings.premise(RuleId::Qu9, place.object);
             if is_receipt(scene, *path) || view.op(place.op).phase == Phase::Open {
                 continue;
             }
             if let Some(client) = view.present_client(place.owner) {
-                let story = Story::new(format!("{} of {} is left", scene.znode(*path), scene.client(client)))
-                    .because(format!("its operation is over since {}", scene.when(view.op(place.op).over)));
-                sink.metrics.leaks += 1;
-                sink.fail(RuleId::Qu9, scene, place.object, &[], story);
+                let explanation =
+                    Explanation::new(format!("{} of {} is left", scene.znode(*path), scene.client(client)))
+                        .because(format!(
+                            "its operation is over since {}",
+                            scene.when(view.op(place.op).over)
+                        ));
+                findings.metrics.leaks += 1;
+                findings.fail(RuleId::Qu9, scene, place.object, &[], explanation);
             }
         }
         for item in self.stock.items.iter().filter(|item| !item.claimants.is_empty()) {
-            sink.premise(RuleId::Qu9, item.object);
+            findings.premise(RuleId::Qu9, item.object);
             let Some(claim) = item.claim else { continue };
             let Some(client) = view.present_client(claim.owner) else { continue };
             if is_open(item.object, claim.owner) || self.holds(client, item.text) {
@@ -318,14 +326,14 @@ impl Idle {
             if view.is_meddled_with(scene.tables, claim.path) {
                 continue;
             }
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "the claim of {} to item {} is left",
                 scene.client(client),
                 scene.path(item.text)
             ))
             .because("it was not handed out, or its caller is done with it");
-            sink.metrics.leaks += 1;
-            sink.fail(RuleId::Qu9, scene, item.object, &[item.made.index], story);
+            findings.metrics.leaks += 1;
+            findings.fail(RuleId::Qu9, scene, item.object, &[item.made.index], explanation);
         }
         for watch in view.watches.iter().filter(|watch| watch.armed) {
             let object = view.op(watch.op).object;
@@ -336,13 +344,13 @@ impl Idle {
                 continue;
             }
             if let Some(client) = view.present_client(watch.session) {
-                let story = Story::new(format!(
+                let explanation = Explanation::new(format!(
                     "a watch of {} on {} is left",
                     scene.client(client),
                     scene.path(watch.path)
                 ));
-                sink.metrics.leaks += 1;
-                sink.fail(RuleId::Qu9, scene, object, &[watch.armed_index], story);
+                findings.metrics.leaks += 1;
+                findings.fail(RuleId::Qu9, scene, object, &[watch.armed_index], explanation);
             }
         }
     }
@@ -352,18 +360,18 @@ impl Idle {
     }
 
     /// Something was created below a queue, or is gone.
-    fn changed(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn changed(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let change = self.stock.event(scene, event);
         match (change, event.what) {
             (Change::Made(at), _) => {
                 let object = self.stock.items[at].object;
                 self.stuck.remove(&object);
-                self.put(scene, object, sink);
-                self.look_all(scene, |_| true, sink);
+                self.put(scene, object, findings);
+                self.look_all(scene, |_| true, findings);
             }
             (Change::Gone(at) | Change::Claimed(at) | Change::Unclaimed(at, _), _) => {
                 self.stuck.remove(&self.stock.items[at].object);
-                self.look_all(scene, |_| true, sink);
+                self.look_all(scene, |_| true, findings);
             }
             (_, What::Created { path, owner, zxid }) if owner != Session(0) => {
                 let op = scene.view.op(event.op);
@@ -378,7 +386,7 @@ impl Idle {
                 {
                     *self.displaced.entry(place.object).or_default() += 1;
                 }
-                self.look_all(scene, |_| true, sink);
+                self.look_all(scene, |_| true, findings);
             }
             _ => {}
         }
@@ -391,12 +399,12 @@ impl Idle {
         }
     }
 
-    fn speaks(&mut self, scene: &Scene<'_>, req: crate::history::ReqId, sink: &mut Sink) {
+    fn speaks(&mut self, scene: &Scene<'_>, req: crate::history::ReqId, findings: &mut Findings) {
         let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) else { return };
         let Some(waiting) = self.open.iter_mut().find(|waiting| waiting.op == req.op) else { return };
         waiting.session = req.session;
         let waiting = *waiting;
-        self.look(scene, waiting, sink);
+        self.look(scene, waiting, findings);
     }
 }
 
@@ -431,14 +439,14 @@ impl Rule for Idle {
         | hears::Quiesce;
     const ABOUT: &'static [Kind] = &[Kind::Queue, Kind::PriorityQueue];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        self.doubts_are_due(scene, sink);
+    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+        self.doubts_are_due(scene, findings);
         if scene.view.healed && scene.view.is_sim() && !self.open.is_empty() {
-            self.progress(scene, sink);
+            self.progress(scene, findings);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         match event.what {
             What::Call { object, .. } if is_queue(scene.tables, object) => self.called(scene, event.op),
             What::Given { text, .. } => {
@@ -465,18 +473,18 @@ impl Rule for Idle {
             }
             What::Notice { path, .. } if !scene.view.is_sim() => {
                 if let Who::Client(client) = event.who {
-                    self.noticed(scene, client, path, sink);
+                    self.noticed(scene, client, path, findings);
                 }
             }
             _ if !scene.view.is_sim() => {}
             What::Created { .. } | What::Data { .. } | What::Deleted { .. } => {
-                self.changed(scene, event, sink)
+                self.changed(scene, event, findings)
             }
-            What::Reply { req, .. } | What::Lost { req } => self.speaks(scene, req, sink),
+            What::Reply { req, .. } | What::Lost { req } => self.speaks(scene, req, findings),
             What::Fire { session, conn, .. } if scene.view.has_left(session, conn) => {}
             What::Fire { session, path, zxid, .. } => {
-                self.fired(scene, event.who, session, path, zxid, sink);
-                self.look_all(scene, |waiting| waiting.session == session, sink);
+                self.fired(scene, event.who, session, path, zxid, findings);
+                self.look_all(scene, |waiting| waiting.session == session, findings);
             }
             What::Notice { session, .. }
             | What::State { session, .. }
@@ -484,7 +492,7 @@ impl Rule for Idle {
             | What::Disarm { session, .. }
             | What::Marked { session, .. }
             | What::Ended { session, .. } => {
-                self.look_all(scene, |waiting| waiting.session == session, sink);
+                self.look_all(scene, |waiting| waiting.session == session, findings);
             }
             What::Crash { client } => {
                 self.open.retain(|waiting| scene.view.op(waiting.op).client != client);
@@ -492,10 +500,10 @@ impl Rule for Idle {
             }
             What::Fault { victim: Victim::Process { client }, .. }
             | What::Mended { victim: Victim::Process { client }, .. } => {
-                self.look_all(scene, |waiting| scene.view.op(waiting.op).client == client, sink);
+                self.look_all(scene, |waiting| scene.view.op(waiting.op).client == client, findings);
             }
-            What::Ceased | What::Applied { .. } => self.look_all(scene, |_| true, sink),
-            What::Quiesce => self.leaks(scene, sink),
+            What::Ceased | What::Applied { .. } => self.look_all(scene, |_| true, findings),
+            What::Quiesce => self.leaks(scene, findings),
             _ => {}
         }
     }

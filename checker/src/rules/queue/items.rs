@@ -4,10 +4,12 @@ use super::order::Batch;
 use super::stock::{Change, Item, Stock};
 use super::{gets, is_queue};
 use crate::digest;
+use crate::explanation::Explanation;
+use crate::findings::{Findings, Found};
 use crate::history::{Event, FaultKind, Kind, ObjectId, OpId, Outcome, Session, Sym, Verb, What};
 use crate::rule_id::RuleId;
 use crate::rules::{Kinds, Rule, hears};
-use crate::sink::{Found, Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::verdict::Verdict;
 use crate::view::{NEVER, Phase};
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,50 +77,51 @@ impl Items {
         self.written.contains(&digest::data(Some(text.as_bytes())))
     }
 
-    fn changed(&mut self, scene: &Scene<'_>, event: &Event, change: Change, sink: &mut Sink) {
+    fn changed(&mut self, scene: &Scene<'_>, event: &Event, change: Change, findings: &mut Findings) {
         match change {
             Change::None | Change::Same => {}
-            Change::Made(at) => self.made(scene, at, sink),
-            Change::Gone(at) => self.gone(scene, at, sink),
+            Change::Made(at) => self.made(scene, at, findings),
+            Change::Gone(at) => self.gone(scene, at, findings),
             Change::Claimed(at) => {
                 if self.stock.items[at].claimants.len() == 1 {
                     self.batch.add(at);
                 }
             }
-            Change::Unclaimed(at, owner) => self.unclaimed(scene, event, at, owner, sink),
+            Change::Unclaimed(at, owner) => self.unclaimed(scene, event, at, owner, findings),
         }
     }
 
     /// A put makes one item, which belongs to nobody.
-    fn made(&mut self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    fn made(&mut self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         let item = &self.stock.items[at];
         let op = scene.view.op(item.put);
         let (object, text) = (item.object, scene.path(item.text));
         let seen = [op.called.index];
-        sink.premise(RuleId::Qu3, object);
-        sink.premise(RuleId::Qu8, object);
+        findings.premise(RuleId::Qu3, object);
+        findings.premise(RuleId::Qu8, object);
         if item.owner != Session(0) {
-            let story = Story::new(format!("item {text} goes with the session of its producer")).because(
-                format!("its znode {} belongs to {}", scene.znode(item.path), scene.session(item.owner)),
-            );
-            sink.fail(RuleId::Qu8, scene, object, &seen, story);
+            let explanation =
+                Explanation::new(format!("item {text} goes with the session of its producer")).because(
+                    format!("its znode {} belongs to {}", scene.znode(item.path), scene.session(item.owner)),
+                );
+            findings.fail(RuleId::Qu8, scene, object, &seen, explanation);
         }
         let before = self.stock.of(object, item.text).next().filter(|first| *first != at);
         if let Some(before) = before.map(|before| &self.stock.items[before]) {
-            let story =
-                Story::new(format!("{} put {text} once, and it is there twice", scene.party(item.put)))
+            let explanation =
+                Explanation::new(format!("{} put {text} once, and it is there twice", scene.actor(item.put)))
                     .because(format!("{} was made at zxid {:#x}", scene.znode(before.path), before.czxid))
                     .because(format!("{} was made at zxid {:#x}", scene.znode(item.path), item.czxid));
-            sink.fail(RuleId::Qu3, scene, object, &[op.called.index, before.made.index], story);
+            findings.fail(RuleId::Qu3, scene, object, &[op.called.index, before.made.index], explanation);
         } else if matches!(op.phase, Phase::Over(Outcome::Refused)) {
-            let story = Story::new(format!("item {text} is put although its put was refused"))
-                .because(format!("{} was told so at {}", scene.party(item.put), scene.when(op.over)));
-            sink.fail(RuleId::Qu3, scene, object, &seen, story);
+            let explanation = Explanation::new(format!("item {text} is put although its put was refused"))
+                .because(format!("{} was told so at {}", scene.actor(item.put), scene.when(op.over)));
+            findings.fail(RuleId::Qu3, scene, object, &seen, explanation);
         }
     }
 
     /// An item goes by a take, or by the confirmation of a claim.
-    fn gone(&mut self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    fn gone(&mut self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         let item = self.stock.items[at].clone();
         if self.is_foreign(scene, item.taker, item.object) {
             self.died_with.push(at);
@@ -130,33 +133,41 @@ impl Items {
             self.batch.add(at);
             return;
         }
-        sink.premise(RuleId::Qu1, item.object);
+        findings.premise(RuleId::Qu1, item.object);
         let text = scene.path(item.text);
         if op.verb != Verb::Confirm || op.phase == Phase::Unborn {
-            let story = Story::new(format!("item {text} is gone, and nobody has confirmed it")).because(
-                format!("it was removed at {} by {}", scene.when(item.gone_at), scene.session(item.by)),
-            );
-            sink.fail(RuleId::Qu2, scene, item.object, &[item.made.index], story);
+            let explanation =
+                Explanation::new(format!("item {text} is gone, and nobody has confirmed it")).because(
+                    format!("it was removed at {} by {}", scene.when(item.gone_at), scene.session(item.by)),
+                );
+            findings.fail(RuleId::Qu2, scene, item.object, &[item.made.index], explanation);
             return;
         }
         let owns = item.claim.is_some_and(|claim| claim.owner == item.by)
             || item.unclaimed == item.gone && item.claimants.last() == Some(&item.by);
         if !owns {
             let holder = item.claim.map_or(Session(0), |claim| claim.owner);
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "item {text} was confirmed by {}, which had no claim to it",
-                scene.party(item.taker)
+                scene.actor(item.taker)
             ))
             .because(format!("it was claimed by {} then", scene.session(holder)));
-            sink.fail(RuleId::Qu1, scene, item.object, &[op.called.index], story);
+            findings.fail(RuleId::Qu1, scene, item.object, &[op.called.index], explanation);
         }
     }
 
     /// A claim goes by its own session, or with it.
-    fn unclaimed(&mut self, scene: &Scene<'_>, event: &Event, at: usize, owner: Session, sink: &mut Sink) {
+    fn unclaimed(
+        &mut self,
+        scene: &Scene<'_>,
+        event: &Event,
+        at: usize,
+        owner: Session,
+        findings: &mut Findings,
+    ) {
         let What::Deleted { by, .. } = event.what else { return };
         let object = self.stock.items[at].object;
-        sink.premise(RuleId::Qu1, object);
+        findings.premise(RuleId::Qu1, object);
         if by == owner || self.is_foreign(scene, event.op, object) {
             return;
         }
@@ -165,17 +176,17 @@ impl Items {
             return;
         }
         let item = &self.stock.items[at];
-        let story = Story::new(format!(
+        let explanation = Explanation::new(format!(
             "the claim of {} to item {} was taken away by {}",
             scene.session(owner),
             scene.path(item.text),
-            scene.party(event.op)
+            scene.actor(event.op)
         ))
         .because("a claim ends when its owner gives the item back, or with the owner's session");
-        sink.fail(RuleId::Qu1, scene, object, &[op.called.index], story);
+        findings.fail(RuleId::Qu1, scene, object, &[op.called.index], explanation);
     }
 
-    fn observed(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn observed(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let What::Observed { object, text, number, .. } = event.what else { return };
         let op = scene.view.op(event.op);
         if !is_queue(scene.tables, object) || !gets(op.verb) {
@@ -184,32 +195,34 @@ impl Items {
         if self.is_foreign_text(scene, text) {
             return;
         }
-        sink.premise(RuleId::Qu1, object);
+        findings.premise(RuleId::Qu1, object);
         let (who, what) = (scene.client(op.client), scene.path(text));
         let before = self.fates.get(&text).copied().unwrap_or_default();
         if self.stock.given(scene, object, text).is_none() {
-            let story = Story::new(format!("{who} was handed {what}, which nobody has put"));
-            sink.fail(RuleId::Qu1, scene, object, &[op.called.index], story);
+            let explanation = Explanation::new(format!("{who} was handed {what}, which nobody has put"));
+            findings.fail(RuleId::Qu1, scene, object, &[op.called.index], explanation);
             return;
         }
         let at_least_once = scene.tables.objects[usize::from(object.0)].manner.at_least_once;
         if let (Some((first, when)), false) = (before.seen, at_least_once) {
             let doubled = before.number != 0 && number != 0 && before.number != number;
-            let story =
-                Story::new(format!("{who} was handed {what}, and so was {} before", scene.party(first)));
-            let (rule, story) = if doubled {
-                (RuleId::Qu3, story.because("it was put once, and two znodes were made of it"))
+            let explanation = Explanation::new(format!(
+                "{who} was handed {what}, and so was {} before",
+                scene.actor(first)
+            ));
+            let (rule, explanation) = if doubled {
+                (RuleId::Qu3, explanation.because("it was put once, and two znodes were made of it"))
             } else {
-                (RuleId::Qu1, story.because("one of them did not remove it"))
+                (RuleId::Qu1, explanation.because("one of them did not remove it"))
             };
-            sink.fail(rule, scene, object, &[when, op.called.index], story);
+            findings.fail(rule, scene, object, &[when, op.called.index], explanation);
         } else if scene.view.is_sim() {
-            self.is_due(scene, event.op, object, text, at_least_once, sink);
+            self.is_due(scene, event.op, object, text, at_least_once, findings);
         }
         let capture = self.captures.entry(object).or_default();
         capture.delivered += u32::from(!at_least_once && before.seen.is_none());
         if scene.tables.objects[usize::from(object.0)].kind == Kind::Queue && !at_least_once {
-            self.in_order(scene, event.op, object, text, number, sink);
+            self.in_order(scene, event.op, object, text, number, findings);
         }
         let fate = self.fates.entry(text).or_default();
         fate.seen = Some((event.op, scene.index));
@@ -224,7 +237,7 @@ impl Items {
         object: ObjectId,
         text: Sym,
         at_least_once: bool,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let client = scene.view.op(id).client;
         let (who, what) = (scene.client(client), scene.path(text));
@@ -241,23 +254,23 @@ impl Items {
         if all().any(has_right) {
             return;
         }
-        let story = Story::new(format!("{who} was handed {what} without having got it"));
-        let story = match all().next_back() {
-            None => story.because("it never was in the queue"),
+        let explanation = Explanation::new(format!("{who} was handed {what} without having got it"));
+        let explanation = match all().next_back() {
+            None => explanation.because("it never was in the queue"),
             Some(item) if at_least_once => {
-                story.because(format!("{who} has never claimed {}", scene.znode(item.path)))
+                explanation.because(format!("{who} has never claimed {}", scene.znode(item.path)))
             }
             Some(item) if item.is_there() => {
-                story.because(format!("{} is still in the queue", scene.znode(item.path)))
+                explanation.because(format!("{} is still in the queue", scene.znode(item.path)))
             }
-            Some(item) => story.because(format!(
+            Some(item) => explanation.because(format!(
                 "it was {} that removed it, at zxid {:#x}",
                 scene.session(item.by),
                 item.gone
             )),
         };
         let seen = all().next_back().map_or(u32::MAX, |item| item.gone_at.index);
-        sink.fail(RuleId::Qu1, scene, object, &[scene.view.op(id).called.index, seen], story);
+        findings.fail(RuleId::Qu1, scene, object, &[scene.view.op(id).called.index, seen], explanation);
     }
 
     /// One client gets items in the order in which they were made.
@@ -268,19 +281,19 @@ impl Items {
         object: ObjectId,
         text: Sym,
         number: u64,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let client = scene.view.op(id).client;
         if number == 0 || scene.view.is_sim() {
             return;
         }
-        sink.premise(RuleId::Qu4, object);
+        findings.premise(RuleId::Qu4, object);
         let latest = self.latest.entry((object, client)).or_insert((number, text));
         let (later, later_text) = *latest;
         if later <= number {
             *latest = (number, text);
         } else {
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "{} was handed {} after {}",
                 scene.client(client),
                 scene.path(text),
@@ -288,11 +301,17 @@ impl Items {
             ))
             .because(format!("the one was put at zxid {number:#x}, the other at {later:#x}"));
             let when = self.fates.get(&later_text).and_then(|fate| fate.seen);
-            sink.fail(RuleId::Qu4, scene, object, &[when.map_or(u32::MAX, |(_, when)| when)], story);
+            findings.fail(
+                RuleId::Qu4,
+                scene,
+                object,
+                &[when.map_or(u32::MAX, |(_, when)| when)],
+                explanation,
+            );
         }
     }
 
-    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, sink: &mut Sink) {
+    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, findings: &mut Findings) {
         let op = scene.view.op(id);
         let object = op.object;
         if !is_queue(scene.tables, object) {
@@ -301,7 +320,7 @@ impl Items {
         let given = self.given.remove(&id).unwrap_or_default();
         let at_least_once = scene.tables.objects[usize::from(object.0)].manner.at_least_once;
         match op.verb {
-            Verb::Put => self.put(scene, id, outcome, &given, sink),
+            Verb::Put => self.put(scene, id, outcome, &given, findings),
             Verb::Confirm => {
                 let capture = self.captures.entry(object).or_default();
                 match outcome {
@@ -312,7 +331,7 @@ impl Items {
                 for text in
                     given.into_iter().filter(|text| !self.is_foreign_text(scene, *text)).collect::<Vec<_>>()
                 {
-                    self.confirmed(scene, id, outcome, text, sink);
+                    self.confirmed(scene, id, outcome, text, findings);
                 }
             }
             Verb::Take | Verb::Claim if !at_least_once => {
@@ -324,7 +343,7 @@ impl Items {
         }
     }
 
-    fn put(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, given: &[Sym], sink: &mut Sink) {
+    fn put(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, given: &[Sym], findings: &mut Findings) {
         let op = scene.view.op(id);
         let (object, who) = (op.object, scene.client(op.client));
         if outcome == Outcome::Done {
@@ -338,34 +357,41 @@ impl Items {
         for text in given {
             let made = self.stock.of(object, *text).next();
             let what = scene.path(*text);
-            let story =
-                match (outcome, made) {
-                    (Outcome::Done, None) => Story::new(format!(
-                        "{who} was told that {what} is put, and it never was in the queue"
-                    ))
-                    .because("no znode was made of it"),
-                    (Outcome::Refused, Some(made)) => {
-                        let item = &self.stock.items[made];
-                        Story::new(format!("{who} was told that {what} is not put, and it is"))
-                            .because(format!("{} was made at zxid {:#x}", scene.znode(item.path), item.czxid))
-                    }
-                    _ => continue,
-                };
-            sink.fail(RuleId::Qu3, scene, object, &[op.called.index], story);
+            let explanation = match (outcome, made) {
+                (Outcome::Done, None) => Explanation::new(format!(
+                    "{who} was told that {what} is put, and it never was in the queue"
+                ))
+                .because("no znode was made of it"),
+                (Outcome::Refused, Some(made)) => {
+                    let item = &self.stock.items[made];
+                    Explanation::new(format!("{who} was told that {what} is not put, and it is"))
+                        .because(format!("{} was made at zxid {:#x}", scene.znode(item.path), item.czxid))
+                }
+                _ => continue,
+            };
+            findings.fail(RuleId::Qu3, scene, object, &[op.called.index], explanation);
         }
     }
 
-    fn confirmed(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, text: Sym, sink: &mut Sink) {
+    fn confirmed(
+        &mut self,
+        scene: &Scene<'_>,
+        id: OpId,
+        outcome: Outcome,
+        text: Sym,
+        findings: &mut Findings,
+    ) {
         let op = scene.view.op(id);
         let (object, who, what) = (op.object, scene.client(op.client), scene.path(text));
-        sink.premise(RuleId::Qu1, object);
+        findings.premise(RuleId::Qu1, object);
         let item = self.stock.of(object, text).next().map(|at| self.stock.items[at].clone());
         let is_mine = item.as_ref().is_some_and(|item| item.taker == id);
         if outcome == Outcome::Refused && is_mine {
-            let story =
-                Story::new(format!("{who} was told that it is not done with {what}, and {what} is gone"))
-                    .because("its own confirmation has removed it");
-            sink.fail(RuleId::Qu2, scene, object, &[op.called.index], story);
+            let explanation = Explanation::new(format!(
+                "{who} was told that it is not done with {what}, and {what} is gone"
+            ))
+            .because("its own confirmation has removed it");
+            findings.fail(RuleId::Qu2, scene, object, &[op.called.index], explanation);
         }
         if outcome != Outcome::Done {
             return;
@@ -373,25 +399,30 @@ impl Items {
         let fate = self.fates.entry(text).or_default();
         let before = fate.confirmed.replace(id);
         if let Some(before) = before {
-            let story =
-                Story::new(format!("{who} is done with {what}, and so was {} before", scene.party(before)));
-            sink.fail(RuleId::Qu1, scene, object, &[scene.view.op(before).over.index], story);
+            let explanation = Explanation::new(format!(
+                "{who} is done with {what}, and so was {} before",
+                scene.actor(before)
+            ));
+            findings.fail(RuleId::Qu1, scene, object, &[scene.view.op(before).over.index], explanation);
         } else if scene.view.is_sim() && !is_mine {
-            let story = Story::new(format!("{who} was told that it is done with {what}, and it is not"));
-            let story = match item {
-                Some(item) if item.is_there() => story.because("the item is still in the queue"),
-                Some(item) => story.because(format!("{} had removed it before", scene.session(item.by))),
-                None => story.because("the item never was in the queue"),
+            let explanation =
+                Explanation::new(format!("{who} was told that it is done with {what}, and it is not"));
+            let explanation = match item {
+                Some(item) if item.is_there() => explanation.because("the item is still in the queue"),
+                Some(item) => {
+                    explanation.because(format!("{} had removed it before", scene.session(item.by)))
+                }
+                None => explanation.because("the item never was in the queue"),
             };
-            sink.fail(RuleId::Qu1, scene, object, &[op.called.index], story);
+            findings.fail(RuleId::Qu1, scene, object, &[op.called.index], explanation);
         }
     }
 
     /// What has not come out must still be there.
-    fn quiesce(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn quiesce(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if scene.view.is_sim() {
             for at in 0..self.stock.items.len() {
-                self.accounts_for(scene, at, sink);
+                self.accounts_for(scene, at, findings);
             }
             return;
         }
@@ -399,7 +430,7 @@ impl Items {
             if capture.acknowledged == 0 {
                 continue;
             }
-            sink.premise(RuleId::Qu2, *object);
+            findings.premise(RuleId::Qu2, *object);
             let missing = capture.acknowledged.saturating_sub(capture.delivered + capture.left);
             if missing == 0 {
                 continue;
@@ -407,23 +438,23 @@ impl Items {
             if capture.doubtful > 0 {
                 // How many each of them took is not known.
                 if missing > capture.doubtful {
-                    sink.unknown(RuleId::Qu2, *object);
+                    findings.unknown(RuleId::Qu2, *object);
                 }
                 continue;
             }
-            let story = Story::new(format!("{missing} items are lost"))
+            let explanation = Explanation::new(format!("{missing} items are lost"))
                 .because(format!(
                     "{} were put, {} came out, {} are left",
                     capture.acknowledged, capture.delivered, capture.left
                 ))
                 .not_excused("no operation was cancelled, none has an unknown end, nobody died");
-            sink.fail(RuleId::Qu2, scene, *object, &[capture.put], story);
+            findings.fail(RuleId::Qu2, scene, *object, &[capture.put], explanation);
         }
     }
 
-    fn accounts_for(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    fn accounts_for(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         let item = &self.stock.items[at];
-        sink.premise(RuleId::Qu2, item.object);
+        findings.premise(RuleId::Qu2, item.object);
         let object = &scene.tables.objects[usize::from(item.object.0)];
         let came_out = self.fates.get(&item.text).is_some_and(|fate| fate.seen.is_some());
         if item.is_there() || object.manner.at_least_once || came_out {
@@ -445,14 +476,17 @@ impl Items {
         } else {
             format!("by an operation of {} (called at {})", scene.client(op.client), scene.when(op.called))
         };
-        let story = Story::new(format!("item {text} is lost"))
+        let explanation = Explanation::new(format!("item {text} is lost"))
             .because(format!("it was removed at zxid {:#x} {by}, and handed to nobody", item.gone));
-        let (verdict, story) = match in_doubt {
-            Some(why) => (Verdict::Inherent, story.excused(why)),
-            None => (Verdict::Fail, story.not_excused("the operation came to its end, and its client lived")),
+        let (verdict, explanation) = match in_doubt {
+            Some(why) => (Verdict::Inherent, explanation.excused(why)),
+            None => (
+                Verdict::Fail,
+                explanation.not_excused("the operation came to its end, and its client lived"),
+            ),
         };
         let found = Found { rule: RuleId::Qu2, verdict, layer: RuleId::Qu2.layer(), at: scene.index };
-        sink.find(found, scene, Some(item.object), &[item.made.index, item.gone_at.index], story);
+        findings.find(found, scene, Some(item.object), &[item.made.index, item.gone_at.index], explanation);
     }
 
     /// A client dies with what it has in hand.
@@ -488,7 +522,7 @@ impl Rule for Items {
         | hears::Left;
     const ABOUT: &'static [Kind] = &[Kind::Queue, Kind::PriorityQueue];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         match event.what {
             What::Created { .. } | What::Data { .. } | What::Deleted { .. } | What::Given { .. } => {
                 if let What::Given { text, .. } = event.what {
@@ -500,7 +534,7 @@ impl Rule for Items {
                     self.written.insert(digest);
                 }
                 let change = self.stock.event(scene, event);
-                self.changed(scene, event, change, sink);
+                self.changed(scene, event, change, findings);
             }
             What::Written { path, .. } => {
                 if let Some(at) = self.stock.item_at(path)
@@ -510,11 +544,11 @@ impl Rule for Items {
                 }
             }
             What::Observed { .. } => {
-                self.batch.judge(scene, &self.stock, sink);
-                self.observed(scene, event, sink);
+                self.batch.judge(scene, &self.stock, findings);
+                self.observed(scene, event, findings);
             }
-            What::Return { outcome } => self.returned(scene, event.op, outcome, sink),
-            What::Txn { .. } => self.batch.judge(scene, &self.stock, sink),
+            What::Return { outcome } => self.returned(scene, event.op, outcome, findings),
+            What::Txn { .. } => self.batch.judge(scene, &self.stock, findings),
             What::Fault { kind: FaultKind::ForeignDelete, .. } => self.foreign += 1,
             What::Crash { client } => self.crash(scene, client),
             What::Left { object, path, owner: Session(0) } => {
@@ -525,14 +559,14 @@ impl Rule for Items {
                 }
             }
             What::Quiesce => {
-                self.batch.judge(scene, &self.stock, sink);
-                self.quiesce(scene, sink);
+                self.batch.judge(scene, &self.stock, findings);
+                self.quiesce(scene, findings);
             }
             _ => {}
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        self.batch.judge(scene, &self.stock, sink);
+    fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+        self.batch.judge(scene, &self.stock, findings);
     }
 }

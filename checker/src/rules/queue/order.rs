@@ -4,9 +4,11 @@
 //! nothing may have been passed over. A priority queue that is not strict may pass over what was not in its list.
 
 use super::stock::{Item, Stock};
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{Kind, ObjectId};
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story};
+use crate::scene::Scene;
 
 /// The items that the transaction in hand has taken, or claimed for the first time.
 #[derive(Default)]
@@ -21,15 +23,15 @@ impl Batch {
     }
 
     /// All effects of the transaction are there.
-    pub(super) fn judge(&mut self, scene: &Scene<'_>, stock: &Stock, sink: &mut Sink) {
+    pub(super) fn judge(&mut self, scene: &Scene<'_>, stock: &Stock, findings: &mut Findings) {
         for taken in std::mem::take(&mut self.items) {
             let item = &stock.items[taken];
             let object = &scene.tables.objects[usize::from(item.object.0)];
             let is_fifo = object.kind == Kind::Queue;
             if is_fifo {
-                sink.premise(RuleId::Qu4, item.object);
+                findings.premise(RuleId::Qu4, item.object);
             } else {
-                sink.premise(RuleId::Qu5, item.object);
+                findings.premise(RuleId::Qu5, item.object);
             }
             let is_strict = is_fifo || object.manner.strict;
             let known = |other: &&Item| is_strict || is_known(scene, stock, taken, other);
@@ -40,12 +42,12 @@ impl Batch {
                 stock.there(item.object).filter(waits).filter(own)
             };
             if others().next().is_some() {
-                sink.premise(RuleId::Qu10, item.object);
+                findings.premise(RuleId::Qu10, item.object);
             }
             let goes_first =
                 |other: &&Item| if is_fifo { age(other) < age(item) } else { rank(other) < rank(item) };
             if let Some(passed) = others().filter(goes_first).find(known) {
-                tell(scene, item.object, item, passed, sink);
+                tell(scene, item.object, item, passed, findings);
             }
         }
     }
@@ -78,28 +80,29 @@ fn is_known(scene: &Scene<'_>, stock: &Stock, taken: usize, other: &Item) -> boo
     }
 }
 
-fn tell(scene: &Scene<'_>, object: ObjectId, item: &Item, passed: &Item, sink: &mut Sink) {
+fn tell(scene: &Scene<'_>, object: ObjectId, item: &Item, passed: &Item, findings: &mut Findings) {
     let is_fifo = scene.tables.objects[usize::from(object.0)].kind == Kind::Queue;
     let (text, other) = (scene.path(item.text), scene.path(passed.text));
     let names = (scene.znode(item.path), scene.znode(passed.path));
     let seen = [item.made.index, passed.made.index];
     // Wherever the names are a reason, they are the reason.
     if names.0 < names.1 {
-        let story = Story::new(format!("item {text} went before {other}"))
+        let explanation = Explanation::new(format!("item {text} went before {other}"))
             .because(format!("as texts {} comes before {}; as numbers it does not", names.0, names.1));
-        sink.fail(RuleId::Qu10, scene, object, &seen, story);
+        findings.fail(RuleId::Qu10, scene, object, &seen, explanation);
     }
-    let (rule, story) = if is_fifo {
-        let story = Story::new(format!("item {text} (zxid {:#x}) went before {other}", item.czxid))
-            .because(format!("{other} was put at zxid {:#x} and is still there", passed.czxid));
-        (RuleId::Qu4, story)
+    let (rule, explanation) = if is_fifo {
+        let explanation =
+            Explanation::new(format!("item {text} (zxid {:#x}) went before {other}", item.czxid))
+                .because(format!("{other} was put at zxid {:#x} and is still there", passed.czxid));
+        (RuleId::Qu4, explanation)
     } else {
-        let story = Story::new(format!(
+        let explanation = Explanation::new(format!(
             "item {text} of priority {} went while {other} of priority {} was there",
             item.urgency, passed.urgency
         ))
         .because(format!("{other} was put at zxid {:#x}", passed.czxid));
-        (RuleId::Qu5, story)
+        (RuleId::Qu5, explanation)
     };
-    sink.fail(rule, scene, object, &seen, story);
+    findings.fail(rule, scene, object, &seen, explanation);
 }

@@ -3,7 +3,7 @@
 use super::{gets, is_below, is_queue};
 use crate::digest;
 use crate::history::{Event, ObjectId, OpId, Session, Sym, Verb, What};
-use crate::sink::Scene;
+use crate::scene::Scene;
 use crate::view::{Moment, NEVER};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,9 +3,11 @@
 use super::told::Told;
 use super::written::Written;
 use super::{Part, party, size};
+use crate::explanation::Explanation;
+use crate::findings::{Findings, Found};
 use crate::history::{ObjectId, OpId, Verb};
 use crate::rule_id::RuleId;
-use crate::sink::{Found, Scene, Sink, Story, ms};
+use crate::scene::{Scene, ms};
 use crate::verdict::Verdict;
 use crate::view::{Moment, Op, Phase};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,10 +25,10 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    pub(super) fn called(&mut self, scene: &Scene<'_>, op: OpId, object: ObjectId, sink: &mut Sink) {
+    pub(super) fn called(&mut self, scene: &Scene<'_>, op: OpId, object: ObjectId, findings: &mut Findings) {
         self.open.insert(op);
         if scene.view.healed {
-            sink.premise(RuleId::Tc13, object);
+            findings.premise(RuleId::Tc13, object);
         }
     }
 
@@ -35,10 +37,10 @@ impl Ends {
         scene: &Scene<'_>,
         object: ObjectId,
         parts: &BTreeMap<OpId, Part>,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         for _ in parts.keys().filter(|op| scene.view.op(**op).phase == Phase::Open) {
-            sink.premise(RuleId::Tc13, object);
+            findings.premise(RuleId::Tc13, object);
         }
     }
 
@@ -50,7 +52,7 @@ impl Ends {
         parts: &BTreeMap<OpId, Part>,
         told: &Told,
         written: &Written,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let view = scene.view;
         let known = (told.is_decided() || written.decided(), written.votes().max(told.voters().count()));
@@ -71,7 +73,7 @@ impl Ends {
                 continue;
             }
             self.found.insert(*id);
-            Self::overdue(scene, object, (op, part, since), told, written, sink);
+            Self::overdue(scene, object, (op, part, since), told, written, findings);
         }
     }
 
@@ -81,11 +83,11 @@ impl Ends {
         (op, part, since): (&Op, &Part, u64),
         told: &Told,
         written: &Written,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let view = scene.view;
         let now = scene.when(Moment { at: scene.at, index: scene.index });
-        let mut story = Story::new(format!(
+        let mut explanation = Explanation::new(format!(
             "the {} that {} called at {} is still open at {now}",
             op.verb.name(),
             party(part.site),
@@ -107,17 +109,17 @@ impl Ends {
         };
         let verdict = match blocked {
             Some(by) => {
-                story = story.excused(by);
+                explanation = explanation.excused(by);
                 Verdict::Inherent
             }
             None => {
-                story = match (decided, missing) {
-                    (true, _) => story.because("it is decided, and the decision can be read"),
-                    (false, Some(site)) => story
+                explanation = match (decided, missing) {
+                    (true, _) => explanation.because("it is decided, and the decision can be read"),
+                    (false, Some(site)) => explanation
                         .because(format!("the vote of site {site} is missing, and abort can be proposed")),
-                    (false, None) => story.because("all votes are cast, and commit can be proposed"),
+                    (false, None) => explanation.because("all votes are cast, and commit can be proposed"),
                 };
-                story = story.not_excused(format!(
+                explanation = explanation.not_excused(format!(
                     "{} without faults is more than it may take",
                     ms(scene.at.saturating_sub(since))
                 ));
@@ -125,7 +127,7 @@ impl Ends {
             }
         };
         let found = Found { rule: RuleId::Tc13, verdict, layer: RuleId::Tc13.layer(), at: scene.index };
-        sink.find(found, scene, Some(object), &[op.called.index], story);
+        findings.find(found, scene, Some(object), &[op.called.index], explanation);
     }
 
     fn is_coordinated(scene: &Scene<'_>, object: ObjectId) -> bool {
@@ -140,7 +142,7 @@ impl Ends {
         parts: &BTreeMap<OpId, Part>,
         told: &Told,
         written: &Written,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let view = scene.view;
         for site in told.voters() {
@@ -150,7 +152,7 @@ impl Ends {
             if view.client(op.client).is_dead() {
                 continue;
             }
-            sink.premise(RuleId::Tc5, object);
+            findings.premise(RuleId::Tc5, object);
             // Whose record an operator took away is told so.
             if told.knows(site) || told.is_forgotten() || self.found.contains(id) {
                 continue;
@@ -159,15 +161,16 @@ impl Ends {
                 true => "it is decided",
                 false => "abort could be proposed",
             };
-            let story = Story::new(format!("{} has voted, and was never told the decision", party(site)))
-                .because(format!(
-                    "its last operation, {} (called at {}), ended at {}",
-                    part.verb.name(),
-                    scene.when(op.called),
-                    scene.when(op.over)
-                ))
-                .not_excused(format!("{why}, and nothing is in the way any more"));
-            sink.fail(RuleId::Tc5, scene, object, &[op.called.index, op.over.index], story);
+            let explanation =
+                Explanation::new(format!("{} has voted, and was never told the decision", party(site)))
+                    .because(format!(
+                        "its last operation, {} (called at {}), ended at {}",
+                        part.verb.name(),
+                        scene.when(op.called),
+                        scene.when(op.over)
+                    ))
+                    .not_excused(format!("{why}, and nothing is in the way any more"));
+            findings.fail(RuleId::Tc5, scene, object, &[op.called.index, op.over.index], explanation);
         }
     }
 
@@ -177,11 +180,11 @@ impl Ends {
         scene: &Scene<'_>,
         object: ObjectId,
         parts: &BTreeMap<OpId, Part>,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let is_open = |id: &&OpId| scene.view.op(**id).phase == Phase::Open && !self.found.contains(id);
         if !scene.view.quiet && parts.keys().any(|id| is_open(&id)) {
-            sink.unknown(RuleId::Tc5, object);
+            findings.unknown(RuleId::Tc5, object);
         }
     }
 }

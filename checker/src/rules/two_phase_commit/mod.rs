@@ -15,11 +15,12 @@ mod written;
 
 use super::{Kinds, Rule, hears};
 use crate::digest;
+use crate::findings::Findings;
 use crate::history::{
     Code, Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Session, SessionState, Sym, Verb, What,
 };
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink};
+use crate::scene::Scene;
 use crate::view::Moment;
 use std::collections::BTreeMap;
 
@@ -125,7 +126,7 @@ impl TwoPhaseCommit {
         found.next()
     }
 
-    fn hears_client(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn hears_client(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let disturbed = self.disturbed;
         match event.what {
             What::Call { object, verb, .. } => {
@@ -133,7 +134,7 @@ impl TwoPhaseCommit {
                 let part =
                     Part { site: COORDINATOR, verb, vote: None, decides_at_once: false, met_record: false };
                 transaction.parts.insert(event.op, part);
-                transaction.ends.called(scene, event.op, object, sink);
+                transaction.ends.called(scene, event.op, object, findings);
             }
             What::Given { text, number } => {
                 let object = scene.view.op(event.op).object;
@@ -158,10 +159,12 @@ impl TwoPhaseCommit {
                         if transaction.is_meddled_with {
                             return;
                         }
-                        transaction.written.judge(scene, object, &part, word, &transaction.told, sink);
-                        transaction.told.decision(scene, object, &part, word, disturbed, sink);
+                        transaction.written.judge(scene, object, &part, word, &transaction.told, findings);
+                        transaction.told.decision(scene, object, &part, word, disturbed, findings);
                     }
-                    Seen::Vote => transaction.told.vote(scene, object, event.op, &part, (number, word), sink),
+                    Seen::Vote => {
+                        transaction.told.vote(scene, object, event.op, &part, (number, word), findings)
+                    }
                     _ => {}
                 }
             }
@@ -176,7 +179,7 @@ impl TwoPhaseCommit {
         }
     }
 
-    fn hears_servers(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn hears_servers(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         if let What::Created { path, .. }
         | What::Written { path, .. }
         | What::Deleted { path, .. }
@@ -210,14 +213,21 @@ impl TwoPhaseCommit {
                 let Some(transaction) = self.of(object) else { return };
                 let by = transaction.parts.get(&event.op).cloned();
                 let place = written::Place { object, path, name };
-                transaction.written.data(scene, place, event.op, by.as_ref(), Word::written(digest), sink);
+                transaction.written.data(
+                    scene,
+                    place,
+                    event.op,
+                    by.as_ref(),
+                    Word::written(digest),
+                    findings,
+                );
             }
             What::Deleted { path, by, .. } => {
                 let Some((object, name)) = self.place(scene, path) else { return };
                 let Some(transaction) = self.of(object) else { return };
                 let part = transaction.parts.get(&event.op).cloned();
                 let place = written::Place { object, path, name };
-                transaction.written.deleted(scene, place, by, part.as_ref(), &transaction.told, sink);
+                transaction.written.deleted(scene, place, by, part.as_ref(), &transaction.told, findings);
                 transaction.woken.changed(name);
             }
             What::Found { read, code, path, .. } => {
@@ -276,19 +286,19 @@ impl Rule for TwoPhaseCommit {
         | hears::Quiesce;
     const ABOUT: &'static [Kind] = &[Kind::TwoPhaseCommit];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if !self.any || !scene.view.healed {
             return;
         }
         for (at, transaction) in self.all.iter_mut().enumerate() {
             if let Some(Transaction { parts, told, written, ends, is_meddled_with: false, .. }) = transaction
             {
-                ends.pass_time(scene, ObjectId(at as u16), parts, told, written, sink);
+                ends.pass_time(scene, ObjectId(at as u16), parts, told, written, findings);
             }
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         if self.known < scene.tables.objects.len() {
             self.look_around(scene);
         }
@@ -297,7 +307,7 @@ impl Rule for TwoPhaseCommit {
         }
         match event.what {
             What::Call { .. } | What::Given { .. } | What::Observed { .. } | What::Return { .. } => {
-                self.hears_client(scene, event, sink);
+                self.hears_client(scene, event, findings);
             }
             What::Reply { code, .. } => {
                 let object = scene.view.op(event.op).object;
@@ -317,12 +327,12 @@ impl Rule for TwoPhaseCommit {
                 if zxid == 0 || scene.view.has_left(session, conn) {
                     return;
                 }
-                self.fired(scene, session, (kind, path), zxid, sink);
+                self.fired(scene, session, (kind, path), zxid, findings);
             }
             What::Heal => {
                 for (at, transaction) in self.all.iter_mut().enumerate() {
                     if let Some(Transaction { parts, ends, .. }) = transaction {
-                        ends.healed(scene, ObjectId(at as u16), parts, sink);
+                        ends.healed(scene, ObjectId(at as u16), parts, findings);
                     }
                 }
             }
@@ -331,19 +341,19 @@ impl Rule for TwoPhaseCommit {
                     if let Some(Transaction { parts, told, written, ends, is_meddled_with: false, .. }) =
                         transaction
                     {
-                        ends.quiesce(scene, ObjectId(at as u16), parts, told, written, sink);
+                        ends.quiesce(scene, ObjectId(at as u16), parts, told, written, findings);
                     }
                 }
             }
-            _ if scene.view.is_sim() => self.hears_servers(scene, event, sink),
+            _ if scene.view.is_sim() => self.hears_servers(scene, event, findings),
             _ => {}
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         for (at, transaction) in self.all.iter_mut().enumerate() {
             if let Some(Transaction { parts, ends, .. }) = transaction {
-                ends.finish(scene, ObjectId(at as u16), parts, sink);
+                ends.finish(scene, ObjectId(at as u16), parts, findings);
             }
         }
     }
@@ -356,14 +366,14 @@ impl TwoPhaseCommit {
         session: Session,
         (kind, path): (Notify, Sym),
         zxid: u32,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let Some((object, name)) = self.place(scene, path) else { return };
         let Some(transaction) = self.of(object).filter(|transaction| !transaction.is_meddled_with) else {
             return;
         };
         let decided = transaction.written.decided_at();
-        transaction.woken.fired(scene, object, session, (kind, path, name), (zxid, decided), sink);
+        transaction.woken.fired(scene, object, session, (kind, path, name), (zxid, decided), findings);
     }
 }
 

@@ -1,9 +1,11 @@
 //! What the sites were told and what they had voted: TC-1 to TC-4, from calls and observations alone.
 
 use super::{COORDINATOR, Heard, Part, Word, party, size};
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{ObjectId, OpId, Outcome, Verb};
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::view::{Moment, Op};
 use std::collections::BTreeMap;
 
@@ -18,7 +20,7 @@ pub(super) struct Told {
     cast: BTreeMap<u64, (Word, Moment)>,
     /// The votes of sites as others, or their own next sessions, were told.
     seen: BTreeMap<u64, Word>,
-    /// Parties that have begun to finish; the coordinator takes everything away.
+    /// Actors that have begun to finish; the coordinator takes everything away.
     finishing: Vec<u64>,
     /// When somebody came who may decide at once.
     early: Option<Moment>,
@@ -45,22 +47,22 @@ impl Told {
         op: OpId,
         part: &Part,
         (site, word): (u64, Word),
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
-        sink.premise(RuleId::Tc6, object);
+        findings.premise(RuleId::Tc6, object);
         if part.verb == Verb::Vote {
             self.votes.insert(op, (site, word));
         }
         match self.seen.get(&site) {
             Some(before) if *before != word => {
-                let story = Story::new(format!(
+                let explanation = Explanation::new(format!(
                     "{} was told at {} that site {site} has voted {}",
                     party(part.site),
                     scene.when(scene.view.now),
                     word.text()
                 ))
                 .because(format!("its vote had been told to be {}: a vote is cast once", before.text()));
-                sink.fail(RuleId::Tc6, scene, object, &[], story);
+                findings.fail(RuleId::Tc6, scene, object, &[], explanation);
             }
             _ => drop(self.seen.insert(site, word)),
         }
@@ -108,52 +110,58 @@ impl Told {
         part: &Part,
         word: Word,
         disturbed: bool,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let when = scene.view.now;
         let tells = || format!("{} decided {} at {}", party(part.site), word.text(), scene.when(when));
         let other = self.decisions.iter().find(|heard| heard.site != part.site);
         if let Some(other) = self.decisions.iter().find(|h| h.site != part.site && h.word != word).or(other) {
-            sink.premise(RuleId::Tc1, object);
+            findings.premise(RuleId::Tc1, object);
             if other.word != word {
-                let story = Story::new(tells()).because(format!(
+                let explanation = Explanation::new(tells()).because(format!(
                     "{} had decided {} at {}",
                     party(other.site),
                     other.word.text(),
                     scene.when(other.when)
                 ));
-                sink.fail(RuleId::Tc1, scene, object, &[other.when.index], story);
+                findings.fail(RuleId::Tc1, scene, object, &[other.when.index], explanation);
             }
         }
         match self.decisions.iter().find(|heard| heard.site == part.site) {
             None => self.decisions.push(Heard { site: part.site, word, when }),
             Some(own) => {
-                sink.premise(RuleId::Tc2, object);
+                findings.premise(RuleId::Tc2, object);
                 if own.word != word {
-                    let story = Story::new(tells()).because(format!(
+                    let explanation = Explanation::new(tells()).because(format!(
                         "it had decided {} at {}",
                         own.word.text(),
                         scene.when(own.when)
                     ));
-                    sink.fail(RuleId::Tc2, scene, object, &[own.when.index], story);
+                    findings.fail(RuleId::Tc2, scene, object, &[own.when.index], explanation);
                 }
             }
         }
         match word {
             Word::Commit => {
-                self.commit_has_every_vote(scene, object, &tells(), sink);
+                self.commit_has_every_vote(scene, object, &tells(), findings);
                 if !disturbed && self.all_said_yes(scene, object).is_some() {
-                    sink.premise(RuleId::Tc4, object);
+                    findings.premise(RuleId::Tc4, object);
                 }
             }
-            Word::Abort if !disturbed => self.abort_has_a_reason(scene, object, &tells(), sink),
+            Word::Abort if !disturbed => self.abort_has_a_reason(scene, object, &tells(), findings),
             Word::Abort => {}
         }
     }
 
     /// TC-3.
-    fn commit_has_every_vote(&self, scene: &Scene<'_>, object: ObjectId, tells: &str, sink: &mut Sink) {
-        sink.premise(RuleId::Tc3, object);
+    fn commit_has_every_vote(
+        &self,
+        scene: &Scene<'_>,
+        object: ObjectId,
+        tells: &str,
+        findings: &mut Findings,
+    ) {
+        findings.premise(RuleId::Tc3, object);
         for site in 0..size(scene, object) as u64 {
             let because = match self.cast.get(&site) {
                 Some((Word::Commit, _)) => continue,
@@ -165,7 +173,7 @@ impl Told {
                 None => format!("site {site} has not voted for it"),
             };
             let seen = self.cast.get(&site).map_or(u32::MAX, |(_, when)| when.index);
-            sink.fail(RuleId::Tc3, scene, object, &[seen], Story::new(tells).because(because));
+            findings.fail(RuleId::Tc3, scene, object, &[seen], Explanation::new(tells).because(because));
         }
     }
 
@@ -187,11 +195,11 @@ impl Told {
         (!is_excused).then_some(last)
     }
 
-    fn abort_has_a_reason(&self, scene: &Scene<'_>, object: ObjectId, tells: &str, sink: &mut Sink) {
+    fn abort_has_a_reason(&self, scene: &Scene<'_>, object: ObjectId, tells: &str, findings: &mut Findings) {
         let Some(last) = self.all_said_yes(scene, object) else { return };
-        let story = Story::new(tells)
+        let explanation = Explanation::new(tells)
             .because(format!("all sites had voted for commit, the last at {}", scene.when(last)))
             .not_excused("nothing had gone wrong, and nobody's time limit was over before");
-        sink.fail(RuleId::Tc4, scene, object, &[last.index], story);
+        findings.fail(RuleId::Tc4, scene, object, &[last.index], explanation);
     }
 }

@@ -9,17 +9,19 @@
 //! connection and arm again.
 
 use super::{COORDINATOR, Part, size};
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{Notify, ObjectId, OpId, Session, Sym, Verb};
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::view::{Moment, Watch, is_told};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was told to whom.
 #[derive(Default)]
 pub(super) struct Woken {
-    /// For which parties a client process has spoken.
-    parties: BTreeMap<u16, BTreeSet<u64>>,
+    /// For which actors a client process has spoken.
+    actors: BTreeMap<u16, BTreeSet<u64>>,
     /// Each change once: a session that registers its watch again at a server that lags is told of it a second time.
     told: BTreeMap<Session, BTreeSet<(u32, Sym)>>,
     /// How often an ephemeral of a site has come or gone.
@@ -39,7 +41,7 @@ impl Woken {
         if part.verb == Verb::Begin {
             return;
         }
-        self.parties.entry(scene.view.op(op).client).or_default().insert(part.site);
+        self.actors.entry(scene.view.op(op).client).or_default().insert(part.site);
     }
 
     /// An operation is answered.
@@ -70,7 +72,7 @@ impl Woken {
         session: Session,
         (kind, path, name): (Notify, Sym, &str),
         (zxid, decided): (u32, Option<Moment>),
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let is_end = kind == Notify::Deleted && !is_life(name);
         // That the transaction has begun is told to those who wait for it, by whatever means.
@@ -83,8 +85,8 @@ impl Woken {
             return;
         }
         let Some(client) = scene.view.present_client(session) else { return };
-        let Some(parties) = self.parties.get(&client) else { return };
-        sink.premise(RuleId::Tc12, object);
+        let Some(actors) = self.actors.get(&client) else { return };
+        findings.premise(RuleId::Tc12, object);
         let changes = self.told.entry(session).or_default();
         if !changes.insert((zxid, path)) {
             return;
@@ -100,11 +102,11 @@ impl Woken {
             _ => 1,
         };
         // Who takes part as several is told of each change once all the same.
-        let allowed = parties.iter().map(allowance).max().unwrap_or_default();
+        let allowed = actors.iter().map(allowance).max().unwrap_or_default();
         if told != allowed + 1 {
             return;
         }
-        let story = Story::new(format!(
+        let explanation = Explanation::new(format!(
             "the notification at {} is number {told} to {} in {}",
             scene.when(scene.view.now),
             scene.client(client),
@@ -115,6 +117,6 @@ impl Woken {
             scene.path(path),
             scene.client(client)
         ));
-        sink.fail(RuleId::Tc12, scene, object, &[], story);
+        findings.fail(RuleId::Tc12, scene, object, &[], explanation);
     }
 }

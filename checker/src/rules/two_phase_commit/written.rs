@@ -2,9 +2,11 @@
 
 use super::told::Told;
 use super::{COORDINATOR, Part, Word, party, size};
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{ObjectId, OpId, Session, Sym, Verb};
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::view::Moment;
 use std::collections::BTreeMap;
 
@@ -98,11 +100,11 @@ impl Written {
         op: OpId,
         by: Option<&Part>,
         word: Option<Word>,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         if place.name == "decision" {
             if let Some(word) = word {
-                self.recorded(scene, place.object, by, word, sink);
+                self.recorded(scene, place.object, by, word, findings);
             }
             return;
         }
@@ -111,9 +113,9 @@ impl Written {
         if let Some((before, when)) = slot.vote {
             // What a stranger writes is not held against the recipe.
             if op != OpId(0) {
-                let who = by.map_or_else(|| scene.party(op), |by| party(by.site));
+                let who = by.map_or_else(|| scene.actor(op), |by| party(by.site));
                 let new = word.map_or("something else", Word::text);
-                let story = Story::new(format!(
+                let explanation = Explanation::new(format!(
                     "{who} wrote {new} to {} at {}",
                     scene.znode(place.path),
                     scene.when(now)
@@ -123,7 +125,7 @@ impl Written {
                     before.text(),
                     scene.when(when)
                 ));
-                sink.fail(RuleId::Tc6, scene, place.object, &[when.index], story);
+                findings.fail(RuleId::Tc6, scene, place.object, &[when.index], explanation);
             }
             slot.vote = word.map(|word| (word, now)).or(slot.vote);
             return;
@@ -133,23 +135,23 @@ impl Written {
         slot.site = by.filter(|by| by.verb == Verb::Vote).map(|by| by.site);
         let (site, owner) = (slot.site, slot.owner);
         self.refused |= word == Word::Abort;
-        sink.premise(RuleId::Tc6, place.object);
-        sink.premise(RuleId::Tc10, place.object);
+        findings.premise(RuleId::Tc6, place.object);
+        findings.premise(RuleId::Tc10, place.object);
         if owner != Session(0) {
             self.ephemeral = self.ephemeral.or(Some((place.path, None)));
         }
-        self.votes_once(scene, place, site, sink);
+        self.votes_once(scene, place, site, findings);
     }
 
     /// A site has one vote, wherever it stands.
-    fn votes_once(&self, scene: &Scene<'_>, place: Place<'_>, site: Option<u64>, sink: &mut Sink) {
+    fn votes_once(&self, scene: &Scene<'_>, place: Place<'_>, site: Option<u64>, findings: &mut Findings) {
         let Some(site) = site else { return };
         let elsewhere = self
             .slots
             .iter()
             .find(|(path, slot)| **path != place.path && slot.site == Some(site) && slot.vote.is_some());
         let Some((path, slot)) = elsewhere else { return };
-        let story = Story::new(format!(
+        let explanation = Explanation::new(format!(
             "{} voted a second time, in {}, at {}",
             party(site),
             scene.znode(place.path),
@@ -160,7 +162,7 @@ impl Written {
             scene.znode(*path),
             scene.when(slot.made)
         ));
-        sink.fail(RuleId::Tc6, scene, place.object, &[slot.made.index], story);
+        findings.fail(RuleId::Tc6, scene, place.object, &[slot.made.index], explanation);
     }
 
     /// A decision is put on record.
@@ -170,38 +172,38 @@ impl Written {
         object: ObjectId,
         by: Option<&Part>,
         word: Word,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let now = scene.view.now;
         let who = by.map_or_else(|| "somebody".to_owned(), |by| party(by.site));
         let tells = format!("{who} put {} on record at {}", word.text(), scene.when(now));
         if let Some(before) = self.record {
-            let story = Story::new(tells).because(format!(
+            let explanation = Explanation::new(tells).because(format!(
                 "{} was on record since {}: the first record wins",
                 before.word.text(),
                 scene.when(before.made)
             ));
-            return sink.fail(RuleId::Tc9, scene, object, &[before.made.index], story);
+            return findings.fail(RuleId::Tc9, scene, object, &[before.made.index], explanation);
         }
         self.record = Some(Record { word, made: now, removed: None });
-        sink.premise(RuleId::Tc9, object);
+        findings.premise(RuleId::Tc9, object);
         let (yes, all) = (self.yes(), size(scene, object));
         match word {
-            Word::Commit => self.has_every_vote(scene, object, &tells, sink),
+            Word::Commit => self.has_every_vote(scene, object, &tells, findings),
             Word::Abort if yes >= all => {
-                let story = Story::new(tells).because(format!(
+                let explanation = Explanation::new(tells).because(format!(
                     "all {all} sites had voted for commit by then: the record was made without a check that a vote is \
                      missing"
                 ));
-                sink.fail(RuleId::Tc4, scene, object, &[], story);
+                findings.fail(RuleId::Tc4, scene, object, &[], explanation);
             }
             Word::Abort => {}
         }
     }
 
     /// Commit follows from the votes of all sites, and of no fewer.
-    fn has_every_vote(&self, scene: &Scene<'_>, object: ObjectId, tells: &str, sink: &mut Sink) {
-        sink.premise(RuleId::Tc7, object);
+    fn has_every_vote(&self, scene: &Scene<'_>, object: ObjectId, tells: &str, findings: &mut Findings) {
+        findings.premise(RuleId::Tc7, object);
         let (yes, all) = (self.yes(), size(scene, object));
         if yes >= all {
             return;
@@ -209,13 +211,14 @@ impl Written {
         // Who decided may have seen fewer sites than are there by now.
         let made = self.slots.len();
         if (made < all && yes == made) || self.is_late {
-            let story = Story::new(tells).because(format!(
+            let explanation = Explanation::new(tells).because(format!(
                 "{yes} of {all} sites had voted for it, and not all stood in the transaction when the first did"
             ));
-            return sink.fail(RuleId::Tc7, scene, object, &[], story);
+            return findings.fail(RuleId::Tc7, scene, object, &[], explanation);
         }
-        let story = Story::new(tells).because(format!("{yes} of {all} votes for commit stood there"));
-        sink.fail(RuleId::Tc9, scene, object, &[], story);
+        let explanation =
+            Explanation::new(tells).because(format!("{yes} of {all} votes for commit stood there"));
+        findings.fail(RuleId::Tc9, scene, object, &[], explanation);
     }
 
     /// A znode goes.
@@ -226,7 +229,7 @@ impl Written {
         by: Session,
         part: Option<&Part>,
         told: &Told,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let now = scene.view.now;
         if let Some(slot) = self.slots.remove(&place.path) {
@@ -235,13 +238,13 @@ impl Written {
             if let (Some((word, when)), true, None) = (slot.vote, with_session, self.record) {
                 self.ephemeral = Some((place.path, Some(now)));
                 let of = slot.site.map_or_else(|| "a site".to_owned(), party);
-                let story = Story::new(format!(
+                let explanation = Explanation::new(format!(
                     "the vote {} of {of} went with its session at {}",
                     word.text(),
                     scene.when(now)
                 ))
                 .because("it was ephemeral, and no record fixes the outcome");
-                sink.fail(RuleId::Tc10, scene, place.object, &[when.index], story);
+                findings.fail(RuleId::Tc10, scene, place.object, &[when.index], explanation);
             }
         }
         if place.name != "decision" {
@@ -253,18 +256,18 @@ impl Written {
         if part.is_none() || told.is_forgotten() {
             return;
         }
-        sink.premise(RuleId::Tc11, place.object);
+        findings.premise(RuleId::Tc11, place.object);
         let Some(site) = (0..size(scene, place.object) as u64).find(|site| !told.knows(*site)) else {
             return;
         };
-        let story = Story::new(format!(
+        let explanation = Explanation::new(format!(
             "the record ({}, since {}) was removed at {}",
             record.word.text(),
             scene.when(record.made),
             scene.when(now)
         ))
         .because(format!("{} had not learned the decision", party(site)));
-        sink.fail(RuleId::Tc11, scene, place.object, &[record.made.index], story);
+        findings.fail(RuleId::Tc11, scene, place.object, &[record.made.index], explanation);
     }
 
     /// A party is told a decision: does it follow from what is on record?
@@ -275,16 +278,16 @@ impl Written {
         part: &Part,
         word: Word,
         told: &Told,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         // A capture does not see what is written.
         if !scene.view.is_sim() {
             return;
         }
         let after_yes = part.site != COORDINATOR && word == Word::Abort && told.said_yes(part.site);
-        sink.premise(RuleId::Tc9, object);
+        findings.premise(RuleId::Tc9, object);
         if after_yes {
-            sink.premise(RuleId::Tc8, object);
+            findings.premise(RuleId::Tc8, object);
         }
         let tells = format!("{} decided {} at {}", party(part.site), word.text(), scene.when(scene.view.now));
         match self.record {
@@ -293,18 +296,18 @@ impl Written {
                 let by_itself = after_yes && !part.met_record;
                 let on_record =
                     format!("{} is on record since {}", record.word.text(), scene.when(record.made));
-                let (rule, story) = match by_itself {
+                let (rule, explanation) = match by_itself {
                     true => (
                         RuleId::Tc8,
-                        Story::new(tells)
+                        Explanation::new(tells)
                             .because("it had voted for commit, and has not looked")
                             .because(on_record),
                     ),
-                    false => (RuleId::Tc9, Story::new(tells).because(on_record)),
+                    false => (RuleId::Tc9, Explanation::new(tells).because(on_record)),
                 };
-                sink.fail(rule, scene, object, &[record.made.index], story);
+                findings.fail(rule, scene, object, &[record.made.index], explanation);
             }
-            None => self.without_record(scene, object, word, after_yes, tells, sink),
+            None => self.without_record(scene, object, word, after_yes, tells, findings),
         }
     }
 
@@ -316,21 +319,21 @@ impl Written {
         word: Word,
         after_yes: bool,
         tells: String,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         let nothing = "nothing is on record";
-        let (rule, story) = if let Some((path, _)) = self.ephemeral {
+        let (rule, explanation) = if let Some((path, _)) = self.ephemeral {
             let why = format!("{} is an ephemeral vote, and no record fixes the outcome", scene.znode(path));
-            (RuleId::Tc10, Story::new(tells).because(why))
+            (RuleId::Tc10, Explanation::new(tells).because(why))
         } else if after_yes && !self.refused {
             let why = "it had voted for commit, and no vote for abort was cast";
-            (RuleId::Tc8, Story::new(tells).because(why).because(nothing))
+            (RuleId::Tc8, Explanation::new(tells).because(why).because(nothing))
         } else {
             if word == Word::Commit && self.yes() < size(scene, object) {
-                return self.has_every_vote(scene, object, &tells, sink);
+                return self.has_every_vote(scene, object, &tells, findings);
             }
-            (RuleId::Tc9, Story::new(tells).because(nothing))
+            (RuleId::Tc9, Explanation::new(tells).because(nothing))
         };
-        sink.fail(rule, scene, object, &[], story);
+        findings.fail(rule, scene, object, &[], explanation);
     }
 }

@@ -7,9 +7,11 @@
 use super::super::{Kinds, Rule, hears};
 use super::order::is_write;
 use super::{party, slot, told};
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{Code, Conn, Event, FaultKind, OpId, ReqId, Request, Session, Sym, Victim, What};
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::view::is_unjudged;
 use std::collections::VecDeque;
 
@@ -101,7 +103,7 @@ impl Asked {
     }
 
     /// Step 1: a transaction is paired with a request of its kind.
-    fn txn(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn txn(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let What::Txn { zxid, session, kind, code } = event.what else { return };
         self.session = session;
         self.done.push_back(None);
@@ -117,16 +119,16 @@ impl Asked {
         let candidates = open.iter().enumerate().filter(|(_, sent)| is(sent));
         let best = candidates.min_by_key(|(_, sent)| (sent.session != session, sent.is_lost));
         let rule = if kind == Request::Multi { RuleId::Zk11 } else { RuleId::Zk3 };
-        sink.premise_of_all(rule);
+        findings.premise_of_all(rule);
         let Some((at, _)) = best else {
             let before = self.done.iter().rev().nth(1).copied().flatten();
             let part = |before: Done| {
                 before.session == session && before.from.kind == kind && before.zxid + 1 == zxid
             };
             if kind == Request::Multi && before.is_some_and(part) {
-                return Self::in_parts(scene, zxid, session, sink);
+                return Self::in_parts(scene, zxid, session, findings);
             }
-            return Self::not_asked(scene, zxid, session, kind, sink);
+            return Self::not_asked(scene, zxid, session, kind, findings);
         };
         let from = open.remove(at);
         let is_refused = code != Code::Ok;
@@ -139,22 +141,23 @@ impl Asked {
         }
     }
 
-    fn not_asked(scene: &Scene<'_>, zxid: u64, session: Session, kind: Request, sink: &mut Sink) {
+    fn not_asked(scene: &Scene<'_>, zxid: u64, session: Session, kind: Request, findings: &mut Findings) {
         let word = kind.name();
-        let story = Story::new(format!("zxid {zxid:#x} is a {word} of {}", party(scene, session)))
-            .because("it has asked for none that was not carried out before");
-        sink.fail_all(RuleId::Zk3, scene, &[], story);
+        let explanation =
+            Explanation::new(format!("zxid {zxid:#x} is a {word} of {}", party(scene, session)))
+                .because("it has asked for none that was not carried out before");
+        findings.fail_all(RuleId::Zk3, scene, &[], explanation);
     }
 
-    fn in_parts(scene: &Scene<'_>, zxid: u64, session: Session, sink: &mut Sink) {
-        let story = Story::new(format!("zxid {zxid:#x} is a multi of {}", party(scene, session)))
+    fn in_parts(scene: &Scene<'_>, zxid: u64, session: Session, findings: &mut Findings) {
+        let explanation = Explanation::new(format!("zxid {zxid:#x} is a multi of {}", party(scene, session)))
             .because("so is the one before it, and it has asked for one");
-        sink.fail_all(RuleId::Zk11, scene, &[], story);
+        findings.fail_all(RuleId::Zk11, scene, &[], explanation);
     }
 
     /// Step 2: what it did says which request that was, if there is one only.
-    fn effect(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
-        self.owner(scene, event, sink);
+    fn effect(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+        self.owner(scene, event, findings);
         let Some(path) = event.what.path() else { return };
         let Some(Some(done)) = self.done.back().copied() else { return };
         if done.from.kind == Request::Multi || done.is_certain || done.is_refused {
@@ -171,7 +174,7 @@ impl Asked {
             if let Some(at) = open.iter().position(like) {
                 std::mem::swap(&mut open[at], &mut from);
             } else if !self.change_with_hazy(client, &mut from, like) {
-                return Self::not_asked(scene, done.zxid, done.session, from.kind, sink);
+                return Self::not_asked(scene, done.zxid, done.session, from.kind, findings);
             }
         }
         let like = |number: &u32| {
@@ -186,7 +189,7 @@ impl Asked {
             let number = (self.first + self.done.len()) as u32 - 1;
             slot(&mut self.hazy, usize::from(client)).push(number);
         } else {
-            self.certain(scene, Done { from, ..done }, path, sink);
+            self.certain(scene, Done { from, ..done }, path, findings);
         }
     }
 
@@ -203,37 +206,38 @@ impl Asked {
         false
     }
 
-    fn owner(&self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn owner(&self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         if let What::Created { owner, path, .. } = event.what
             && owner != Session(0)
             && owner != self.session
             && scene.view.session(self.session).is_attached
         {
-            let story = Story::new(format!("{} belongs to {}", scene.path(path), party(scene, owner)))
-                .because(format!("{} has made it", party(scene, self.session)));
-            sink.fail_all(RuleId::Zk9, scene, &[], story);
+            let explanation =
+                Explanation::new(format!("{} belongs to {}", scene.path(path), party(scene, owner)))
+                    .because(format!("{} has made it", party(scene, self.session)));
+            findings.fail_all(RuleId::Zk9, scene, &[], explanation);
         }
     }
 
     /// It is known which request made this.
-    fn certain(&mut self, scene: &Scene<'_>, done: Done, made: Sym, sink: &mut Sink) {
-        self.in_order(scene, done, sink);
-        self.condition(scene, done, sink);
+    fn certain(&mut self, scene: &Scene<'_>, done: Done, made: Sym, findings: &mut Findings) {
+        self.in_order(scene, done, findings);
+        self.condition(scene, done, findings);
         let Done { from, zxid, .. } = done;
         let Some(count) = scene.view.oracle.node_at(made, zxid).and_then(|node| node.number) else { return };
         if from.kind == Request::Create && made != from.path {
-            sink.premise_of_all(RuleId::Zk8);
+            findings.premise_of_all(RuleId::Zk8);
             let name = |sym| scene.tables.names.get(sym).unwrap_or_default();
             if name(made) != format!("{}{count:010}", name(from.path)) {
-                let story = Story::new(format!("r{} has made {}", from.req.0, scene.path(made)))
+                let explanation = Explanation::new(format!("r{} has made {}", from.req.0, scene.path(made)))
                     .because(format!("its parent had had {count} children before"));
-                sink.fail_all(RuleId::Zk8, scene, &[from.index], story);
+                findings.fail_all(RuleId::Zk8, scene, &[from.index], explanation);
             }
         }
     }
 
     /// A session's writes are made in the order in which they were sent.
-    fn in_order(&mut self, scene: &Scene<'_>, done: Done, sink: &mut Sink) {
+    fn in_order(&mut self, scene: &Scene<'_>, done: Done, findings: &mut Findings) {
         let Done { from, zxid, session, .. } = done;
         let latest = slot(&mut self.latest, usize::from(session.0));
         if from.index >= latest.0 {
@@ -241,9 +245,10 @@ impl Asked {
         } else if zxid > latest.1 {
             let (later, before) = *latest;
             let who = party(scene, session);
-            let story = Story::new(format!("the write r{} of {who} was made at zxid {zxid:#x}", from.req.0))
-                .because(format!("e{later}: one that was made at {before:#x} had been sent after it"));
-            sink.fail_all(RuleId::Zk3, scene, &[from.index, later], story);
+            let explanation =
+                Explanation::new(format!("the write r{} of {who} was made at zxid {zxid:#x}", from.req.0))
+                    .because(format!("e{later}: one that was made at {before:#x} had been sent after it"));
+            findings.fail_all(RuleId::Zk3, scene, &[from.index, later], explanation);
         }
     }
 
@@ -252,21 +257,21 @@ impl Asked {
     }
 
     /// A write that was let through had found the version that it expects.
-    fn condition(&self, scene: &Scene<'_>, done: Done, sink: &mut Sink) {
+    fn condition(&self, scene: &Scene<'_>, done: Done, findings: &mut Findings) {
         let Done { from, zxid, .. } = done;
         let before = scene.view.oracle.node_at(from.path, zxid.saturating_sub(1));
         let (Some(expected), Some(before)) = (self.expected(from.req), before) else { return };
-        sink.premise_of_all(RuleId::Zk9);
+        findings.premise_of_all(RuleId::Zk9);
         if before.version != expected {
             let what = format!("{} was changed at zxid {zxid:#x} by r{}", scene.path(from.path), from.req.0);
             let because =
                 format!("e{}: only version {expected} was to be, and it had {}", from.index, before.version);
-            sink.fail_all(RuleId::Zk9, scene, &[from.index], Story::new(what).because(because));
+            findings.fail_all(RuleId::Zk9, scene, &[from.index], Explanation::new(what).because(because));
         }
     }
 
     /// What was refused had a reason.
-    fn refused(&self, scene: &Scene<'_>, done: Done, code: Code, sink: &mut Sink) {
+    fn refused(&self, scene: &Scene<'_>, done: Done, code: Code, findings: &mut Findings) {
         let Done { from, zxid, .. } = done;
         if is_unjudged(scene.tables.names.get(from.path).unwrap_or_default()) {
             return;
@@ -286,12 +291,12 @@ impl Asked {
         };
         let word = code.name();
         let what = format!("the write r{} to {} was refused: {word}", from.req.0, scene.path(from.path));
-        let story = Story::new(what).because(format!("before zxid {zxid:#x} {why}"));
-        sink.fail_all(RuleId::Zk9, scene, &[from.index], story);
+        let explanation = Explanation::new(what).because(format!("before zxid {zxid:#x} {why}"));
+        findings.fail_all(RuleId::Zk9, scene, &[from.index], explanation);
     }
 
     /// Step 3: an answer says which request that was.
-    fn replied(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn replied(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let What::Reply { req: id, code, zxid, .. } = event.what else { return };
         let (Some(req), Some(zxid)) = (scene.view.request(id), told(zxid)) else { return };
         if code == Code::Throttled {
@@ -300,8 +305,8 @@ impl Asked {
         let is_served = req.served != 0 || code.tells_nothing();
         if is_read(req.kind) && scene.view.session(req.session).is_attached && !is_served {
             let what = format!("the read r{} of {} was answered", id.0, party(scene, req.session));
-            let story = Story::new(what).because("no server has answered it yet");
-            return sink.fail_all(RuleId::Zk3, scene, &[req.sent.index], story);
+            let explanation = Explanation::new(what).because("no server has answered it yet");
+            return findings.fail_all(RuleId::Zk3, scene, &[req.sent.index], explanation);
         }
         let Some(number) = scene.view.oracle.number_of(zxid).filter(|_| is_asked(req.kind)) else { return };
         let Some(before) = self.at(number) else {
@@ -312,8 +317,8 @@ impl Asked {
             }
             return;
         };
-        let story = || {
-            Story::new(format!(
+        let explanation = || {
+            Explanation::new(format!(
                 "the write r{} of {} was answered with {zxid:#x}",
                 id.0,
                 party(scene, req.session)
@@ -321,8 +326,9 @@ impl Asked {
         };
         if before.from.req != id && !self.exchange(number, id, req.client) {
             if is_alone(scene, req.client) {
-                let story = story().because(format!("that is what came of r{}", before.from.req.0));
-                sink.fail_all(RuleId::Zk3, scene, &[req.sent.index], story);
+                let explanation =
+                    explanation().because(format!("that is what came of r{}", before.from.req.0));
+                findings.fail_all(RuleId::Zk3, scene, &[req.sent.index], explanation);
             }
             return;
         }
@@ -334,17 +340,17 @@ impl Asked {
         let done = *done;
         match (code == Code::Ok, done.is_refused) {
             (true, true) => {
-                let story = story().because("as made, and it was refused");
-                sink.fail_all(RuleId::Zk10, scene, &[req.sent.index], story);
+                let explanation = explanation().because("as made, and it was refused");
+                findings.fail_all(RuleId::Zk10, scene, &[req.sent.index], explanation);
             }
             (false, false) => {
-                let story = story().because("as refused, and it was made");
-                sink.fail_all(RuleId::Zk11, scene, &[req.sent.index], story);
+                let explanation = explanation().because("as refused, and it was made");
+                findings.fail_all(RuleId::Zk11, scene, &[req.sent.index], explanation);
             }
-            (false, true) => self.refused(scene, done, code, sink),
+            (false, true) => self.refused(scene, done, code, findings),
             (true, false) if !was_certain => {
-                self.in_order(scene, done, sink);
-                self.condition(scene, done, sink);
+                self.in_order(scene, done, findings);
+                self.condition(scene, done, findings);
             }
             (true, false) => {}
         }
@@ -409,7 +415,7 @@ impl Asked {
     }
 
     /// A read waits for the writes of its session that were sent before it, on the same connection.
-    fn served(&mut self, scene: &Scene<'_>, id: ReqId, conn: Conn, sink: &mut Sink) {
+    fn served(&mut self, scene: &Scene<'_>, id: ReqId, conn: Conn, findings: &mut Findings) {
         let Some(read) = scene.view.request(id) else { return };
         let session = scene.view.session(read.session);
         if !session.is_attached || session.conn != conn {
@@ -422,7 +428,7 @@ impl Asked {
             let what = format!("the read r{} of {} is answered", id.0, party(scene, read.session));
             let because =
                 format!("e{}: its write r{} before that has not been carried out", write.index, write.req.0);
-            sink.fail_all(RuleId::Zk3, scene, &[write.index], Story::new(what).because(because));
+            findings.fail_all(RuleId::Zk3, scene, &[write.index], Explanation::new(what).because(because));
         }
     }
 
@@ -461,7 +467,7 @@ impl Rule for Asked {
         | hears::Restricted
         | hears::Fault;
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
@@ -483,11 +489,11 @@ impl Rule for Asked {
             What::Lost { req } => self.lost(scene, req),
             // The library answers by itself: the session is over.
             What::Reply { req, conn, .. } if conn.is_none() => self.lost(scene, req),
-            What::Txn { .. } => self.txn(scene, event, sink),
-            What::Reply { .. } => self.replied(scene, event, sink),
-            What::Served { req, conn, .. } => self.served(scene, req, conn, sink),
+            What::Txn { .. } => self.txn(scene, event, findings),
+            What::Reply { .. } => self.replied(scene, event, findings),
+            What::Served { req, conn, .. } => self.served(scene, req, conn, findings),
             What::Fault { kind, victim, .. } => self.throttled(kind, victim),
-            _ => self.effect(scene, event, sink),
+            _ => self.effect(scene, event, findings),
         }
     }
 }

@@ -1,9 +1,11 @@
 //! What transactions may do to the tree: ZK-8, ZK-9 and ZK-11. (Stats that were read are judged with the reads.)
 
 use super::super::{Kinds, Rule, hears};
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{Code, Event, Request, Sym, What};
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::view::Odd;
 
 /// ZK-8: the suffix of a sequential znode is the number of children that its parent ever had.
@@ -17,7 +19,7 @@ impl Rule for Suffix {
     const ID: RuleId = RuleId::Zk8;
     const HEARS: Kinds = hears::Reply | hears::Made;
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
@@ -31,12 +33,13 @@ impl Rule for Suffix {
                 let name = |sym| scene.tables.names.get(sym).unwrap_or_default();
                 let number = scene.view.oracle.node_at(path, czxid).and_then(|node| node.number);
                 let Some(number) = number else { return };
-                sink.premise_of_all(Self::ID);
+                findings.premise_of_all(Self::ID);
                 let wanted = format!("{}{number:010}", name(asked));
                 if name(path) != wanted {
-                    let story = Story::new(format!("the create of {} made {}", name(asked), name(path)))
-                        .because(format!("its parent had had {number} children before"));
-                    sink.fail_all(Self::ID, scene, &[], story);
+                    let explanation =
+                        Explanation::new(format!("the create of {} made {}", name(asked), name(path)))
+                            .because(format!("its parent had had {number} children before"));
+                    findings.fail_all(Self::ID, scene, &[], explanation);
                 }
             }
             _ => {}
@@ -52,11 +55,11 @@ impl Rule for Conditions {
     const ID: RuleId = RuleId::Zk9;
     const HEARS: Kinds = hears::Created | hears::Deleted | hears::Written | hears::Restricted;
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
-        sink.premise_of_all(Self::ID);
+        findings.premise_of_all(Self::ID);
         let (Some(odd), Some(path)) = (scene.view.oracle.odd, event.what.path()) else { return };
         let because = match odd {
             Odd::AlreadyThere => "it was there already",
@@ -65,9 +68,10 @@ impl Rule for Conditions {
             Odd::NotThere => "it was not there",
             Odd::HasChildren => "it had children",
         };
-        let story = Story::new(format!("{} was changed at {}", scene.path(path), scene.when(scene.view.now)))
-            .because(because);
-        sink.fail_all(Self::ID, scene, &[], story);
+        let explanation =
+            Explanation::new(format!("{} was changed at {}", scene.path(path), scene.when(scene.view.now)))
+                .because(because);
+        findings.fail_all(Self::ID, scene, &[], explanation);
     }
 }
 
@@ -80,7 +84,7 @@ pub(crate) struct Whole {
 
 impl Whole {
     /// The transaction is over: a single operation that succeeded had its one effect.
-    fn close(&mut self, scene: &Scene<'_>, effects: usize, sink: &mut Sink) {
+    fn close(&mut self, scene: &Scene<'_>, effects: usize, findings: &mut Findings) {
         let Some((zxid, kind, Code::Ok, index)) = self.latest.take() else { return };
         let one = matches!(
             kind,
@@ -88,9 +92,9 @@ impl Whole {
         );
         if one && effects != 1 {
             let kind = kind.name();
-            let story = Story::new(format!("the {kind} of zxid {zxid:#x} had {effects} effects"))
+            let explanation = Explanation::new(format!("the {kind} of zxid {zxid:#x} had {effects} effects"))
                 .because(format!("e{index}: it had succeeded"));
-            sink.fail_all(RuleId::Zk11, scene, &[index], story);
+            findings.fail_all(RuleId::Zk11, scene, &[index], explanation);
         }
     }
 }
@@ -99,7 +103,7 @@ impl Rule for Whole {
     const ID: RuleId = RuleId::Zk11;
     const HEARS: Kinds = hears::Txn | hears::Created | hears::Deleted | hears::Written | hears::Restricted;
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
@@ -108,9 +112,9 @@ impl Rule for Whole {
             What::Txn { zxid, kind, code, .. } => {
                 // The new one has no effects yet: those before it are the old one's.
                 let effects = oracle.latest_but_one().map_or(0, |last| oracle.effects_of(last).len());
-                self.close(scene, effects, sink);
+                self.close(scene, effects, findings);
                 self.latest = Some((zxid, kind, code, scene.index));
-                return sink.premise_of_all(Self::ID);
+                return findings.premise_of_all(Self::ID);
             }
             What::Created { zxid, .. }
             | What::Deleted { zxid, .. }
@@ -124,15 +128,16 @@ impl Rule for Whole {
             Code::Ok => return,
             _ => format!("e{index}: that transaction was refused"),
         };
-        let story = Story::new(format!("an effect of zxid {zxid:#x} at {}", scene.when(scene.view.now)))
-            .because(because);
-        sink.fail_all(Self::ID, scene, &[index], story);
+        let explanation =
+            Explanation::new(format!("an effect of zxid {zxid:#x} at {}", scene.when(scene.view.now)))
+                .because(because);
+        findings.fail_all(Self::ID, scene, &[index], explanation);
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         // A history may end in the middle of a transaction: nothing is missing then.
         if scene.view.oracle.effects_so_far() > 1 {
-            self.close(scene, scene.view.oracle.effects_so_far(), sink);
+            self.close(scene, scene.view.oracle.effects_so_far(), findings);
         }
     }
 }

@@ -2,9 +2,11 @@
 
 use super::super::{Kinds, Rule, hears};
 use super::{party, slot};
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{Code, Conn, Event, Request, Session, SessionState, What, Who};
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story, ms};
+use crate::scene::{Scene, ms};
 use crate::view::ServerView;
 
 #[derive(Clone, Copy, Default)]
@@ -42,7 +44,7 @@ impl Clients {
         slot(&mut self.told, usize::from(session.0))
     }
 
-    fn state(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn state(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let What::State { session, state, conn, .. } = event.what else { return };
         let known = scene.view.session(session).is_attached;
         let when = || scene.when(scene.view.now);
@@ -53,9 +55,9 @@ impl Clients {
                 let seen = std::mem::replace(&mut told.told, scene.index);
                 if known && !before.is_none() && !conn.is_none() && before != conn {
                     let who = party(scene, session);
-                    let story = Story::new(format!("{who} is connected again at {}", when()))
+                    let explanation = Explanation::new(format!("{who} is connected again at {}", when()))
                         .because(format!("since e{seen} it was not told that it had lost its connection"));
-                    sink.fail_all(RuleId::Zk7, scene, &[seen], story);
+                    findings.fail_all(RuleId::Zk7, scene, &[seen], explanation);
                 }
             }
             SessionState::Suspended => told.conn = Conn(0),
@@ -68,36 +70,36 @@ impl Clients {
                 // What it has said may arrive when it has gone.
                 let has_gone = self.ceased >= scene.view.session(session).suspended.at;
                 if known && !self.told(session).may_be_over && all_know && !has_gone {
-                    let story = Story::new(format!(
+                    let explanation = Explanation::new(format!(
                         "{} is told at {} that it has expired",
                         party(scene, session),
                         when()
                     ))
                     .because("no leader has let it expire");
-                    sink.fail_all(RuleId::Zk7, scene, &[], story);
+                    findings.fail_all(RuleId::Zk7, scene, &[], explanation);
                 }
             }
             SessionState::Closed => {
                 told.conn = Conn(0);
                 if known && !told.ended {
-                    self.falls_silent(scene, session, sink);
+                    self.falls_silent(scene, session, findings);
                 }
             }
         }
     }
 
-    fn falls_silent(&mut self, scene: &Scene<'_>, session: Session, sink: &mut Sink) {
-        sink.premise_of_all(RuleId::Zk7);
+    fn falls_silent(&mut self, scene: &Scene<'_>, session: Session, findings: &mut Findings) {
+        findings.premise_of_all(RuleId::Zk7);
         if self.silent.iter().all(|silent| silent.session != session) {
             self.silent.push(Silent { session, since: scene.at, told: scene.index });
         }
     }
 
-    fn crashed(&mut self, scene: &Scene<'_>, client: u16, sink: &mut Sink) {
+    fn crashed(&mut self, scene: &Scene<'_>, client: u16, findings: &mut Findings) {
         for (number, of) in (0..).zip(&scene.view.sessions) {
             let ended = self.told.get(usize::from(number)).is_some_and(|told| told.ended);
             if of.client == Some(client) && of.is_attached && !ended {
-                self.falls_silent(scene, Session(number), sink);
+                self.falls_silent(scene, Session(number), findings);
             }
         }
     }
@@ -110,12 +112,13 @@ impl Clients {
     }
 
     /// The answer to a closeSession.
-    fn closed(&mut self, scene: &Scene<'_>, session: Session, sink: &mut Sink) {
+    fn closed(&mut self, scene: &Scene<'_>, session: Session, findings: &mut Findings) {
         let known = scene.view.session(session).is_attached;
         if known && !self.told(session).ended {
-            let story = Story::new(format!("{} is told that its session is closed", party(scene, session)))
-                .because("it has not ended");
-            sink.fail_all(RuleId::Zk7, scene, &[], story);
+            let explanation =
+                Explanation::new(format!("{} is told that its session is closed", party(scene, session)))
+                    .because("it has not ended");
+            findings.fail_all(RuleId::Zk7, scene, &[], explanation);
         }
     }
 }
@@ -130,7 +133,7 @@ impl Rule for Clients {
         | hears::Ended
         | hears::Crash;
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if self.silent.is_empty() {
             return;
         }
@@ -146,7 +149,7 @@ impl Rule for Clients {
         let late = |silent: &&Silent| !paused && scene.at > latest(silent);
         let Some(silent) = self.silent.iter().find(late).copied() else { return };
         self.silent.retain(|other| other.session != silent.session);
-        let story = Story::new(format!(
+        let explanation = Explanation::new(format!(
             "{} lives on at {}",
             party(scene, silent.session),
             crate::text::seconds(scene.at)
@@ -157,26 +160,26 @@ impl Rule for Clients {
             crate::text::seconds(silent.since),
             ms(view.timeout_of(silent.session))
         ));
-        sink.fail_all(RuleId::Zk7, scene, &[silent.told], story);
+        findings.fail_all(RuleId::Zk7, scene, &[silent.told], explanation);
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
         match event.what {
-            What::State { .. } if matches!(event.who, Who::Client(_)) => self.state(scene, event, sink),
+            What::State { .. } if matches!(event.who, Who::Client(_)) => self.state(scene, event, findings),
             What::Reply { req, code: Code::Ok, .. } => {
                 let req = scene.view.request(req).filter(|req| req.kind == Request::CloseSession);
                 if let Some(req) = req {
-                    self.closed(scene, req.session, sink);
+                    self.closed(scene, req.session, findings);
                 }
             }
             What::Ceased => self.ceased = scene.at,
             What::Opened { session, zxid, .. } => self.told(session).opened = zxid,
             What::Marked { session, .. } => self.over(session, false),
             What::Ended { session, .. } => self.over(session, true),
-            What::Crash { client } => self.crashed(scene, client, sink),
+            What::Crash { client } => self.crashed(scene, client, findings),
             _ => {}
         }
     }

@@ -5,9 +5,11 @@
 //! else that the client asks for there is answered; and nothing else may be.
 
 use super::slot;
+use crate::explanation::Explanation;
+use crate::findings::{Findings, Found};
 use crate::history::{Code, Conn, Notify, Request, Session, SessionState, Sym, Table, WatchMode};
 use crate::rule_id::RuleId;
-use crate::sink::{Found, Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::verdict::Verdict;
 use crate::view::{is_told, is_unjudged};
 
@@ -177,7 +179,7 @@ impl Kept {
     }
 
     /// What was armed in the instant that is over, and by no read, was registered again.
-    pub(super) fn settle(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    pub(super) fn settle(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         for fresh in std::mem::take(&mut self.fresh) {
             let Some(client) = self.clients.get(usize::from(fresh.session.0)) else { continue };
             if !client.before || client.conn != fresh.conn {
@@ -185,24 +187,24 @@ impl Kept {
             }
             if let Some(why) = not_to_be_armed(scene, client, fresh) {
                 let (path, server) = (scene.path(fresh.path), fresh.server);
-                let story =
-                    Story::new(format!("server {server} armed a watch on {path} at e{}", fresh.index))
+                let explanation =
+                    Explanation::new(format!("server {server} armed a watch on {path} at e{}", fresh.index))
                         .because(why);
-                sink.fail_all(RuleId::Zk6, scene, &[fresh.index], story);
+                findings.fail_all(RuleId::Zk6, scene, &[fresh.index], explanation);
             }
         }
     }
 
     /// Something that the client asked for on its new connection is answered: what it registers has come before that.
-    pub(super) fn served(&mut self, scene: &Scene<'_>, conn: Conn, sink: &mut Sink) {
+    pub(super) fn served(&mut self, scene: &Scene<'_>, conn: Conn, findings: &mut Findings) {
         if let Some(at) = self.promises.iter().position(|promise| promise.conn == conn) {
             let promise = self.promises.swap_remove(at);
-            broken(scene, &promise, sink);
+            broken(scene, &promise, findings);
         }
     }
 
     /// A client that hears of its server for two timeouts has been heard by it.
-    pub(super) fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    pub(super) fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         let due =
             |promise: &Promise| scene.at >= promise.at.saturating_add(2 * view.timeout_of(promise.session));
@@ -215,23 +217,24 @@ impl Kept {
                     || client.last_pause.1.came() && client.last_pause.1.at >= promise.at
             };
             if !client.is_some_and(stood_still) {
-                broken(scene, &promise, sink);
+                broken(scene, &promise, findings);
             }
         }
     }
 }
 
-fn broken(scene: &Scene<'_>, promise: &Promise, sink: &mut Sink) {
+fn broken(scene: &Scene<'_>, promise: &Promise, findings: &mut Findings) {
     let Some(want) = promise.wants.iter().find(|want| want.mode.is_one_shot()).or(promise.wants.first())
     else {
         return;
     };
     let rule = if want.mode.is_one_shot() { RuleId::Zk6 } else { RuleId::Zk14 };
     let who = super::party(scene, promise.session);
-    let story = Story::new(format!("{who} is connected again at {}", crate::text::seconds(promise.at)))
-        .because(format!("its watch on {} was not registered again", scene.path(want.path)));
+    let explanation =
+        Explanation::new(format!("{who} is connected again at {}", crate::text::seconds(promise.at)))
+            .because(format!("its watch on {} was not registered again", scene.path(want.path)));
     let found = Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at: promise.index };
-    sink.find(found, scene, None, &[], story);
+    findings.find(found, scene, None, &[], explanation);
 }
 
 /// Why a watch was not to be registered again: its client does not wait for it, or it should have been told at once of

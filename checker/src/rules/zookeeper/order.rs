@@ -2,10 +2,12 @@
 
 use super::super::{Kinds, Rule, hears};
 use super::{party, server, slot, told};
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{Code, Conn, Event, Request, Session, SessionState, What};
+use crate::recent::Recent;
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story};
-use crate::window::Window;
+use crate::scene::Scene;
 
 /// Whether a request takes a place in the order of transactions.
 pub(super) fn is_write(kind: Request) -> bool {
@@ -28,22 +30,24 @@ impl Rule for OneOrder {
     const ID: RuleId = RuleId::Zk1;
     const HEARS: Kinds = hears::Txn | hears::Applied;
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let (What::Txn { zxid, .. } | What::Applied { zxid }) = event.what else { return };
         let oracle = &scene.view.oracle;
         let server = server(event.who);
-        sink.premise_of_all(Self::ID);
+        findings.premise_of_all(Self::ID);
         if oracle.is_unknown {
-            let story = Story::new(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
-                .because("that is not what comes next in the committed order");
-            return sink.fail_all(Self::ID, scene, &[], story);
+            let explanation =
+                Explanation::new(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
+                    .because("that is not what comes next in the committed order");
+            return findings.fail_all(Self::ID, scene, &[], explanation);
         }
         let (from, to) = oracle.skipped;
         if from < to {
             let first = oracle.zxid_of(from).unwrap_or_default();
-            let story = Story::new(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
-                .because(format!("it has not applied {first:#x}, which was committed before"));
-            sink.fail_all(Self::ID, scene, &[], story);
+            let explanation =
+                Explanation::new(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
+                    .because(format!("it has not applied {first:#x}, which was committed before"));
+            findings.fail_all(Self::ID, scene, &[], explanation);
         }
     }
 }
@@ -58,14 +62,14 @@ pub(crate) struct Linearizable {
     largest: u64,
     told_at: u32,
     /// By request: the largest zxid that anybody had been told when it was sent, and by which event.
-    floor: Window<(u64, u32)>,
+    floor: Recent<(u64, u32)>,
 }
 
 impl Rule for Linearizable {
     const ID: RuleId = RuleId::Zk2;
     const HEARS: Kinds = hears::Send | hears::Reply;
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
@@ -80,13 +84,14 @@ impl Rule for Linearizable {
                     code != Code::Throttled && scene.view.request(req).is_some_and(|req| is_write(req.kind));
                 let (floor, seen) = *self.floor.at(req.0 as usize);
                 if write && floor != 0 {
-                    sink.premise_of_all(Self::ID);
+                    findings.premise_of_all(Self::ID);
                     if zxid <= floor {
-                        let story = Story::new(format!("the write r{} was answered with {zxid:#x}", req.0))
-                            .because(format!(
-                                "zxid {floor:#x} had been answered at e{seen}, before it was sent"
-                            ));
-                        sink.fail_all(Self::ID, scene, &[seen], story);
+                        let explanation =
+                            Explanation::new(format!("the write r{} was answered with {zxid:#x}", req.0))
+                                .because(format!(
+                                    "zxid {floor:#x} had been answered at e{seen}, before it was sent"
+                                ));
+                        findings.fail_all(Self::ID, scene, &[seen], explanation);
                     }
                 }
                 if zxid > self.largest {
@@ -116,7 +121,7 @@ struct Last {
 pub(crate) struct SessionOrder(Vec<Last>);
 
 impl SessionOrder {
-    fn reply(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn reply(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let What::Reply { req: id, code, zxid, conn } = event.what else { return };
         let Some(req) = scene.view.request(id) else { return };
         // Authentication passes by the others, and is answered without a zxid.
@@ -125,11 +130,15 @@ impl SessionOrder {
         }
         let last = slot(&mut self.0, usize::from(req.session.0));
         let session = || party(scene, req.session);
-        sink.premise_of_all(RuleId::Zk3);
+        findings.premise_of_all(RuleId::Zk3);
         if last.reply != 0 && last.conn == conn && req.sent.index < last.sent {
-            let story = Story::new(format!("r{} of {} was answered at {}", id.0, session(), now(scene)))
-                .because(format!("a request that was sent after it had been answered at e{}", last.reply));
-            sink.fail_all(RuleId::Zk3, scene, &[last.reply], story);
+            let explanation =
+                Explanation::new(format!("r{} of {} was answered at {}", id.0, session(), now(scene)))
+                    .because(format!(
+                        "a request that was sent after it had been answered at e{}",
+                        last.reply
+                    ));
+            findings.fail_all(RuleId::Zk3, scene, &[last.reply], explanation);
         }
         (last.conn, last.sent, last.reply) = (conn, req.sent.index, scene.index);
         let Some(zxid) = told(zxid) else { return };
@@ -137,9 +146,10 @@ impl SessionOrder {
         if zxid < last.write || (write && zxid == last.write) {
             let what = if write { "write" } else { "read" };
             let of = session();
-            let story = Story::new(format!("the {what} r{} of {of} was answered with {zxid:#x}", id.0))
-                .because(format!("its own write was answered with {:#x} at e{}", last.write, last.wrote));
-            sink.fail_all(RuleId::Zk3, scene, &[last.wrote], story);
+            let explanation =
+                Explanation::new(format!("the {what} r{} of {of} was answered with {zxid:#x}", id.0))
+                    .because(format!("its own write was answered with {:#x} at e{}", last.write, last.wrote));
+            findings.fail_all(RuleId::Zk3, scene, &[last.wrote], explanation);
         }
         if write {
             (last.write, last.wrote) = (last.write.max(zxid), scene.index);
@@ -151,9 +161,9 @@ impl Rule for SessionOrder {
     const ID: RuleId = RuleId::Zk3;
     const HEARS: Kinds = hears::Reply;
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         if scene.view.is_sim() {
-            self.reply(scene, event, sink);
+            self.reply(scene, event, findings);
         }
     }
 }
@@ -166,7 +176,7 @@ impl Rule for OneImage {
     const ID: RuleId = RuleId::Zk4;
     const HEARS: Kinds = hears::Reply | hears::State | hears::TurnedAway;
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;
         if !view.is_sim() {
             return;
@@ -179,16 +189,16 @@ impl Rule for OneImage {
                     return;
                 }
                 let last = slot(&mut self.0, usize::from(req.session.0));
-                sink.premise_of_all(Self::ID);
+                findings.premise_of_all(Self::ID);
                 if zxid < last.zxid {
                     let session = party(scene, req.session);
-                    let story =
-                        Story::new(format!("{session} was answered with {zxid:#x} at {}", now(scene)))
+                    let explanation =
+                        Explanation::new(format!("{session} was answered with {zxid:#x} at {}", now(scene)))
                             .because(format!(
                                 "it had been answered with {:#x} at e{}",
                                 last.zxid, last.reply
                             ));
-                    sink.fail_all(Self::ID, scene, &[last.reply], story);
+                    findings.fail_all(Self::ID, scene, &[last.reply], explanation);
                 }
                 (last.zxid, last.reply) = (zxid.max(last.zxid), scene.index);
             }
@@ -198,15 +208,16 @@ impl Rule for OneImage {
                 if !view.server(server).applied_is_known {
                     return;
                 }
-                sink.premise_of_all(Self::ID);
+                findings.premise_of_all(Self::ID);
                 if applied < last.zxid {
                     let session = party(scene, session);
-                    let story = Story::new(format!("server {server} took {session} in at {}", now(scene)))
-                        .because(format!(
-                            "it has applied up to {applied:#x}, and the client has seen {:#x} (e{})",
-                            last.zxid, last.reply
-                        ));
-                    sink.fail_all(Self::ID, scene, &[last.reply], story);
+                    let explanation =
+                        Explanation::new(format!("server {server} took {session} in at {}", now(scene)))
+                            .because(format!(
+                                "it has applied up to {applied:#x}, and the client has seen {:#x} (e{})",
+                                last.zxid, last.reply
+                            ));
+                    findings.fail_all(Self::ID, scene, &[last.reply], explanation);
                 }
             }
             What::TurnedAway { session, seen } => {
@@ -215,15 +226,15 @@ impl Rule for OneImage {
                 if !view.server(number).applied_is_known {
                     return;
                 }
-                sink.premise_of_all(Self::ID);
+                findings.premise_of_all(Self::ID);
                 if seen <= applied {
                     let session = party(scene, session);
-                    let story =
-                        Story::new(format!("server {number} turned {session} away at {}", now(scene)))
+                    let explanation =
+                        Explanation::new(format!("server {number} turned {session} away at {}", now(scene)))
                             .because(format!(
                                 "it has applied {applied:#x}, the client had only seen {seen:#x}"
                             ));
-                    sink.fail_all(Self::ID, scene, &[], story);
+                    findings.fail_all(Self::ID, scene, &[], explanation);
                 }
             }
             _ => {}
@@ -243,7 +254,7 @@ impl Rule for Durable {
     const ID: RuleId = RuleId::Zk10;
     const HEARS: Kinds = hears::Reply | hears::Txn | hears::Applied | hears::Serving | hears::Elected;
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;
         if !view.is_sim() {
             return;
@@ -253,24 +264,24 @@ impl Rule for Durable {
                 let Some(zxid) = told(zxid) else { return };
                 let write = code == Code::Ok && view.request(req).is_some_and(|req| is_write(req.kind));
                 if write {
-                    sink.premise_of_all(Self::ID);
+                    findings.premise_of_all(Self::ID);
                 }
                 match view.oracle.number_of(zxid) {
                     Some(number) if number >= self.shown => {
                         (self.shown, self.told_at) = (number + 1, scene.index);
                     }
                     None if write => {
-                        let story =
-                            Story::new(format!("the write r{} was answered at {}", req.0, now(scene)))
+                        let explanation =
+                            Explanation::new(format!("the write r{} was answered at {}", req.0, now(scene)))
                                 .because(format!("no server has applied a transaction of zxid {zxid:#x}"));
-                        sink.fail_all(Self::ID, scene, &[], story);
+                        findings.fail_all(Self::ID, scene, &[], explanation);
                     }
                     _ => {}
                 }
             }
             What::Txn { .. } | What::Applied { .. } => {
                 let (from, to) = view.oracle.skipped;
-                self.lost(scene, from, to, server(event.who), sink);
+                self.lost(scene, from, to, server(event.who), findings);
             }
             // Before it serves it has caught up with everything that anybody was told.
             What::Serving => {
@@ -280,14 +291,14 @@ impl Rule for Durable {
                 let since = view.server(number).serving_since;
                 let known = view.server(number).applied_is_known && applied != 0;
                 if known && since == scene.at {
-                    self.lost(scene, from, self.shown, number, sink);
+                    self.lost(scene, from, self.shown, number, findings);
                 }
             }
             // It leads by what it has itself: nobody gives it a copy.
             What::Elected { .. } => {
                 let reached = view.oracle.reached(event.who);
                 if reached != 0 {
-                    self.lost(scene, reached, self.shown, server(event.who), sink);
+                    self.lost(scene, reached, self.shown, server(event.who), findings);
                 }
             }
             _ => {}
@@ -296,13 +307,14 @@ impl Rule for Durable {
 }
 
 impl Durable {
-    fn lost(&self, scene: &Scene<'_>, from: u32, to: u32, server: u8, sink: &mut Sink) {
+    fn lost(&self, scene: &Scene<'_>, from: u32, to: u32, server: u8, findings: &mut Findings) {
         if from >= to.min(self.shown) {
             return;
         }
         let zxid = scene.view.oracle.zxid_of(from).unwrap_or_default();
-        let story = Story::new(format!("server {server} goes on at {} without zxid {zxid:#x}", now(scene)))
-            .because(format!("e{}: an answer had shown that it was committed", self.told_at));
-        sink.fail_all(RuleId::Zk10, scene, &[self.told_at], story);
+        let explanation =
+            Explanation::new(format!("server {server} goes on at {} without zxid {zxid:#x}", now(scene)))
+                .because(format!("e{}: an answer had shown that it was committed", self.told_at));
+        findings.fail_all(RuleId::Zk10, scene, &[self.told_at], explanation);
     }
 }

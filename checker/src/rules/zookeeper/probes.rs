@@ -3,13 +3,14 @@
 use super::super::{Kinds, hears};
 use super::order::is_write;
 use super::{server, slot, told};
+use crate::findings::Findings;
 use crate::history::{
     Code, Conn, Event, Notify, ReqId, Request, Session, SessionState, Sym, Table, What, Who,
 };
 use crate::metrics::Probe;
-use crate::sink::{Scene, Sink};
+use crate::recent::Recent;
+use crate::scene::Scene;
 use crate::view::NEVER;
-use crate::window::Window;
 use std::collections::VecDeque;
 
 /// A write that a client has sent.
@@ -49,11 +50,11 @@ pub(crate) struct Probes {
     of_client: Vec<Vec<Session>>,
     /// The largest zxid of an acknowledged write; by request: that when it was sent.
     acknowledged: u64,
-    floor: Window<u64>,
+    floor: Recent<u64>,
     /// Queued notifications by connection: their zxids.
     queues: Vec<VecDeque<u64>>,
     /// By request: whether it was applied.
-    applied: Window<bool>,
+    applied: Recent<bool>,
     /// The read in hand.
     read: (ReqId, u64),
     /// Reads under way that arm a watch: what arms one then need not be a registration.
@@ -93,7 +94,7 @@ impl Probes {
     }
 
     /// A transaction is the first of its kind that its session has sent and no server has applied.
-    fn txn(&mut self, zxid: u64, session: Session, kind: Request, code: Code, sink: &mut Sink) {
+    fn txn(&mut self, zxid: u64, session: Session, kind: Request, code: Code, findings: &mut Findings) {
         let of = self.told(session);
         let Some(at) = of.writes.iter().position(|write| write.kind == Some(kind)) else { return };
         let write = of.writes[at];
@@ -103,19 +104,19 @@ impl Probes {
         }
         if write.lost {
             (of.applied_lost, of.applied_lost_on) = (zxid, write.conn);
-            sink.reach(Probe::AppliedWithoutReply);
+            findings.reach(Probe::AppliedWithoutReply);
         }
         if write.lost && write.read_since {
-            sink.reach(Probe::WriteAfterReads);
+            findings.reach(Probe::WriteAfterReads);
         }
         *self.applied.slot(write.req.0 as usize) = true;
     }
 
-    fn lost(&mut self, scene: &Scene<'_>, id: ReqId, sink: &mut Sink) {
+    fn lost(&mut self, scene: &Scene<'_>, id: ReqId, findings: &mut Findings) {
         self.arming.retain(|(req, _)| *req != id);
         let Some(req) = scene.view.request(id) else { return };
         if self.applied[id.0 as usize] {
-            sink.reach(Probe::AppliedWithoutReply);
+            findings.reach(Probe::AppliedWithoutReply);
         }
         let of = self.told(req.session);
         if let Some(write) = of.writes.iter_mut().find(|write| write.req == id) {
@@ -123,7 +124,7 @@ impl Probes {
         }
     }
 
-    fn served(&mut self, scene: &Scene<'_>, id: ReqId, conn: Conn, zxid: u64, sink: &mut Sink) {
+    fn served(&mut self, scene: &Scene<'_>, id: ReqId, conn: Conn, zxid: u64, findings: &mut Findings) {
         self.read = (id, zxid);
         let Some(req) = scene.view.request(id) else { return };
         let of = self.told(req.session);
@@ -131,20 +132,20 @@ impl Probes {
             write.read_since = true;
         }
         if zxid < of.applied_lost && of.applied_lost_on != conn {
-            sink.reach(Probe::WriteAfterReads);
+            findings.reach(Probe::WriteAfterReads);
             of.applied_lost = 0;
         }
         if zxid < of.noticed && of.noticed_on != conn {
-            sink.reach(Probe::OlderThanNotified);
+            findings.reach(Probe::OlderThanNotified);
         }
     }
 
-    fn found(&mut self, scene: &Scene<'_>, read: Request, code: Code, path: Sym, sink: &mut Sink) {
+    fn found(&mut self, scene: &Scene<'_>, read: Request, code: Code, path: Sym, findings: &mut Findings) {
         let (id, zxid) = self.read;
         let oracle = &scene.view.oracle;
         let floor = self.floor[id.0 as usize];
         if zxid < floor && oracle.last_change(path, floor) > zxid {
-            sink.reach(Probe::StaleRead);
+            findings.reach(Probe::StaleRead);
         }
         let Some(req) = scene.view.request(id).filter(|_| code == Code::Ok) else { return };
         let Some(sessions) = self.of_client.get(usize::from(req.client)).filter(|all| all.len() > 1) else {
@@ -161,13 +162,13 @@ impl Probes {
                 (here || listed) && oracle.node_at(**node, zxid).is_some_and(|node| node.owner == *old)
             };
             if oracle.ephemerals_of(*old).iter().any(|node| seen(&node)) {
-                return sink.reach(Probe::OwnOldEphemeral);
+                return findings.reach(Probe::OwnOldEphemeral);
             }
         }
     }
 
     /// A watch is armed by registering again, or registering again tells of a change.
-    fn registered(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn registered(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let applied = scene.view.server(server(event.who)).applied;
         let oracle = &scene.view.oracle;
         match event.what {
@@ -176,13 +177,13 @@ impl Probes {
                 let relative = self.told(session).relative;
                 let life = oracle.last_life(path, applied);
                 if relative != 0 && life.is_some_and(|(created, _)| created > relative) {
-                    sink.reach(Probe::CreatedAndDeletedUnseen);
+                    findings.reach(Probe::CreatedAndDeletedUnseen);
                 }
             }
             What::Fire { session, kind: Notify::DataChanged, path, zxid: 0, .. } => {
                 let relative = self.told(session).relative;
                 if oracle.node_at(path, applied).is_some_and(|node| node.czxid > relative) {
-                    sink.reach(Probe::RecreatedToldAsChanged);
+                    findings.reach(Probe::RecreatedToldAsChanged);
                 }
             }
             _ => {}
@@ -192,7 +193,7 @@ impl Probes {
     /// Pings are not told. The session was alive by what is: a request that was answered had been sent less than a
     /// timeout ago; or its client is connected, and so was answered within two thirds of the timeout, and a server
     /// between it and the leader was in trouble.
-    fn marked(&mut self, scene: &Scene<'_>, session: Session, sink: &mut Sink) {
+    fn marked(&mut self, scene: &Scene<'_>, session: Session, findings: &mut Findings) {
         let view = scene.view;
         let timeout = view.timeout_of(session);
         self.told(session).expired = scene.at;
@@ -207,21 +208,21 @@ impl Probes {
         let settled = of.connected.came() && of.connected.at.saturating_add(timeout) < scene.at;
         let connected = settled && !of.is_suspended && !of.known_over.came() && running;
         if answered || (connected && of.may_be_unheard) {
-            sink.reach(Probe::ExpiredEarly);
+            findings.reach(Probe::ExpiredEarly);
         }
     }
 
-    pub(crate) fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    pub(crate) fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;
         if !view.is_sim() {
             return;
         }
         match event.what {
             What::Send { req, kind, .. } => self.send(scene, req, kind),
-            What::Reply { req, code, zxid, .. } => self.reply(scene, req, code, zxid, sink),
-            What::Lost { req } => self.lost(scene, req, sink),
+            What::Reply { req, code, zxid, .. } => self.reply(scene, req, code, zxid, findings),
+            What::Lost { req } => self.lost(scene, req, findings),
             What::Fire { zxid, conn, .. } if !conn.is_none() => {
-                self.registered(scene, event, sink);
+                self.registered(scene, event, findings);
                 let of = if zxid == 0 { 0 } else { view.server(server(event.who)).whole(zxid) };
                 slot(&mut self.queues, usize::from(conn.0)).push_back(of);
             }
@@ -242,25 +243,25 @@ impl Probes {
                     }
                 }
             }
-            What::Txn { zxid, session, kind, code } => self.txn(zxid, session, kind, code, sink),
-            What::Served { req, conn, zxid } => self.served(scene, req, conn, zxid, sink),
-            What::Found { read, code, path, .. } => self.found(scene, read, code, path, sink),
+            What::Txn { zxid, session, kind, code } => self.txn(zxid, session, kind, code, findings),
+            What::Served { req, conn, zxid } => self.served(scene, req, conn, zxid, findings),
+            What::Found { read, code, path, .. } => self.found(scene, read, code, path, findings),
             What::Arm { session, path, .. } if event.op.0 == 0 => {
                 let client = view.session(session).client;
                 let reads = |(id, on): &(ReqId, Sym)| {
                     *on == path && view.request(*id).is_some_and(|req| Some(req.client) == client)
                 };
                 if !self.arming.iter().any(reads) {
-                    self.registered(scene, event, sink);
+                    self.registered(scene, event, findings);
                 }
             }
-            What::Marked { session, .. } => self.marked(scene, session, sink),
+            What::Marked { session, .. } => self.marked(scene, session, findings),
             What::Ended { session, zxid } => self.told(session).ended = zxid,
             _ => {}
         }
     }
 
-    fn reply(&mut self, scene: &Scene<'_>, id: ReqId, code: Code, zxid: u64, sink: &mut Sink) {
+    fn reply(&mut self, scene: &Scene<'_>, id: ReqId, code: Code, zxid: u64, findings: &mut Findings) {
         self.arming.retain(|(req, _)| *req != id);
         let Some(req) = scene.view.request(id) else { return };
         let Some(zxid) = told(zxid) else { return };
@@ -273,7 +274,7 @@ impl Probes {
         }
         let expired = if of.expired == 0 { NEVER } else { of.expired };
         if code == Code::Ok && req.sent.at > expired && scene.view.session(req.session).is_marked {
-            sink.reach(Probe::AnsweredThoughExpired);
+            findings.reach(Probe::AnsweredThoughExpired);
         }
     }
 }

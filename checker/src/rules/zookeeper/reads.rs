@@ -3,9 +3,11 @@
 use super::super::{Kinds, Rule, hears};
 use super::{party, server, slot, told};
 use crate::digest::Digest;
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{Code, Event, FaultKind, ReqId, Request, What};
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::view::{NEVER, is_unjudged};
 
 /// ZK-5 and ZK-9: a read shows the tree in the state of its zxid, the stat as the writes made it.
@@ -17,31 +19,33 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    fn served(&mut self, scene: &Scene<'_>, number: u8, zxid: u64, sink: &mut Sink) {
+    fn served(&mut self, scene: &Scene<'_>, number: u8, zxid: u64, findings: &mut Findings) {
         (self.state, self.served) = (zxid, scene.index);
-        sink.premise_of_all(RuleId::Zk5);
+        findings.premise_of_all(RuleId::Zk5);
         let server = scene.view.server(number);
         let applied = server.applied;
         // The first state of an epoch is that of the last transaction before it.
         let begins = zxid > applied && zxid as u32 == 0;
         if zxid != applied && !begins && server.applied_is_known {
-            let story = Story::new(format!("server {number} answers a read in the state of {zxid:#x}"))
-                .because(format!("it has applied up to {applied:#x}"));
-            sink.fail_all(RuleId::Zk5, scene, &[], story);
+            let explanation =
+                Explanation::new(format!("server {number} answers a read in the state of {zxid:#x}"))
+                    .because(format!("it has applied up to {applied:#x}"));
+            findings.fail_all(RuleId::Zk5, scene, &[], explanation);
         }
     }
 
     /// The answer bears the zxid of the state that it shows.
-    fn replied(scene: &Scene<'_>, id: ReqId, zxid: u64, sink: &mut Sink) {
+    fn replied(scene: &Scene<'_>, id: ReqId, zxid: u64, findings: &mut Findings) {
         let served = scene.view.request(id).map_or(0, |req| req.served);
         if served != 0 && told(zxid).is_some_and(|zxid| zxid != served) {
-            let story = Story::new(format!("the answer to the read r{} bears zxid {zxid:#x}", id.0))
-                .because(format!("it was served in the state of {served:#x}"));
-            sink.fail_all(RuleId::Zk5, scene, &[], story);
+            let explanation =
+                Explanation::new(format!("the answer to the read r{} bears zxid {zxid:#x}", id.0))
+                    .because(format!("it was served in the state of {served:#x}"));
+            findings.fail_all(RuleId::Zk5, scene, &[], explanation);
         }
     }
 
-    fn found(&self, scene: &Scene<'_>, what: &What, sink: &mut Sink) {
+    fn found(&self, scene: &Scene<'_>, what: &What, findings: &mut Findings) {
         let What::Found { read, code, path, digest } = *what else { return };
         let text = scene.tables.names.get(path).unwrap_or_default();
         if is_unjudged(text) || code.tells_nothing() {
@@ -53,13 +57,14 @@ impl Shown {
             Some(_) => Code::Ok,
         };
         let state = self.state;
-        let wrong =
-            |what: &str| Story::new(format!("{what} of {} was served at e{}", scene.path(path), self.served));
+        let wrong = |what: &str| {
+            Explanation::new(format!("{what} of {} was served at e{}", scene.path(path), self.served))
+        };
         if code != right {
             let is = if node.is_some() { "there" } else { "not there" };
-            let story = wrong("a wrong answer about the presence")
+            let explanation = wrong("a wrong answer about the presence")
                 .because(format!("in the state of {state:#x} it is {is}"));
-            return sink.fail_all(RuleId::Zk5, scene, &[self.served], story);
+            return findings.fail_all(RuleId::Zk5, scene, &[self.served], explanation);
         }
         let Some(node) = node else { return };
         let right = match read {
@@ -70,17 +75,17 @@ impl Shown {
         };
         if digest.content != right.content && digest != Digest::default() {
             let what = if read == Request::Children { "a wrong list" } else { "wrong data" };
-            let story = wrong(what).because(format!("in the state of {state:#x} it is another one"));
-            sink.fail_all(RuleId::Zk5, scene, &[self.served], story);
+            let explanation = wrong(what).because(format!("in the state of {state:#x} it is another one"));
+            findings.fail_all(RuleId::Zk5, scene, &[self.served], explanation);
         }
         if digest.stat == 0 {
             return;
         }
-        sink.premise_of_all(RuleId::Zk9);
+        findings.premise_of_all(RuleId::Zk9);
         if digest.stat != right.stat {
-            let story =
+            let explanation =
                 wrong("a wrong stat").because(format!("in the state of {state:#x} it is another one"));
-            sink.fail_all(RuleId::Zk9, scene, &[self.served], story);
+            findings.fail_all(RuleId::Zk9, scene, &[self.served], explanation);
         }
     }
 }
@@ -90,11 +95,11 @@ impl Rule for Shown {
     const ALSO: &'static [RuleId] = &[RuleId::Zk9];
     const HEARS: Kinds = hears::Served | hears::Found | hears::Reply;
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         match event.what {
-            What::Served { zxid, .. } => self.served(scene, server(event.who), zxid, sink),
-            What::Reply { req, zxid, .. } => Self::replied(scene, req, zxid, sink),
-            _ => self.found(scene, &event.what, sink),
+            What::Served { zxid, .. } => self.served(scene, server(event.who), zxid, findings),
+            What::Reply { req, zxid, .. } => Self::replied(scene, req, zxid, findings),
+            _ => self.found(scene, &event.what, findings),
         }
     }
 }
@@ -123,7 +128,7 @@ impl Rule for Sync {
     const ID: RuleId = RuleId::Zk12;
     const HEARS: Kinds = hears::Barrier | hears::Served | hears::Reply | hears::Elected | hears::Ceased;
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         match event.what {
             What::Barrier { session, req, zxid } => {
                 *slot(&mut self.taken, req.0 as usize) = true;
@@ -131,7 +136,7 @@ impl Rule for Sync {
                 *slot(&mut self.barriers, usize::from(session.0)) =
                     Barrier { req: id, conn: req.conn.0, sent: req.sent.index, zxid, told: scene.index };
             }
-            What::Reply { req, code: Code::Ok, zxid, conn } => self.synced(scene, req, zxid, conn, sink),
+            What::Reply { req, code: Code::Ok, zxid, conn } => self.synced(scene, req, zxid, conn, findings),
             What::Elected { .. } => self.leader = Some(server(event.who)),
             What::Ceased if self.leader == Some(server(event.who)) => self.leader = None,
             What::Served { req, conn, zxid } => {
@@ -140,12 +145,16 @@ impl Rule for Sync {
                 if barrier.told == 0 || barrier.conn != conn.0 || sent.sent.index < barrier.sent {
                     return;
                 }
-                sink.premise_of_all(Self::ID);
+                findings.premise_of_all(Self::ID);
                 if zxid < barrier.zxid {
                     let session = party(scene, sent.session);
-                    let story = Story::new(format!("the read r{} of {session} shows zxid {zxid:#x}", req.0))
-                        .because(format!("e{}: its sync is a barrier at {:#x}", barrier.told, barrier.zxid));
-                    sink.fail_all(Self::ID, scene, &[barrier.told], story);
+                    let explanation =
+                        Explanation::new(format!("the read r{} of {session} shows zxid {zxid:#x}", req.0))
+                            .because(format!(
+                                "e{}: its sync is a barrier at {:#x}",
+                                barrier.told, barrier.zxid
+                            ));
+                    findings.fail_all(Self::ID, scene, &[barrier.told], explanation);
                 }
             }
             _ => {}
@@ -155,11 +164,19 @@ impl Rule for Sync {
 
 impl Sync {
     /// A sync is answered. The leader answers its own clients by itself; whoever follows has asked it.
-    fn synced(&self, scene: &Scene<'_>, id: ReqId, zxid: u64, conn: crate::history::Conn, sink: &mut Sink) {
+    fn synced(
+        &self,
+        scene: &Scene<'_>,
+        id: ReqId,
+        zxid: u64,
+        conn: crate::history::Conn,
+        findings: &mut Findings,
+    ) {
         let Some(req) = scene.view.request(id).filter(|req| req.kind == Request::Sync) else { return };
         let of = scene.view.session(req.session);
         let Some(zxid) = told(zxid).filter(|_| !conn.is_none() && of.conn == conn) else { return };
-        let story = || Story::new(format!("the sync r{} of {} is answered", id.0, party(scene, req.session)));
+        let explanation =
+            || Explanation::new(format!("the sync r{} of {} is answered", id.0, party(scene, req.session)));
         let taken = self.taken.get(id.0 as usize).is_some_and(|taken| *taken);
         // Who has joined it since it was elected follows it. What was sent before that may have been answered by one that
         // has served, or led, in another epoch: an answer may be under way for long.
@@ -170,18 +187,18 @@ impl Sync {
                 && req.sent.at >= serving_since
         });
         if !taken && follows {
-            sink.premise_of_all(Self::ID);
-            let story =
-                story().because(format!("server {} follows, and no leader has heard of it", of.server));
-            return sink.fail_all(Self::ID, scene, &[req.sent.index], story);
+            findings.premise_of_all(Self::ID);
+            let explanation =
+                explanation().because(format!("server {} follows, and no leader has heard of it", of.server));
+            return findings.fail_all(Self::ID, scene, &[req.sent.index], explanation);
         }
         let barrier = self.barriers.get(usize::from(req.session.0)).copied().unwrap_or_default();
         if taken && barrier.req == id && zxid < barrier.zxid {
-            let story = story().because(format!(
+            let explanation = explanation().because(format!(
                 "e{}: it is a barrier at {:#x}, and bears {zxid:#x}",
                 barrier.told, barrier.zxid
             ));
-            sink.fail_all(Self::ID, scene, &[barrier.told], story);
+            findings.fail_all(Self::ID, scene, &[barrier.told], explanation);
         }
     }
 }
@@ -280,15 +297,15 @@ impl CutOff {
     }
 
     /// Whether a server that serves should have stopped.
-    fn judge(&mut self, scene: &Scene<'_>, number: u8, what: &str, sink: &mut Sink) {
+    fn judge(&mut self, scene: &Scene<'_>, number: u8, what: &str, findings: &mut Findings) {
         let view = scene.view;
         let due = [self.cut_off(scene, number), self.left_behind(scene, number)];
         for (at, told, because) in due.into_iter().flatten().filter(|(at, ..)| *at != NEVER) {
-            sink.premise_of_all(RuleId::Zk13);
+            findings.premise_of_all(RuleId::Zk13);
             // What was under way when it was cut off still arrives.
             if scene.at > at.saturating_add(view.round_trip + view.settle) {
                 let what = format!("server {number} {what} at {}", crate::text::seconds(scene.at));
-                sink.fail_all(RuleId::Zk13, scene, &[told], Story::new(what).because(because));
+                findings.fail_all(RuleId::Zk13, scene, &[told], Explanation::new(what).because(because));
                 // Told once.
                 *slot(&mut self.cut, usize::from(number)) = None;
                 slot(&mut self.serves, usize::from(number)).0 = scene.at;
@@ -308,7 +325,7 @@ impl Rule for CutOff {
         | hears::Barrier
         | hears::Marked;
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if self.elected.is_none() && self.cut.is_empty() {
             return;
         }
@@ -317,12 +334,12 @@ impl Rule for CutOff {
             if told
                 && [self.cut_off(scene, number), self.left_behind(scene, number)].iter().any(Option::is_some)
             {
-                self.judge(scene, number, "still serves", sink);
+                self.judge(scene, number, "still serves", findings);
             }
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         match event.what {
             What::Fault { kind, victim, .. } => self.fault(scene, kind, victim, true),
             What::Mended { kind, victim } => self.fault(scene, kind, victim, false),
@@ -336,7 +353,7 @@ impl Rule for CutOff {
                 *slot(&mut self.serves, usize::from(number)) = (scene.at, true);
                 self.elected = Some((number, scene.at, scene.index));
             }
-            What::Served { .. } => self.judge(scene, server(event.who), "answers a read", sink),
+            What::Served { .. } => self.judge(scene, server(event.who), "answers a read", findings),
             _ => {}
         }
     }

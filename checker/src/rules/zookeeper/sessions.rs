@@ -2,9 +2,11 @@
 
 use super::super::{Kinds, Rule, hears};
 use super::{party, server, slot};
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{Code, Event, ReqId, Request, Session, What};
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story, ms};
+use crate::scene::{Scene, ms};
 
 /// ZK-7: ephemerals go together, with their session and only then; nothing of a session comes after its end; a session
 /// expires when its leader has not heard of it for its timeout, and within one tick after.
@@ -17,19 +19,19 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    fn fail(scene: &Scene<'_>, sink: &mut Sink, seen: u32, what: String, because: String) {
-        sink.fail_all(RuleId::Zk7, scene, &[seen], Story::new(what).because(because));
+    fn fail(scene: &Scene<'_>, findings: &mut Findings, seen: u32, what: String, because: String) {
+        findings.fail_all(RuleId::Zk7, scene, &[seen], Explanation::new(what).because(because));
     }
 
     fn end_of(&self, session: Session) -> Option<u32> {
         self.ended.get(usize::from(session.0)).map(|end| end.0).filter(|at| *at != 0)
     }
 
-    fn marked(scene: &Scene<'_>, number: u8, session: Session, heard: u64, sink: &mut Sink) {
+    fn marked(scene: &Scene<'_>, number: u8, session: Session, heard: u64, findings: &mut Findings) {
         let view = scene.view;
         let leader = view.server(number);
         let timeout = view.timeout_of(session);
-        sink.premise_of_all(RuleId::Zk7);
+        findings.premise_of_all(RuleId::Zk7);
         // A leader begins anew with everybody.
         let from = heard.max(leader.elected);
         let who = party(scene, session);
@@ -40,7 +42,7 @@ impl Sessions {
             ms(timeout)
         );
         if scene.at.saturating_add(view.settle) < from.saturating_add(timeout) {
-            Self::fail(scene, sink, u32::MAX, told("too early"), because);
+            Self::fail(scene, findings, u32::MAX, told("too early"), because);
         } else {
             // Time in which it stood still, or did not lead yet, does not count.
             let paused = leader.pauses;
@@ -48,29 +50,29 @@ impl Sessions {
                 from.max(leader.serving_since).max(if paused.is_now() { scene.at } else { paused.until() });
             let latest = from.saturating_add(timeout + view.tick + view.settle);
             if scene.at > latest {
-                Self::fail(scene, sink, u32::MAX, told("too late"), because);
+                Self::fail(scene, findings, u32::MAX, told("too late"), because);
             }
         }
     }
 
-    fn deleted(&self, scene: &Scene<'_>, path: crate::history::Sym, zxid: u64, sink: &mut Sink) {
+    fn deleted(&self, scene: &Scene<'_>, path: crate::history::Sym, zxid: u64, findings: &mut Findings) {
         let Some((closing, session)) = self.closing.filter(|(closing, _)| *closing == zxid) else { return };
         let owner = scene.view.oracle.node_at(path, zxid.saturating_sub(1)).map(|node| node.owner);
-        sink.premise_of_all(RuleId::Zk7);
+        findings.premise_of_all(RuleId::Zk7);
         if owner.is_some_and(|owner| owner != session) {
             let what = format!("{} went at {closing:#x}", scene.path(path));
             let because = format!("that ends {}, whose it is not", party(scene, session));
-            Self::fail(scene, sink, u32::MAX, what, because);
+            Self::fail(scene, findings, u32::MAX, what, because);
         }
     }
 
-    fn ended(&mut self, scene: &Scene<'_>, session: Session, zxid: u64, sink: &mut Sink) {
-        sink.premise_of_all(RuleId::Zk7);
+    fn ended(&mut self, scene: &Scene<'_>, session: Session, zxid: u64, findings: &mut Findings) {
+        findings.premise_of_all(RuleId::Zk7);
         let left = scene.view.oracle.living_of(session);
         if left > 0 {
             let what = format!("{} ended at zxid {zxid:#x}", party(scene, session));
             let because = format!("{left} of its ephemerals did not go with it");
-            Self::fail(scene, sink, u32::MAX, what, because);
+            Self::fail(scene, findings, u32::MAX, what, because);
         }
         *slot(&mut self.ended, usize::from(session.0)) = (scene.index, zxid);
     }
@@ -78,13 +80,13 @@ impl Sessions {
 
 impl Sessions {
     /// A server that has applied the end of a session has closed its connections.
-    fn served(&self, scene: &Scene<'_>, id: ReqId, zxid: u64, sink: &mut Sink) {
+    fn served(&self, scene: &Scene<'_>, id: ReqId, zxid: u64, findings: &mut Findings) {
         let Some(req) = scene.view.request(id) else { return };
         let Some((end, at)) = self.ended.get(usize::from(req.session.0)).copied() else { return };
         if end != 0 && zxid >= at {
             let what = format!("the read r{} of {} is answered", id.0, party(scene, req.session));
             let because = format!("e{end}: that session is over, and the server has applied that");
-            Self::fail(scene, sink, end, what, because);
+            Self::fail(scene, findings, end, what, because);
         }
     }
 }
@@ -99,7 +101,7 @@ impl Rule for Sessions {
         | hears::Opened
         | hears::Served;
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
@@ -109,22 +111,22 @@ impl Rule for Sessions {
                 if let Some(end) = self.end_of(session).filter(|_| code == Code::Ok && self.closing.is_none())
                 {
                     let what = format!("zxid {zxid:#x} is a transaction of {}", party(scene, session));
-                    Self::fail(scene, sink, end, what, format!("e{end}: that session is over"));
+                    Self::fail(scene, findings, end, what, format!("e{end}: that session is over"));
                 }
             }
             What::Created { path, owner, .. } => {
                 if let Some(end) = self.end_of(owner) {
                     let what = format!("{} was made for {}", scene.path(path), party(scene, owner));
-                    Self::fail(scene, sink, end, what, format!("e{end}: that session is over"));
+                    Self::fail(scene, findings, end, what, format!("e{end}: that session is over"));
                 }
             }
-            What::Deleted { path, zxid, .. } => self.deleted(scene, path, zxid, sink),
+            What::Deleted { path, zxid, .. } => self.deleted(scene, path, zxid, findings),
             What::Marked { session, heard } => {
-                Self::marked(scene, server(event.who), session, heard, sink);
+                Self::marked(scene, server(event.who), session, heard, findings);
             }
-            What::Ended { session, zxid } => self.ended(scene, session, zxid, sink),
+            What::Ended { session, zxid } => self.ended(scene, session, zxid, findings),
             What::Opened { session, .. } => *slot(&mut self.ended, usize::from(session.0)) = (0, 0),
-            What::Served { req, zxid, .. } => self.served(scene, req, zxid, sink),
+            What::Served { req, zxid, .. } => self.served(scene, req, zxid, findings),
             _ => {}
         }
     }

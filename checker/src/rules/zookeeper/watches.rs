@@ -7,13 +7,15 @@
 use super::super::{Kinds, Rule, hears};
 use super::kept::{Fresh, Kept};
 use super::{server, slot, told};
+use crate::explanation::Explanation;
+use crate::findings::Findings;
 use crate::history::{
     Code, Conn, Event, Notify, Request, Session, SessionState, Sym, Table, WatchMode, What,
 };
+use crate::recent::Recent;
 use crate::rule_id::RuleId;
-use crate::sink::{Scene, Sink, Story};
+use crate::scene::Scene;
 use crate::view::{Effect, is_unjudged};
-use crate::window::Window;
 use std::collections::VecDeque;
 
 /// A watch in a server's table.
@@ -31,7 +33,7 @@ struct Armed {
 #[derive(Default)]
 struct Armory {
     /// By path: what is armed there, in that order.
-    at: Window<Vec<Armed>>,
+    at: Recent<Vec<Armed>>,
     /// Those of them that look at everything below, too.
     recursive: Vec<Armed>,
     count: usize,
@@ -130,8 +132,8 @@ fn said(kind: Notify) -> &'static str {
 }
 
 impl Watches {
-    fn arm(&mut self, armed: Armed, sink: &mut Sink) {
-        sink.premise_of_all(rule(armed.mode));
+    fn arm(&mut self, armed: Armed, findings: &mut Findings) {
+        findings.premise_of_all(rule(armed.mode));
         self.arming.retain(|w| (w.conn, w.table, w.path) != (armed.conn, armed.table, armed.path));
         self.remove(armed.conn, armed.table, armed.path);
         self.armed.push(armed);
@@ -224,17 +226,17 @@ impl Watches {
         }
     }
 
-    fn fired(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn fired(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let What::Fire { session, kind, path, zxid: half, conn } = event.what else { return };
         let number = server(event.who);
-        sink.premise_of_all(RuleId::Zk6);
+        findings.premise_of_all(RuleId::Zk6);
         let applied = scene.view.server(number).applied;
         // What registering again tells comes before every answer of a later state.
         let zxid = if half == 0 { applied + 1 } else { scene.view.server(number).whole(half) };
         slot(&mut self.queues, usize::from(conn.0)).push_back((kind, path, zxid, scene.index));
         if half == 0 {
             self.kept.told(conn, path, kind);
-            return self.missed(scene, session, kind, path, applied, sink);
+            return self.missed(scene, session, kind, path, applied, findings);
         }
         let is =
             |w: &Due| (w.server, w.conn, w.kind, w.path, w.zxid as u32) == (number, conn, kind, path, half);
@@ -254,7 +256,7 @@ impl Watches {
         kind: Notify,
         path: Sym,
         applied: u64,
-        sink: &mut Sink,
+        findings: &mut Findings,
     ) {
         if is_unjudged(scene.tables.names.get(path).unwrap_or_default()) {
             return;
@@ -269,18 +271,18 @@ impl Watches {
             (Notify::ChildrenChanged, Some(node)) => node.pzxid > relative,
         };
         if !right {
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "registering again told {} of {} at {}",
                 said(kind),
                 scene.path(path),
                 scene.when(scene.view.now)
             ))
             .because(format!("since zxid {relative:#x}, which it had been answered with, that is not so"));
-            sink.fail_all(RuleId::Zk6, scene, &[], story);
+            findings.fail_all(RuleId::Zk6, scene, &[], explanation);
         }
     }
 
-    fn noticed(&mut self, scene: &Scene<'_>, kind: Notify, path: Sym, conn: Conn, sink: &mut Sink) {
+    fn noticed(&mut self, scene: &Scene<'_>, kind: Notify, path: Sym, conn: Conn, findings: &mut Findings) {
         let queue = slot(&mut self.queues, usize::from(conn.0));
         if let Some((first, on, _, _)) = queue.front()
             && (*first, *on) == (kind, path)
@@ -296,17 +298,24 @@ impl Watches {
             }
             None => "no server has queued it on this connection, or it has arrived before",
         };
-        let story = Story::new(format!(
+        let explanation = Explanation::new(format!(
             "the notification {} of {} arrived at {}",
             said(kind),
             scene.path(path),
             scene.when(scene.view.now)
         ))
         .because(because);
-        sink.fail_all(RuleId::Zk6, scene, &[], story);
+        findings.fail_all(RuleId::Zk6, scene, &[], explanation);
     }
 
-    fn replied(&mut self, scene: &Scene<'_>, session: Session, zxid: u64, conn: Conn, sink: &mut Sink) {
+    fn replied(
+        &mut self,
+        scene: &Scene<'_>,
+        session: Session,
+        zxid: u64,
+        conn: Conn,
+        findings: &mut Findings,
+    ) {
         let seen = slot(&mut self.seen, usize::from(session.0));
         seen.0 = seen.0.max(zxid);
         let Some(queue) = self.queues.get_mut(usize::from(conn.0)) else { return };
@@ -314,7 +323,7 @@ impl Watches {
         if let Some((kind, path, of, fired)) = late.filter(|_| !conn.is_none()) {
             // Told once.
             queue.retain(|queued| queued.3 != fired);
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "an answer of zxid {zxid:#x} arrived at {} before the notification of {of:#x}",
                 scene.when(scene.view.now)
             ))
@@ -323,7 +332,7 @@ impl Watches {
                 said(kind),
                 scene.path(path)
             ));
-            sink.fail_all(RuleId::Zk6, scene, &[fired], story);
+            findings.fail_all(RuleId::Zk6, scene, &[fired], explanation);
         }
     }
 
@@ -341,10 +350,10 @@ impl Watches {
     }
 
     /// The instant is over: what was to fire has fired, and what was to be armed is.
-    fn settle(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        self.kept.settle(scene, sink);
+    fn settle(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+        self.kept.settle(scene, findings);
         for due in std::mem::take(&mut self.due).into_iter().filter(|due| !due.filtered) {
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "server {} applied zxid {:#x} and did not tell {} of {}",
                 due.server,
                 due.zxid,
@@ -352,10 +361,10 @@ impl Watches {
                 scene.path(due.path)
             ))
             .because(format!("e{}: a watch was armed", due.armed));
-            sink.fail_all(rule(due.mode), scene, &[due.armed], story);
+            findings.fail_all(rule(due.mode), scene, &[due.armed], explanation);
         }
         for early in std::mem::take(&mut self.early) {
-            let story = Story::new(format!(
+            let explanation = Explanation::new(format!(
                 "server {} told {} of {} at e{}",
                 early.server,
                 said(early.kind),
@@ -363,12 +372,12 @@ impl Watches {
                 early.index
             ))
             .because("no watch was armed on that connection that this fires");
-            sink.fail_all(RuleId::Zk6, scene, &[early.index], story);
+            findings.fail_all(RuleId::Zk6, scene, &[early.index], explanation);
         }
         for arming in std::mem::take(&mut self.arming) {
-            let story = Story::new(format!("the read at e{} armed no watch", arming.index))
+            let explanation = Explanation::new(format!("the read at e{} armed no watch", arming.index))
                 .because(format!("it asked for one on {}", scene.path(arming.path)));
-            sink.fail_all(RuleId::Zk6, scene, &[arming.index], story);
+            findings.fail_all(RuleId::Zk6, scene, &[arming.index], explanation);
         }
     }
 
@@ -395,15 +404,15 @@ impl Rule for Watches {
         | hears::Found
         | hears::Ceased;
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if !(self.due.is_empty() && self.early.is_empty() && self.arming.is_empty() && self.kept.is_settled())
         {
-            self.settle(scene, sink);
+            self.settle(scene, findings);
         }
-        self.kept.pass_time(scene, sink);
+        self.kept.pass_time(scene, findings);
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let (view, number) = (scene.view, server(event.who));
         match event.what {
             What::Arm { session, table, path, conn, mode } if !conn.is_none() => {
@@ -418,16 +427,16 @@ impl Rule for Watches {
                     index: scene.index,
                     applied,
                 });
-                self.arm(Armed { server: number, conn, table, path, mode, index: scene.index }, sink);
+                self.arm(Armed { server: number, conn, table, path, mode, index: scene.index }, findings);
             }
             What::Disarm { session, table, path, conn } if conn.is_none() => {
                 self.kept.forgotten(session, table, path);
             }
             What::Disarm { table, path, conn, .. } => self.disarm(conn, table, path),
-            What::Fire { conn, .. } if !conn.is_none() => self.fired(scene, event, sink),
+            What::Fire { conn, .. } if !conn.is_none() => self.fired(scene, event, findings),
             What::Notice { session, kind, path, conn } if !conn.is_none() => {
                 self.kept.noticed(session, kind, path);
-                self.noticed(scene, kind, path, conn, sink);
+                self.noticed(scene, kind, path, conn, findings);
             }
             What::Reply { req, code, zxid, conn } => {
                 let Some(req) = view.request(req).filter(|req| req.kind != Request::Connect) else { return };
@@ -435,7 +444,7 @@ impl Rule for Watches {
                     self.kept.answered(req.session, req.kind, code, req.path, conn);
                 }
                 if let Some(zxid) = told(zxid) {
-                    self.replied(scene, req.session, zxid, conn, sink);
+                    self.replied(scene, req.session, zxid, conn, findings);
                 }
             }
             What::State { session, state, .. } if state != SessionState::Connected => {
@@ -467,7 +476,7 @@ impl Rule for Watches {
             What::Served { req, conn, .. } => {
                 let watch = view.request(req).is_some_and(|req| req.watch);
                 self.read = (conn, watch && !conn.is_none());
-                self.kept.served(scene, conn, sink);
+                self.kept.served(scene, conn, findings);
             }
             What::Found { read, code, path, .. } => self.found(scene, read, code, path),
             What::Ceased => self.ceased(number),

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 
 /// The clients by number and by name, so that a list of thousands is not gone through for every line.
 #[derive(Default)]
-pub(crate) struct Parties {
+pub(crate) struct Actors {
     clients: Vec<String>,
     /// Who is meant by a name, and how many bear it.
     by_name: BTreeMap<String, (usize, u32)>,
 }
 
-impl Parties {
+impl Actors {
     /// All of whom a header tells.
-    pub(crate) fn of(header: &Header) -> Parties {
-        let mut parties = Parties::default();
-        header.clients.iter().for_each(|name| parties.add(name));
-        parties
+    pub(crate) fn of(header: &Header) -> Actors {
+        let mut actors = Actors::default();
+        header.clients.iter().for_each(|name| actors.add(name));
+        actors
     }
 
     /// One more client. Where two bear one name, it means the first.
@@ -54,7 +54,7 @@ impl Parties {
         self.by_name.contains_key(name)
     }
 
-    /// Reads what [`client`](Parties::client) writes.
+    /// Reads what [`client`](Actors::client) writes.
     pub(crate) fn client_of(&self, word: &str) -> Option<u16> {
         match word.strip_prefix("client:") {
             Some(number) => number.parse().ok(),
@@ -62,7 +62,7 @@ impl Parties {
         }
     }
 
-    /// Reads what [`who`](Parties::who) writes.
+    /// Reads what [`who`](Actors::who) writes.
     pub(crate) fn who_of(&self, word: &str) -> Option<Who> {
         if word == "world" {
             return Some(Who::World);
@@ -73,7 +73,7 @@ impl Parties {
         }
     }
 
-    /// Reads what [`victim`](Parties::victim) writes.
+    /// Reads what [`victim`](Actors::victim) writes.
     pub(crate) fn victim_of(&self, word: &str) -> Option<Victim> {
         if let Some(number) = word.strip_prefix("server:") {
             return number.parse().ok().map(|server| Victim::Server { server });
@@ -86,7 +86,7 @@ impl Parties {
     }
 }
 
-/// As [`Parties::client`], for whoever names a client now and then.
+/// As [`Actors::client`], for whoever names a client now and then.
 pub(crate) fn client(header: &Header, number: u16) -> String {
     let is_alone = |name: &str| header.clients.iter().filter(|other| *other == name).count() == 1;
     spoken(&header.clients, number, is_alone)

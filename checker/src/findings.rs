@@ -1,11 +1,12 @@
 //! Where rules put what they find.
 
-use crate::history::{Kind, Object, ObjectId, OpId, Session, Sym, Tables};
+use crate::explanation::Explanation;
+use crate::history::{Object, ObjectId};
 use crate::metrics::{Metrics, Probe};
 use crate::rule_id::{Layer, RuleId};
 use crate::rule_set::RuleSet;
+use crate::scene::Scene;
 use crate::verdict::Verdict;
-use crate::view::{Moment, View};
 use std::fmt;
 
 /// A promise that was broken, or a breach that is excused.
@@ -56,133 +57,6 @@ pub struct Row {
 /// Findings of a rule that are kept; the others are counted.
 const KEPT: u32 = 16;
 
-/// What a rule looks at.
-#[derive(Clone, Copy)]
-pub(crate) struct Scene<'a> {
-    pub(crate) view: &'a View,
-    pub(crate) tables: Tables<'a>,
-    /// The event in hand.
-    pub(crate) index: u32,
-    /// Its time.
-    pub(crate) at: u64,
-}
-
-/// The names of things, for the texts of findings.
-impl Scene<'_> {
-    pub(crate) fn client(&self, number: u16) -> String {
-        crate::parties::client(self.tables.header, number)
-    }
-
-    /// The name that a promise of all that stand in line has for this object.
-    pub(crate) fn rule(&self, rule: RuleId, object: ObjectId) -> RuleId {
-        rule.of_kind(self.kind(object))
-    }
-
-    pub(crate) fn kind(&self, object: ObjectId) -> Kind {
-        self.tables.objects[usize::from(object.0)].kind
-    }
-
-    /// The client of an operation.
-    pub(crate) fn party(&self, op: OpId) -> String {
-        self.client(self.view.op(op).client)
-    }
-
-    /// A moment: `e12 (0.550)`.
-    pub(crate) fn when(&self, moment: Moment) -> String {
-        format!("e{} ({})", moment.index, crate::text::seconds(moment.at))
-    }
-
-    pub(crate) fn path(&self, sym: Sym) -> String {
-        shorten(self.tables.names.get(sym).unwrap_or("?"))
-    }
-
-    /// The last part of a path.
-    pub(crate) fn znode(&self, sym: Sym) -> String {
-        let path = self.tables.names.get(sym).unwrap_or("?");
-        shorten(path.rsplit('/').next().unwrap_or(path))
-    }
-
-    /// The znode of a contender, with its czxid.
-    pub(crate) fn place(&self, contender: u32) -> String {
-        match self.view.contender(contender) {
-            Some(c) => format!("{} ({:#x})", self.znode(c.path), c.czxid),
-            None => "no znode".to_owned(),
-        }
-    }
-
-    pub(crate) fn session(&self, session: Session) -> String {
-        match session {
-            Session(0) => "nobody".to_owned(),
-            Session(number) => format!("session s{number}"),
-        }
-    }
-}
-
-/// Milliseconds, for eyes.
-pub(crate) fn ms(micros: u64) -> String {
-    match (micros / 1000, micros % 1000) {
-        (whole, 0) => format!("{whole} ms"),
-        (whole, part) => format!("{whole}.{part:03} ms"),
-    }
-}
-
-fn shorten(text: &str) -> String {
-    match text.char_indices().nth_back(39) {
-        Some((at, _)) if at > 0 => format!("…{}", &text[at..]),
-        _ => text.to_owned(),
-    }
-}
-
-/// What a finding says: who and when, because of what, and why it is or is not excused.
-#[derive(Default)]
-pub(crate) struct Story {
-    lines: Vec<(&'static str, String)>,
-}
-
-impl Story {
-    pub(crate) fn new(what: impl Into<String>) -> Story {
-        Story { lines: vec![("", what.into())] }
-    }
-
-    pub(crate) fn because(mut self, why: impl Into<String>) -> Story {
-        let first = self.lines.iter().all(|(head, _)| head.is_empty());
-        self.lines.push((if first { "because  " } else { "and      " }, why.into()));
-        self
-    }
-
-    pub(crate) fn not_excused(mut self, why: impl Into<String>) -> Story {
-        self.lines.push(("not excused: ", why.into()));
-        self
-    }
-
-    pub(crate) fn excused(mut self, why: impl Into<String>) -> Story {
-        self.lines.push(("excused: ", why.into()));
-        self
-    }
-
-    /// Lines of less than 98 columns, so that they may be indented.
-    fn text(&self) -> String {
-        let mut out = String::new();
-        for (head, line) in &self.lines {
-            let mut column = head.chars().count();
-            out.push_str(head);
-            for (at, word) in line.split(' ').enumerate() {
-                let width = word.chars().count() + 1;
-                if at > 0 && column + width > 96 {
-                    out.push_str("\n         ");
-                    column = 9;
-                } else if at > 0 {
-                    out.push(' ');
-                }
-                out.push_str(word);
-                column += width;
-            }
-            out.push('\n');
-        }
-        out
-    }
-}
-
 #[derive(Clone, Copy, Default)]
 struct Cell {
     premises: u32,
@@ -195,7 +69,7 @@ const NEW: [Cell; RuleId::COUNT] =
     [Cell { premises: 0, findings: 0, verdict: Verdict::Vacuous }; RuleId::COUNT];
 
 /// Premises, findings and counts.
-pub(crate) struct Sink {
+pub(crate) struct Findings {
     /// By object plus one, the whole history first.
     cells: Vec<[Cell; RuleId::COUNT]>,
     findings: Vec<Finding>,
@@ -205,9 +79,9 @@ pub(crate) struct Sink {
     on: RuleSet,
 }
 
-impl Sink {
-    pub(crate) fn new(objects: usize, on: &RuleSet) -> Sink {
-        Sink {
+impl Findings {
+    pub(crate) fn new(objects: usize, on: &RuleSet) -> Findings {
+        Findings {
             cells: vec![NEW; objects + 1],
             findings: Vec::new(),
             kept: [0; RuleId::COUNT],
@@ -247,21 +121,27 @@ impl Sink {
         scene: &Scene<'_>,
         object: ObjectId,
         seen: &[u32],
-        story: Story,
+        explanation: Explanation,
     ) {
         self.find(
             Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at: scene.index },
             scene,
             Some(object),
             seen,
-            story,
+            explanation,
         );
     }
 
     /// A promise about the whole history is broken at the event in hand.
-    pub(crate) fn fail_all(&mut self, rule: RuleId, scene: &Scene<'_>, seen: &[u32], story: Story) {
+    pub(crate) fn fail_all(
+        &mut self,
+        rule: RuleId,
+        scene: &Scene<'_>,
+        seen: &[u32],
+        explanation: Explanation,
+    ) {
         let found = Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at: scene.index };
-        self.find(found, scene, None, seen, story);
+        self.find(found, scene, None, seen, explanation);
     }
 
     /// Something is reached that must be reachable.
@@ -291,7 +171,7 @@ impl Sink {
         scene: &Scene<'_>,
         object: Option<ObjectId>,
         seen: &[u32],
-        story: Story,
+        explanation: Explanation,
     ) {
         let Found { rule, verdict, layer, at } = found;
         if !self.on.has(rule) {
@@ -318,7 +198,7 @@ impl Sink {
             witnesses,
             secondary: false,
             path: path.to_owned(),
-            text: story.text(),
+            text: explanation.text(),
         });
     }
 
@@ -330,7 +210,7 @@ impl Sink {
     }
 
     /// The findings so far, as they came.
-    pub(crate) fn findings(&self) -> &[Finding] {
+    pub(crate) fn all(&self) -> &[Finding] {
         &self.findings
     }
 
@@ -357,7 +237,7 @@ impl Sink {
     }
 
     /// The findings, *the* finding first.
-    pub(crate) fn into_findings(mut self) -> (Vec<Finding>, Metrics) {
+    pub(crate) fn in_order(mut self) -> (Vec<Finding>, Metrics) {
         let layers: Vec<(Layer, usize)> = self
             .findings
             .iter()

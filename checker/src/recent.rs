@@ -7,7 +7,7 @@ use std::ops::{Index, IndexMut};
 /// How many entries are kept whether they are done with or not.
 const KEPT: usize = 4096;
 
-/// Something that a [`Window`] may forget at some time.
+/// Something that a [`Recent`] may forget at some time.
 pub(crate) trait Aged: Clone + 'static {
     /// What stands for one that is not there.
     const BLANK: &'static Self;
@@ -18,7 +18,7 @@ pub(crate) trait Aged: Clone + 'static {
 
 /// A table that forgets.
 #[derive(Debug)]
-pub(crate) struct Window<T> {
+pub(crate) struct Recent<T> {
     /// The number of the first of `recent`.
     base: usize,
     recent: VecDeque<T>,
@@ -28,13 +28,13 @@ pub(crate) struct Window<T> {
     aged: usize,
 }
 
-impl<T> Default for Window<T> {
-    fn default() -> Window<T> {
-        Window { base: 0, recent: VecDeque::new(), old: BTreeMap::new(), aged: 0 }
+impl<T> Default for Recent<T> {
+    fn default() -> Recent<T> {
+        Recent { base: 0, recent: VecDeque::new(), old: BTreeMap::new(), aged: 0 }
     }
 }
 
-impl<T: Aged> Window<T> {
+impl<T: Aged> Recent<T> {
     /// The number after the last one.
     pub(crate) fn end(&self) -> usize {
         self.base + self.recent.len()
@@ -68,7 +68,7 @@ impl<T: Aged> Window<T> {
         self.get(at).unwrap_or(T::BLANK)
     }
 
-    /// The same as [`Window::get`], to be changed.
+    /// The same as [`Recent::get`], to be changed.
     pub(crate) fn get_mut(&mut self, at: usize) -> Option<&mut T> {
         match at.checked_sub(self.base) {
             Some(at) => self.recent.get_mut(at),
@@ -136,7 +136,7 @@ impl<T: Clone + 'static> Aged for Vec<T> {
     }
 }
 
-impl<T: Aged> Index<usize> for Window<T> {
+impl<T: Aged> Index<usize> for Recent<T> {
     type Output = T;
 
     fn index(&self, at: usize) -> &T {
@@ -144,7 +144,7 @@ impl<T: Aged> Index<usize> for Window<T> {
     }
 }
 
-impl<T: Aged> IndexMut<usize> for Window<T> {
+impl<T: Aged> IndexMut<usize> for Recent<T> {
     fn index_mut(&mut self, at: usize) -> &mut T {
         self.slot(at)
     }
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn what_is_alive_is_kept_and_the_latest_of_the_others() {
-        let mut window = Window::default();
+        let mut window = Recent::default();
         for number in 0..100_000 {
             window.push(Number(number, number % 10_000 != 0));
         }
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_number_from_long_ago_can_come_back() {
-        let mut window: Window<Number> = Window::default();
+        let mut window: Recent<Number> = Recent::default();
         window.slot(10_000).1 = true;
         assert_eq!(window.get(0), Some(&Number(0, false)), "nobody said that it is done with");
         window.slot(3).0 = 7;
