@@ -34,7 +34,7 @@ pub struct BlackBox {
     /// What the monitor says; Inherent where a rule has found the breach and excused it.
     pub verdict: Verdict,
     /// What clients did.
-    pub seen: Seen,
+    pub seen: ClientView,
     judged: Judged,
     /// By position: the event.
     events: Vec<u32>,
@@ -42,7 +42,7 @@ pub struct BlackBox {
 
 /// What clients did with one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Seen {
+pub enum ClientView {
     /// Held it.
     Holds(Operations<Locking>),
     /// Put items and took them, first in first out.
@@ -51,21 +51,21 @@ pub enum Seen {
     MostUrgent(Operations<Urgent>),
 }
 
-impl Seen {
+impl ClientView {
     fn judge(&self) -> Judged {
         match self {
-            Seen::Holds(seen) => Holds::LOCK.judge(seen),
-            Seen::Fifo(seen) => Fifo.judge(seen),
-            Seen::MostUrgent(seen) => MostUrgent.judge(seen),
+            ClientView::Holds(seen) => Holds::LOCK.judge(seen),
+            ClientView::Fifo(seen) => Fifo.judge(seen),
+            ClientView::MostUrgent(seen) => MostUrgent.judge(seen),
         }
     }
 
     /// The positions of call and return.
     fn positions(&self, number: Number) -> (u32, u32) {
         match self {
-            Seen::Holds(seen) => (seen[number].called, seen[number].returned),
-            Seen::Fifo(seen) => (seen[number].called, seen[number].returned),
-            Seen::MostUrgent(seen) => (seen[number].called, seen[number].returned),
+            ClientView::Holds(seen) => (seen[number].called, seen[number].returned),
+            ClientView::Fifo(seen) => (seen[number].called, seen[number].returned),
+            ClientView::MostUrgent(seen) => (seen[number].called, seen[number].returned),
         }
     }
 }
@@ -74,9 +74,9 @@ impl BlackBox {
     /// What proves the monitor's verdict. Made when asked for.
     pub fn certificate(&self) -> Certificate {
         match &self.seen {
-            Seen::Holds(seen) => Holds::LOCK.certify(seen, &self.judged),
-            Seen::Fifo(seen) => Fifo.certify(seen, &self.judged),
-            Seen::MostUrgent(seen) => MostUrgent.certify(seen, &self.judged),
+            ClientView::Holds(seen) => Holds::LOCK.certify(seen, &self.judged),
+            ClientView::Fifo(seen) => Fifo.certify(seen, &self.judged),
+            ClientView::MostUrgent(seen) => MostUrgent.certify(seen, &self.judged),
         }
     }
 
@@ -87,9 +87,9 @@ impl BlackBox {
     /// What is wrong with the certificate.
     pub fn verify(&self, certificate: &Certificate) -> Result<(), String> {
         match &self.seen {
-            Seen::Holds(seen) => verify::certificate(&Holds::LOCK, seen, certificate),
-            Seen::Fifo(seen) => verify::certificate(&Fifo, seen, certificate),
-            Seen::MostUrgent(seen) => verify::certificate(&MostUrgent, seen, certificate),
+            ClientView::Holds(seen) => verify::certificate(&Holds::LOCK, seen, certificate),
+            ClientView::Fifo(seen) => verify::certificate(&Fifo, seen, certificate),
+            ClientView::MostUrgent(seen) => verify::certificate(&MostUrgent, seen, certificate),
         }
     }
 
@@ -105,7 +105,7 @@ impl BlackBox {
 
     /// Holds this view against what the rules have found, and tells what they cannot have seen.
     fn tell(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
-        if scene.view.is_sim() || matches!(self.seen, Seen::Holds(_)) {
+        if scene.view.is_sim() || matches!(self.seen, ClientView::Holds(_)) {
             self.compare(scene, findings);
         } else {
             self.report(scene, findings);
@@ -154,7 +154,7 @@ impl BlackBox {
         for breach in &self.judged.breaches {
             let Some(at) = self.event(breach.at) else { continue };
             let (seen, explanation) = match (breach.wrong, &self.seen) {
-                (Wrong::Passed { put, take }, Seen::Fifo(seen)) => {
+                (Wrong::Passed { put, take }, ClientView::Fifo(seen)) => {
                     let item = |number: Number| match seen[number].action {
                         Queue::Put(item) | Queue::Take(Some(item)) => self.item(scene, item),
                         Queue::Take(None) => String::new(),
@@ -165,7 +165,7 @@ impl BlackBox {
                             .because("it came out later, and was asked for later");
                     (vec![self.events_of(put), self.events_of(take)], explanation)
                 }
-                (Wrong::LessUrgent { take }, Seen::MostUrgent(seen)) => {
+                (Wrong::LessUrgent { take }, ClientView::MostUrgent(seen)) => {
                     let Urgent::Take(Some(item)) = seen[take].action else { continue };
                     let explanation =
                         Explanation::new(format!("item {} went too early", self.item(scene, item)))

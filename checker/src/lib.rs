@@ -46,7 +46,7 @@ mod scene;
 mod verdict;
 mod view;
 
-pub use black_box::{BlackBox, Seen};
+pub use black_box::{BlackBox, ClientView};
 pub use findings::{Finding, Row};
 pub use judge::{Judge, judge, judge_stored};
 pub use metrics::{Metrics, Probe};

@@ -9,19 +9,19 @@ mod election;
 mod followers;
 mod grant;
 mod group;
-mod idle;
 mod in_time;
 mod interest;
 mod leaks;
-mod line;
 mod loss;
-mod names;
+mod name_service;
+mod own_znode;
 mod progress;
 mod queue;
 mod resource;
 mod revocation;
 mod two_phase_commit;
 mod wake;
+mod wake_sources;
 mod zookeeper;
 
 use crate::findings::Findings;
@@ -164,12 +164,12 @@ all_rules! {
     mx2: belief::Guarded,
     mx3: belief::Raw,
     mx4: grant::Justified,
-    mx5: grant::Token,
-    mx6: grant::Order,
+    mx5: grant::FencingToken,
+    mx6: grant::GrantOrder,
     mx7: wake::Wake,
     mx8: progress::Progress,
-    mx9: line::OneZnode,
-    mx10: line::WhoDeletes,
+    mx9: own_znode::OneZnode,
+    mx10: own_znode::WhoDeletes,
     mx11: leaks::Leaks,
     mx12: interest::EndOfInterest,
     mx13: cost::Cost,
@@ -183,9 +183,9 @@ all_rules! {
     ba: barrier::Barriers,
     db: double_barrier::DoubleBarriers,
     qu1: queue::items::Items,
-    qu6: queue::idle::Idle,
+    qu6: queue::consumers::IdleConsumers,
     tc: two_phase_commit::TwoPhaseCommit,
-    ns: names::Names,
+    ns: name_service::NameService,
     cf: config::Config,
     gm: group::Group,
 }

@@ -82,7 +82,7 @@ pub struct Searched {
 
 /// How far the search is: all before `position` has been explained.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct Frontier {
     position: u32,
     /// Open operations that have taken effect, in the order of calls.
     happened: Vec<Number>,
@@ -118,7 +118,7 @@ pub fn search<M: Model>(model: &M, history: &Operations<M::Action>, budget: u64)
     let steps: Vec<Step> = history.steps().collect();
     let open = Open::of(history);
     let mut states = States { numbers: BTreeMap::new(), states: Vec::new() };
-    let first = Place { position: 0, happened: Vec::new(), state: states.number(M::State::default()) };
+    let first = Frontier { position: 0, happened: Vec::new(), state: states.number(M::State::default()) };
     let mut seen = BTreeSet::from([first.clone()]);
     let mut reached = vec![Reached { from: 0, effect: None }];
     let mut to_do = vec![(first, 0)];
@@ -156,7 +156,7 @@ pub fn search<M: Model>(model: &M, history: &Operations<M::Action>, budget: u64)
             let Err(index) = place.happened.binary_search(&number) else { continue };
             let state = &states.states[place.state as usize];
             let Some(state) = model.step(state, &history[number]) else { continue };
-            let mut next = Place { state: states.number(state), ..place.clone() };
+            let mut next = Frontier { state: states.number(state), ..place.clone() };
             next.happened.insert(index, number);
             if seen.contains(&next) {
                 continue;

@@ -2,10 +2,10 @@
 
 mod ahead;
 mod causes;
-mod line;
+mod contenders;
 mod oracle;
-mod parts;
 mod servers;
+mod state;
 mod stop;
 mod update;
 mod watches;
@@ -13,13 +13,13 @@ mod world;
 
 pub(crate) use ahead::{HandOver, Unjust};
 pub(crate) use causes::Struck;
-pub(crate) use line::{Room, is_child, is_place, room_of_directory};
+pub(crate) use contenders::{Room, is_child, is_place, room_of_directory};
 pub(crate) use oracle::{Effect, Odd, Oracle, is_unjudged};
-pub(crate) use parts::{
-    At, Client, Contender, Hold, Line, List, Moment, NEVER, NOBODY, Op, Phase, Place, Req, SessionView, Txn,
-    conflict,
-};
 pub(crate) use servers::ServerView;
+pub(crate) use state::{
+    At, Client, Contender, Contest, Hold, List, Moment, NEVER, NOBODY, Op, Phase, Req, SessionView, Turn,
+    Txn, conflict,
+};
 pub(crate) use stop::StopWhy;
 pub(crate) use update::Taken;
 pub(crate) use watches::{Watch, Watches, is_told};
@@ -43,7 +43,7 @@ pub(crate) struct View {
     pub(crate) sessions: Vec<SessionView>,
     pub(crate) clients: Vec<Client>,
     /// One line a declared object.
-    pub(crate) lines: Vec<Line>,
+    pub(crate) contests: Vec<Contest>,
     /// Every znode ever made by an acquire, in the order of creation.
     pub(crate) contenders: Recent<Contender>,
     /// By symbol: the number of the contender of that path plus one.
@@ -115,7 +115,7 @@ impl View {
             requests: Recent::default(),
             sessions: Vec::with_capacity(8),
             clients: Vec::with_capacity(8),
-            lines: Vec::with_capacity(tables.objects.len()),
+            contests: Vec::with_capacity(tables.objects.len()),
             contenders: Recent::default(),
             contender_at: Recent::default(),
             first_stop: NEVER,
@@ -173,8 +173,8 @@ impl View {
         self.sessions.get(usize::from(session.0)).unwrap_or(&NEW)
     }
 
-    pub(crate) fn line(&self, object: ObjectId) -> &Line {
-        &self.lines[usize::from(object.0)]
+    pub(crate) fn contest(&self, object: ObjectId) -> &Contest {
+        &self.contests[usize::from(object.0)]
     }
 
     pub(crate) fn request(&self, req: ReqId) -> Option<&Req> {
@@ -225,7 +225,7 @@ impl View {
 
     /// By when things that must happen have happened, counted from when nothing stands in their way.
     pub(crate) fn bound(&self, object: ObjectId) -> u64 {
-        let open = self.line(object).waiting.len() as u64;
+        let open = self.contest(object).waiting.len() as u64;
         self.timeout + self.tick + self.election + (open + 1) * 4 * self.round_trip + self.settle
     }
 }

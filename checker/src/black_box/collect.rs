@@ -1,6 +1,6 @@
 //! Gathers what clients saw of each object while a history is judged.
 
-use super::{BlackBox, Seen, rule_of};
+use super::{BlackBox, ClientView, rule_of};
 use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Share, Tables, Verb, What, Who};
 use crate::monitor::{Locking, Operations, Queue, Urgent};
 use crate::rule_id::RuleId;
@@ -9,7 +9,7 @@ use crate::view::{Hold, View};
 use std::collections::BTreeMap;
 
 /// What was done: by whom, what, and at which events it was called and returned.
-type Told<A> = Vec<(u32, A, u32, Option<u32>)>;
+type Entries<A> = Vec<(u32, A, u32, Option<u32>)>;
 
 /// What is gathered so far.
 pub(crate) struct Collect {
@@ -27,7 +27,7 @@ struct Gathered {
     is_fifo: bool,
     /// Holds now.
     held: Vec<Held>,
-    holds: Told<Locking>,
+    holds: Entries<Locking>,
     puts: Vec<Put>,
     gets: Vec<Got>,
     /// By client.
@@ -277,13 +277,13 @@ impl Gathered {
 
     fn finish(mut self, requests: bool) -> BlackBox {
         let (object, rule) = (self.object, self.rule);
-        let make = |seen: Seen, events| {
+        let make = |seen: ClientView, events| {
             let judged = seen.judge();
             BlackBox { object, rule, verdict: judged.verdict, seen, judged, events }
         };
         if !self.holds.is_empty() {
             let (seen, events) = told(&self.holds);
-            return make(Seen::Holds(seen), events);
+            return make(ClientView::Holds(seen), events);
         }
         self.gets.sort_by_key(|got| (got.item, got.seen));
         let came_out = |item: u32| self.gets.binary_search_by_key(&item, |got| got.item).is_ok();
@@ -298,19 +298,19 @@ impl Gathered {
             let puts = puts.map(|(who, put, called, end)| (who, Queue::Put(put.item), called, end));
             let gets = gets.map(|(who, item, called, end)| (who, Queue::Take(item), called, end));
             let (seen, events) = told(&puts.chain(gets).collect());
-            make(Seen::Fifo(seen), events)
+            make(ClientView::Fifo(seen), events)
         } else {
             let put = |put: &Put| Urgent::Put { item: put.item, urgency: put.urgency };
             let puts = puts.map(|(who, item, called, end)| (who, put(item), called, end));
             let gets = gets.map(|(who, item, called, end)| (who, Urgent::Take(item), called, end));
             let (seen, events) = told(&puts.chain(gets).collect());
-            make(Seen::MostUrgent(seen), events)
+            make(ClientView::MostUrgent(seen), events)
         }
     }
 }
 
 /// The operations, and the event at each of their positions.
-fn told<A: Copy>(told: &Told<A>) -> (Operations<A>, Vec<u32>) {
+fn told<A: Copy>(told: &Entries<A>) -> (Operations<A>, Vec<u32>) {
     let mut events: Vec<u32> =
         told.iter().flat_map(|(.., called, end)| [Some(*called), *end]).flatten().collect();
     events.sort_unstable();

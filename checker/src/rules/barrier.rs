@@ -4,7 +4,7 @@
 //! that another one stands. What servers know says whether it was let in although the barrier stood, and whether it had to
 //! be let in.
 
-use super::idle::{Doubts, Source, source};
+use super::wake_sources::{Doubts, Source, source};
 use super::{Kinds, Rule, hears};
 use crate::explanation::Explanation;
 use crate::findings::Findings;

@@ -246,7 +246,7 @@ impl Rule for Guarded {
         if let What::Believe { object, .. } = event.what {
             findings.premise(scene.rule(Self::ID, object), object);
             let share = view.op(event.op).share;
-            for first in &view.line(object).believers {
+            for first in &view.contest(object).believers {
                 let other = view.op(*first);
                 if *first != event.op && conflict(share, other.share) {
                     self.judge(scene, *first, event.op, findings);

@@ -18,7 +18,7 @@ pub(crate) struct Config {
     writes: Vec<Write>,
     ops: Vec<Doing>,
     /// Changes that a connection was notified of.
-    told: Vec<Told>,
+    told: Vec<Notified>,
 }
 
 /// What a transaction made of a value.
@@ -58,7 +58,7 @@ impl Doing {
     }
 }
 
-struct Told {
+struct Notified {
     conn: crate::history::Conn,
     object: ObjectId,
     zxid: u64,
@@ -442,13 +442,13 @@ impl Rule for Config {
                     self.cost.fired(RuleId::Cf8, scene, object, (session, conn, path, zxid, table), findings);
                     let full = self.of(object).map(|write| write.zxid).rfind(|full| *full as u32 == zxid);
                     if let Some(zxid) = full.filter(|_| !conn.is_none()) {
-                        self.told.push(Told { conn, object, zxid, noticed: Moment::NEVER });
+                        self.told.push(Notified { conn, object, zxid, noticed: Moment::NEVER });
                     }
                 }
             }
             What::Notice { path, conn, .. } => {
                 let object = value_at(scene, path);
-                let fired = |told: &&mut Told| {
+                let fired = |told: &&mut Notified| {
                     told.conn == conn && Some(told.object) == object && !told.noticed.came()
                 };
                 if let Some(told) = self.told.iter_mut().find(fired) {

@@ -140,7 +140,7 @@ impl Cost {
         let (object, enabled, concerned) = (touched.object, view.enabled, view.concerned);
         let rule = herd_rule(scene.kind(object));
         let zxid = if deleted { touched.gone } else { touched.czxid };
-        if !view.line(object).waiting.is_empty() {
+        if !view.contest(object).waiting.is_empty() {
             findings.premise(rule, object);
         }
         let Some(herd) = self.herd(scene, zxid, object) else { return };
@@ -296,7 +296,7 @@ impl Cost {
         let view = scene.view;
         match kind {
             Request::Delete | Request::Multi => {
-                for at in 0..view.lines.len() {
+                for at in 0..view.contests.len() {
                     let object = ObjectId(at as u16);
                     if crate::view::is_place(scene.tables, object, path) {
                         self.capture(object).deletes += 1;
@@ -318,13 +318,13 @@ impl Cost {
         let view = scene.view;
         let op = view.op(view.woken);
         // Who shares is woken together with others, and in a capture nobody tells how many.
-        if !op.is_waiting() || view.excusable || !view.line(op.object).is_plain {
+        if !op.is_waiting() || view.excusable || !view.contest(op.object).is_plain {
             return;
         }
         let object = op.object;
         let rule = herd_rule(scene.kind(object));
         findings.premise(rule, object);
-        let deaths = view.line(object).deaths;
+        let deaths = view.contest(object).deaths;
         let capture = self.capture(object);
         capture.woken += 1;
         let allowed = capture.deletes + deaths;

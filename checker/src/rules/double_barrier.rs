@@ -3,11 +3,11 @@
 //! Calls and returns say who took part and when; what servers know says whose znode was there when it opened. An enter is
 //! judged against both, a leave against who has not called leave and whose znode is left.
 
-mod book;
 mod cost;
 mod enter;
 mod leaks;
 mod leave;
+mod participants;
 mod progress;
 
 use super::{Kinds, Rule, hears};
@@ -15,12 +15,12 @@ use crate::findings::Findings;
 use crate::history::{Event, Kind, OpId, Request, What, Who};
 use crate::rule_id::RuleId;
 use crate::scene::Scene;
-use book::Book;
+use participants::Participants;
 
 /// DB-1 to DB-10.
 #[derive(Default)]
 pub(crate) struct DoubleBarriers {
-    book: Book,
+    participants: Participants,
     progress: progress::Progress,
     cost: cost::Cost,
     leaks: leaks::Leaks,
@@ -70,58 +70,58 @@ impl Rule for DoubleBarriers {
     const ABOUT: &'static [Kind] = &[Kind::DoubleBarrier];
 
     fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
-        if self.book.parts.is_empty() {
+        if self.participants.parts.is_empty() {
             return;
         }
-        self.progress.pass_time(&self.book, scene, findings);
-        if scene.at >= self.next_look && self.book.is_calm(scene) {
+        self.progress.pass_time(&self.participants, scene, findings);
+        if scene.at >= self.next_look && self.participants.is_calm(scene) {
             self.next_look = scene.at.saturating_add(LOOK);
-            self.progress.overdue(&self.book, scene, findings);
-            self.leaks.overdue(&self.book, scene, findings);
+            self.progress.overdue(&self.participants, scene, findings);
+            self.leaks.overdue(&self.participants, scene, findings);
         }
     }
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
-        self.book.update(scene, event);
-        let book = &self.book;
+        self.participants.update(scene, event);
+        let participants = &self.participants;
         match event.what {
             What::Call { .. } => self.called(scene, event.op, findings),
             What::Return { outcome } => {
-                let Some(at) = book.part_of(event.op) else { return };
-                match book.parts[at].enter == event.op {
-                    true => enter::returned(book, scene, event.op, outcome, findings),
-                    false => leave::returned(book, scene, event.op, outcome, findings),
+                let Some(at) = participants.part_of(event.op) else { return };
+                match participants.parts[at].enter == event.op {
+                    true => enter::returned(participants, scene, event.op, outcome, findings),
+                    false => leave::returned(participants, scene, event.op, outcome, findings),
                 }
             }
             What::Created { path, .. } => {
-                if book
+                if participants
                     .readies
                     .last()
                     .is_some_and(|ready| ready.path == path && ready.created.index == scene.index)
                 {
-                    enter::opened(book, scene, findings);
+                    enter::opened(participants, scene, findings);
                 }
-                self.cost.changed(book, scene, event);
+                self.cost.changed(participants, scene, event);
             }
             What::Deleted { .. } => {
-                self.cost.changed(book, scene, event);
-                self.progress.look_where(book, scene, findings, |_| true);
+                self.cost.changed(participants, scene, event);
+                self.progress.look_where(participants, scene, findings, |_| true);
             }
-            What::Written { .. } => self.cost.changed(book, scene, event),
+            What::Written { .. } => self.cost.changed(participants, scene, event),
             What::Send { kind, path, .. } => {
-                cost::Cost::sent(book, scene, event.op, findings);
+                cost::Cost::sent(participants, scene, event.op, findings);
                 if kind == Request::Create {
-                    enter::opens(book, scene, event.op, path, findings);
+                    enter::opens(participants, scene, event.op, path, findings);
                 }
             }
             What::Reply { req, .. } | What::Lost { req } => {
                 if let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) {
-                    self.progress.look(book, scene, req.op, findings);
+                    self.progress.look(participants, scene, req.op, findings);
                 }
             }
             What::Fire { session, .. } => {
-                self.cost.fired(book, scene, event, findings);
-                self.progress.look_where(book, scene, findings, |part| part.session == session);
+                self.cost.fired(participants, scene, event, findings);
+                self.progress.look_where(participants, scene, findings, |part| part.session == session);
             }
             What::Notice { session, .. }
             | What::State { session, .. }
@@ -129,23 +129,23 @@ impl Rule for DoubleBarriers {
             | What::Disarm { session, .. }
             | What::Marked { session, .. }
             | What::Ended { session, .. } => {
-                self.progress.look_where(book, scene, findings, |part| part.session == session);
+                self.progress.look_where(participants, scene, findings, |part| part.session == session);
             }
             What::Fault { .. } | What::Mended { .. } | What::Crash { .. } | What::Ceased => {
-                self.progress.look_where(book, scene, findings, |_| true);
+                self.progress.look_where(participants, scene, findings, |_| true);
             }
             What::Left { object, path, owner } if event.who == Who::World => {
-                self.leaks.left(book, scene, (object, path, owner), findings);
+                self.leaks.left(participants, scene, (object, path, owner), findings);
             }
-            What::Quiesce => self.leaks.quiesce(book, scene, findings),
+            What::Quiesce => self.leaks.quiesce(participants, scene, findings),
             _ => {}
         }
     }
 
     fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
-        for at in self.book.open.iter().filter_map(|op| self.book.part_of(*op)) {
+        for at in self.participants.open.iter().filter_map(|op| self.participants.part_of(*op)) {
             if !scene.view.quiet {
-                findings.unknown(RuleId::Db6, self.book.parts[at].object);
+                findings.unknown(RuleId::Db6, self.participants.parts[at].object);
             }
         }
     }
@@ -154,16 +154,16 @@ impl Rule for DoubleBarriers {
 impl DoubleBarriers {
     /// An enter: DB-6 is put to the test, and DB-5 if others have entered before; a leave: DB-6.
     fn called(&self, scene: &Scene<'_>, op: OpId, findings: &mut Findings) {
-        let Some(at) = self.book.part_of(op) else { return };
-        let part = &self.book.parts[at];
+        let Some(at) = self.participants.part_of(op) else { return };
+        let part = &self.participants.parts[at];
         findings.premise(RuleId::Db6, part.object);
-        let entered = |other: &book::Part| {
+        let entered = |other: &participants::Participation| {
             other.object == part.object
                 && other.over.came()
                 && other.over.index < scene.index
                 && other.generation.is_some()
         };
-        if op == part.enter && self.book.parts.iter().any(entered) {
+        if op == part.enter && self.participants.parts.iter().any(entered) {
             findings.premise(RuleId::Db5, part.object);
         }
     }

@@ -62,7 +62,7 @@ fn record_of(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
 impl Acknowledged {
     /// The candidate of an epoch.
     fn candidate<'a>(scene: &Scene<'a>, object: ObjectId, epoch: u64) -> Option<&'a Contender> {
-        let all = scene.view.line(object).from(0);
+        let all = scene.view.contest(object).from(0);
         all.filter_map(|number| scene.view.contender(number)).find(|candidate| candidate.czxid == epoch)
     }
 
@@ -204,7 +204,7 @@ impl Acknowledged {
         let record = self.records.iter().find(|record| record.object == object && record.epoch == epoch);
         let list = op.list.filter(|list| view.is_sim() && list.zxid != 0);
         let lowest = |zxid: u64| {
-            let all = view.line(object).from(0).filter_map(|number| view.contender(number));
+            let all = view.contest(object).from(0).filter_map(|number| view.contender(number));
             all.filter(|candidate| candidate.is_in(zxid)).map(|candidate| candidate.stamp).min()
         };
         let wrong = if let Some(before) = before.filter(|before| before.epoch > epoch) {
@@ -362,8 +362,8 @@ impl Rule for OneCandidate {
         if view.op(new.op).nodes < 2 {
             return;
         }
-        let line = view.line(new.object);
-        let before = line.from(0).filter_map(|number| Some((number, view.contender(number)?)));
+        let contest = view.contest(new.object);
+        let before = contest.from(0).filter_map(|number| Some((number, view.contender(number)?)));
         let Some((number, before)) =
             before.filter(|(_, before)| before.op == new.op && before.czxid != new.czxid).last()
         else {

@@ -1,6 +1,6 @@
 //! Those who follow something, whatever it is: what wakes them, and what they have been told.
 
-use super::idle::{self, Doubts, Source};
+use super::wake_sources::{self, Doubts, Source};
 use super::{Kinds, hears};
 use crate::explanation::Explanation;
 use crate::findings::{Findings, Found};
@@ -51,7 +51,7 @@ impl Wakes {
         }
         let path = scene.tables.objects[usize::from(op.object.0)].path;
         let wakes = |watch: &Watch| watch.path == path && (!watch.armed || tells(op.object, watch));
-        idle::source(scene, id, view.client(op.client).session, wakes)
+        wake_sources::source(scene, id, view.client(op.client).session, wakes)
     }
 
     fn look(

@@ -128,9 +128,9 @@ fn is_firm(scene: &Scene<'_>, op: &Op) -> bool {
 
 /// MX-5: the token is the czxid of the own znode, and grows.
 #[derive(Default)]
-pub(crate) struct Token(Last);
+pub(crate) struct FencingToken(Last);
 
-impl Rule for Token {
+impl Rule for FencingToken {
     const ID: RuleId = RuleId::Mx5;
     const ALSO: &'static [RuleId] = &[RuleId::Le2];
     const HEARS: Kinds = hears::Believe;
@@ -190,9 +190,9 @@ impl Rule for Token {
 /// MX-6: who created its znode first is served first. RW-3: no reader goes before a writer that stands ahead of it.
 /// MX-15: of those in the list that the grant was made from, the most urgent goes first.
 #[derive(Default)]
-pub(crate) struct Order(Last);
+pub(crate) struct GrantOrder(Last);
 
-impl Rule for Order {
+impl Rule for GrantOrder {
     const ID: RuleId = RuleId::Mx6;
     const ALSO: &'static [RuleId] = &[RuleId::Rw3, RuleId::Mx15];
     const HEARS: Kinds = hears::Believe;
@@ -245,9 +245,9 @@ impl Rule for Order {
             }
             return;
         }
-        let line = view.line(object);
+        let contest = view.contest(object);
         let is_ahead =
-            |number: &u32| !line.is_plain || view.contenders.at(*number as usize).place < own.place;
+            |number: &u32| !contest.is_plain || view.contenders.at(*number as usize).place < own.place;
         let waits = |number: &u32| {
             view.contender(*number).filter(|ahead| ahead.stands_before(own)).is_some_and(|ahead| {
                 let other = view.op(ahead.op);
@@ -256,7 +256,7 @@ impl Rule for Order {
                 ahead.op != event.op && ahead.is_alive() && other.is_waiting() && !withdrew
             })
         };
-        if let Some(number) = line.standing().take_while(is_ahead).find(waits) {
+        if let Some(number) = contest.standing().take_while(is_ahead).find(waits) {
             let Some(passed) = view.contender(number) else { return };
             if findings.is_enough(rule, object) {
                 return;

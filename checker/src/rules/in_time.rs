@@ -91,7 +91,7 @@ impl Rule for InTime {
         if scene.at <= view.first_stop {
             return self.untold(scene, findings);
         }
-        for id in view.lines.iter().flat_map(|line| &line.believers) {
+        for id in view.contests.iter().flat_map(|contest| &contest.believers) {
             let op = view.op(*id);
             let acts = !view.client(op.client).is_paused() && !view.is_downgrading(*id);
             if scene.at <= view.last_belief(*id) || !acts {

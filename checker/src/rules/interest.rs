@@ -60,7 +60,7 @@ impl EndOfInterest {
     /// The znode that is there of an operation.
     fn left(scene: &Scene<'_>, id: OpId) -> u32 {
         let (view, op) = (scene.view, scene.view.op(id));
-        let mut all = view.line(op.object).from(0);
+        let mut all = view.contest(op.object).from(0);
         let mine = all.find(|n| view.contender(*n).is_some_and(|c| c.op == id && c.is_alive()));
         mine.unwrap_or(op.node)
     }

@@ -69,12 +69,12 @@ impl Rule for Leaks {
         let view = scene.view;
         match event.what {
             What::Quiesce if view.is_sim() => {
-                for (at, line) in
-                    view.lines.iter().enumerate().filter(|(_, line)| !line.contenders.is_empty())
+                for (at, contest) in
+                    view.contests.iter().enumerate().filter(|(_, contest)| !contest.contenders.is_empty())
                 {
                     let object = ObjectId(at as u16);
                     findings.premise(Self::ID, object);
-                    for number in line.standing() {
+                    for number in contest.standing() {
                         let alive = view.contender(number).filter(|contender| contender.is_alive());
                         if alive.is_some_and(|contender| scene.view.is_leaked(contender)) {
                             Self::znode(scene, number, findings);
@@ -85,8 +85,8 @@ impl Rule for Leaks {
             }
             // The listing has been made, and what it found was told.
             What::Quiesce => {
-                for (at, line) in view.lines.iter().enumerate() {
-                    if !line.contenders.is_empty() {
+                for (at, contest) in view.contests.iter().enumerate() {
+                    if !contest.contenders.is_empty() {
                         findings.premise(Self::ID, ObjectId(at as u16));
                     }
                 }

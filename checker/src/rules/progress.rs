@@ -7,7 +7,7 @@ use crate::history::{Event, Kind, ObjectId, OpId, Share, What};
 use crate::rule_id::{Layer, RuleId};
 use crate::scene::{Scene, ms};
 use crate::verdict::Verdict;
-use crate::view::{Line, Moment};
+use crate::view::{Contest, Moment};
 
 /// MX-8: after the heal, nobody waits longer than the bound for something that nobody holds.
 #[derive(Default)]
@@ -22,18 +22,18 @@ impl Progress {
     /// RW-4: a reader is granted if no writer is there, whatever other readers do.
     fn readers(&mut self, scene: &Scene<'_>, object: ObjectId, findings: &mut Findings) {
         let view = scene.view;
-        let line = view.line(object);
+        let contest = view.contest(object);
         let holds = |id: &OpId| view.op(*id).object == object && view.op(*id).share == Share::Exclusive;
         let writers = view.clients.iter().flat_map(|client| &client.holds).any(holds);
-        if writers || line.waiting.iter().any(holds) {
+        if writers || contest.waiting.iter().any(holds) {
             return;
         }
-        for id in &line.waiting {
+        for id in &contest.waiting {
             let op = view.op(*id);
             let client = view.client(op.client);
             let session = view.session(client.session);
             let connected = if session.connected.came() { session.connected.at } else { 0 };
-            let since = op.called.at.max(line.last_writer).max(view.calm_since).max(connected);
+            let since = op.called.at.max(contest.last_writer).max(view.calm_since).max(connected);
             let bound = view.bound(object);
             let away = client.is_paused() || session.is_suspended || session.is_over();
             if away || scene.at <= since.saturating_add(bound) || self.readers.contains(id) {
@@ -59,9 +59,9 @@ impl Progress {
 }
 
 /// Since when a free object is not granted although somebody waits and nothing is in the way.
-fn standstill(scene: &Scene<'_>, line: &Line) -> Option<u64> {
-    let stands = scene.view.healed && line.held == 0 && !line.waiting.is_empty();
-    stands.then(|| line.unheld_since.max(scene.view.calm_since))
+fn standstill(scene: &Scene<'_>, contest: &Contest) -> Option<u64> {
+    let stands = scene.view.healed && contest.held == 0 && !contest.waiting.is_empty();
+    stands.then(|| contest.unheld_since.max(scene.view.calm_since))
 }
 
 impl Rule for Progress {
@@ -74,18 +74,18 @@ impl Rule for Progress {
         if !view.healed {
             return;
         }
-        for (at, line) in view.lines.iter().enumerate() {
+        for (at, contest) in view.contests.iter().enumerate() {
             let object = ObjectId(at as u16);
-            if matches!(line.kind, Kind::SharedLock | Kind::RevocableLock) && !line.waiting.is_empty() {
+            if matches!(contest.kind, Kind::SharedLock | Kind::RevocableLock) && !contest.waiting.is_empty() {
                 self.readers(scene, object, findings);
             }
-            let Some(since) = standstill(scene, line) else { continue };
+            let Some(since) = standstill(scene, contest) else { continue };
             let bound = view.bound(object);
             if scene.at <= since.saturating_add(bound) || self.told.contains(&(object, since)) {
                 continue;
             }
             self.told.push((object, since));
-            let first = view.op(line.waiting[0]);
+            let first = view.op(contest.waiting[0]);
             let now = scene.when(Moment { at: scene.at, index: scene.index });
             let mut explanation = Explanation::new(format!(
                 "{} waits since {}; at {now} nobody had held it for {}, and {} is the most it may take",
@@ -94,7 +94,7 @@ impl Rule for Progress {
                 ms(scene.at - since),
                 ms(bound)
             ));
-            if let Some(number) = line.first() {
+            if let Some(number) = contest.first() {
                 let of = view.contender(number).map_or("?".to_owned(), |first| scene.actor(first.op));
                 explanation =
                     explanation.because(format!("{} of {of} stands first in line", scene.contender(number)));
@@ -106,10 +106,10 @@ impl Rule for Progress {
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         match event.what {
             What::Heal => {
-                for (at, line) in scene.view.lines.iter().enumerate() {
+                for (at, contest) in scene.view.contests.iter().enumerate() {
                     let object = ObjectId(at as u16);
                     let rule = scene.rule(Self::ID, object);
-                    line.waiting.iter().for_each(|_| findings.premise(rule, object));
+                    contest.waiting.iter().for_each(|_| findings.premise(rule, object));
                 }
             }
             What::Call { object, verb, .. } if verb.asks_for().is_some() && scene.view.healed => {
@@ -124,9 +124,9 @@ impl Rule for Progress {
     }
 
     fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
-        for (at, line) in scene.view.lines.iter().enumerate() {
-            let settled = scene.view.quiet && line.held > 0;
-            if !line.waiting.is_empty() && !settled {
+        for (at, contest) in scene.view.contests.iter().enumerate() {
+            let settled = scene.view.quiet && contest.held > 0;
+            if !contest.waiting.is_empty() && !settled {
                 let object = ObjectId(at as u16);
                 findings.unknown(scene.rule(Self::ID, object), object);
             }

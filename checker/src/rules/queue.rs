@@ -3,9 +3,9 @@
 //! An item is the znode that a put made below the queue and that holds what the put was given; texts are distinct, so its
 //! content says which. What is handed out is known by its text. Neither needs the names of znodes.
 
-pub(super) mod idle;
+mod batch;
+pub(super) mod consumers;
 pub(super) mod items;
-mod order;
 mod stock;
 
 use crate::history::{Kind, ObjectId, Tables, Verb};

@@ -356,7 +356,7 @@ impl Rule for NoGrant {
         match event.what {
             What::Data { .. } => {
                 let Some(asked) = view.contender(view.asked) else { return };
-                let others = &view.line(asked.object).waiting;
+                let others = &view.contest(asked.object).waiting;
                 if others.iter().any(|id| *id != asked.op) && is_revocable(scene, asked.object) {
                     findings.premise(Self::ID, asked.object);
                 }

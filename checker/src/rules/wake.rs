@@ -1,6 +1,6 @@
 //! The lost wake-up, at the instant it happens: MX-7, and RW-4 for readers with no writer ahead.
 
-use super::idle::{Doubt, Doubts, Idle, Source};
+use super::wake_sources::{Doubt, Doubts, Idle, Source};
 use super::{Kinds, Rule, hears};
 use crate::explanation::Explanation;
 use crate::findings::{Findings, Found};
@@ -75,13 +75,13 @@ impl Wake {
     ) -> bool {
         let view = scene.view;
         let Some(room) = room_of_directory(scene.tables, op.object, dir) else { return false };
-        let line = view.line(op.object);
+        let contest = view.contest(op.object);
         let blocks = |number: u32| {
             view.contender(number).is_some_and(|other| {
                 other.is_held == (room == Room::Held) && other.stands_before(own) && to_come(other)
             })
         };
-        line.kind != Kind::PriorityLock || line.from(0).any(blocks)
+        contest.kind != Kind::PriorityLock || contest.from(0).any(blocks)
     }
 
     /// Whether it is a reader that no writer stands before.

@@ -33,31 +33,31 @@ pub(crate) enum Unjust {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HandOver {
     pub(crate) op: OpId,
-    pub(crate) line: Option<List>,
+    pub(crate) waiting: Option<List>,
     pub(crate) held: Option<List>,
 }
 
 impl View {
     /// The first that stands ahead now.
     pub(crate) fn ahead_now(&self, own: &Contender) -> Option<u32> {
-        let line = self.line(own.object);
-        let first = line.first();
-        if line.is_plain {
+        let contest = self.contest(own.object);
+        let first = contest.first();
+        if contest.is_plain {
             return first.filter(|first| self.contenders[*first as usize].place < own.place);
         }
         let blocks = |number: &u32| {
             let other = &self.contenders[*number as usize];
             other.is_alive() && other.op != own.op && other.stands_before(own)
         };
-        line.standing().find(blocks)
+        contest.standing().find(blocks)
     }
 
     /// The first that stood ahead in the state of a zxid.
     pub(crate) fn ahead_at(&self, own: &Contender, zxid: u64) -> Option<u32> {
-        let line = self.line(own.object);
-        let from = line.first_after(zxid);
-        if line.is_plain {
-            let others = line.from(from).map(|number| (number, &self.contenders[number as usize]));
+        let contest = self.contest(own.object);
+        let from = contest.first_after(zxid);
+        if contest.is_plain {
+            let others = contest.from(from).map(|number| (number, &self.contenders[number as usize]));
             let mut ahead = others.take_while(|(_, other)| other.place < own.place);
             return ahead.find(|(_, other)| other.is_in(zxid)).map(|(number, _)| number);
         }
@@ -65,15 +65,15 @@ impl View {
             let other = &self.contenders[*number as usize];
             other.is_in(zxid) && other.op != own.op && other.stands_before(own)
         };
-        line.from(from).find(blocks)
+        contest.from(from).find(blocks)
     }
 
     /// Whom the deletion of a contender lets proceed, and whom it may wake.
     pub(super) fn count_concerned(&mut self, number: u32) {
         let gone = &self.contenders[number as usize];
-        let line = self.line(gone.object);
+        let contest = self.contest(gone.object);
         let (mut enabled, mut concerned) = (0, 0);
-        for id in &line.waiting {
+        for id in &contest.waiting {
             let op = self.op(*id);
             let Some(waiter) = self.contender(op.node).filter(|waiter| waiter.is_alive()) else { continue };
             if !gone.stands_before(waiter) {
@@ -88,7 +88,7 @@ impl View {
 
     /// Whether who waits had to watch this one: none nearer conflicts, as far as its last list could show.
     fn was_nearest(&self, gone: &Contender, waiter: &Contender, op: &Op) -> bool {
-        let line = self.line(waiter.object);
+        let contest = self.contest(waiter.object);
         // One that it has not been given yet shows its own znode, and what is older.
         let from = op.list.map_or(waiter.czxid, |list| list.zxid);
         let is_nearer = |other: &Contender| {
@@ -97,15 +97,15 @@ impl View {
             known && nearer && other.stands_before(waiter)
         };
         // One writer behind a reader may watch it, and any number of readers behind a writer.
-        let may_be_many = line.kind == Kind::PriorityLock || waiter.share == Share::Shared;
-        may_be_many && !line.standing().any(|number| is_nearer(&self.contenders[number as usize]))
+        let may_be_many = contest.kind == Kind::PriorityLock || waiter.share == Share::Shared;
+        may_be_many && !contest.standing().any(|number| is_nearer(&self.contenders[number as usize]))
     }
 
     /// A hold of a priority lock is made: from the lists that its operation has by now.
     pub(super) fn hand_over(&mut self, id: OpId) {
-        let line = self.op(id).list;
+        let contest = self.op(id).list;
         let held = self.held_list(id);
-        self.hand_overs.push(HandOver { op: id, line, held });
+        self.hand_overs.push(HandOver { op: id, waiting: contest, held });
     }
 
     /// The last list of holds that was served to an operation.
@@ -126,7 +126,7 @@ impl View {
         if op.verb == Verb::Downgrade {
             return self.justify_downgrade(op);
         }
-        if self.line(op.object).kind == Kind::PriorityLock {
+        if self.contest(op.object).kind == Kind::PriorityLock {
             return self.justify_hand_over(id);
         }
         let list = op.list.ok_or(Unjust::NoList)?;
@@ -182,13 +182,13 @@ impl View {
         }
         let made = self.hand_overs.iter().find(|made| made.op == id);
         let made = made.ok_or(Unjust::NoZnode)?;
-        let line = made.line.ok_or(Unjust::NoList)?;
+        let contest = made.waiting.ok_or(Unjust::NoList)?;
         let held = made.held.ok_or(Unjust::NoList)?;
         let stood = self.contender(op.node).ok_or(Unjust::NoZnode)?;
-        if !stood.is_in(line.zxid) {
+        if !stood.is_in(contest.zxid) {
             return Err(Unjust::NotInList(op.node));
         }
-        for number in self.line(op.object).from(0) {
+        for number in self.contest(op.object).from(0) {
             let other = &self.contenders[number as usize];
             if !other.is_held || other.op == id || !super::conflict(other.share, own.share) {
                 continue;
@@ -206,10 +206,10 @@ impl View {
     /// Who stood in the list that a grant of a priority lock was made from, and goes first.
     pub(crate) fn passed_over(&self, id: OpId) -> Option<(u32, List)> {
         let op = self.op(id);
-        let list = self.hand_overs.iter().find(|made| made.op == id)?.line?;
+        let list = self.hand_overs.iter().find(|made| made.op == id)?.waiting?;
         let stood = self.contender(op.node)?;
-        let line = self.line(op.object);
-        let first = line.from(0).find(|number| {
+        let contest = self.contest(op.object);
+        let first = contest.from(0).find(|number| {
             let other = &self.contenders[*number as usize];
             !other.is_held && other.op != id && other.is_in(list.zxid) && other.stands_before(stood)
         });

@@ -93,6 +93,6 @@ impl View {
     /// Whether a capture shows why a contender went: some client has sent a request to delete it, or may have done so within
     /// a transaction, of which only the first operation is recorded.
     pub(crate) fn may_have_been_deleted(&self, object: ObjectId, delete_sent: bool) -> bool {
-        delete_sent || matches!(self.line(object).kind, Kind::PriorityLock | Kind::RevocableLock)
+        delete_sent || matches!(self.contest(object).kind, Kind::PriorityLock | Kind::RevocableLock)
     }
 }

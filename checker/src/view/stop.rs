@@ -86,7 +86,7 @@ impl View {
 
     /// The earliest instant may have become a later one, or none.
     fn look_for_first_stop(&mut self) {
-        let believers = self.lines.iter().flat_map(|line| &line.believers);
+        let believers = self.contests.iter().flat_map(|contest| &contest.believers);
         let first = believers.map(|id| self.op(*id).stop.instant().0).min();
         self.first_stop = first.unwrap_or(NEVER);
     }
@@ -219,7 +219,7 @@ impl View {
         if was == Hold::Believed {
             op.unbelieved = now;
             let had_to_stop = op.stop.instant().0 != NEVER;
-            self.lines[usize::from(object.0)].believers.retain(|other| *other != id);
+            self.contests[usize::from(object.0)].believers.retain(|other| *other != id);
             if had_to_stop {
                 self.look_for_first_stop();
             }
@@ -227,14 +227,14 @@ impl View {
         if !stays && matches!(was, Hold::Believed | Hold::Suspended) {
             self.client_mut(client).holds.retain(|other| *other != id);
             let exclusive = self.op(id).share == Share::Exclusive;
-            let line = &mut self.lines[usize::from(object.0)];
+            let contest = &mut self.contests[usize::from(object.0)];
             if exclusive {
-                line.last_writer = now.at;
+                contest.last_writer = now.at;
             }
-            line.held -= 1;
-            line.deaths += u32::from(why == Why::Crashed);
-            if line.held == 0 {
-                line.unheld_since = now.at;
+            contest.held -= 1;
+            contest.deaths += u32::from(why == Why::Crashed);
+            if contest.held == 0 {
+                contest.unheld_since = now.at;
             }
         }
     }

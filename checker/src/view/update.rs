@@ -1,9 +1,9 @@
 //! One event more.
 
-use super::line::room_of_directory;
+use super::contenders::room_of_directory;
 use super::watches::Armed;
 use super::{
-    Client, Hold, Line, List, Moment, NOBODY, Op, Phase, Req, Room, SessionView, StopWhy, Txn, View,
+    Client, Contest, Hold, List, Moment, NOBODY, Op, Phase, Req, Room, SessionView, StopWhy, Txn, View,
 };
 use crate::history::{
     Code, Conn, Event, Kind, ObjectId, OpId, Outcome, ReqId, Request, Session, Share, Sym, Table, Tables,
@@ -39,8 +39,8 @@ impl View {
         self.concerned = 0;
         self.asked = NOBODY;
         self.woken = OpId(0);
-        while let Some(object) = tables.objects.get(self.lines.len()) {
-            self.lines.push(Line::new(object.kind));
+        while let Some(object) = tables.objects.get(self.contests.len()) {
+            self.contests.push(Contest::new(object.kind));
         }
         if let Who::Client(number) = event.who {
             let client = self.client(number);
@@ -242,11 +242,11 @@ impl View {
         if verb.asks_for().is_none() {
             return Ok(());
         }
-        let line = &mut self.lines[usize::from(object.0)];
-        if line.waiting.is_empty() && line.held == 0 {
-            line.unheld_since = now.at;
+        let contest = &mut self.contests[usize::from(object.0)];
+        if contest.waiting.is_empty() && contest.held == 0 {
+            contest.unheld_since = now.at;
         }
-        line.waiting.push(id);
+        contest.waiting.push(id);
         Ok(())
     }
 
@@ -259,7 +259,7 @@ impl View {
             self.ops[hold.0 as usize].downgrade = id;
             self.ops[hold.0 as usize].share = Share::Shared;
             let (now, object) = (self.now.at, self.op(id).object);
-            self.lines[usize::from(object.0)].last_writer = now;
+            self.contests[usize::from(object.0)].last_writer = now;
         }
     }
 
@@ -290,11 +290,11 @@ impl View {
         let (client, object) = (self.op(id).client, self.op(id).object);
         self.client_mut(client).open.retain(|other| *other != id);
         let (now, exclusive) = (self.now.at, self.op(id).share == Share::Exclusive);
-        let line = &mut self.lines[usize::from(object.0)];
+        let contest = &mut self.contests[usize::from(object.0)];
         if exclusive {
-            line.last_writer = now;
+            contest.last_writer = now;
         }
-        line.waiting.retain(|other| *other != id);
+        contest.waiting.retain(|other| *other != id);
     }
 
     fn finish(&mut self, id: OpId, outcome: Outcome) -> Result<Taken, String> {
@@ -355,13 +355,13 @@ impl View {
         if !op.granted.came() {
             op.granted = now;
         }
-        self.lines[usize::from(object.0)].believers.push(id);
+        self.contests[usize::from(object.0)].believers.push(id);
         if before == Hold::None {
-            let line = &mut self.lines[usize::from(object.0)];
-            line.waiting.retain(|other| *other != id);
+            let contest = &mut self.contests[usize::from(object.0)];
+            contest.waiting.retain(|other| *other != id);
         }
         if before != Hold::Suspended {
-            self.lines[usize::from(object.0)].held += 1;
+            self.contests[usize::from(object.0)].held += 1;
             let client = self.client_mut(client);
             client.holds.push(id);
             client.last_hold = id;
@@ -399,7 +399,7 @@ impl View {
         }
         if !req.cleanup && self.op(req.op).phase != Phase::Unborn {
             // Asking others to go, and making them, is no cost of waiting.
-            let preempts = self.line(self.op(req.op).object).kind == Kind::PriorityLock
+            let preempts = self.contest(self.op(req.op).object).kind == Kind::PriorityLock
                 && self.op(req.op).is_acquire()
                 && matches!(req.kind, Request::Set | Request::Delete);
             let now = self.now.at;
@@ -517,7 +517,7 @@ impl View {
                     let zxid = if req.served == 0 { zxid } else { req.served };
                     let list = List { zxid, sent: req.sent, reply };
                     match room_of_directory(tables, op.object, req.path) {
-                        Some(Room::Line) => op.list = Some(list),
+                        Some(Room::Waiting) => op.list = Some(list),
                         Some(Room::Held) => self.listed_holds(req.op, list),
                         None => {}
                     }

@@ -179,7 +179,7 @@ impl View {
             let op = &mut self.ops[id.0 as usize];
             (op.phase, op.over) = (Phase::Dead, now);
             let object = op.object;
-            self.lines[usize::from(object.0)].deaths += 1;
+            self.contests[usize::from(object.0)].deaths += 1;
         }
         holds.into_iter().for_each(|id| self.end_hold(id, Why::Crashed));
     }

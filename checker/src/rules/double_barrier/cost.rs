@@ -1,6 +1,6 @@
 //! What it costs: DB-8, in runs in which nothing goes wrong.
 
-use super::book::{Book, object_of};
+use super::participants::{Participants, object_of};
 use crate::explanation::Explanation;
 use crate::findings::Findings;
 use crate::history::{Event, ObjectId, OpId, Session, Sym, What, Who};
@@ -47,39 +47,45 @@ impl Cost {
     }
 
     /// An effect of a transaction. The book knows of it already.
-    pub(super) fn changed(&mut self, book: &Book, scene: &Scene<'_>, event: &Event) {
+    pub(super) fn changed(&mut self, participants: &Participants, scene: &Scene<'_>, event: &Event) {
         let (zxid, path, is_written) = match event.what {
             What::Created { zxid, path, .. } | What::Deleted { zxid, path, .. } => (zxid, path, false),
             What::Written { zxid, path } => (zxid, path, true),
             _ => return,
         };
         let Some((object, is_root)) = object_of(scene.tables, path) else { return };
-        let is_ready = book.readies.iter().any(|ready| ready.path == path);
-        let of = book.members.iter().rfind(|member| member.path == path);
+        let is_ready = participants.readies.iter().any(|ready| ready.path == path);
+        let of = participants.members.iter().rfind(|member| member.path == path);
         let is_last = of.is_some_and(|own| {
             own.deleted.came()
-                && !book.members.iter().any(|other| other.dir == own.dir && !other.deleted.came())
+                && !participants.members.iter().any(|other| other.dir == own.dir && !other.deleted.came())
         });
         let Some(change) = self.change(scene, zxid, object) else { return };
         change.concerns_all |= is_ready || is_last || (is_root && is_written);
     }
 
     /// A notification was sent.
-    pub(super) fn fired(&mut self, book: &Book, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    pub(super) fn fired(
+        &mut self,
+        participants: &Participants,
+        scene: &Scene<'_>,
+        event: &Event,
+        findings: &mut Findings,
+    ) {
         let What::Fire { session, path, zxid, conn, .. } = event.what else { return };
         let Some((object, _)) = object_of(scene.tables, path) else { return };
         // What registering again tells is no transaction's doing, and nobody hears what is told on a connection that was
         // left.
-        if book.is_disturbed || zxid == 0 || scene.view.has_left(session, conn) {
+        if participants.is_disturbed || zxid == 0 || scene.view.has_left(session, conn) {
             return;
         }
         let zxid = match event.who {
             Who::Server(number) => scene.view.server(number).whole(zxid),
             Who::Client(_) | Who::World => scene.view.txn.zxid,
         };
-        let waits = book.open.iter().any(|op| {
-            book.part_of(*op).is_some_and(|at| {
-                let part = &book.parts[at];
+        let waits = participants.open.iter().any(|op| {
+            participants.part_of(*op).is_some_and(|at| {
+                let part = &participants.parts[at];
                 part.object == object && part.session == session
             })
         });
@@ -100,9 +106,9 @@ impl Cost {
     }
 
     /// A request of an enter or a leave.
-    pub(super) fn sent(book: &Book, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
+    pub(super) fn sent(participants: &Participants, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
         let op = scene.view.op(id);
-        if !op.calm || book.is_disturbed || !book.open.contains(&id) {
+        if !op.calm || participants.is_disturbed || !participants.open.contains(&id) {
             return;
         }
         findings.premise(RuleId::Db8, op.object);

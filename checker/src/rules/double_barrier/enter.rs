@@ -1,6 +1,6 @@
 //! Who gets in: DB-1, DB-3, DB-4, DB-7, and DB-9 of enter.
 
-use super::book::{Book, Id, Part, Ready};
+use super::participants::{Id, Participants, Participation, Ready};
 use crate::explanation::Explanation;
 use crate::findings::{Findings, Found};
 use crate::history::{OpId, Outcome, Sym};
@@ -9,33 +9,39 @@ use crate::scene::Scene;
 use crate::verdict::Verdict;
 
 /// How many it is for.
-fn size(scene: &Scene<'_>, part: &Part) -> usize {
+fn size(scene: &Scene<'_>, part: &Participation) -> usize {
     scene.tables.objects[usize::from(part.object.0)].size as usize
 }
 
 /// An enter came to its end.
-pub(super) fn returned(book: &Book, scene: &Scene<'_>, op: OpId, outcome: Outcome, findings: &mut Findings) {
-    let Some(at) = book.part_of(op) else { return };
+pub(super) fn returned(
+    participants: &Participants,
+    scene: &Scene<'_>,
+    op: OpId,
+    outcome: Outcome,
+    findings: &mut Findings,
+) {
+    let Some(at) = participants.part_of(op) else { return };
     match outcome {
         Outcome::Done => {
-            together(book, scene, at, findings);
-            roster(book, scene, at, findings);
+            together(participants, scene, at, findings);
+            roster(participants, scene, at, findings);
             if scene.view.is_sim() {
-                opening(book, scene, at, findings);
+                opening(participants, scene, at, findings);
             }
         }
-        Outcome::Refused => refused(book, scene, at, findings),
+        Outcome::Refused => refused(participants, scene, at, findings),
         Outcome::Unknown | Outcome::Cancelled => {}
     }
 }
 
 /// DB-1, by calls and returns alone: at some instant before this return so many enters were open or done, none failed,
 /// none left.
-fn together(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
-    let part = &book.parts[at];
+fn together(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+    let part = &participants.parts[at];
     findings.premise(RuleId::Db1, part.object);
     let wanted = size(scene, part);
-    let (sure, perhaps) = book.most_together(scene, at, (part.called.index, scene.index), None);
+    let (sure, perhaps) = participants.most_together(scene, at, (part.called.index, scene.index), None);
     if sure >= wanted {
         return;
     }
@@ -63,9 +69,9 @@ fn together(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findings) 
 }
 
 /// DB-1, by what servers know: whoever enters was registered itself, or there were never enough together.
-fn unregistered(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
-    let part = &book.parts[at];
-    if book.members.iter().any(|member| member.object == part.object) {
+fn unregistered(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+    let part = &participants.parts[at];
+    if participants.members.iter().any(|member| member.object == part.object) {
         let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
         let explanation = Explanation::new(format!("{who} entered at {when}"))
             .because("it never had a znode there: nobody can have counted it");
@@ -74,8 +80,8 @@ fn unregistered(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findin
 }
 
 /// What it was told of the roster: it is in it, and they are enough.
-fn roster(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
-    let part = &book.parts[at];
+fn roster(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+    let part = &participants.parts[at];
     let Some(roster) = part.roster.and_then(|roster| scene.tables.names.get(roster)) else { return };
     if roster.is_empty() {
         return;
@@ -100,7 +106,7 @@ fn roster(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
     }
     // Whoever is in the roster had called for it, and had not failed or left before we called.
     for id in ids.iter().filter(|id| **id != own) {
-        let known = book.parts.iter().filter(|other| {
+        let known = participants.parts.iter().filter(|other| {
             other.object == part.object
                 && matches!(other.id, Id::Named(name) if scene.tables.names.get(name) == Some(*id))
         });
@@ -109,10 +115,11 @@ fn roster(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         if all.peek().is_none() {
             continue;
         }
-        let failed = |other: &Part| {
+        let failed = |other: &Participation| {
             let went = |index: u32| index < part.called.index;
             let refused = other.outcome == Some(Outcome::Refused) && went(other.over.index);
-            (refused && !Book::was_denied(scene, other)) || (other.left.came() && went(other.left.index))
+            (refused && !Participants::was_denied(scene, other))
+                || (other.left.came() && went(other.left.index))
         };
         if all.all(failed) {
             let explanation =
@@ -124,15 +131,15 @@ fn roster(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
 }
 
 /// By what servers know: it opened while we were registered.
-fn opening(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
-    let part = &book.parts[at];
-    let Some(own) = book.own(at) else { return unregistered(book, scene, at, findings) };
+fn opening(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+    let part = &participants.parts[at];
+    let Some(own) = participants.own(at) else { return unregistered(participants, scene, at, findings) };
     findings.premise(RuleId::Db4, part.object);
     findings.premise(RuleId::Db9, part.object);
     let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
     let registered = format!("e{}: it registered with {}", own.created.index, scene.znode(own.path));
-    if let Some(opening) = book.opening_of(own) {
-        if !opening.counted.iter().any(|member| book.members[*member].part == at) {
+    if let Some(opening) = participants.opening_of(own) {
+        if !opening.counted.iter().any(|member| participants.members[*member].part == at) {
             let explanation =
                 Explanation::new(format!("{who} entered at {when}")).because(registered).because(format!(
                     "when it opened at {} its znode was not there",
@@ -155,7 +162,7 @@ fn opening(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
             && ready.created.index < own.created.index
             && (!ready.deleted.came() || ready.deleted.index > part.called.index)
     };
-    if let Some(ready) = book.readies.iter().rfind(earlier) {
+    if let Some(ready) = participants.readies.iter().rfind(earlier) {
         let explanation =
             Explanation::new(format!("{who} entered at {when}")).because(registered).because(format!(
                 "{} is of {}, before that: it opened for others",
@@ -172,7 +179,7 @@ fn opening(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         return;
     }
     // Neither an opening, nor a count of one's own that may have been right.
-    let (_, most) = book.most_together(scene, at, (own.created.index, scene.index), Some(&own.dir));
+    let (_, most) = participants.most_together(scene, at, (own.created.index, scene.index), Some(&own.dir));
     if let Some((index, what)) = part.last_event.filter(|_| most < size(scene, part)) {
         let explanation = Explanation::new(format!("{who} entered at {when} on {what}"))
             .because(registered)
@@ -182,11 +189,11 @@ fn opening(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
 }
 
 /// DB-7: who was counted is not told that it was not.
-fn refused(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
-    let part = &book.parts[at];
-    let Some(own) = book.own(at).filter(|own| !own.by_stranger) else { return };
-    let Some(opening) = book.opening_of(own) else { return };
-    if !opening.counted.iter().any(|member| book.members[*member].part == at) {
+fn refused(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+    let part = &participants.parts[at];
+    let Some(own) = participants.own(at).filter(|own| !own.by_stranger) else { return };
+    let Some(opening) = participants.opening_of(own) else { return };
+    if !opening.counted.iter().any(|member| participants.members[*member].part == at) {
         return;
     }
     // Whom an access list or a failing server keeps from reading that it has opened is told of that.
@@ -215,39 +222,46 @@ fn refused(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
 }
 
 /// `ready` was made: DB-3. Somebody has seen so many registered together, of this round and each once.
-pub(super) fn opened(book: &Book, scene: &Scene<'_>, findings: &mut Findings) {
-    let Some(ready) = book.readies.last() else { return };
+pub(super) fn opened(participants: &Participants, scene: &Scene<'_>, findings: &mut Findings) {
+    let Some(ready) = participants.readies.last() else { return };
     findings.premise(RuleId::Db3, ready.object);
     for member in &ready.counted {
-        if book.parts[book.members[*member].part].is_entering() {
+        if participants.parts[participants.members[*member].part].is_entering() {
             findings.premise(RuleId::Db7, ready.object);
         }
     }
-    if let Some(at) = book.part_of(ready.creator) {
-        counted(book, scene, at, findings);
+    if let Some(at) = participants.part_of(ready.creator) {
+        counted(participants, scene, at, findings);
     }
 }
 
 /// `ready` was asked for.
-pub(super) fn opens(book: &Book, scene: &Scene<'_>, op: OpId, path: Sym, findings: &mut Findings) {
-    let Some(at) = book.part_of(op).filter(|at| book.parts[*at].enter == op) else { return };
+pub(super) fn opens(
+    participants: &Participants,
+    scene: &Scene<'_>,
+    op: OpId,
+    path: Sym,
+    findings: &mut Findings,
+) {
+    let Some(at) = participants.part_of(op).filter(|at| participants.parts[*at].enter == op) else { return };
     let is_ready = scene.tables.names.get(path).is_some_and(|path| path.ends_with("/ready"));
     if is_ready && scene.view.is_sim() {
-        counted(book, scene, at, findings);
+        counted(participants, scene, at, findings);
     }
 }
 
 /// Whether so many registered together were there to be seen by who opens it.
-fn counted(book: &Book, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
-    let part = &book.parts[at];
-    let Some(own) = book.own(at) else { return };
+fn counted(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+    let part = &participants.parts[at];
+    let Some(own) = participants.own(at) else { return };
     let (from, wanted) = (own.created.index, size(scene, part));
-    let (_, most) = book.most_together(scene, at, (from, scene.index), Some(&own.dir));
+    let (_, most) = participants.most_together(scene, at, (from, scene.index), Some(&own.dir));
     if most >= wanted {
         return;
     }
-    let others = book.members.iter().filter(|other| other.dir == own.dir && other.was_there(scene.index));
-    let names: Vec<String> = others.map(|other| scene.actor(book.parts[other.part].enter)).collect();
+    let others =
+        participants.members.iter().filter(|other| other.dir == own.dir && other.was_there(scene.index));
+    let names: Vec<String> = others.map(|other| scene.actor(participants.parts[other.part].enter)).collect();
     let who = scene.client(part.client);
     let explanation = Explanation::new(format!(
         "{who} opened it at {} for {wanted}, and never more than {most} of this round were registered",

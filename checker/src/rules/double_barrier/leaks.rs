@@ -1,6 +1,6 @@
 //! What is left behind: DB-10.
 
-use super::book::{Book, Part, object_of};
+use super::participants::{Participants, Participation, object_of};
 use crate::explanation::Explanation;
 use crate::findings::Findings;
 use crate::history::{ObjectId, Outcome, Session, Sym};
@@ -15,7 +15,7 @@ pub(super) struct Leaks {
 }
 
 /// When nobody needed the znodes of a part any more.
-fn done_with(part: &Part) -> Option<Moment> {
+fn done_with(part: &Participation) -> Option<Moment> {
     part.done_with().filter(|_| !part.died.came())
 }
 
@@ -26,9 +26,14 @@ fn stays(scene: &Scene<'_>, owner: Session) -> bool {
 
 impl Leaks {
     /// Znodes of those who were done so long ago that they must be gone.
-    pub(super) fn overdue(&mut self, book: &Book, scene: &Scene<'_>, findings: &mut Findings) {
-        for member in book.members.iter().filter(|member| member.gone == NEVER) {
-            let part = &book.parts[member.part];
+    pub(super) fn overdue(
+        &mut self,
+        participants: &Participants,
+        scene: &Scene<'_>,
+        findings: &mut Findings,
+    ) {
+        for member in participants.members.iter().filter(|member| member.gone == NEVER) {
+            let part = &participants.parts[member.part];
             let Some(over) = done_with(part) else { continue };
             let since = over.at.max(scene.view.calm_since);
             if scene.at > since.saturating_add(scene.view.bound(part.object)) {
@@ -40,7 +45,7 @@ impl Leaks {
     fn tell(
         &mut self,
         scene: &Scene<'_>,
-        part: &Part,
+        part: &Participation,
         path: Sym,
         (owner, created): (Session, u32),
         findings: &mut Findings,
@@ -58,26 +63,37 @@ impl Leaks {
     }
 
     /// In the end.
-    pub(super) fn quiesce(&mut self, book: &Book, scene: &Scene<'_>, findings: &mut Findings) {
-        for part in &book.parts {
+    pub(super) fn quiesce(
+        &mut self,
+        participants: &Participants,
+        scene: &Scene<'_>,
+        findings: &mut Findings,
+    ) {
+        for part in &participants.parts {
             findings.premise(RuleId::Db10, part.object);
         }
         if !scene.view.is_sim() {
             return;
         }
-        for member in book.members.iter().filter(|member| member.gone == NEVER) {
+        for member in participants.members.iter().filter(|member| member.gone == NEVER) {
             let of = (member.owner, member.created.index);
-            self.tell(scene, &book.parts[member.part], member.path, of, findings);
+            self.tell(scene, &participants.parts[member.part], member.path, of, findings);
         }
-        for ready in book.readies.iter().filter(|ready| ready.gone == NEVER) {
-            if let Some(at) = book.part_of(ready.creator) {
-                self.tell(scene, &book.parts[at], ready.path, (ready.owner, ready.created.index), findings);
+        for ready in participants.readies.iter().filter(|ready| ready.gone == NEVER) {
+            if let Some(at) = participants.part_of(ready.creator) {
+                self.tell(
+                    scene,
+                    &participants.parts[at],
+                    ready.path,
+                    (ready.owner, ready.created.index),
+                    findings,
+                );
             }
         }
-        self.watches(book, scene, findings);
+        self.watches(participants, scene, findings);
     }
 
-    fn watches(&self, book: &Book, scene: &Scene<'_>, findings: &mut Findings) {
+    fn watches(&self, participants: &Participants, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         for watch in view.watches.iter().filter(|watch| watch.armed) {
             let Some((object, _)) = object_of(scene.tables, watch.path) else { continue };
@@ -85,7 +101,7 @@ impl Leaks {
             let suspended = view.session(watch.session).suspended;
             let is_old = suspended.came() && suspended.index > watch.armed_index;
             let Some(client) = view.present_client(watch.session).filter(|_| !is_old) else { continue };
-            if takes_part(book, object, client) {
+            if takes_part(participants, object, client) {
                 continue;
             }
             let who = scene.client(client);
@@ -100,14 +116,14 @@ impl Leaks {
     /// What a last listing of a capture found.
     pub(super) fn left(
         &mut self,
-        book: &Book,
+        participants: &Participants,
         scene: &Scene<'_>,
         (object, path, owner): (ObjectId, Sym, Session),
         findings: &mut Findings,
     ) {
         let Some(client) = scene.view.present_client(owner).filter(|_| owner != Session(0)) else { return };
         findings.premise(RuleId::Db10, object);
-        if takes_part(book, object, client) || self.told.contains(&path) {
+        if takes_part(participants, object, client) || self.told.contains(&path) {
             return;
         }
         self.told.push(path);
@@ -120,7 +136,11 @@ impl Leaks {
 }
 
 /// Whether a client enters, is inside or leaves.
-fn takes_part(book: &Book, object: ObjectId, client: u16) -> bool {
-    let of = |part: &&Part| part.object == object && part.client == client;
-    book.parts.iter().filter(of).any(|part| part.is_entering() || part.is_inside() || part.is_leaving())
+fn takes_part(participants: &Participants, object: ObjectId, client: u16) -> bool {
+    let of = |part: &&Participation| part.object == object && part.client == client;
+    participants
+        .parts
+        .iter()
+        .filter(of)
+        .any(|part| part.is_entering() || part.is_inside() || part.is_leaving())
 }

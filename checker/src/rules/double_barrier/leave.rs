@@ -1,6 +1,6 @@
 //! Who may go: DB-2, and DB-9 of leave.
 
-use super::book::{Book, Last};
+use super::participants::{Last, Participants};
 use crate::explanation::Explanation;
 use crate::findings::Findings;
 use crate::history::{OpId, Outcome};
@@ -9,12 +9,20 @@ use crate::scene::Scene;
 use crate::view::NEVER;
 
 /// A leave came to its end.
-pub(super) fn returned(book: &Book, scene: &Scene<'_>, op: OpId, outcome: Outcome, findings: &mut Findings) {
-    let Some(at) = book.part_of(op).filter(|_| outcome == Outcome::Done) else { return };
-    let part = &book.parts[at];
+pub(super) fn returned(
+    participants: &Participants,
+    scene: &Scene<'_>,
+    op: OpId,
+    outcome: Outcome,
+    findings: &mut Findings,
+) {
+    let Some(at) = participants.part_of(op).filter(|_| outcome == Outcome::Done) else { return };
+    let part = &participants.parts[at];
     findings.premise(RuleId::Db2, part.object);
     findings.premise(RuleId::Db9, part.object);
-    let Some((why, witness)) = still_there(book, scene, at).or_else(|| registered(book, scene, at)) else {
+    let Some((why, witness)) =
+        still_there(participants, scene, at).or_else(|| registered(participants, scene, at))
+    else {
         return;
     };
     let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
@@ -32,14 +40,14 @@ pub(super) fn returned(book: &Book, scene: &Scene<'_>, op: OpId, outcome: Outcom
 }
 
 /// By calls and returns alone: somebody of the same generation is inside, and has not called leave.
-fn still_there(book: &Book, scene: &Scene<'_>, at: usize) -> Option<(String, u32)> {
-    let part = &book.parts[at];
+fn still_there(participants: &Participants, scene: &Scene<'_>, at: usize) -> Option<(String, u32)> {
+    let part = &participants.parts[at];
     let generation = part.generation?;
-    let same = |other: &super::book::Part| {
+    let same = |other: &super::participants::Participation| {
         other.object == part.object && other.generation == Some(generation) && other.is_inside()
     };
-    let others = book.parts.iter().enumerate().filter(|(other, of)| *other != at && same(of));
-    let mut others = others.filter(|(other, _)| !book.is_lost(scene, *other));
+    let others = participants.parts.iter().enumerate().filter(|(other, of)| *other != at && same(of));
+    let mut others = others.filter(|(other, _)| !participants.is_lost(scene, *other));
     let (_, other) = others.next()?;
     let (who, when) = (scene.client(other.client), scene.when(other.over));
     let why = format!("{who} entered generation {generation} at {when}, lives, and has not called leave");
@@ -47,10 +55,10 @@ fn still_there(book: &Book, scene: &Scene<'_>, at: usize) -> Option<(String, u32
 }
 
 /// By what servers know: a znode of those with whom it opened is there.
-fn registered(book: &Book, scene: &Scene<'_>, at: usize) -> Option<(String, u32)> {
-    let opening = book.opening_of(book.own(at)?)?;
-    let mut counted = opening.counted.iter().map(|member| &book.members[*member]);
+fn registered(participants: &Participants, scene: &Scene<'_>, at: usize) -> Option<(String, u32)> {
+    let opening = participants.opening_of(participants.own(at)?)?;
+    let mut counted = opening.counted.iter().map(|member| &participants.members[*member]);
     let member = counted.find(|member| member.gone == NEVER)?;
-    let (who, znode) = (scene.actor(book.parts[member.part].enter), scene.znode(member.path));
+    let (who, znode) = (scene.actor(participants.parts[member.part].enter), scene.znode(member.path));
     Some((format!("{znode} of {who} was registered when it opened, and is there"), member.created.index))
 }

@@ -1,11 +1,11 @@
 //! That it goes on: DB-5 and DB-6.
 
-use super::book::{Book, Id, Part};
+use super::participants::{Id, Participants, Participation};
 use crate::explanation::Explanation;
 use crate::findings::Findings;
 use crate::history::{ObjectId, OpId, Outcome, Table};
 use crate::rule_id::RuleId;
-use crate::rules::idle::{Doubts, Source, source};
+use crate::rules::wake_sources::{Doubts, Source, source};
 use crate::scene::{Scene, ms};
 use crate::view::NEVER;
 use std::collections::BTreeSet;
@@ -18,16 +18,16 @@ pub(super) struct Progress {
 }
 
 /// What may wake an enter or a leave.
-fn waker(book: &Book, scene: &Scene<'_>, op: OpId) -> Source {
-    let Some(at) = book.part_of(op) else { return Source::Busy };
-    let (part, view) = (&book.parts[at], scene.view);
-    let Some(own) = book.own(at) else { return Source::Busy };
+fn waker(participants: &Participants, scene: &Scene<'_>, op: OpId) -> Source {
+    let Some(at) = participants.part_of(op) else { return Source::Busy };
+    let (part, view) = (&participants.parts[at], scene.view);
+    let Some(own) = participants.own(at) else { return Source::Busy };
     let root = scene.tables.objects[usize::from(part.object.0)].path;
     let dir = scene.tables.names.find(&own.dir);
     // What is gone, or made, but not yet at the server where it is watched, will be told all the same.
     let to_come = |watch: &crate::view::Watch, zxid: u64| view.server(watch.server).may_come_to(zxid);
     let here = |watch: &crate::view::Watch| {
-        let ready = book.readies.iter().rfind(|ready| ready.path == watch.path);
+        let ready = participants.readies.iter().rfind(|ready| ready.path == watch.path);
         let lives = |gone: u64| gone == NEVER || to_come(watch, gone);
         if op == part.enter {
             let is_ready = scene.tables.names.get(watch.path).is_some_and(|path| path.ends_with("/ready"));
@@ -38,10 +38,11 @@ fn waker(book: &Book, scene: &Scene<'_>, op: OpId) -> Source {
         }
         let is_dir = watch.table == Table::Child && (watch.path == root || Some(watch.path) == dir);
         let member = |path| {
-            let of = book.members.iter().rfind(|member| member.path == path);
+            let of = participants.members.iter().rfind(|member| member.path == path);
             of.is_some_and(|member| member.part != at && lives(member.gone))
         };
-        let anybody = || book.members.iter().any(|member| member.dir == own.dir && lives(member.gone));
+        let anybody =
+            || participants.members.iter().any(|member| member.dir == own.dir && lives(member.gone));
         member(watch.path) || ready.is_some_and(|ready| lives(ready.gone)) || (is_dir && anybody())
     };
     source(scene, op, part.session, |watch| !watch.armed || here(watch))
@@ -49,33 +50,46 @@ fn waker(book: &Book, scene: &Scene<'_>, op: OpId) -> Source {
 
 impl Progress {
     /// Something has happened that touches an operation.
-    pub(super) fn look(&mut self, book: &Book, scene: &Scene<'_>, op: OpId, findings: &mut Findings) {
-        let Some(at) = book.part_of(op).filter(|_| scene.view.is_sim() && book.open.contains(&op)) else {
+    pub(super) fn look(
+        &mut self,
+        participants: &Participants,
+        scene: &Scene<'_>,
+        op: OpId,
+        findings: &mut Findings,
+    ) {
+        let Some(at) =
+            participants.part_of(op).filter(|_| scene.view.is_sim() && participants.open.contains(&op))
+        else {
             return;
         };
-        let source = waker(book, scene, op);
+        let source = waker(participants, scene, op);
         if self.doubts.look(scene, op, &source) {
-            findings.premise(RuleId::Db6, book.parts[at].object);
+            findings.premise(RuleId::Db6, participants.parts[at].object);
         }
     }
 
     /// Looks at all open operations of which that is so.
     pub(super) fn look_where(
         &mut self,
-        book: &Book,
+        participants: &Participants,
         scene: &Scene<'_>,
         findings: &mut Findings,
-        is: impl Fn(&Part) -> bool,
+        is: impl Fn(&Participation) -> bool,
     ) {
-        for op in &book.open {
-            if book.part_of(*op).is_some_and(|at| is(&book.parts[at])) {
-                self.look(book, scene, *op, findings);
+        for op in &participants.open {
+            if participants.part_of(*op).is_some_and(|at| is(&participants.parts[at])) {
+                self.look(participants, scene, *op, findings);
             }
         }
     }
 
-    pub(super) fn pass_time(&mut self, book: &Book, scene: &Scene<'_>, findings: &mut Findings) {
-        for doubt in self.doubts.certain(scene.at, |op| waker(book, scene, op)) {
+    pub(super) fn pass_time(
+        &mut self,
+        participants: &Participants,
+        scene: &Scene<'_>,
+        findings: &mut Findings,
+    ) {
+        for doubt in self.doubts.certain(scene.at, |op| waker(participants, scene, op)) {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
             let what = op.verb.name();
@@ -90,17 +104,22 @@ impl Progress {
     }
 
     /// Nothing stood in the way of these for as long as it may take.
-    pub(super) fn overdue(&mut self, book: &Book, scene: &Scene<'_>, findings: &mut Findings) {
-        for op in &book.open {
-            let Some(at) = book.part_of(*op).filter(|_| !self.told.contains(op)) else { continue };
-            let part = &book.parts[at];
+    pub(super) fn overdue(
+        &mut self,
+        participants: &Participants,
+        scene: &Scene<'_>,
+        findings: &mut Findings,
+    ) {
+        for op in &participants.open {
+            let Some(at) = participants.part_of(*op).filter(|_| !self.told.contains(op)) else { continue };
+            let part = &participants.parts[at];
             let client = scene.view.client(part.client);
-            if client.is_dead() || client.is_paused() || !Book::is_open(scene, *op) {
+            if client.is_dead() || client.is_paused() || !Participants::is_open(scene, *op) {
                 continue;
             }
             let owed = match *op == part.enter {
-                true => enter_owed(book, scene, at),
-                false => leave_owed(book, scene, at).map(|(since, why)| (RuleId::Db6, since, why)),
+                true => enter_owed(participants, scene, at),
+                false => leave_owed(participants, scene, at).map(|(since, why)| (RuleId::Db6, since, why)),
             };
             let Some((rule, since, why)) = owed else { continue };
             let since = since.max(scene.view.calm_since);
@@ -122,42 +141,45 @@ impl Progress {
 }
 
 /// Since when an enter has to come to its end, and why.
-fn enter_owed(book: &Book, scene: &Scene<'_>, at: usize) -> Option<(RuleId, u64, String)> {
-    let part = &book.parts[at];
+fn enter_owed(participants: &Participants, scene: &Scene<'_>, at: usize) -> Option<(RuleId, u64, String)> {
+    let part = &participants.parts[at];
     let object = &scene.tables.objects[usize::from(part.object.0)];
     // Counted, by what servers know.
-    if let Some(own) = book.own(at).filter(|own| !own.by_stranger)
-        && let Some(opening) = book.opening_of(own)
-        && opening.counted.iter().any(|member| book.members[*member].part == at)
+    if let Some(own) = participants.own(at).filter(|own| !own.by_stranger)
+        && let Some(opening) = participants.opening_of(own)
+        && opening.counted.iter().any(|member| participants.members[*member].part == at)
     {
         return Some((RuleId::Db6, opening.created.at, "it has opened with it".to_owned()));
     }
     // Counted, by those who entered: they say so, or there were no others. A stranger may have taken the opening away before
     // everybody has read of it, and then the others take part in the next one.
     let is_whole = !scene.view.is_meddled_with(scene.tables, object.path);
-    let entered = |other: &&Part| other.object == part.object && other.outcome == Some(Outcome::Done);
+    let entered =
+        |other: &&Participation| other.object == part.object && other.outcome == Some(Outcome::Done);
     if is_whole
-        && let Some(other) = book.parts.iter().filter(entered).find(|other| counts(book, scene, at, other))
+        && let Some(other) =
+            participants.parts.iter().filter(entered).find(|other| counts(participants, scene, at, other))
     {
         let why = format!("{} entered with it", scene.client(other.client));
         return Some((RuleId::Db6, other.over.at, why));
     }
-    let before =
-        |other: &&Part| other.over.index < part.called.index && !book.has_ended(object.path, other.over);
+    let before = |other: &&Participation| {
+        other.over.index < part.called.index && !participants.has_ended(object.path, other.over)
+    };
     if object.manner.once
-        && let Some(other) = book.parts.iter().filter(entered).find(before)
+        && let Some(other) = participants.parts.iter().filter(entered).find(before)
     {
         let why = format!("it came late: {} had entered before", scene.client(other.client));
         return Some((RuleId::Db5, other.over.at.max(part.called.at), why));
     }
-    enough(book, scene, part.object).map(|since| {
+    enough(participants, scene, part.object).map(|since| {
         (RuleId::Db6, since, format!("{} who live wait to enter, and nobody is inside", object.size))
     })
 }
 
 /// Whether one who entered says that another was counted, which has not.
-fn counts(book: &Book, scene: &Scene<'_>, at: usize, entered: &Part) -> bool {
-    let part = &book.parts[at];
+fn counts(participants: &Participants, scene: &Scene<'_>, at: usize, entered: &Participation) -> bool {
+    let part = &participants.parts[at];
     if part.called.index > entered.over.index {
         return false;
     }
@@ -167,30 +189,33 @@ fn counts(book: &Book, scene: &Scene<'_>, at: usize, entered: &Part) -> bool {
         Id::Only(_) => "",
     };
     if !roster.is_empty() {
-        let alone =
-            || book.parts.iter().filter(|other| other.id == part.id && !other.died.came()).count() == 1;
+        let alone = || {
+            participants.parts.iter().filter(|other| other.id == part.id && !other.died.came()).count() == 1
+        };
         return !id.is_empty() && roster.split(',').any(|other| other == id) && alone();
     }
     // Without `ready` and without a roster: both were registered when there were enough for the first time.
-    let (Some(own), Some(other)) = (book.own(at), book.part_of(entered.enter).and_then(|at| book.own(at)))
+    let (Some(own), Some(other)) =
+        (participants.own(at), participants.part_of(entered.enter).and_then(|at| participants.own(at)))
     else {
         return false;
     };
     let size = scene.tables.objects[usize::from(part.object.0)].size as usize;
-    let mut arrivals: Vec<u32> = book.members.iter().map(|member| member.created.index).collect();
+    let mut arrivals: Vec<u32> = participants.members.iter().map(|member| member.created.index).collect();
     arrivals.retain(|index| *index >= other.created.index);
     let enough = arrivals.into_iter().find(|index| {
-        book.members.iter().filter(|member| member.dir == own.dir && member.was_there(*index)).count() >= size
+        participants.members.iter().filter(|member| member.dir == own.dir && member.was_there(*index)).count()
+            >= size
     });
     own.dir == other.dir && enough.is_some_and(|index| index < entered.over.index && own.was_there(index))
 }
 
 /// Since when enough wait to enter, and nobody is in their way.
-fn enough(book: &Book, scene: &Scene<'_>, object: ObjectId) -> Option<u64> {
+fn enough(participants: &Participants, scene: &Scene<'_>, object: ObjectId) -> Option<u64> {
     let wanted = scene.tables.objects[usize::from(object.0)].size as usize;
     let mut since: Vec<(u64, Id)> = Vec::new();
     let mut free = 0;
-    for part in book.parts.iter().filter(|part| part.object == object) {
+    for part in participants.parts.iter().filter(|part| part.object == object) {
         if part.is_inside() || part.is_leaving() {
             return None;
         }
@@ -206,13 +231,13 @@ fn enough(book: &Book, scene: &Scene<'_>, object: ObjectId) -> Option<u64> {
 }
 
 /// Since when a leave has to come to its end, and why.
-fn leave_owed(book: &Book, scene: &Scene<'_>, at: usize) -> Option<(u64, String)> {
-    let part = &book.parts[at];
+fn leave_owed(participants: &Participants, scene: &Scene<'_>, at: usize) -> Option<(u64, String)> {
+    let part = &participants.parts[at];
     let mut since = part.left.at;
     let why = "all others of its generation have left or are gone".to_owned();
-    if let Some(opening) = book.own(at).and_then(|own| book.opening_of(own)) {
-        for member in opening.counted.iter().map(|member| &book.members[*member]) {
-            let of = &book.parts[member.part];
+    if let Some(opening) = participants.own(at).and_then(|own| participants.opening_of(own)) {
+        for member in opening.counted.iter().map(|member| &participants.members[*member]) {
+            let of = &participants.parts[member.part];
             match () {
                 () if member.gone != NEVER => since = since.max(member.deleted.at),
                 () if of.left.came() => since = since.max(of.left.at),
@@ -222,14 +247,14 @@ fn leave_owed(book: &Book, scene: &Scene<'_>, at: usize) -> Option<(u64, String)
         return Some((since, why));
     }
     let generation = part.generation?;
-    for (number, other) in book.parts.iter().enumerate() {
+    for (number, other) in participants.parts.iter().enumerate() {
         if other.object != part.object || number == at {
             continue;
         }
         match other.generation {
             Some(of) if of != generation => {}
             _ if other.left.came() => since = since.max(other.left.at),
-            Some(_) if !book.is_lost(scene, number) => return None,
+            Some(_) if !participants.is_lost(scene, number) => return None,
             // Who has not entered may yet be of this generation.
             None if other.is_entering() && other.called.index < part.over.index => return None,
             _ => {}

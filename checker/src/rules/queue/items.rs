@@ -1,6 +1,6 @@
 //! What becomes of items: QU-1, QU-2, QU-3, QU-8, and on the way their order: QU-4, QU-5, QU-10.
 
-use super::order::Batch;
+use super::batch::Batch;
 use super::stock::{Change, Item, Stock};
 use super::{gets, is_queue};
 use crate::digest;

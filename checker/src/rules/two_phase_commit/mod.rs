@@ -1,16 +1,16 @@
 //! Transactions in two phases: TC-1 to TC-13.
 //!
 //! 1. *Parts*: who speaks for which site, with which operation. The coordinator has a number of its own.
-//! 2. *Told* ([`told`]): what sites were told, and what they had voted. This needs nothing but calls and observations: TC-1 to
+//! 2. *Observed* ([`told`]): what sites were told, and what they had voted. This needs nothing but calls and observations: TC-1 to
 //!    TC-4.
 //! 3. *Written* ([`written`]): votes and record as the servers applied them, and whether what was told follows from them: TC-6
 //!    to TC-11.
-//! 4. *Ends* ([`ends`]): who ends in time, and who is blocked by whom: TC-5 and TC-13.
-//! 5. *Woken* ([`woken`]): notifications, counted for each session: TC-12.
+//! 4. *Progress* ([`ends`]): who ends in time, and who is blocked by whom: TC-5 and TC-13.
+//! 5. *Cost* ([`woken`]): notifications, counted for each session: TC-12.
 
-mod ends;
-mod told;
-mod woken;
+mod cost;
+mod observed;
+mod progress;
 mod written;
 
 use super::{Kinds, Rule, hears};
@@ -60,7 +60,7 @@ impl Word {
 
 /// One operation, and for whom it speaks.
 #[derive(Clone, Debug)]
-struct Part {
+struct SiteOp {
     /// A site's number, or [`COORDINATOR`].
     site: u64,
     verb: Verb,
@@ -75,11 +75,11 @@ struct Part {
 /// One transaction.
 #[derive(Default)]
 struct Transaction {
-    parts: BTreeMap<OpId, Part>,
-    told: told::Told,
+    parts: BTreeMap<OpId, SiteOp>,
+    observed: observed::Observed,
     written: written::Written,
-    ends: ends::Ends,
-    woken: woken::Woken,
+    ends: progress::Progress,
+    woken: cost::Cost,
     /// A stranger has had its hands on it: what its znodes say from then on proves nothing, and nobody need decide on
     /// them.
     is_meddled_with: bool,
@@ -132,7 +132,7 @@ impl TwoPhaseCommit {
             What::Call { object, verb, .. } => {
                 let Some(transaction) = self.of(object) else { return };
                 let part =
-                    Part { site: COORDINATOR, verb, vote: None, decides_at_once: false, met_record: false };
+                    SiteOp { site: COORDINATOR, verb, vote: None, decides_at_once: false, met_record: false };
                 transaction.parts.insert(event.op, part);
                 transaction.ends.called(scene, event.op, object, findings);
             }
@@ -146,7 +146,7 @@ impl TwoPhaseCommit {
                 part.decides_at_once =
                     number == COORDINATOR && (text == "resume" || part.verb == Verb::Finish);
                 let part = part.clone();
-                transaction.told.given(event.op, &part, scene.view.now);
+                transaction.observed.given(event.op, &part, scene.view.now);
                 transaction.woken.speaks(scene, event.op, &part);
             }
             What::Observed { object, seen, text, number } => {
@@ -159,11 +159,18 @@ impl TwoPhaseCommit {
                         if transaction.is_meddled_with {
                             return;
                         }
-                        transaction.written.judge(scene, object, &part, word, &transaction.told, findings);
-                        transaction.told.decision(scene, object, &part, word, disturbed, findings);
+                        transaction.written.judge(
+                            scene,
+                            object,
+                            &part,
+                            word,
+                            &transaction.observed,
+                            findings,
+                        );
+                        transaction.observed.decision(scene, object, &part, word, disturbed, findings);
                     }
                     Seen::Vote => {
-                        transaction.told.vote(scene, object, event.op, &part, (number, word), findings)
+                        transaction.observed.vote(scene, object, event.op, &part, (number, word), findings)
                     }
                     _ => {}
                 }
@@ -172,7 +179,7 @@ impl TwoPhaseCommit {
                 let object = scene.view.op(event.op).object;
                 let Some(transaction) = self.of(object) else { return };
                 let Some(part) = transaction.parts.get(&event.op).cloned() else { return };
-                transaction.told.returned(scene, event.op, &part, outcome);
+                transaction.observed.returned(scene, event.op, &part, outcome);
                 self.disturbed |= matches!(outcome, Outcome::Unknown | Outcome::Cancelled);
             }
             _ => {}
@@ -212,7 +219,7 @@ impl TwoPhaseCommit {
                 let name = name.rsplit('/').next().unwrap_or_default();
                 let Some(transaction) = self.of(object) else { return };
                 let by = transaction.parts.get(&event.op).cloned();
-                let place = written::Place { object, path, name };
+                let place = written::ZnodePath { object, path, name };
                 transaction.written.data(
                     scene,
                     place,
@@ -226,8 +233,8 @@ impl TwoPhaseCommit {
                 let Some((object, name)) = self.place(scene, path) else { return };
                 let Some(transaction) = self.of(object) else { return };
                 let part = transaction.parts.get(&event.op).cloned();
-                let place = written::Place { object, path, name };
-                transaction.written.deleted(scene, place, by, part.as_ref(), &transaction.told, findings);
+                let place = written::ZnodePath { object, path, name };
+                transaction.written.deleted(scene, place, by, part.as_ref(), &transaction.observed, findings);
                 transaction.woken.changed(name);
             }
             What::Found { read, code, path, .. } => {
@@ -291,9 +298,10 @@ impl Rule for TwoPhaseCommit {
             return;
         }
         for (at, transaction) in self.all.iter_mut().enumerate() {
-            if let Some(Transaction { parts, told, written, ends, is_meddled_with: false, .. }) = transaction
+            if let Some(Transaction { parts, observed, written, ends, is_meddled_with: false, .. }) =
+                transaction
             {
-                ends.pass_time(scene, ObjectId(at as u16), parts, told, written, findings);
+                ends.pass_time(scene, ObjectId(at as u16), parts, observed, written, findings);
             }
         }
     }
@@ -338,10 +346,11 @@ impl Rule for TwoPhaseCommit {
             }
             What::Quiesce => {
                 for (at, transaction) in self.all.iter_mut().enumerate() {
-                    if let Some(Transaction { parts, told, written, ends, is_meddled_with: false, .. }) =
-                        transaction
+                    if let Some(Transaction {
+                        parts, observed, written, ends, is_meddled_with: false, ..
+                    }) = transaction
                     {
-                        ends.quiesce(scene, ObjectId(at as u16), parts, told, written, findings);
+                        ends.quiesce(scene, ObjectId(at as u16), parts, observed, written, findings);
                     }
                 }
             }
@@ -378,7 +387,7 @@ impl TwoPhaseCommit {
 }
 
 /// How a party is called in a finding.
-fn party(site: u64) -> String {
+fn site_name(site: u64) -> String {
     if site == COORDINATOR { "the coordinator".to_owned() } else { format!("site {site}") }
 }
 

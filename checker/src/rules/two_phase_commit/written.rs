@@ -1,7 +1,7 @@
 //! Votes and record as the servers applied them, and whether what was told follows from them: TC-6 to TC-11, and TC-4.
 
-use super::told::Told;
-use super::{COORDINATOR, Part, Word, party, size};
+use super::observed::Observed;
+use super::{COORDINATOR, SiteOp, Word, site_name, size};
 use crate::explanation::Explanation;
 use crate::findings::Findings;
 use crate::history::{ObjectId, OpId, Session, Sym, Verb};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// Where something is written.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct ZnodePath<'a> {
     pub(super) object: ObjectId,
     pub(super) path: Sym,
     /// The last part of the path.
@@ -96,9 +96,9 @@ impl Written {
     pub(super) fn data(
         &mut self,
         scene: &Scene<'_>,
-        place: Place<'_>,
+        place: ZnodePath<'_>,
         op: OpId,
-        by: Option<&Part>,
+        by: Option<&SiteOp>,
         word: Option<Word>,
         findings: &mut Findings,
     ) {
@@ -113,7 +113,7 @@ impl Written {
         if let Some((before, when)) = slot.vote {
             // What a stranger writes is not held against the recipe.
             if op != OpId(0) {
-                let who = by.map_or_else(|| scene.actor(op), |by| party(by.site));
+                let who = by.map_or_else(|| scene.actor(op), |by| site_name(by.site));
                 let new = word.map_or("something else", Word::text);
                 let explanation = Explanation::new(format!(
                     "{who} wrote {new} to {} at {}",
@@ -144,7 +144,13 @@ impl Written {
     }
 
     /// A site has one vote, wherever it stands.
-    fn votes_once(&self, scene: &Scene<'_>, place: Place<'_>, site: Option<u64>, findings: &mut Findings) {
+    fn votes_once(
+        &self,
+        scene: &Scene<'_>,
+        place: ZnodePath<'_>,
+        site: Option<u64>,
+        findings: &mut Findings,
+    ) {
         let Some(site) = site else { return };
         let elsewhere = self
             .slots
@@ -153,7 +159,7 @@ impl Written {
         let Some((path, slot)) = elsewhere else { return };
         let explanation = Explanation::new(format!(
             "{} voted a second time, in {}, at {}",
-            party(site),
+            site_name(site),
             scene.znode(place.path),
             scene.when(scene.view.now)
         ))
@@ -170,12 +176,12 @@ impl Written {
         &mut self,
         scene: &Scene<'_>,
         object: ObjectId,
-        by: Option<&Part>,
+        by: Option<&SiteOp>,
         word: Word,
         findings: &mut Findings,
     ) {
         let now = scene.view.now;
-        let who = by.map_or_else(|| "somebody".to_owned(), |by| party(by.site));
+        let who = by.map_or_else(|| "somebody".to_owned(), |by| site_name(by.site));
         let tells = format!("{who} put {} on record at {}", word.text(), scene.when(now));
         if let Some(before) = self.record {
             let explanation = Explanation::new(tells).because(format!(
@@ -225,10 +231,10 @@ impl Written {
     pub(super) fn deleted(
         &mut self,
         scene: &Scene<'_>,
-        place: Place<'_>,
+        place: ZnodePath<'_>,
         by: Session,
-        part: Option<&Part>,
-        told: &Told,
+        part: Option<&SiteOp>,
+        observed: &Observed,
         findings: &mut Findings,
     ) {
         let now = scene.view.now;
@@ -237,7 +243,7 @@ impl Written {
             let with_session = slot.owner != Session(0) && slot.owner == by && part.is_none();
             if let (Some((word, when)), true, None) = (slot.vote, with_session, self.record) {
                 self.ephemeral = Some((place.path, Some(now)));
-                let of = slot.site.map_or_else(|| "a site".to_owned(), party);
+                let of = slot.site.map_or_else(|| "a site".to_owned(), site_name);
                 let explanation = Explanation::new(format!(
                     "the vote {} of {of} went with its session at {}",
                     word.text(),
@@ -253,11 +259,11 @@ impl Written {
         let Some(record) = self.record.as_mut().filter(|record| record.removed.is_none()) else { return };
         record.removed = Some(now);
         // What a stranger takes away is not held against the recipe, and an operator may.
-        if part.is_none() || told.is_forgotten() {
+        if part.is_none() || observed.is_forgotten() {
             return;
         }
         findings.premise(RuleId::Tc11, place.object);
-        let Some(site) = (0..size(scene, place.object) as u64).find(|site| !told.knows(*site)) else {
+        let Some(site) = (0..size(scene, place.object) as u64).find(|site| !observed.knows(*site)) else {
             return;
         };
         let explanation = Explanation::new(format!(
@@ -266,7 +272,7 @@ impl Written {
             scene.when(record.made),
             scene.when(now)
         ))
-        .because(format!("{} had not learned the decision", party(site)));
+        .because(format!("{} had not learned the decision", site_name(site)));
         findings.fail(RuleId::Tc11, scene, place.object, &[record.made.index], explanation);
     }
 
@@ -275,21 +281,22 @@ impl Written {
         &self,
         scene: &Scene<'_>,
         object: ObjectId,
-        part: &Part,
+        part: &SiteOp,
         word: Word,
-        told: &Told,
+        observed: &Observed,
         findings: &mut Findings,
     ) {
         // A capture does not see what is written.
         if !scene.view.is_sim() {
             return;
         }
-        let after_yes = part.site != COORDINATOR && word == Word::Abort && told.said_yes(part.site);
+        let after_yes = part.site != COORDINATOR && word == Word::Abort && observed.said_yes(part.site);
         findings.premise(RuleId::Tc9, object);
         if after_yes {
             findings.premise(RuleId::Tc8, object);
         }
-        let tells = format!("{} decided {} at {}", party(part.site), word.text(), scene.when(scene.view.now));
+        let tells =
+            format!("{} decided {} at {}", site_name(part.site), word.text(), scene.when(scene.view.now));
         match self.record {
             Some(record) if record.word == word => {}
             Some(record) => {

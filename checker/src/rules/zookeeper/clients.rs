@@ -10,7 +10,7 @@ use crate::scene::{Scene, ms};
 use crate::view::ServerView;
 
 #[derive(Clone, Copy, Default)]
-struct Told {
+struct SessionNews {
     /// A leader has marked it as expired, be that one deposed or not; or its end was applied.
     may_be_over: bool,
     ended: bool,
@@ -33,14 +33,14 @@ struct Silent {
 /// only one that has ended to be closed. And a session whose client is gone ends.
 #[derive(Default)]
 pub(crate) struct Clients {
-    told: Vec<Told>,
+    told: Vec<SessionNews>,
     silent: Vec<Silent>,
     /// When a server last ceased to serve.
     ceased: u64,
 }
 
 impl Clients {
-    fn told(&mut self, session: Session) -> &mut Told {
+    fn told(&mut self, session: Session) -> &mut SessionNews {
         slot(&mut self.told, usize::from(session.0))
     }
 

@@ -26,7 +26,7 @@ struct Write {
 }
 
 #[derive(Default)]
-struct Told {
+struct SessionSeen {
     /// The last zxid that it was answered with; that when it connected.
     seen: u64,
     relative: u64,
@@ -45,7 +45,7 @@ struct Told {
 /// The probes.
 #[derive(Default)]
 pub(crate) struct Probes {
-    sessions: Vec<Told>,
+    sessions: Vec<SessionSeen>,
     /// By client process: its sessions.
     of_client: Vec<Vec<Session>>,
     /// The largest zxid of an acknowledged write; by request: that when it was sent.
@@ -75,10 +75,10 @@ impl Probes {
         | hears::Marked
         | hears::Ended;
 
-    fn told(&mut self, session: Session) -> &mut Told {
+    fn told(&mut self, session: Session) -> &mut SessionSeen {
         let at = usize::from(session.0);
         if self.sessions.len() <= at {
-            self.sessions.resize_with(at + 1, Told::default);
+            self.sessions.resize_with(at + 1, SessionSeen::default);
         }
         &mut self.sessions[at]
     }

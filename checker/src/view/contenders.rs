@@ -1,6 +1,6 @@
 //! Who stands in line: znodes that come and go.
 
-use super::{At, Contender, Moment, NEVER, NOBODY, Place, Req, View};
+use super::{At, Contender, Moment, NEVER, NOBODY, Req, Turn, View};
 use crate::history::{Event, Kind, ObjectId, OpId, Session, Share, Sym, Tables, Verb};
 
 impl View {
@@ -20,18 +20,18 @@ impl View {
         let Some(room) = room(tables, op.object, path) else { return };
         let (object, verb, priority) = (op.object, op.verb, op.number);
         let is_held = room == Room::Held;
-        let kind = self.lines[usize::from(object.0)].kind;
+        let kind = self.contests[usize::from(object.0)].kind;
         // Who makes its hold a reader's keeps its place.
         let replaced = if verb == Verb::Downgrade { self.contender(self.op(op.former).own) } else { None };
         let stamp = replaced.map_or(czxid, |replaced| replaced.stamp);
         let creator = if self.txn.zxid == czxid { self.txn.session } else { owner };
         let number = self.contenders.end() as u32;
-        let line = &mut self.lines[usize::from(object.0)];
-        let place = line.contenders.end();
+        let contest = &mut self.contests[usize::from(object.0)];
+        let place = contest.contenders.end();
         let share = verb.asks_for().unwrap_or(Share::Shared);
-        line.is_plain &= share == Share::Exclusive && kind != Kind::PriorityLock;
-        line.contenders.push(Place { number, gone: NEVER });
-        let alone = line.first == place;
+        contest.is_plain &= share == Share::Exclusive && kind != Kind::PriorityLock;
+        contest.contenders.push(Turn { number, gone: NEVER });
+        let alone = contest.first == place;
         self.contenders.push(Contender {
             path,
             object,
@@ -98,19 +98,19 @@ impl View {
         self.ops[op.0 as usize].live -= 1;
         self.contender_at.slot(path.0 as usize).is_gone = true;
         self.touched = number;
-        let line = &mut self.lines[usize::from(object.0)];
-        let was_first = place == line.first;
-        while let Some(place) = line.contenders.get_mut(line.first) {
+        let contest = &mut self.contests[usize::from(object.0)];
+        let was_first = place == contest.first;
+        while let Some(place) = contest.contenders.get_mut(contest.first) {
             let contender = &self.contenders[place.number as usize];
             if contender.is_alive() {
                 break;
             }
-            line.gone = line.gone.max(contender.gone);
-            place.gone = line.gone;
-            line.first += 1;
+            contest.gone = contest.gone.max(contender.gone);
+            place.gone = contest.gone;
+            contest.first += 1;
         }
-        if self.line(object).is_plain {
-            let first = self.line(object).first();
+        if self.contest(object).is_plain {
+            let first = self.contest(object).first();
             let first = first.map(|first| self.contenders[first as usize].op);
             self.enabled = u32::from(was_first && first.is_some_and(|first| self.op(first).is_waiting()));
             self.concerned = 1;
@@ -167,7 +167,7 @@ impl View {
     /// Whether an operation is one that asks contenders like this one to go.
     pub(crate) fn is_revoker(&self, contender: &Contender, by: OpId) -> bool {
         let op = self.op(by);
-        let asks = match self.line(contender.object).kind {
+        let asks = match self.contest(contender.object).kind {
             Kind::RevocableLock => matches!(op.verb, Verb::Ask | Verb::Force),
             Kind::PriorityLock => matches!(op.verb, Verb::Ask | Verb::Force) || op.is_acquire(),
             _ => false,
@@ -201,13 +201,13 @@ impl View {
     /// that session that lives, else the earliest that lives, else the latest.
     pub(super) fn own_of(&self, id: OpId, session: Session, token: u64) -> u32 {
         let op = self.op(id);
-        let held = self.line(op.object).kind == Kind::PriorityLock;
+        let held = self.contest(op.object).kind == Kind::PriorityLock;
         if op.nodes <= 1 && !held {
             return op.node;
         }
         let mine = || {
-            let line = self.line(op.object);
-            line.from(0).filter(|number| {
+            let contest = self.contest(op.object);
+            contest.from(0).filter(|number| {
                 let contender = &self.contenders[*number as usize];
                 contender.op == id && contender.is_held == held
             })
@@ -241,7 +241,7 @@ impl View {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
     /// In line.
-    Line,
+    Waiting,
     /// Among the holds of a priority lock.
     Held,
 }
@@ -253,13 +253,13 @@ pub(crate) fn room(tables: Tables<'_>, object: ObjectId, path: Sym) -> Option<Ro
     let rest = path.strip_prefix(dir)?.strip_prefix('/')?;
     let (room, name) = match declared.kind {
         Kind::PriorityLock => match rest.split_once('/')? {
-            ("line", name) => (Room::Line, name),
+            ("line", name) => (Room::Waiting, name),
             ("held", name) => (Room::Held, name),
             _ => return None,
         },
         // The record of who leads.
         Kind::Election if rest == "leader" => return None,
-        _ => (Room::Line, rest),
+        _ => (Room::Waiting, rest),
     };
     (!name.contains('/')).then_some(room)
 }
@@ -268,11 +268,11 @@ pub(crate) fn room(tables: Tables<'_>, object: ObjectId, path: Sym) -> Option<Ro
 pub(crate) fn room_of_directory(tables: Tables<'_>, object: ObjectId, dir: Sym) -> Option<Room> {
     let declared = tables.objects.get(usize::from(object.0))?;
     if declared.kind != Kind::PriorityLock {
-        return (dir == declared.path).then_some(Room::Line);
+        return (dir == declared.path).then_some(Room::Waiting);
     }
     let (object, dir) = (tables.names.get(declared.path)?, tables.names.get(dir)?);
     match dir.strip_prefix(object)? {
-        "/line" => Some(Room::Line),
+        "/line" => Some(Room::Waiting),
         "/held" => Some(Room::Held),
         _ => None,
     }

@@ -28,8 +28,8 @@ impl Rule for OneZnode {
         if view.op(new.op).live < 2 || new.is_held {
             return;
         }
-        let line = view.line(new.object);
-        let mut others = line.from(0).filter_map(|number| {
+        let contest = view.contest(new.object);
+        let mut others = contest.from(0).filter_map(|number| {
             let other = view.contender(number)?;
             (other.op == new.op && other.is_alive() && other.czxid != new.czxid).then_some((number, other))
         });

@@ -16,7 +16,7 @@ pub(super) enum Id {
 
 /// One enter, and what follows.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct Participation {
     pub(super) enter: OpId,
     pub(super) object: ObjectId,
     pub(super) client: u16,
@@ -47,7 +47,7 @@ pub(super) enum Last {
     Event(u32, &'static str),
 }
 
-impl Part {
+impl Participation {
     pub(super) fn is_inside(&self) -> bool {
         self.outcome == Some(Outcome::Done) && !self.left.came() && !self.died.came()
     }
@@ -73,7 +73,7 @@ impl Part {
 
 /// A znode that stands for a participant.
 #[derive(Debug)]
-pub(super) struct Member {
+pub(super) struct ParticipantZnode {
     pub(super) part: usize,
     pub(super) object: ObjectId,
     pub(super) path: Sym,
@@ -85,7 +85,7 @@ pub(super) struct Member {
     pub(super) by_stranger: bool,
 }
 
-impl Member {
+impl ParticipantZnode {
     /// Whether it was there after that event.
     pub(super) fn was_there(&self, index: u32) -> bool {
         self.created.index <= index && (!self.deleted.came() || index < self.deleted.index)
@@ -110,9 +110,9 @@ pub(super) struct Ready {
 
 /// All of it.
 #[derive(Debug, Default)]
-pub(super) struct Book {
-    pub(super) parts: Vec<Part>,
-    pub(super) members: Vec<Member>,
+pub(super) struct Participants {
+    pub(super) parts: Vec<Participation>,
+    pub(super) members: Vec<ParticipantZnode>,
     pub(super) readies: Vec<Ready>,
     /// The part of an operation, enter or leave, plus one.
     of_op: Vec<u32>,
@@ -137,7 +137,7 @@ pub(super) fn object_of(tables: Tables<'_>, path: Sym) -> Option<(ObjectId, bool
     })
 }
 
-impl Book {
+impl Participants {
     pub(super) fn part_of(&self, op: OpId) -> Option<usize> {
         self.of_op.get(op.0 as usize).copied().filter(|part| *part != 0).map(|part| part as usize - 1)
     }
@@ -201,7 +201,7 @@ impl Book {
         match verb {
             Verb::Enter => {
                 self.belongs(event.op, self.parts.len());
-                self.parts.push(Part {
+                self.parts.push(Participation {
                     enter: event.op,
                     object,
                     client,
@@ -223,7 +223,8 @@ impl Book {
                 self.open.push(event.op);
             }
             Verb::Leave => {
-                let of = |part: &Part| part.client == client && part.object == object && part.is_inside();
+                let of =
+                    |part: &Participation| part.client == client && part.object == object && part.is_inside();
                 let Some(part) = self.parts.iter().rposition(of) else { return };
                 self.belongs(event.op, part);
                 (self.parts[part].leave, self.parts[part].left) = (event.op, now);
@@ -285,7 +286,7 @@ impl Book {
         };
         let (dir, created) = (dir.to_owned(), scene.view.now);
         if name == "ready" {
-            let here = |member: &Member| member.object == object && member.gone == NEVER;
+            let here = |member: &ParticipantZnode| member.object == object && member.gone == NEVER;
             let same = self.members.iter().any(|member| here(member) && member.dir == dir);
             let counted = self.members.iter().enumerate();
             let counted = counted.filter(|(_, member)| here(member) && (!same || member.dir == dir));
@@ -308,7 +309,7 @@ impl Book {
         if op != self.parts[part].enter {
             return;
         }
-        self.members.push(Member {
+        self.members.push(ParticipantZnode {
             part,
             object,
             path,
@@ -347,12 +348,12 @@ impl Book {
     }
 
     /// The latest znode of a part.
-    pub(super) fn own(&self, part: usize) -> Option<&Member> {
+    pub(super) fn own(&self, part: usize) -> Option<&ParticipantZnode> {
         self.members.iter().rfind(|member| member.part == part)
     }
 
     /// What opened with a member registered: the first `ready` made since its znode was.
-    pub(super) fn opening_of(&self, own: &Member) -> Option<&Ready> {
+    pub(super) fn opening_of(&self, own: &ParticipantZnode) -> Option<&Ready> {
         let since = |ready: &&Ready| ready.created.index > own.created.index;
         let here = |ready: &&Ready| {
             ready.object == own.object && (ready.dir == own.dir || own.dir.starts_with(&ready.dir))
@@ -361,7 +362,7 @@ impl Book {
     }
 
     /// Whether a part that gave up or died may still be counted: its znode goes, but takes its time.
-    fn may_linger(scene: &Scene<'_>, part: &Part) -> bool {
+    fn may_linger(scene: &Scene<'_>, part: &Participation) -> bool {
         let gone = if part.died.came() { part.died } else { part.over };
         let view = scene.view;
         let since = view.calm_since.max(gone.at);
@@ -369,13 +370,19 @@ impl Book {
     }
 
     /// Whether a call may have been ended by an access list or a failing server, and its znode may be there still.
-    pub(super) fn was_denied(scene: &Scene<'_>, part: &Part) -> bool {
+    pub(super) fn was_denied(scene: &Scene<'_>, part: &Participation) -> bool {
         scene.view.op(part.enter).refused != 0 && Self::may_linger(scene, part)
     }
 
     /// How a part stands after an event, for one who entered, or made `ready`, and had called before: whether it takes
     /// part for certain, or may.
-    fn stands(&self, scene: &Scene<'_>, part: &Part, of: &Part, index: u32) -> (bool, bool) {
+    fn stands(
+        &self,
+        scene: &Scene<'_>,
+        part: &Participation,
+        of: &Participation,
+        index: u32,
+    ) -> (bool, bool) {
         let went = |moment: Moment| moment.came() && moment.index <= index;
         let other_generation = match (part.generation, of.generation) {
             (Some(one), Some(other)) => one != other,

@@ -8,7 +8,7 @@
 //! the client knows that it need not watch. It knows once its operation is answered; before that it may lose its
 //! connection and arm again.
 
-use super::{COORDINATOR, Part, size};
+use super::{COORDINATOR, SiteOp, size};
 use crate::explanation::Explanation;
 use crate::findings::Findings;
 use crate::history::{Notify, ObjectId, OpId, Session, Sym, Verb};
@@ -19,11 +19,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What was told to whom.
 #[derive(Default)]
-pub(super) struct Woken {
-    /// For which actors a client process has spoken.
-    actors: BTreeMap<u16, BTreeSet<u64>>,
+pub(super) struct Cost {
+    /// For which sites a client process has spoken.
+    sites: BTreeMap<u16, BTreeSet<u64>>,
     /// Each change once: a session that registers its watch again at a server that lags is told of it a second time.
-    told: BTreeMap<Session, BTreeSet<(u32, Sym)>>,
+    notified: BTreeMap<Session, BTreeSet<(u32, Sym)>>,
     /// How often an ephemeral of a site has come or gone.
     lives: u32,
     /// Operations that were told of somebody who finishes, and when they were answered next.
@@ -35,13 +35,13 @@ fn is_life(name: &str) -> bool {
     name.starts_with("alive_") || name.ends_with("/alive")
 }
 
-impl Woken {
-    pub(super) fn speaks(&mut self, scene: &Scene<'_>, op: OpId, part: &Part) {
+impl Cost {
+    pub(super) fn speaks(&mut self, scene: &Scene<'_>, op: OpId, part: &SiteOp) {
         // Whoever begins a transaction watches nothing.
         if part.verb == Verb::Begin {
             return;
         }
-        self.actors.entry(scene.view.op(op).client).or_default().insert(part.site);
+        self.sites.entry(scene.view.op(op).client).or_default().insert(part.site);
     }
 
     /// An operation is answered.
@@ -85,29 +85,29 @@ impl Woken {
             return;
         }
         let Some(client) = scene.view.present_client(session) else { return };
-        let Some(actors) = self.actors.get(&client) else { return };
+        let Some(sites) = self.sites.get(&client) else { return };
         findings.premise(RuleId::Tc12, object);
-        let changes = self.told.entry(session).or_default();
+        let changes = self.notified.entry(session).or_default();
         if !changes.insert((zxid, path)) {
             return;
         }
-        let told = changes.len() as u32;
+        let count = changes.len() as u32;
         let manner = &scene.tables.objects[usize::from(object.0)].manner;
-        let sites = size(scene, object) as u32;
-        let allowance = |party: &u64| match (*party == COORDINATOR, manner.coordinated, manner.textbook) {
-            (true, true, _) => 1 + sites + self.lives,
+        let number = size(scene, object) as u32;
+        let allowance = |site: &u64| match (*site == COORDINATOR, manner.coordinated, manner.textbook) {
+            (true, true, _) => 1 + number + self.lives,
             // A site waits for the ephemeral of its former session to go.
             (false, true, _) => 1 + self.lives,
-            (false, _, true) => sites,
+            (false, _, true) => number,
             _ => 1,
         };
         // Who takes part as several is told of each change once all the same.
-        let allowed = actors.iter().map(allowance).max().unwrap_or_default();
-        if told != allowed + 1 {
+        let allowed = sites.iter().map(allowance).max().unwrap_or_default();
+        if count != allowed + 1 {
             return;
         }
         let explanation = Explanation::new(format!(
-            "the notification at {} is number {told} to {} in {}",
+            "the notification at {} is number {count} to {} in {}",
             scene.when(scene.view.now),
             scene.client(client),
             scene.session(session)

@@ -6,7 +6,7 @@ use crate::explanation::Explanation;
 use crate::findings::{Findings, Found};
 use crate::history::{Event, Kind, ObjectId, OpId, Session, Sym, Table, Verb, Victim, What, Who};
 use crate::rule_id::{Layer, RuleId};
-use crate::rules::idle::{self, Doubts, Source};
+use crate::rules::wake_sources::{self, Doubts, Source};
 use crate::rules::{Kinds, Rule, hears};
 use crate::scene::{Scene, ms};
 use crate::verdict::Verdict;
@@ -19,12 +19,12 @@ use std::collections::BTreeMap;
 /// the claims if all that is there is claimed; or a watch on another consumer that waits and whose znode is older than its
 /// own.
 #[derive(Default)]
-pub(crate) struct Idle {
+pub(crate) struct IdleConsumers {
     stock: Stock,
     open: Vec<Waiting>,
     doubts: Doubts,
     /// Ephemerals that consumers made and that are not claims: places in line, and receipts.
-    places: BTreeMap<Sym, Place>,
+    places: BTreeMap<Sym, ConsumerZnode>,
     herds: Vec<Herd>,
     oldest: usize,
     /// By object: since when something could be had, and nothing was.
@@ -44,7 +44,7 @@ struct Waiting {
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+struct ConsumerZnode {
     object: ObjectId,
     op: OpId,
     owner: Session,
@@ -72,12 +72,12 @@ const REMEMBERED: usize = 32;
 /// Notifications of a whole capture that no change of an item explains: directories that are made.
 const UNEXPLAINED: u32 = 16;
 
-impl Idle {
+impl IdleConsumers {
     fn source(&self, scene: &Scene<'_>, waiting: Waiting) -> Source {
         let view = scene.view;
         let op = view.op(waiting.op);
         let is_current = waiting.session != Session(0) && view.client(op.client).session == waiting.session;
-        let idle = idle::Idle::of(scene, waiting.op, waiting.session).filter(|_| is_current);
+        let idle = wake_sources::Idle::of(scene, waiting.op, waiting.session).filter(|_| is_current);
         let Some(mut idle) = idle else { return Source::Busy };
         let root = scene.tables.objects[usize::from(op.object.0)].path;
         let (mut on_root, mut on_claims) = (false, false);
@@ -376,7 +376,7 @@ impl Idle {
             (_, What::Created { path, owner, zxid }) if owner != Session(0) => {
                 let op = scene.view.op(event.op);
                 if gets(op.verb) && is_queue(scene.tables, op.object) {
-                    let place = Place { object: op.object, op: event.op, owner, czxid: zxid };
+                    let place = ConsumerZnode { object: op.object, op: event.op, owner, czxid: zxid };
                     self.places.insert(path, place);
                 }
             }
@@ -412,7 +412,7 @@ fn is_receipt(scene: &Scene<'_>, path: Sym) -> bool {
     scene.tables.names.get(path).unwrap_or_default().contains("/receipts/")
 }
 
-impl Rule for Idle {
+impl Rule for IdleConsumers {
     const ID: RuleId = RuleId::Qu6;
     const ALSO: &'static [RuleId] = &[RuleId::Qu7, RuleId::Qu9];
     const HEARS: Kinds = hears::Call

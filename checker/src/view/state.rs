@@ -469,14 +469,14 @@ impl Aged for At {
 
 /// A place in line.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Turn {
     pub(crate) number: u32,
     /// Once nobody lives up to and with this place: the largest zxid at which one of them went.
     pub(crate) gone: u64,
 }
 
-impl Aged for Place {
-    const BLANK: &'static Place = &Place { number: NOBODY, gone: 0 };
+impl Aged for Turn {
+    const BLANK: &'static Turn = &Turn { number: NOBODY, gone: 0 };
 
     fn is_done(&self) -> bool {
         self.gone != NEVER
@@ -490,13 +490,13 @@ pub(crate) fn conflict(one: Share, other: Share) -> bool {
 
 /// The line in front of one object.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct Contest {
     /// What kind of object it stands in front of.
     pub(crate) kind: Kind,
     /// Everybody excludes everybody, and stands in the order of creation.
     pub(crate) is_plain: bool,
     /// Contenders by czxid.
-    pub(crate) contenders: Recent<Place>,
+    pub(crate) contenders: Recent<Turn>,
     /// The place of the first that lives.
     pub(crate) first: usize,
     /// The largest zxid at which one before that went.
@@ -515,9 +515,9 @@ pub(crate) struct Line {
     pub(crate) deaths: u32,
 }
 
-impl Line {
-    pub(crate) fn new(kind: Kind) -> Line {
-        Line {
+impl Contest {
+    pub(crate) fn new(kind: Kind) -> Contest {
+        Contest {
             kind,
             is_plain: true,
             contenders: Recent::default(),

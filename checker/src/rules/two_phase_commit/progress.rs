@@ -1,8 +1,8 @@
 //! Who ends in time, and who is blocked by whom: TC-5 and TC-13.
 
-use super::told::Told;
+use super::observed::Observed;
 use super::written::Written;
-use super::{Part, party, size};
+use super::{SiteOp, site_name, size};
 use crate::explanation::Explanation;
 use crate::findings::{Findings, Found};
 use crate::history::{ObjectId, OpId, Verb};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of ends.
 #[derive(Default)]
-pub(super) struct Ends {
+pub(super) struct Progress {
     /// Operations that have not returned.
     open: BTreeSet<OpId>,
     /// Operations about which something was found: once is enough.
@@ -24,7 +24,7 @@ pub(super) struct Ends {
     known: (bool, usize),
 }
 
-impl Ends {
+impl Progress {
     pub(super) fn called(&mut self, scene: &Scene<'_>, op: OpId, object: ObjectId, findings: &mut Findings) {
         self.open.insert(op);
         if scene.view.healed {
@@ -36,7 +36,7 @@ impl Ends {
         &mut self,
         scene: &Scene<'_>,
         object: ObjectId,
-        parts: &BTreeMap<OpId, Part>,
+        parts: &BTreeMap<OpId, SiteOp>,
         findings: &mut Findings,
     ) {
         for _ in parts.keys().filter(|op| scene.view.op(**op).phase == Phase::Open) {
@@ -49,13 +49,14 @@ impl Ends {
         &mut self,
         scene: &Scene<'_>,
         object: ObjectId,
-        parts: &BTreeMap<OpId, Part>,
-        told: &Told,
+        parts: &BTreeMap<OpId, SiteOp>,
+        observed: &Observed,
         written: &Written,
         findings: &mut Findings,
     ) {
         let view = scene.view;
-        let known = (told.is_decided() || written.decided(), written.votes().max(told.voters().count()));
+        let known =
+            (observed.is_decided() || written.decided(), written.votes().max(observed.voters().count()));
         if known != self.known {
             self.known = known;
             self.news = view.now.at;
@@ -73,15 +74,15 @@ impl Ends {
                 continue;
             }
             self.found.insert(*id);
-            Self::overdue(scene, object, (op, part, since), told, written, findings);
+            Self::overdue(scene, object, (op, part, since), observed, written, findings);
         }
     }
 
     fn overdue(
         scene: &Scene<'_>,
         object: ObjectId,
-        (op, part, since): (&Op, &Part, u64),
-        told: &Told,
+        (op, part, since): (&Op, &SiteOp, u64),
+        observed: &Observed,
         written: &Written,
         findings: &mut Findings,
     ) {
@@ -90,10 +91,10 @@ impl Ends {
         let mut explanation = Explanation::new(format!(
             "the {} that {} called at {} is still open at {now}",
             op.verb.name(),
-            party(part.site),
+            site_name(part.site),
             scene.when(op.called)
         ));
-        let decided = told.is_decided() || written.decided();
+        let decided = observed.is_decided() || written.decided();
         let missing = written.missing(size(scene, object) as u64);
         let blocked = match (op.verb, missing) {
             (Verb::Decide, Some(site)) if view.is_sim() && !decided && op.limit == 0 => {
@@ -139,13 +140,13 @@ impl Ends {
         &mut self,
         scene: &Scene<'_>,
         object: ObjectId,
-        parts: &BTreeMap<OpId, Part>,
-        told: &Told,
+        parts: &BTreeMap<OpId, SiteOp>,
+        observed: &Observed,
         written: &Written,
         findings: &mut Findings,
     ) {
         let view = scene.view;
-        for site in told.voters() {
+        for site in observed.voters() {
             let of_site = parts.iter().filter(|(_, part)| part.site == site);
             let Some((id, part)) = of_site.max_by_key(|(id, _)| **id) else { continue };
             let op = view.op(*id);
@@ -154,15 +155,15 @@ impl Ends {
             }
             findings.premise(RuleId::Tc5, object);
             // Whose record an operator took away is told so.
-            if told.knows(site) || told.is_forgotten() || self.found.contains(id) {
+            if observed.knows(site) || observed.is_forgotten() || self.found.contains(id) {
                 continue;
             }
-            let why = match written.decided() || told.is_decided() {
+            let why = match written.decided() || observed.is_decided() {
                 true => "it is decided",
                 false => "abort could be proposed",
             };
             let explanation =
-                Explanation::new(format!("{} has voted, and was never told the decision", party(site)))
+                Explanation::new(format!("{} has voted, and was never told the decision", site_name(site)))
                     .because(format!(
                         "its last operation, {} (called at {}), ended at {}",
                         part.verb.name(),
@@ -179,7 +180,7 @@ impl Ends {
         &mut self,
         scene: &Scene<'_>,
         object: ObjectId,
-        parts: &BTreeMap<OpId, Part>,
+        parts: &BTreeMap<OpId, SiteOp>,
         findings: &mut Findings,
     ) {
         let is_open = |id: &&OpId| scene.view.op(**id).phase == Phase::Open && !self.found.contains(id);

@@ -11,7 +11,7 @@ use crate::view::{Moment, Op, Phase, is_child};
 
 /// NS-1 to NS-5.
 #[derive(Default)]
-pub(crate) struct Names {
+pub(crate) struct NameService {
     ops: Vec<Doing>,
     lives: Vec<Life>,
 }
@@ -79,7 +79,7 @@ fn ran_out(op: &Op, at: u64) -> bool {
     limit != 0 && at >= op.called.at + limit - limit / 8
 }
 
-impl Names {
+impl NameService {
     fn position(&self, id: OpId) -> Option<usize> {
         self.ops.iter().rposition(|op| op.id == id)
     }
@@ -390,7 +390,7 @@ fn directory(scene: &Scene<'_>, object: ObjectId) -> Sym {
     scene.tables.objects[usize::from(object.0)].path
 }
 
-impl Rule for Names {
+impl Rule for NameService {
     const ID: RuleId = RuleId::Ns1;
     const ALSO: &'static [RuleId] = &[RuleId::Ns2, RuleId::Ns3, RuleId::Ns4, RuleId::Ns5];
     const HEARS: Kinds = hears::Call

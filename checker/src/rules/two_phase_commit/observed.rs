@@ -1,6 +1,6 @@
 //! What the sites were told and what they had voted: TC-1 to TC-4, from calls and observations alone.
 
-use super::{COORDINATOR, Heard, Part, Word, party, size};
+use super::{COORDINATOR, Heard, SiteOp, Word, site_name, size};
 use crate::explanation::Explanation;
 use crate::findings::Findings;
 use crate::history::{ObjectId, OpId, Outcome, Verb};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// What was told so far.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct Observed {
     /// The first decision that each party was told.
     decisions: Vec<Heard>,
     /// The votes that were given, by operation. What a former session had voted stands instead, if that was told.
@@ -26,8 +26,8 @@ pub(super) struct Told {
     early: Option<Moment>,
 }
 
-impl Told {
-    pub(super) fn given(&mut self, op: OpId, part: &Part, now: Moment) {
+impl Observed {
+    pub(super) fn given(&mut self, op: OpId, part: &SiteOp, now: Moment) {
         if part.decides_at_once {
             self.early = self.early.or(Some(now));
         }
@@ -45,7 +45,7 @@ impl Told {
         scene: &Scene<'_>,
         object: ObjectId,
         op: OpId,
-        part: &Part,
+        part: &SiteOp,
         (site, word): (u64, Word),
         findings: &mut Findings,
     ) {
@@ -57,7 +57,7 @@ impl Told {
             Some(before) if *before != word => {
                 let explanation = Explanation::new(format!(
                     "{} was told at {} that site {site} has voted {}",
-                    party(part.site),
+                    site_name(part.site),
                     scene.when(scene.view.now),
                     word.text()
                 ))
@@ -68,7 +68,7 @@ impl Told {
         }
     }
 
-    pub(super) fn returned(&mut self, scene: &Scene<'_>, op: OpId, part: &Part, outcome: Outcome) {
+    pub(super) fn returned(&mut self, scene: &Scene<'_>, op: OpId, part: &SiteOp, outcome: Outcome) {
         if part.verb == Verb::Vote
             && outcome == Outcome::Done
             && let Some((site, word)) = self.votes.get(&op)
@@ -107,20 +107,20 @@ impl Told {
         &mut self,
         scene: &Scene<'_>,
         object: ObjectId,
-        part: &Part,
+        part: &SiteOp,
         word: Word,
         disturbed: bool,
         findings: &mut Findings,
     ) {
         let when = scene.view.now;
-        let tells = || format!("{} decided {} at {}", party(part.site), word.text(), scene.when(when));
+        let tells = || format!("{} decided {} at {}", site_name(part.site), word.text(), scene.when(when));
         let other = self.decisions.iter().find(|heard| heard.site != part.site);
         if let Some(other) = self.decisions.iter().find(|h| h.site != part.site && h.word != word).or(other) {
             findings.premise(RuleId::Tc1, object);
             if other.word != word {
                 let explanation = Explanation::new(tells()).because(format!(
                     "{} had decided {} at {}",
-                    party(other.site),
+                    site_name(other.site),
                     other.word.text(),
                     scene.when(other.when)
                 ));
