@@ -31,7 +31,7 @@ pub struct BlackBox {
     pub object: ObjectId,
     /// The promise under which the clients' view is judged.
     pub rule: RuleId,
-    /// What the monitor says; Inherent where a rule has found the breach and excused it.
+    /// What the monitor says; Unavoidable where a rule has found the breach and excused it.
     pub verdict: Verdict,
     /// What clients did.
     pub seen: ClientView,
@@ -129,7 +129,7 @@ impl BlackBox {
         let of_this = told.clone().filter(|finding| finding.object == Some(self.object));
         match of_this.map(|finding| finding.verdict).max() {
             Some(Verdict::Fail) => {}
-            Some(_) => self.verdict = Verdict::Inherent,
+            Some(_) => self.verdict = Verdict::Unavoidable,
             // Something is wrong with the history as a whole, or there was more than could be kept.
             None if told.clone().any(|finding| finding.object.is_none())
                 || findings.has_more(self.object) => {}

@@ -16,7 +16,7 @@ pub struct Finding {
     pub rule: RuleId,
     /// Of which object, if of one.
     pub object: Option<ObjectId>,
-    /// [`Verdict::Fail`], [`Verdict::Inherent`] or [`Verdict::Unknown`].
+    /// [`Verdict::Fail`], [`Verdict::Unavoidable`] or [`Verdict::Unknown`].
     pub verdict: Verdict,
     /// In which layer.
     pub layer: Layer,

@@ -49,7 +49,7 @@ impl Report {
         self.rows.iter().any(|row| row.rule == RuleId::W && row.verdict == Verdict::Unknown)
     }
 
-    /// What a program that judged this may exit with: 0 up to Inherent, 1 for Fail, 2 for Unknown or a required rule
+    /// What a program that judged this may exit with: 0 up to Unavoidable, 1 for Fail, 2 for Unknown or a required rule
     /// never put to the test, 3 for a malformed history.
     pub fn exit_status(&self) -> u8 {
         match self.verdict() {
@@ -57,7 +57,7 @@ impl Report {
             Verdict::Fail => 1,
             Verdict::Unknown => 2,
             _ if !self.unproved.is_empty() => 2,
-            Verdict::Vacuous | Verdict::Pass | Verdict::Inherent => 0,
+            Verdict::Vacuous | Verdict::Pass | Verdict::Unavoidable => 0,
         }
     }
 }
@@ -82,10 +82,12 @@ impl fmt::Display for Report {
             RuleId::ALL.iter().filter(of).map(|rule| rule.name()).collect::<Vec<_>>().join(" ")
         };
         writeln!(f)?;
-        for verdict in [Verdict::Fail, Verdict::Unknown, Verdict::Inherent, Verdict::Pass, Verdict::Vacuous] {
+        for verdict in
+            [Verdict::Fail, Verdict::Unknown, Verdict::Unavoidable, Verdict::Pass, Verdict::Vacuous]
+        {
             let names = names(verdict);
             if !names.is_empty() {
-                writeln!(f, "{verdict:<9}{names}")?;
+                writeln!(f, "{verdict:<8} {names}")?;
             }
         }
         if !self.unproved.is_empty() {

@@ -15,7 +15,7 @@ named! {
         /// It was, at least once, and held.
         Pass = "pass",
         /// Something happened that no correct program could have avoided.
-        Inherent = "inherent",
+        Unavoidable = "unavoidable",
         /// Evidence is missing.
         Unknown = "unknown",
         /// The promise was broken.

@@ -220,7 +220,7 @@ impl Guarded {
         let [a, b] = Self::seen(scene, pair);
         let object = scene.view.op(pair.first).object;
         let rule = scene.rule(Self::ID, object);
-        let found = Found { rule, verdict: Verdict::Inherent, layer: rule.layer(), at: pair.since.index };
+        let found = Found { rule, verdict: Verdict::Unavoidable, layer: rule.layer(), at: pair.since.index };
         findings.find(found, scene, Some(object), &[a, b, index], explanation);
     }
 }

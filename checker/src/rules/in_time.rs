@@ -158,7 +158,7 @@ impl Rule for InTime {
                 scene.when(begin),
                 scene.when(end)
             ));
-            let found = Found { rule, verdict: Verdict::Inherent, layer: rule.layer(), at: scene.index };
+            let found = Found { rule, verdict: Verdict::Unavoidable, layer: rule.layer(), at: scene.index };
             findings.find(
                 found,
                 scene,

@@ -59,7 +59,7 @@ fn together(participants: &Participants, scene: &Scene<'_>, at: usize, findings:
             explanation.excused("others had given up or died, and their znodes may have been there still");
         let found = Found {
             rule: RuleId::Db1,
-            verdict: Verdict::Inherent,
+            verdict: Verdict::Unavoidable,
             layer: RuleId::Db1.layer(),
             at: scene.index,
         };

@@ -479,7 +479,7 @@ impl Items {
         let explanation = Explanation::new(format!("item {text} is lost"))
             .because(format!("it was removed at zxid {:#x} {by}, and handed to nobody", item.gone));
         let (verdict, explanation) = match in_doubt {
-            Some(why) => (Verdict::Inherent, explanation.excused(why)),
+            Some(why) => (Verdict::Unavoidable, explanation.excused(why)),
             None => (
                 Verdict::Fail,
                 explanation.not_excused("the operation came to its end, and its client lived"),

@@ -111,7 +111,7 @@ impl Progress {
         let verdict = match blocked {
             Some(by) => {
                 explanation = explanation.excused(by);
-                Verdict::Inherent
+                Verdict::Unavoidable
             }
             None => {
                 explanation = match (decided, missing) {

@@ -90,7 +90,7 @@ fn row(what: &'static str, from: &str, edits: &[Edit<'_>], flips: &str) -> Row {
     let flips = rule(named.next().unwrap_or_default());
     let (becomes, first) = match (named.next(), named.next()) {
         (None, _) => (Verdict::Fail, flips),
-        (Some("inherent"), _) => (Verdict::Inherent, flips),
+        (Some("unavoidable"), _) => (Verdict::Unavoidable, flips),
         (Some("after"), Some(first)) => (Verdict::Fail, rule(first)),
         (Some(other), _) => panic!("{other:?} is nothing that a rule becomes"),
     };
