@@ -245,7 +245,7 @@ fn complete(shards: &Shards) -> Result<(), ShardError> {
 
 /// Every verdict.
 const VERDICTS: [Verdict; 5] =
-    [Verdict::Vacuous, Verdict::Pass, Verdict::Inherent, Verdict::Unknown, Verdict::Fail];
+    [Verdict::Vacuous, Verdict::Pass, Verdict::Unavoidable, Verdict::Unknown, Verdict::Fail];
 
 fn verdict(name: &str) -> Option<Verdict> {
     VERDICTS.into_iter().find(|verdict| verdict.to_string() == name)

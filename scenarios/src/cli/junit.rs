@@ -41,14 +41,16 @@ pub(super) fn of_sweep(parts: &[Part]) -> Report {
                     status.set_message("never put to the test");
                     TestCase::new(title, status)
                 }
-                Verdict::Pass | Verdict::Inherent => {
+                Verdict::Pass | Verdict::Unavoidable => {
                     let mut case = TestCase::new(title, TestCaseStatus::success());
                     case.set_system_out(format!("{}, {premises} times", word(*verdict)));
                     case
                 }
             });
         }
-        for (what, (seed, count)) in tally.failures.iter().filter(|(what, _)| RuleId::from_name(what).is_none()) {
+        for (what, (seed, count)) in
+            tally.failures.iter().filter(|(what, _)| RuleId::from_name(what).is_none())
+        {
             let message = format!("{count} of {} runs; see {}", tally.runs, again(*seed));
             suite.add_test_case(failed(what, NonSuccessKind::Failure, message));
         }

@@ -76,7 +76,7 @@ pub(super) fn one(output: Output, ended: &Ended<'_>) {
     ]);
     print_trouble(ended);
     // Among many rows there is no room for what is excused.
-    if ended.verdict > Verdict::Inherent {
+    if ended.verdict > Verdict::Unavoidable {
         print!("{}", ended.outcome.report);
     }
     print_kept(ended);
@@ -85,7 +85,7 @@ pub(super) fn one(output: Output, ended: &Ended<'_>) {
 fn row(cells: [&str; 12]) {
     let [name, verdict, others @ ..] = cells;
     let others: String = others.iter().map(|cell| format!(" {cell:>8}")).collect();
-    println!("{name:<17} {verdict:<8}{others}");
+    println!("{name:<17} {verdict:<11}{others}");
 }
 
 /// All of several runs.
@@ -125,7 +125,7 @@ fn print_run(ended: &Ended<'_>) {
     let is_told = |rule, verdict| verdict != Verdict::Vacuous || required(rule);
     let rules = of_all_objects(&outcome.report);
     for (rule, verdict, premises) in rules.iter().filter(|(rule, verdict, _)| is_told(*rule, *verdict)) {
-        println!("  {:<6} {:<9} {premises:>10}  {}", rule.name(), word(*verdict), rule.promise());
+        println!("  {:<6} {:<11} {premises:>8}  {}", rule.name(), word(*verdict), rule.promise());
     }
     let others = rules.iter().filter(|(rule, verdict, _)| !is_told(*rule, *verdict)).count();
     println!("  {others} other rules found nothing to judge");
