@@ -13,7 +13,7 @@ mod collect;
 
 pub(crate) use collect::Collect;
 
-use crate::explanation::Explanation;
+use crate::explanation::explain;
 use crate::findings::{Findings, Found};
 use crate::history::{Kind, ObjectId};
 use crate::monitor::{
@@ -135,12 +135,15 @@ impl BlackBox {
                 || findings.has_more(self.object) => {}
             None if !scene.view.is_sim() => self.verdict = Verdict::Unknown,
             None => {
-                let explanation =
-                    Explanation::new(format!("clients saw a breach at e{at}, and no rule has found it"))
-                        .because("the checker is at odds with itself; it is not known who is right");
-                let (rule, verdict) = (self.rule, Verdict::Unknown);
-                let found = Found { rule, verdict, layer: rule.layer(), at };
-                findings.find(found, scene, Some(self.object), &[], explanation);
+                let text = explain(format!("clients saw a breach at e{at}, and no rule has found it"))
+                    .because("the checker is at odds with itself; it is not known who is right");
+                findings.find(
+                    Found::new(self.rule, Verdict::Unknown, at),
+                    scene,
+                    Some(self.object),
+                    &[],
+                    text,
+                );
             }
         }
     }
@@ -153,29 +156,26 @@ impl BlackBox {
         findings.premise(self.rule, self.object);
         for breach in &self.judged.breaches {
             let Some(at) = self.event(breach.at) else { continue };
-            let (seen, explanation) = match (breach.wrong, &self.seen) {
+            let (seen, text) = match (breach.wrong, &self.seen) {
                 (Wrong::Passed { put, take }, ClientView::Fifo(seen)) => {
                     let item = |number: Number| match seen[number].action {
                         Queue::Put(item) | Queue::Take(Some(item)) => self.item(scene, item),
                         Queue::Take(None) => String::new(),
                     };
-                    let explanation =
-                        Explanation::new(format!("item {} went before {}", item(take), item(put)))
-                            .because(format!("{} had been put before the other one was", item(put)))
-                            .because("it came out later, and was asked for later");
-                    (vec![self.events_of(put), self.events_of(take)], explanation)
+                    let text = explain(format!("item {} went before {}", item(take), item(put)))
+                        .because(format!("{} had been put before the other one was", item(put)))
+                        .because("it came out later, and was asked for later");
+                    (vec![self.events_of(put), self.events_of(take)], text)
                 }
                 (Wrong::LessUrgent { take }, ClientView::MostUrgent(seen)) => {
                     let Urgent::Take(Some(item)) = seen[take].action else { continue };
-                    let explanation =
-                        Explanation::new(format!("item {} went too early", self.item(scene, item)))
-                            .because("more urgent ones were there all the time that its take took");
-                    (vec![self.events_of(take)], explanation)
+                    let text = explain(format!("item {} went too early", self.item(scene, item)))
+                        .because("more urgent ones were there all the time that its take took");
+                    (vec![self.events_of(take)], text)
                 }
                 _ => continue,
             };
-            let found = Found { rule: self.rule, verdict: Verdict::Fail, layer: self.rule.layer(), at };
-            findings.find(found, scene, Some(self.object), seen.as_flattened(), explanation);
+            findings.find(Found::fail(self.rule, at), scene, Some(self.object), seen.as_flattened(), text);
         }
     }
 

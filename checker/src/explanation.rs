@@ -6,11 +6,12 @@ pub(crate) struct Explanation {
     lines: Vec<(&'static str, String)>,
 }
 
-impl Explanation {
-    pub(crate) fn new(what: impl Into<String>) -> Explanation {
-        Explanation { lines: vec![("", what.into())] }
-    }
+/// Begins the explanation of a finding with what happened.
+pub(crate) fn explain(what: impl Into<String>) -> Explanation {
+    Explanation { lines: vec![("", what.into())] }
+}
 
+impl Explanation {
     pub(crate) fn because(mut self, why: impl Into<String>) -> Explanation {
         let first = self.lines.iter().all(|(head, _)| head.is_empty());
         self.lines.push((if first { "because  " } else { "and      " }, why.into()));

@@ -123,13 +123,7 @@ impl Findings {
         seen: &[u32],
         explanation: Explanation,
     ) {
-        self.find(
-            Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at: scene.index },
-            scene,
-            Some(object),
-            seen,
-            explanation,
-        );
+        self.find(Found::fail(rule, scene.index), scene, Some(object), seen, explanation);
     }
 
     /// A promise about the whole history is broken at the event in hand.
@@ -140,8 +134,7 @@ impl Findings {
         seen: &[u32],
         explanation: Explanation,
     ) {
-        let found = Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at: scene.index };
-        self.find(found, scene, None, seen, explanation);
+        self.find(Found::fail(rule, scene.index), scene, None, seen, explanation);
     }
 
     /// Something is reached that must be reachable.
@@ -266,8 +259,30 @@ impl Findings {
 
 /// What was found, and where.
 pub(crate) struct Found {
-    pub(crate) rule: RuleId,
-    pub(crate) verdict: Verdict,
-    pub(crate) layer: Layer,
-    pub(crate) at: u32,
+    rule: RuleId,
+    verdict: Verdict,
+    layer: Layer,
+    at: u32,
+}
+
+impl Found {
+    /// A verdict on a promise, which is settled at an event.
+    pub(crate) fn new(rule: RuleId, verdict: Verdict, at: u32) -> Found {
+        Found { rule, verdict, layer: rule.layer(), at }
+    }
+
+    /// A promise that is broken at an event.
+    pub(crate) fn fail(rule: RuleId, at: u32) -> Found {
+        Found::new(rule, Verdict::Fail, at)
+    }
+
+    /// A breach at an event that no correct program could have avoided.
+    pub(crate) fn unavoidable(rule: RuleId, at: u32) -> Found {
+        Found::new(rule, Verdict::Unavoidable, at)
+    }
+
+    /// The same in another layer than the rule's.
+    pub(crate) fn in_layer(self, layer: Layer) -> Found {
+        Found { layer, ..self }
+    }
 }

@@ -1,7 +1,7 @@
 //! The judge: a history goes in, event by event, and a report comes out.
 
 use crate::black_box::{self, Collect};
-use crate::explanation::Explanation;
+use crate::explanation::explain;
 use crate::findings::Finding;
 use crate::findings::{Findings, Found};
 use crate::history::{Event, History, Tables};
@@ -64,12 +64,11 @@ impl Judge {
             Ok(Taken::Known) => {}
             Err(why) => {
                 self.broken = true;
-                let found =
-                    Found { rule: RuleId::W, verdict: Verdict::Unknown, layer: RuleId::W.layer(), at: index };
+                let found = Found::new(RuleId::W, Verdict::Unknown, index);
                 let scene = Scene { view: &self.view, tables, index, at: event.at };
-                let explanation = Explanation::new(format!("e{index}: {why}"))
+                let text = explain(format!("e{index}: {why}"))
                     .because("whatever recorded this is broken; nothing is judged from here on");
-                self.findings.find(found, &scene, None, &[], explanation);
+                self.findings.find(found, &scene, None, &[], text);
             }
         }
         self.findings.all().len() > before

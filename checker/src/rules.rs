@@ -30,6 +30,17 @@ use crate::rule_id::{Layer, RuleId};
 use crate::rule_set::RuleSet;
 use crate::scene::Scene;
 
+/// What all rules are written with.
+mod prelude {
+    pub(super) use super::{Kinds, Rule, hears};
+    pub(super) use crate::explanation::{Explanation, explain};
+    pub(super) use crate::findings::{Findings, Found};
+    pub(super) use crate::history::*;
+    pub(super) use crate::rule_id::{Layer, RuleId};
+    pub(super) use crate::scene::{Scene, ms};
+    pub(super) use crate::verdict::Verdict;
+}
+
 /// The kinds of event that a rule hears, as bits.
 pub(crate) type Kinds = u64;
 

@@ -3,6 +3,8 @@
 mod ahead;
 mod causes;
 mod contenders;
+mod contest;
+mod initial;
 mod oracle;
 mod servers;
 mod state;
@@ -14,12 +16,10 @@ mod world;
 pub(crate) use ahead::{HandOver, Unjust};
 pub(crate) use causes::Struck;
 pub(crate) use contenders::{Room, is_child, is_place, room_of_directory};
+pub(crate) use contest::{At, Contender, Contest, Turn, conflict};
 pub(crate) use oracle::{Effect, Odd, Oracle, is_unjudged};
 pub(crate) use servers::ServerView;
-pub(crate) use state::{
-    At, Client, Contender, Contest, Hold, List, Moment, NEVER, NOBODY, Op, Phase, Req, SessionView, Turn,
-    Txn, conflict,
-};
+pub(crate) use state::{Client, Hold, List, Moment, NEVER, NOBODY, Op, Phase, Req, SessionView, Txn};
 pub(crate) use stop::StopWhy;
 pub(crate) use update::Taken;
 pub(crate) use watches::{Watch, Watches, is_told};

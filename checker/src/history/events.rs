@@ -33,361 +33,207 @@ macro_rules! event_table {
     ($then:ident) => {
         $then! {
             // ── clients: operations ──
-            /// A client begins an operation on an object.
-            Call = "call" {
-                /// On what.
-                object: ObjectId,
-                /// Which operation.
-                verb: Verb => before,
-                /// The caller's own time limit in microseconds, or zero.
-                limit: u32 => optional key seconds,
-            },
-            /// The operation of this event's `op` is over.
-            Return = "return" {
-                /// How it ended.
-                outcome: Outcome,
-            },
-            /// From here on the client acts as holder. `op` is the acquire that was granted.
-            Believe = "believe" {
-                /// Of what.
-                object: ObjectId,
-                /// In which session.
-                session: Session,
-                /// The fencing token.
-                token: u64 => key hex,
-            },
-            /// From here on it no longer does. `op` is the acquire.
-            Unbelieve = "unbelieve" {
-                /// Why.
-                why: Why,
-            },
-            /// A fenced resource was asked to do something in the name of the hold of `op`.
-            Resource = "resource" {
-                /// The object that guards the resource.
-                object: ObjectId,
-                /// The token shown.
-                token: u64 => key hex,
-                /// Whether the resource did it.
-                accepted: bool => accepted,
-            },
-            /// What the caller gave to the operation: the item to put, the vote to cast, the value to write. Follows its `Call`.
+            /// A client calls an operation on an object. The limit is the caller's own, in microseconds, or zero.
+            Call = "call" { object: ObjectId, verb: Verb => before, limit: u32 => optional key seconds },
+            /// The operation of this event's `op` returns.
+            Return = "return" { outcome: Outcome },
+            /// The client believes to hold the object from here on, under this fencing token. `op` is the acquire that was granted.
+            Believe = "believe" { object: ObjectId, session: Session, token: u64 => key hex },
+            /// The client's belief ends. `op` is the acquire.
+            Unbelieve = "unbelieve" { why: Why },
+            /// A resource that checks fencing tokens accepts or refuses a request of the hold of `op`.
+            Resource = "resource" { object: ObjectId, token: u64 => key hex, accepted: bool => accepted },
+            /// The argument of an operation: the item to put, the vote to cast, the value to write. Follows its `Call`.
             Given = "given" {
                 /// The value, or several in order with commas between.
                 text: Sym,
-                /// What goes with it: a priority, an expected version, or zero.
+                /// A priority, an expected version, or zero.
                 number: u64 => hex,
             },
-            /// What the operation handed to its caller: before its `Return`, or any number of times for one that follows
-            /// something.
+            /// A value that an operation hands to its caller: before its `Return`, or any number of times for a watch loop.
             Observed = "observed" {
-                /// Of what.
                 object: ObjectId,
-                /// What kind of thing.
                 seen: Seen,
-                /// The thing.
                 text: Sym,
-                /// What goes with it: see [`Seen`].
+                /// What it means depends on [`Seen`].
                 number: u64 => hex,
             },
             /// The operation sleeps.
             Sleep = "sleep" {
-                /// Until when, in microseconds.
+                /// The end of the sleep, in microseconds.
                 until: u64 => key seconds,
-                /// Whether that is the operation's own time limit (no poll).
+                /// Whether that is the operation's own time limit, and so no poll.
                 deadline: bool => flag,
             },
             // ── clients: the wire ──
-            /// A request leaves.
+            /// A request leaves the client.
             Send = "send" {
-                /// Its number.
                 req: ReqId,
-                /// What it asks for.
                 kind: Request,
-                /// On which path.
                 path: Sym,
                 /// Whether it arms a watch.
                 watch: bool => flag,
-                /// Whether it was sent by a clean-up duty, or by the client library itself: no cost of the operation.
+                /// Whether a clean-up duty or the client library sends it, at no cost of the operation.
                 cleanup: bool => flag,
             },
-            /// The answer reaches the client.
+            /// The reply reaches the client.
             Reply = "reply" {
-                /// Of which request.
                 req: ReqId,
-                /// How it went.
                 code: Code,
-                /// The header's zxid; where the capture does not see the wire, the largest zxid in the returned stats, or zero.
+                /// The zxid of the header; where a capture does not see the wire, the largest zxid in the returned stats, or zero.
                 zxid: u64 => hex,
-                /// On which connection.
                 #[serde(default, skip_serializing_if = "is_default")]
                 conn: Conn,
             },
-            /// A create's answer named the new znode: follows the `Reply` to that create at once.
-            Made = "made" {
-                /// The new znode.
-                path: Sym,
-                /// Its czxid.
-                czxid: u64 => hex,
-            },
-            /// The client is told that the connection was lost before the answer came.
-            Lost = "lost" {
-                /// Of which request.
-                req: ReqId,
-            },
-            /// A notification reaches the client.
+            /// The reply to a create names the new znode. Follows that `Reply` at once.
+            Made = "made" { path: Sym, czxid: u64 => hex },
+            /// The client library reports a connection loss: the reply is lost.
+            Lost = "lost" { req: ReqId },
+            /// A notification of a watch reaches the client.
             Notice = "notice" {
-                /// In which session.
                 session: Session,
-                /// What it says.
                 kind: Notify,
-                /// About which path.
                 path: Sym,
-                /// On which connection.
                 #[serde(default, skip_serializing_if = "is_default")]
                 conn: Conn,
             },
             /// The client learns, or the recipe acts on, a state of its session.
             State = "state" {
-                /// Which session.
                 session: Session,
-                /// Which state.
                 state: SessionState,
-                /// On which connection.
                 #[serde(default, skip_serializing_if = "is_default")]
                 conn: Conn,
-                /// Of which server that connection is.
+                /// The server at the other end of that connection.
                 #[serde(default, skip_serializing_if = "is_default")]
                 server: u8 => optional key decimal,
             },
             // ── servers ──
-            /// A transaction was applied, by the first server to do so (failed writes take a zxid too). Its effects follow, with
-            /// the same zxid. What other servers apply is told as [`What::Applied`].
-            Txn = "txn" {
-                /// Its number.
-                zxid: u64 => hex,
-                /// Whose.
-                session: Session,
-                /// What was asked.
-                kind: Request,
-                /// Whether it was refused: then nothing was applied.
-                code: Code,
-            },
+            /// The first server to do so applies a transaction, or refuses it (failed writes take a zxid too). Its effects follow,
+            /// with the same zxid. Other servers' applications are [`What::Applied`].
+            Txn = "txn" { zxid: u64 => hex, session: Session, kind: Request, code: Code },
             /// Effect: a znode was created.
             Created = "created" {
-                /// By which transaction; its czxid.
+                /// The transaction, and the czxid of the znode.
                 zxid: u64 => hex,
-                /// Where.
                 path: Sym,
                 /// The owner of an ephemeral, or zero.
                 owner: Session,
             },
-            /// Effect: a znode was deleted.
-            Deleted = "deleted" {
-                /// By which transaction.
-                zxid: u64 => hex,
-                /// Where.
-                path: Sym,
-                /// The session that asked, or whose end it was.
-                by: Session => key,
-            },
+            /// Effect: a znode was deleted, by the session that asked for it or that ended.
+            Deleted = "deleted" { zxid: u64 => hex, path: Sym, by: Session => key },
             /// Effect: a znode's data were written.
-            Written = "written" {
-                /// By which transaction.
-                zxid: u64 => hex,
-                /// Where.
-                path: Sym,
-            },
-            /// What the `Send` just before asks for is to happen only if the znode has this version.
-            Expects = "expects" {
-                /// Which.
-                version: i32 => decimal,
-            },
+            Written = "written" { zxid: u64 => hex, path: Sym },
+            /// The condition of the `Send` just before: the znode must have this version.
+            Expects = "expects" { version: i32 => decimal },
             /// Effect: an access list was changed.
-            Restricted = "restricted" {
-                /// By which transaction.
-                zxid: u64 => hex,
-                /// Whose.
-                path: Sym,
-            },
-            /// What the znode of the `Created` or `Written` just before holds now.
+            Restricted = "restricted" { zxid: u64 => hex, path: Sym },
+            /// The data of the znode of the `Created` or `Written` just before.
             Data = "data" {
-                /// How many bytes.
+                /// In bytes.
                 length: u32 => decimal,
-                /// [`digest::data`](crate::digest::data) of them.
+                /// By [`digest::data`](crate::digest::data).
                 digest: u64 => hex,
             },
-            /// A transaction was applied by another server than the first.
-            Applied = "applied" {
-                /// Which.
-                zxid: u64 => hex,
-            },
-            /// A server answers a read. What it found follows, as [`What::Found`].
-            Served = "served" {
-                /// Which request.
-                req: ReqId,
-                /// In the state of which transaction.
-                zxid: u64 => hex,
-                /// On which connection.
-                conn: Conn,
-            },
-            /// What the read of the `Served` just before found; one for each part of a `multiRead`.
+            /// Another server than the first applies a transaction.
+            Applied = "applied" { zxid: u64 => hex },
+            /// A server answers a read in the state of a transaction. What it found follows, as [`What::Found`].
+            Served = "served" { req: ReqId, zxid: u64 => hex, conn: Conn },
+            /// A result of the read of the `Served` just before; one for each part of a `multiRead`.
             Found = "found" {
                 /// Which kind of read: exists, get, children or getAcl.
                 read: Request,
-                /// How it went.
                 code: Code,
-                /// Of which znode.
                 path: Sym,
-                /// What was found.
                 digest: Digest,
             },
-            /// The leader has taken a sync in: when it is answered, everything up to there will have been applied.
-            Barrier = "barrier" {
-                /// Whose sync.
-                session: Session,
-                /// Which request.
-                req: ReqId,
-                /// Up to where.
-                zxid: u64 => hex,
-            },
-            /// A watch was armed at a server.
+            /// The leader takes a sync in: its reply comes after everything up to this zxid has been applied.
+            Barrier = "barrier" { session: Session, req: ReqId, zxid: u64 => hex },
+            /// A server arms a watch.
             Arm = "arm" {
-                /// For which session.
                 session: Session,
-                /// In which table.
                 table: Table,
-                /// On which path.
                 path: Sym,
-                /// On which connection.
                 #[serde(default, skip_serializing_if = "is_default")]
                 conn: Conn,
-                /// How it goes on after it fired.
                 #[serde(default, skip_serializing_if = "is_default")]
                 mode: WatchMode => optional,
             },
-            /// An armed watch fired: one notification was queued.
+            /// An armed watch fires: the server queues one notification.
             Fire = "fire" {
-                /// For which session.
                 session: Session,
-                /// What it says.
                 kind: Notify,
-                /// About which path.
                 path: Sym,
-                /// Low half of the transaction's zxid (epoch changes do not lie within a step); zero for what registering again
-                /// told of what had been missed.
+                /// The low half of the transaction's zxid (epoch changes do not lie within a step); zero for a change that was
+                /// missed while disconnected, and found when watches are registered again.
                 zxid: u32 => hex,
-                /// On which connection.
                 #[serde(default, skip_serializing_if = "is_default")]
                 conn: Conn,
             },
-            /// An armed watch went away without firing.
+            /// An armed watch is removed without firing.
             Disarm = "disarm" {
-                /// For which session.
                 session: Session,
-                /// From which table.
                 table: Table,
-                /// On which path.
                 path: Sym,
-                /// On which connection.
                 #[serde(default, skip_serializing_if = "is_default")]
                 conn: Conn,
             },
-            /// A session was opened.
-            Opened = "opened" {
-                /// Which.
-                session: Session,
-                /// Negotiated timeout in milliseconds.
-                timeout: u32 => key decimal,
-                /// The transaction.
-                zxid: u64 => hex,
-            },
-            /// The leader decided that a session has expired. Its end follows.
+            /// A session was opened. The negotiated timeout is in milliseconds.
+            Opened = "opened" { session: Session, timeout: u32 => key decimal, zxid: u64 => hex },
+            /// The leader marks a session as expired. Its end follows.
             Marked = "marked" {
-                /// Which.
                 session: Session,
                 /// When the last touch came that the leader had processed, in microseconds.
                 heard: u64 => key seconds,
             },
             /// A session's end was applied.
-            Ended = "ended" {
-                /// Which.
-                session: Session,
-                /// The transaction.
-                zxid: u64 => hex,
-            },
-            /// A session lives on at this server, on that connection.
-            Attached = "attached" {
-                /// Which.
-                session: Session,
-                /// Its connection.
-                conn: Conn,
-            },
-            /// A server turns a client away that has seen more than itself.
+            Ended = "ended" { session: Session, zxid: u64 => hex },
+            /// A server takes a session over, on this connection.
+            Attached = "attached" { session: Session, conn: Conn },
+            /// A server refuses a client that has seen a larger zxid than its own.
             TurnedAway = "turned_away" {
-                /// Its session, or zero.
+                /// The client's session, or zero.
                 session: Session,
-                /// What the client has seen.
                 seen: u64 => hex,
             },
-            /// A request came by a server that the session has left: it is refused without a word.
-            Moved = "moved" {
-                /// Which session.
-                session: Session,
-                /// The transaction that refuses it.
-                zxid: u64 => hex,
-            },
+            /// A request arrives through a server that its session has left, and is refused without a reply.
+            Moved = "moved" { session: Session, zxid: u64 => hex },
             /// This server leads.
-            Elected = "elected" {
-                /// In which epoch.
-                epoch: u32 => decimal,
-            },
+            Elected = "elected" { epoch: u32 => decimal },
             /// This server begins to serve clients.
             Serving = "serving",
             /// This server stops serving clients: it has died, or lost the leader, or the quorum.
             Ceased = "ceased",
             // ── world ──
-            /// A fault strikes.
+            /// A fault is injected.
             Fault = "fault" {
-                /// Which.
                 kind: FaultKind,
-                /// Whom.
                 #[serde(flatten)]
                 victim: Victim,
-                /// How long it lasts, in microseconds, or zero for an instant.
+                /// In microseconds, or zero for an instant.
                 lasts: u64 => lenient key seconds,
             },
-            /// The fault is over (only those that last).
+            /// A fault that lasted is over.
             Mended = "mended" {
-                /// Which.
                 kind: FaultKind,
-                /// Whom.
                 #[serde(flatten)]
                 victim: Victim,
             },
             /// A client process died.
-            Crash = "crash" {
-                /// Which.
-                client: u16 => client,
-            },
+            Crash = "crash" { client: u16 => client },
             /// A client process began, or began again.
-            Start = "start" {
-                /// Which.
-                client: u16 => client,
-            },
-            /// No fault strikes from here on.
+            Start = "start" { client: u16 => client },
+            /// No fault is injected from here on.
             Heal = "heal",
-            /// Nothing is open, nothing is on its way. In a capture: a last listing of every object's directory has been made, and
-            /// what it found was told as [`What::Left`].
+            /// No operation is open and no request is in flight. In a capture: a last listing of every object's directory has been
+            /// made, and its results are [`What::Left`].
             Quiesce = "quiesce",
-            /// The harness stopped the run at its limit of time, with whatever was open: time has passed until here.
+            /// The harness stopped the run at its time limit, with operations open: time has passed until here.
             Stopped = "stopped",
-            /// What a last listing found below an object's directory.
+            /// A znode that a last listing found below an object's directory.
             Left = "left" {
-                /// Which object.
                 object: ObjectId,
-                /// The znode.
                 path: Sym,
-                /// Its owner, if it is an ephemeral of a known session.
+                /// The owner, if it is an ephemeral of a known session.
                 owner: Session,
             },
         }
@@ -411,7 +257,7 @@ macro_rules! define {
     ($(
         $(#[$meta:meta])*
         $kind:ident = $name:literal $({
-            $($(#[$about:meta])* $field:ident: $type:ty $(=> $($form:ident)+)?,)+
+            $($(#[$about:meta])* $field:ident: $type:ty $(=> $($form:ident)+)?),+ $(,)?
         })?,
     )+) => {
         /// The kinds of event.
@@ -420,6 +266,7 @@ macro_rules! define {
         /// simulation or from what the harness did.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(tag = "what")]
+        #[allow(missing_docs, reason = "a field without a text of its own is what its name and its type say")]
         pub enum What {
             $($(#[$meta])* #[serde(rename = $name)] $kind $({ $($(#[$about])* $field: $type,)+ })?,)+
         }

@@ -148,67 +148,44 @@ named! {
         Crashed = "crashed",
     }
 
-    /// What a request asks for.
+    /// The type of a request.
+    #[allow(missing_docs, reason = "they are ZooKeeper's names")]
     pub enum Request = "a request" {
-        /// Create a znode.
         Create = "create",
-        /// Delete a znode.
         Delete = "delete",
-        /// Read a stat.
         Exists = "exists",
-        /// Read data.
         Get = "get",
-        /// Write data.
         Set = "set",
-        /// List children.
         Children = "children",
-        /// A transaction.
         Multi = "multi",
-        /// Several reads.
         MultiRead = "multi_read",
-        /// A barrier.
         Sync = "sync",
-        /// Take a watch away.
         RemoveWatches = "remove_watches",
-        /// Arm watches again after a reconnect.
+        /// Registers watches again after a reconnect.
         SetWatches = "set_watches",
-        /// Open a session.
         Connect = "connect",
-        /// End a session.
         CloseSession = "close_session",
-        /// Read an access list.
         GetAcl = "get_acl",
-        /// Write an access list.
         SetAcl = "set_acl",
-        /// Arm a persistent watch.
+        /// Arms a persistent watch.
         AddWatch = "add_watch",
-        /// The leader takes an empty container away, or a znode whose time is over.
+        /// The leader deletes an empty container, or a znode whose TTL is over.
         Reap = "reap",
-        /// Anything else.
         Other = "other",
     }
 
-    /// How a request went.
+    /// The outcome of a request: success, or ZooKeeper's error of that name.
+    #[allow(missing_docs, reason = "they are ZooKeeper's names")]
     pub enum Code = "a code" {
-        /// As asked.
         Ok = "ok",
-        /// ZooKeeper's error of that name.
         NoNode = "no_node",
-        /// ZooKeeper's error of that name.
         NodeExists = "node_exists",
-        /// ZooKeeper's error of that name.
         BadVersion = "bad_version",
-        /// ZooKeeper's error of that name.
         NotEmpty = "not_empty",
-        /// ZooKeeper's error of that name.
         NoChildrenForEphemerals = "no_children_for_ephemerals",
-        /// ZooKeeper's error of that name.
         SessionExpired = "session_expired",
-        /// ZooKeeper's error of that name.
         SessionMoved = "session_moved",
-        /// ZooKeeper's error of that name.
         NoAuth = "no_auth",
-        /// ZooKeeper's error of that name.
         BadArguments = "bad_arguments",
         /// Any other error.
         Other = "other",
@@ -216,15 +193,12 @@ named! {
         Throttled = "throttled",
     }
 
-    /// What a notification says.
+    /// The type of a notification.
+    #[allow(missing_docs, reason = "they are ZooKeeper's names")]
     pub enum Notify = "a notification" {
-        /// NodeCreated.
         Created = "created",
-        /// NodeDeleted.
         Deleted = "deleted",
-        /// NodeDataChanged.
         DataChanged = "data_changed",
-        /// NodeChildrenChanged.
         ChildrenChanged = "children_changed",
     }
 

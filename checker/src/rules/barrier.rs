@@ -5,15 +5,7 @@
 //! be let in.
 
 use super::wake_sources::{Doubts, Source, source};
-use super::{Kinds, Rule, hears};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{
-    Code, Conn, Event, Kind, Notify, ObjectId, OpId, Outcome, ReqId, Request, Session, Sym, Verb, Victim,
-    What, Who,
-};
-use crate::rule_id::RuleId;
-use crate::scene::{Scene, ms};
+use crate::rules::prelude::*;
 use crate::view::{Moment, NEVER, Phase, Watch};
 
 /// BA-1 to BA-5.
@@ -115,7 +107,7 @@ fn is_wait(verb: Verb) -> bool {
 impl Barriers {
     /// The barrier of a path.
     fn of_path(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
-        let is = |object: &crate::history::Object| object.kind == Kind::Barrier && object.path == path;
+        let is = |object: &Object| object.kind == Kind::Barrier && object.path == path;
         scene.tables.objects.iter().position(is).map(|at| ObjectId(at as u16))
     }
 
@@ -254,16 +246,16 @@ impl Barriers {
             _ => None,
         };
         if let Some(event) = event {
-            let explanation = Explanation::new(format!("{who} passed at {when} on {event}"))
+            let text = explain(format!("{who} passed at {when} on {event}"))
                 .because("it did not read again after that");
-            findings.fail(RuleId::Ba5, scene, op.object, &seen, explanation);
+            findings.fail(RuleId::Ba5, scene, op.object, &seen, text);
         }
         if stood || event.is_none() {
-            let mut explanation = Explanation::new(format!("{who} passed at {when}")).because(told);
+            let mut text = explain(format!("{who} passed at {when}")).because(told);
             if stood {
-                explanation = explanation.because("the barrier stood all the time");
+                text = text.because("the barrier stood all the time");
             }
-            findings.fail(RuleId::Ba1, scene, op.object, &seen, explanation);
+            findings.fail(RuleId::Ba1, scene, op.object, &seen, text);
         }
     }
 
@@ -354,7 +346,7 @@ impl Barriers {
                 continue;
             }
             let op = scene.view.op(waiter.op);
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "{} waits since {}, and does not come to an end",
                 scene.client(op.client),
                 scene.when(op.called)
@@ -364,13 +356,7 @@ impl Barriers {
                 ms(scene.at - since),
                 ms(bound)
             ));
-            findings.fail(
-                RuleId::Ba2,
-                scene,
-                waiter.object,
-                &[op.called.index, waiter.last_index],
-                explanation,
-            );
+            findings.fail(RuleId::Ba2, scene, waiter.object, &[op.called.index, waiter.last_index], text);
             self.waiters[at].is_told = true;
         }
     }
@@ -414,9 +400,9 @@ impl Barriers {
         if count == waiting + 1 {
             let who =
                 scene.view.session(session).client.map_or("?".to_owned(), |client| scene.client(client));
-            let explanation = Explanation::new(format!("zxid {zxid:#x} notified {who} {count} times"))
+            let text = explain(format!("zxid {zxid:#x} notified {who} {count} times"))
                 .because(format!("{waiting} of its operations wait there"));
-            findings.fail(RuleId::Ba3, scene, object, &[], explanation);
+            findings.fail(RuleId::Ba3, scene, object, &[], text);
         }
     }
 
@@ -428,12 +414,12 @@ impl Barriers {
         let allowed = 2 + 2 * op.wakes;
         if op.sends == allowed + 1 {
             let (who, called) = (scene.client(op.client), scene.when(op.called));
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "{who} (called at {called}) sent {} requests, after {} wake-ups, and still waits",
                 op.sends, op.wakes
             ))
             .because(format!("its budget is {allowed}: who waits asks only when it is told something"));
-            findings.fail(RuleId::Ba3, scene, op.object, &[op.called.index], explanation);
+            findings.fail(RuleId::Ba3, scene, op.object, &[op.called.index], text);
         }
     }
 
@@ -450,11 +436,10 @@ impl Barriers {
                 continue;
             }
             let who = scene.client(client);
-            let explanation =
-                Explanation::new(format!("a watch of {who} on {} is left", scene.path(watch.path)))
-                    .because(format!("it was armed at e{}, and {who} waits for nothing", watch.armed_index));
+            let text = explain(format!("a watch of {who} on {} is left", scene.path(watch.path)))
+                .because(format!("it was armed at e{}, and {who} waits for nothing", watch.armed_index));
             findings.metrics.leaks += 1;
-            findings.fail(RuleId::Ba4, scene, object, &[watch.armed_index], explanation);
+            findings.fail(RuleId::Ba4, scene, object, &[watch.armed_index], text);
         }
     }
 }
@@ -505,7 +490,7 @@ impl Rule for Barriers {
         for doubt in doubts.certain(scene.at, |op| self.source(scene, op)) {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "{who} waits since {}, and from {} on nothing is there to wake it",
                 scene.when(op.called),
                 scene.when(doubt.since)
@@ -517,7 +502,7 @@ impl Rule for Barriers {
                 _ => format!("{who} has no watch on the barrier that will tell of its end"),
             });
             let seen = [op.called.index, doubt.since.index];
-            findings.fail(RuleId::Ba2, scene, op.object, &seen, explanation);
+            findings.fail(RuleId::Ba2, scene, op.object, &seen, text);
         }
         self.doubts = doubts;
         if scene.at >= self.next_look {
@@ -622,12 +607,10 @@ impl Rule for Barriers {
             What::Ceased => self.look_where(scene, findings, |_| true),
             What::Sleep { deadline: false, .. } if self.waiter(event.op).is_some() => {
                 let op = scene.view.op(event.op);
-                let explanation = Explanation::new(format!(
-                    "{} sleeps while it waits, to look again",
-                    scene.client(op.client)
-                ))
-                .because("whoever waits is woken by an event, or by its own time limit");
-                findings.fail(RuleId::Ba3, scene, op.object, &[op.called.index], explanation);
+                let text =
+                    explain(format!("{} sleeps while it waits, to look again", scene.client(op.client)))
+                        .because("whoever waits is woken by an event, or by its own time limit");
+                findings.fail(RuleId::Ba3, scene, op.object, &[op.called.index], text);
             }
             What::Quiesce if scene.view.is_sim() => {
                 for (at, object) in scene.tables.objects.iter().enumerate() {

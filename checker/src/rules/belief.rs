@@ -1,13 +1,7 @@
 //! Two that believe to hold at once: MX-2 and MX-3 (RW-1 of shared locks, LE-1 of elections).
 
 use super::in_time::had_to_stop;
-use super::{Kinds, Rule, hears};
-use crate::explanation::Explanation;
-use crate::findings::{Findings, Found};
-use crate::history::{Event, ObjectId, OpId, Outcome, Verb, What, Who};
-use crate::rule_id::RuleId;
-use crate::scene::{Scene, ms};
-use crate::verdict::Verdict;
+use crate::rules::prelude::*;
 use crate::view::{Hold, Moment, View, conflict};
 
 /// MX-2: two beliefs at once are excused by a named cause only, and for its window only.
@@ -92,9 +86,9 @@ impl Guarded {
             if Self::is_enough(scene, pair, findings) {
                 return;
             }
-            let explanation = Self::explanation(scene, pair)
+            let text = Self::text(scene, pair)
                 .not_excused(format!("{} had no right to be granted it", scene.client(new.client)));
-            return Self::fail(scene, pair, findings, explanation);
+            return Self::fail(scene, pair, findings, text);
         }
         if scene.at > view.last_belief(pair.first) && !view.client(view.op(pair.first).client).is_paused() {
             // Who waits for the answer to a downgrade does not act.
@@ -109,9 +103,9 @@ impl Guarded {
         }
     }
 
-    fn explanation(scene: &Scene<'_>, pair: Overlap) -> Explanation {
+    fn text(scene: &Scene<'_>, pair: Overlap) -> Explanation {
         let (first, second) = (scene.view.op(pair.first), scene.view.op(pair.second));
-        let explanation = Explanation::new(format!(
+        let text = explain(format!(
             "{} held it (token {:#x}) since {}, {} (token {:#x}) since {}: both at once",
             scene.client(first.client),
             first.token,
@@ -130,14 +124,14 @@ impl Guarded {
                     }
                     false => format!("{} ended it", scene.session(own.by)),
                 };
-                explanation.because(format!(
+                text.because(format!(
                     "{} went at {}: {how}",
                     scene.contender(first.own),
                     scene.when(own.deleted)
                 ))
             }
-            Some(_) => explanation.because(format!("{} was still there", scene.contender(first.own))),
-            None => explanation,
+            Some(_) => text.because(format!("{} was still there", scene.contender(first.own))),
+            None => text,
         }
     }
 
@@ -150,9 +144,9 @@ impl Guarded {
         findings.is_enough(scene.rule(Self::ID, object), object)
     }
 
-    fn fail(scene: &Scene<'_>, pair: Overlap, findings: &mut Findings, explanation: Explanation) {
+    fn fail(scene: &Scene<'_>, pair: Overlap, findings: &mut Findings, text: Explanation) {
         let object = scene.view.op(pair.first).object;
-        findings.fail(scene.rule(Self::ID, object), scene, object, &Self::seen(scene, pair), explanation);
+        findings.fail(scene.rule(Self::ID, object), scene, object, &Self::seen(scene, pair), text);
     }
 
     fn kept(scene: &Scene<'_>, pair: Overlap, findings: &mut Findings) {
@@ -161,14 +155,14 @@ impl Guarded {
         }
         let first = scene.view.op(pair.first);
         let (_, why, index) = first.stop.instant();
-        let explanation = Self::explanation(scene, pair)
+        let text = Self::text(scene, pair)
             .because(format!(
                 "e{index}: {} had to stop, for {}",
                 scene.client(first.client),
                 had_to_stop(why)
             ))
             .not_excused("its belief lasted longer");
-        Self::fail(scene, pair, findings, explanation);
+        Self::fail(scene, pair, findings, text);
     }
 
     fn unexplained(scene: &Scene<'_>, pair: Overlap, findings: &mut Findings) {
@@ -176,9 +170,9 @@ impl Guarded {
             return;
         }
         let client = scene.actor(pair.first);
-        let explanation = Self::explanation(scene, pair)
+        let text = Self::text(scene, pair)
             .not_excused(format!("{client} was not standing still, and no stranger had deleted its znode"));
-        Self::fail(scene, pair, findings, explanation);
+        Self::fail(scene, pair, findings, text);
     }
 
     /// The overlap is over (or the history is).
@@ -216,12 +210,11 @@ impl Guarded {
         };
         findings.metrics.zombies += 1;
         findings.metrics.longest_zombie = findings.metrics.longest_zombie.max(window);
-        let explanation = Self::explanation(scene, pair).excused(format!("{why}; {} together", ms(window)));
+        let text = Self::text(scene, pair).excused(format!("{why}; {} together", ms(window)));
         let [a, b] = Self::seen(scene, pair);
         let object = scene.view.op(pair.first).object;
         let rule = scene.rule(Self::ID, object);
-        let found = Found { rule, verdict: Verdict::Unavoidable, layer: rule.layer(), at: pair.since.index };
-        findings.find(found, scene, Some(object), &[a, b, index], explanation);
+        findings.find(Found::unavoidable(rule, pair.since.index), scene, Some(object), &[a, b, index], text);
     }
 }
 
@@ -317,7 +310,7 @@ impl Raw {
                 if harmless || by_belief && believed && held.believed || findings.is_enough(rule, object) {
                     continue;
                 }
-                let explanation = Explanation::new(format!(
+                let text = explain(format!(
                     "{} held it since {}; {} held it too, since {}",
                     scene.actor(held.op),
                     scene.when(held.since),
@@ -325,8 +318,7 @@ impl Raw {
                     scene.when(since)
                 ))
                 .not_excused("no session expired, nobody stood still, no stranger deleted anything");
-                let found = Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at: since.index };
-                findings.find(found, scene, Some(object), &[held.since.index], explanation);
+                findings.find(Found::fail(rule, since.index), scene, Some(object), &[held.since.index], text);
             }
         }
         cores.push(Core { op, since, believed });

@@ -1,13 +1,8 @@
 //! Configuration: what followers are told, and what writers have done: CF-1 to CF-8.
 
 use super::followers::{self, Cost, Wakes, had_time};
-use super::{Kinds, Rule, hears};
 use crate::digest;
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Sym, Table, Verb, What};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 use crate::view::{Moment, Phase};
 
 /// CF-1 to CF-8.
@@ -59,7 +54,7 @@ impl Doing {
 }
 
 struct Notified {
-    conn: crate::history::Conn,
+    conn: Conn,
     object: ObjectId,
     zxid: u64,
     noticed: Moment,
@@ -75,7 +70,7 @@ impl Default for Config {
 
 /// The value at that path.
 fn value_at(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
-    let is = |object: &crate::history::Object| object.kind == Kind::Config && object.path == path;
+    let is = |object: &Object| object.kind == Kind::Config && object.path == path;
     scene.tables.objects.iter().position(is).map(|at| ObjectId(at as u16))
 }
 
@@ -136,15 +131,15 @@ impl Config {
         let who = scene.actor(id);
         let expected = doing.given.map_or(0, |(_, number)| number);
         let conditional = matches!(doing.verb, Verb::CompareAndSet | Verb::Publish);
-        let explanation = |what: String| Explanation::new(what);
+        let text = |what: String| explain(what);
         let is_excused = is_excused(scene, doing.object);
         let wrong = if scene.view.op(id).phase == Phase::Over(Outcome::Refused) {
-            Some(explanation(format!("{who} was told that nothing was written, and then it was")))
+            Some(text(format!("{who} was told that nothing was written, and then it was")))
         } else if conditional && before != expected && !is_excused {
             let what = format!("{who} wrote over what was written at zxid {before:#x}");
-            Some(explanation(what).because(format!("it expected what was written at zxid {expected:#x}")))
+            Some(text(what).because(format!("it expected what was written at zxid {expected:#x}")))
         } else if doing.writes > 0 && (conditional || others(doing.first_write)) && !is_excused {
-            Some(explanation(format!("{who} wrote a second time what it had written once")))
+            Some(text(format!("{who} wrote a second time what it had written once")))
         } else {
             None
         };
@@ -152,8 +147,8 @@ impl Config {
         let called = scene.view.op(id).called.index;
         self.ops[at].writes += 1;
         self.ops[at].first_write = first;
-        if let Some(explanation) = wrong {
-            findings.fail(RuleId::Cf7, scene, object, &[called], explanation);
+        if let Some(text) = wrong {
+            findings.fail(RuleId::Cf7, scene, object, &[called], text);
         }
     }
 
@@ -185,13 +180,7 @@ impl Config {
                 };
                 if let Some(wrong) = wrong {
                     let called = scene.view.op(id).called.index;
-                    findings.fail(
-                        RuleId::Cf7,
-                        scene,
-                        object,
-                        &[called],
-                        Explanation::new(format!("{who} {wrong}")),
-                    );
+                    findings.fail(RuleId::Cf7, scene, object, &[called], explain(format!("{who} {wrong}")));
                 }
             }
             _ => {}
@@ -229,13 +218,9 @@ impl Config {
                 Some((zxid, at)) => format!("has what was written at zxid {zxid:#x} (e{})", at.index),
                 None => "has heard of nothing".to_owned(),
             };
-            let explanation =
-                Explanation::new(format!("{who} {has}; the last change was at zxid {:#x}", last.zxid))
-                    .because(format!(
-                        "that was at {}, and nothing has stood in the way",
-                        scene.when(last.at)
-                    ));
-            findings.fail(RuleId::Cf3, scene, doing.object, &[last.at.index], explanation);
+            let text = explain(format!("{who} {has}; the last change was at zxid {:#x}", last.zxid))
+                .because(format!("that was at {}, and nothing has stood in the way", scene.when(last.at)));
+            findings.fail(RuleId::Cf3, scene, doing.object, &[last.at.index], text);
         }
     }
 
@@ -270,9 +255,9 @@ impl Config {
         let newest = doing.newest;
         if zxid < newest.0 {
             let who = scene.actor(doing.id);
-            let explanation = Explanation::new(format!("{who} was told what was written at zxid {zxid:#x}"))
+            let text = explain(format!("{who} was told what was written at zxid {zxid:#x}"))
                 .because(format!("it had been told what was written at zxid {:#x} before", newest.0));
-            findings.fail(RuleId::Cf1, scene, doing.object, &[newest.1], explanation);
+            findings.fail(RuleId::Cf1, scene, doing.object, &[newest.1], text);
         }
     }
 
@@ -296,9 +281,8 @@ impl Config {
             (!self.ops.iter().any(given)).then(|| "nobody has ever written that".to_owned())
         };
         if let Some(wrong) = wrong {
-            let explanation =
-                Explanation::new(format!("{who} was told {:?} of zxid {zxid:#x}", text(scene, value)));
-            findings.fail(RuleId::Cf2, scene, doing.object, &[], explanation.because(wrong));
+            let text = explain(format!("{who} was told {:?} of zxid {zxid:#x}", text(scene, value)));
+            findings.fail(RuleId::Cf2, scene, doing.object, &[], text.because(wrong));
         }
     }
 
@@ -309,10 +293,9 @@ impl Config {
         findings.premise(RuleId::Cf5, doing.object);
         if !armed {
             let who = scene.actor(doing.id);
-            let explanation =
-                Explanation::new(format!("{who} hands out what it read at {}", scene.when(read)))
-                    .because("that read has armed no watch: what is written before another does is lost");
-            findings.fail(RuleId::Cf5, scene, doing.object, &[read.index], explanation);
+            let text = explain(format!("{who} hands out what it read at {}", scene.when(read)))
+                .because("that read has armed no watch: what is written before another does is lost");
+            findings.fail(RuleId::Cf5, scene, doing.object, &[read.index], text);
         }
     }
 
@@ -334,14 +317,14 @@ impl Config {
         if !is_excused && !self.ops.iter().filter(|op| published(op)).any(|op| wrote(&op)) {
             let who = scene.actor(doing.id);
             let read = text(scene, values);
-            let explanation = Explanation::new(format!("{who} read {read:?} as the set of zxid {zxid:#x}"))
+            let text = explain(format!("{who} read {read:?} as the set of zxid {zxid:#x}"))
                 .because("no publication was of these values together");
-            findings.fail(RuleId::Cf6, scene, doing.object, &[], explanation);
+            findings.fail(RuleId::Cf6, scene, doing.object, &[], text);
         }
     }
 
     /// What a follower's read has armed, once it is answered.
-    fn answered(&mut self, scene: &Scene<'_>, req: crate::history::ReqId, code: crate::history::Code) {
+    fn answered(&mut self, scene: &Scene<'_>, req: ReqId, code: Code) {
         let Some(req) = scene.view.request(req).copied() else { return };
         if value_at(scene, req.path).is_none() {
             return;
@@ -349,24 +332,17 @@ impl Config {
         let now = Moment { at: scene.at, index: scene.index };
         if let Some(doing) = self.doing(req.op).filter(|doing| doing.verb == Verb::Follow) {
             match (req.kind, code) {
-                (Request::Get, crate::history::Code::Ok) => doing.read = Some((req.watch, now)),
-                (Request::Exists, crate::history::Code::NoNode) => doing.looked = Some((req.watch, now)),
+                (Request::Get, Code::Ok) => doing.read = Some((req.watch, now)),
+                (Request::Exists, Code::NoNode) => doing.looked = Some((req.watch, now)),
                 // A read of what is not there arms nothing, and tells that it is not.
-                (Request::Get, crate::history::Code::NoNode) => doing.looked = Some((false, now)),
+                (Request::Get, Code::NoNode) => doing.looked = Some((false, now)),
                 _ => {}
             }
         }
     }
 
     /// CF-4, the server's part: a read on a connection that has been notified shows the change.
-    fn served(
-        &mut self,
-        scene: &Scene<'_>,
-        req: crate::history::ReqId,
-        conn: crate::history::Conn,
-        zxid: u64,
-        findings: &mut Findings,
-    ) {
+    fn served(&mut self, scene: &Scene<'_>, req: ReqId, conn: Conn, zxid: u64, findings: &mut Findings) {
         let Some(req) = scene.view.request(req) else { return };
         let Some(object) = value_at(scene, req.path) else { return };
         let told = self.told.iter().filter(|told| {
@@ -378,9 +354,9 @@ impl Config {
         let Some(latest) = told.max_by_key(|told| told.zxid) else { return };
         findings.premise(RuleId::Cf4, object);
         if zxid < latest.zxid {
-            let explanation = Explanation::new(format!("a read was answered in the state of zxid {zxid:#x}"))
+            let text = explain(format!("a read was answered in the state of zxid {zxid:#x}"))
                 .because(format!("its connection had been notified of zxid {:#x} before", latest.zxid));
-            findings.fail(RuleId::Cf4, scene, object, &[latest.noticed.index], explanation);
+            findings.fail(RuleId::Cf4, scene, object, &[latest.noticed.index], text);
         }
     }
 }

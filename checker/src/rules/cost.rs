@@ -1,12 +1,6 @@
 //! What it costs: MX-13 (of who is woken: RW-5, LE-7, RV-4), and the counts of a report.
 
-use super::{Kinds, Rule, hears};
-use crate::explanation::Explanation;
-use crate::findings::{Findings, Found};
-use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Request, Session, Sym, Verb, What, Who};
-use crate::rule_id::{Layer, RuleId};
-use crate::scene::Scene;
-use crate::verdict::Verdict;
+use crate::rules::prelude::*;
 use crate::view::{Moment, Op, is_place};
 
 /// Counts for the report, whatever rules are on.
@@ -93,13 +87,10 @@ impl Cost {
         if !RuleId::Mx13.is_about(scene.kind(op.object)) {
             return;
         }
-        let explanation = Explanation::new(format!(
-            "{} (called at {}) {what}",
-            scene.client(op.client),
-            scene.when(op.called)
-        ))
-        .because(budget);
-        findings.fail(RuleId::Mx13, scene, op.object, &[op.called.index], explanation);
+        let text =
+            explain(format!("{} (called at {}) {what}", scene.client(op.client), scene.when(op.called)))
+                .because(budget);
+        findings.fail(RuleId::Mx13, scene, op.object, &[op.called.index], text);
     }
 
     fn herd(&mut self, scene: &Scene<'_>, zxid: u64, object: ObjectId) -> Option<&mut Herd> {
@@ -224,13 +215,18 @@ impl Cost {
                 (0, _) => "creation",
                 _ => "deletion",
             };
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "the {what} of zxid {:#x} notified {woken} waiters and enabled {}: at most {allowed} may be",
                 herd.zxid, herd.enabled
             ))
             .because(format!("they all watch {}", scene.path(herd.path)));
-            let found = Found { rule, verdict: Verdict::Fail, layer: Layer::Cost, at: herd.last.index };
-            findings.find(found, scene, Some(herd.object), &[], explanation);
+            findings.find(
+                Found::fail(rule, herd.last.index).in_layer(Layer::Cost),
+                scene,
+                Some(herd.object),
+                &[],
+                text,
+            );
         }
     }
 
@@ -333,12 +329,12 @@ impl Cost {
         }
         let woken = capture.woken;
         capture.woken = allowed;
-        let explanation = Explanation::new(format!(
+        let text = explain(format!(
             "the notification at {} is the {woken}th to one who waits, and there can have been {allowed} deletions",
             scene.when(view.now)
         ))
         .because("one deletion notifies one waiter, a creation nobody");
-        findings.fail(rule, scene, object, &[], explanation);
+        findings.fail(rule, scene, object, &[], text);
     }
 }
 

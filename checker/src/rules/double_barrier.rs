@@ -10,11 +10,7 @@ mod leave;
 mod participants;
 mod progress;
 
-use super::{Kinds, Rule, hears};
-use crate::findings::Findings;
-use crate::history::{Event, Kind, OpId, Request, What, Who};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 use participants::Participants;
 
 /// DB-1 to DB-10.

@@ -4,13 +4,7 @@
 //! The record is the znode `leader` below the election: an ephemeral, made in one transaction with a check that the
 //! candidate is there. So it is made by who leads by then, or not at all.
 
-use super::{Kinds, Rule, hears};
-use crate::explanation::Explanation;
-use crate::findings::{Findings, Found};
-use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Verb, What};
-use crate::rule_id::{Layer, RuleId};
-use crate::scene::{Scene, ms};
-use crate::verdict::Verdict;
+use crate::rules::prelude::*;
 use crate::view::{Contender, Moment, Phase};
 
 /// A record that was made.
@@ -53,9 +47,8 @@ pub(crate) struct Acknowledged {
 /// The election of which a path is the record.
 fn record_of(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
     let dir = scene.tables.names.get(path)?.strip_suffix("/leader")?;
-    let is = |object: &crate::history::Object| {
-        object.kind == Kind::Election && scene.tables.names.get(object.path) == Some(dir)
-    };
+    let is =
+        |object: &Object| object.kind == Kind::Election && scene.tables.names.get(object.path) == Some(dir);
     scene.tables.objects.iter().position(is).map(|at| ObjectId(at as u16))
 }
 
@@ -90,38 +83,35 @@ impl Acknowledged {
         let before = self.records.iter().rfind(|record| record.object == object).copied();
         let candidate = Self::candidate(scene, object, epoch);
         let owner = owner.or(before.map(|before| before.owner)).unwrap_or_default();
-        let explanation = Explanation::new(format!(
+        let text = explain(format!(
             "{} put on record at {} that it leads, in epoch {epoch:#x}",
             scene.client(op.client),
             scene.when(view.now)
         ));
         let wrong = match candidate {
-            None => Some((explanation.because("no candidate has that epoch"), u32::MAX)),
+            None => Some((text.because("no candidate has that epoch"), u32::MAX)),
             Some(candidate) if !candidate.is_alive() => {
                 let gone = scene.when(candidate.deleted);
                 let told = format!("{} was gone since {gone}", scene.znode(candidate.path));
-                Some((explanation.because(told), candidate.deleted.index))
+                Some((text.because(told), candidate.deleted.index))
             }
             Some(candidate) if view.ahead_now(candidate).is_some() => {
                 let ahead = view.ahead_now(candidate).map_or("?".to_owned(), |ahead| scene.contender(ahead));
-                Some((
-                    explanation.because(format!("{ahead} stands ahead of its candidate")),
-                    candidate.created,
-                ))
+                Some((text.because(format!("{ahead} stands ahead of its candidate")), candidate.created))
             }
             Some(candidate) if candidate.owner != owner => {
                 let of = scene.session(owner);
                 let told = format!("the record belongs to {of}, its candidate does not");
-                Some((explanation.because(told), candidate.created))
+                Some((text.because(told), candidate.created))
             }
             Some(_) if self.asked != Some(Request::Multi) => {
                 let told = "the record was written by itself, without a check that the candidate is there";
-                Some((explanation.because(told), u32::MAX))
+                Some((text.because(told), u32::MAX))
             }
             Some(_) => match before {
                 Some(before) if before.epoch > epoch => {
                     let told = format!("e{}: epoch {:#x} was on record", before.since.index, before.epoch);
-                    Some((explanation.because(told), before.since.index))
+                    Some((text.because(told), before.since.index))
                 }
                 // Whoever finds its record written over takes it for another's.
                 Some(before) if before.epoch == epoch && view.is_meddled_with(scene.tables, before.path) => {
@@ -129,13 +119,13 @@ impl Acknowledged {
                 }
                 Some(before) if before.epoch == epoch && !before.by_stranger => {
                     let told = format!("e{}: this epoch was put on record before", before.since.index);
-                    Some((explanation.because(told), before.since.index))
+                    Some((text.because(told), before.since.index))
                 }
                 _ => None,
             },
         };
-        if let Some((explanation, seen)) = wrong {
-            findings.fail(RuleId::Le4, scene, object, &[op.called.index, seen], explanation);
+        if let Some((text, seen)) = wrong {
+            findings.fail(RuleId::Le4, scene, object, &[op.called.index, seen], text);
         }
         let (op, since) = (event.op, view.now);
         self.records.push(Record {
@@ -167,7 +157,7 @@ impl Acknowledged {
         let (object, epoch) = (op.object, op.number);
         findings.premise(RuleId::Le4, object);
         let told = || {
-            Explanation::new(format!(
+            explain(format!(
                 "{} was told at {} that its leadership (epoch {epoch:#x}) is on record",
                 scene.client(op.client),
                 scene.when(view.now)
@@ -175,16 +165,16 @@ impl Acknowledged {
         };
         let known = self.records.iter().any(|record| record.object == object && record.epoch == epoch);
         if view.is_sim() && !known {
-            let explanation = told().because("no such record was made");
-            return findings.fail(RuleId::Le4, scene, object, &[op.called.index], explanation);
+            let text = told().because("no such record was made");
+            return findings.fail(RuleId::Le4, scene, object, &[op.called.index], text);
         }
         let later = |(other, later, at): &&(ObjectId, u64, Moment)| {
             *other == object && *later > epoch && at.index < op.called.index
         };
         if let Some((_, later, at)) = self.confirmed.iter().find(later) {
-            let explanation = told()
+            let text = told()
                 .because(format!("{} epoch {later:#x} had been confirmed, before it asked", scene.when(*at)));
-            findings.fail(RuleId::Le4, scene, object, &[op.called.index, at.index], explanation);
+            findings.fail(RuleId::Le4, scene, object, &[op.called.index, at.index], text);
         }
         self.confirmed.push((object, epoch, view.now));
     }
@@ -196,7 +186,7 @@ impl Acknowledged {
         let object = op.object;
         findings.premise(RuleId::Le4, object);
         let before = self.followers.iter().find(|follower| follower.op == event.op).copied();
-        let told = Explanation::new(format!(
+        let told = explain(format!(
             "{} was told at {} that epoch {epoch:#x} is on record",
             scene.client(op.client),
             scene.when(view.now)
@@ -222,8 +212,8 @@ impl Acknowledged {
         } else {
             None
         };
-        if let Some((explanation, seen)) = wrong {
-            findings.fail(RuleId::Le4, scene, object, &[seen], explanation);
+        if let Some((text, seen)) = wrong {
+            findings.fail(RuleId::Le4, scene, object, &[seen], text);
         }
         self.news(event.op, epoch.max(before.map_or(0, |before| before.epoch)), false, scene.index);
     }
@@ -264,7 +254,7 @@ impl Acknowledged {
             }
             follower.found = true;
             let who = scene.client(op.client);
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "{who} follows since {}, and at {} it did not know of epoch {:#x}",
                 scene.when(op.called),
                 scene.when(Moment { at: scene.at, index: scene.index }),
@@ -272,7 +262,7 @@ impl Acknowledged {
             ))
             .because(format!("it is on record since {}", scene.when(record.since)))
             .not_excused(format!("{} is the most it may take", ms(bound)));
-            findings.fail(RuleId::Le5, scene, op.object, &[op.called.index, record.since.index], explanation);
+            findings.fail(RuleId::Le5, scene, op.object, &[op.called.index, record.since.index], text);
         }
     }
 
@@ -285,11 +275,10 @@ impl Acknowledged {
             // What a stranger has written into is not known again by whoever made it.
             let is_excused = view.is_meddled_with(scene.tables, record.path);
             if done && !is_excused && view.present_client(record.owner).is_some() {
-                let explanation =
-                    Explanation::new(format!("the record of epoch {:#x} is left", record.epoch))
-                        .because(format!("{} no longer leads", scene.actor(record.op)));
+                let text = explain(format!("the record of epoch {:#x} is left", record.epoch))
+                    .because(format!("{} no longer leads", scene.actor(record.op)));
                 findings.metrics.leaks += 1;
-                findings.fail(RuleId::Mx11, scene, record.object, &[record.since.index], explanation);
+                findings.fail(RuleId::Mx11, scene, record.object, &[record.since.index], text);
             }
         }
     }
@@ -373,20 +362,25 @@ impl Rule for OneCandidate {
         if !before.is_alive() && (before.by_stranger || over) {
             return;
         }
-        let explanation = Explanation::new(format!(
+        let text = explain(format!(
             "{} made another candidate at {}, {}, for the same office",
             scene.actor(new.op),
             scene.when(view.now),
             scene.contender(view.touched)
         ));
-        let explanation = match before.is_alive() {
-            true => explanation.because(format!("{} is still there", scene.contender(number))),
+        let text = match before.is_alive() {
+            true => text.because(format!("{} is still there", scene.contender(number))),
             false => {
                 let when = scene.when(before.deleted);
-                explanation.because(format!("it had deleted {} itself, at {when}", scene.contender(number)))
+                text.because(format!("it had deleted {} itself, at {when}", scene.contender(number)))
             }
         };
-        let found = Found { rule: Self::ID, verdict: Verdict::Fail, layer: Layer::Safety, at: scene.index };
-        findings.find(found, scene, Some(new.object), &[before.created, before.deleted.index], explanation);
+        findings.find(
+            Found::fail(Self::ID, scene.index).in_layer(Layer::Safety),
+            scene,
+            Some(new.object),
+            &[before.created, before.deleted.index],
+            text,
+        );
     }
 }

@@ -2,12 +2,7 @@
 
 use super::wake_sources::{self, Doubts, Source};
 use super::{Kinds, hears};
-use crate::explanation::Explanation;
-use crate::findings::{Findings, Found};
-use crate::history::{Conn, Event, ObjectId, OpId, Session, Sym, Table, Verb, Victim, What};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
-use crate::verdict::Verdict;
+use crate::rules::prelude::*;
 use crate::view::Watch;
 
 /// What a [`Wakes`] hears.
@@ -79,15 +74,19 @@ impl Wakes {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
             let path = scene.path(scene.tables.objects[usize::from(op.object.0)].path);
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "{who} follows {path} since {}, and from {} on nothing is there to wake it",
                 scene.when(op.called),
                 scene.when(doubt.since)
             ))
             .because("no watch is armed by which it would hear of the next change");
-            let (verdict, layer) = (Verdict::Fail, self.rule.layer());
-            let found = Found { rule: self.rule, verdict, layer, at: doubt.since.index };
-            findings.find(found, scene, Some(op.object), &[op.called.index], explanation);
+            findings.find(
+                Found::fail(self.rule, doubt.since.index),
+                scene,
+                Some(op.object),
+                &[op.called.index],
+                text,
+            );
         }
         self.doubts = doubts;
     }
@@ -184,10 +183,9 @@ impl Cost {
         findings.premise(rule, object);
         if self.fired.contains(&fire) {
             let (who, zxid) = (scene.session(fire.0), fire.3);
-            let explanation =
-                Explanation::new(format!("{who} is notified twice of one change (zxid …{zxid:#x})"))
-                    .because("one notification a follower and change is enough");
-            findings.fail(rule, scene, object, &[], explanation);
+            let text = explain(format!("{who} is notified twice of one change (zxid …{zxid:#x})"))
+                .because("one notification a follower and change is enough");
+            findings.fail(rule, scene, object, &[], text);
         }
         self.fired.push(fire);
         if self.fired.len() > 64 {
@@ -205,12 +203,12 @@ impl Cost {
         let allowed = 4 * (op.wakes + 1);
         if op.sends > allowed {
             let who = scene.client(op.client);
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "{who} sent {} requests, woken {} times; {allowed} were allowed",
                 op.sends, op.wakes
             ))
             .because("who follows asks when it is told of a change, and not in between");
-            findings.fail(rule, scene, op.object, &[op.called.index], explanation);
+            findings.fail(rule, scene, op.object, &[op.called.index], text);
         }
     }
 }

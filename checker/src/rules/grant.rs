@@ -1,11 +1,6 @@
 //! What a grant follows from, and what it bears: MX-4, MX-5 and MX-6 (RW-2, RW-3; LE-2, LE-3; MX-15).
 
-use super::{Kinds, Rule, hears};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{Event, Kind, OpId, Share, Verb, What};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 use crate::view::{Op, Unjust};
 
 /// The operation, if this event is its first belief.
@@ -75,11 +70,10 @@ impl Rule for Justified {
                 (format!("the connection on which it had asked was lost at {}", scene.when(lost)), lost.index)
             }
         };
-        let explanation =
-            Explanation::new(format!("{who} was granted it at {} {list}", scene.when(op.granted)))
-                .because(because);
+        let text =
+            explain(format!("{who} was granted it at {} {list}", scene.when(op.granted))).because(because);
         let list = op.list.map_or(u32::MAX, |list| list.reply);
-        findings.fail(rule, scene, op.object, &[list, witness], explanation);
+        findings.fail(rule, scene, op.object, &[list, witness], text);
     }
 }
 
@@ -156,9 +150,8 @@ impl Rule for FencingToken {
         if downgraded && op.former != OpId(0) {
             let before = scene.view.op(op.former).token;
             if before != op.token {
-                let explanation =
-                    Explanation::new(told()).because(format!("it keeps its writer's token, {before:#x}"));
-                findings.fail(rule, scene, op.object, &[], explanation);
+                let text = explain(told()).because(format!("it keeps its writer's token, {before:#x}"));
+                findings.fail(rule, scene, op.object, &[], text);
             }
             return;
         }
@@ -166,9 +159,8 @@ impl Rule for FencingToken {
             if findings.is_enough(rule, op.object) {
                 return;
             }
-            let explanation =
-                Explanation::new(told()).because(format!("its znode is {}", scene.contender(op.own)));
-            return findings.fail(rule, scene, op.object, &[own.created], explanation);
+            let text = explain(told()).because(format!("its znode is {}", scene.contender(op.own)));
+            return findings.fail(rule, scene, op.object, &[own.created], text);
         }
         if !firm || downgraded {
             return;
@@ -178,11 +170,11 @@ impl Rule for FencingToken {
                 return;
             }
             let before = scene.actor(last.op);
-            let explanation = Explanation::new(told()).because(format!(
+            let text = explain(told()).because(format!(
                 "{before} had been granted it at e{} with token {:#x}",
                 last.index, last.number
             ));
-            findings.fail(rule, scene, op.object, &[last.index], explanation);
+            findings.fail(rule, scene, op.object, &[last.index], text);
         }
     }
 }
@@ -223,25 +215,25 @@ impl Rule for GrantOrder {
         if kind == Kind::PriorityLock {
             if let Some((number, list)) = view.passed_over(event.op) {
                 let Some(passed) = view.contender(number) else { return };
-                let explanation = Explanation::new(told()).because(format!(
+                let text = explain(told()).because(format!(
                     "in the list of the line that it was served at e{}, {} of {} stands before it",
                     list.reply,
                     scene.contender(number),
                     scene.actor(passed.op)
                 ));
-                findings.fail(rule, scene, object, &[passed.created, list.reply], explanation);
+                findings.fail(rule, scene, object, &[passed.created, list.reply], text);
             }
             return;
         }
         if !view.is_sim() {
             if let Some(last) = self.0.take(scene, event.op, own.czxid) {
-                let explanation = Explanation::new(told()).because(format!(
+                let text = explain(told()).because(format!(
                     "{} had been granted it at e{} for a later znode ({:#x})",
                     scene.actor(last.op),
                     last.index,
                     last.number
                 ));
-                findings.fail(rule, scene, object, &[last.index], explanation);
+                findings.fail(rule, scene, object, &[last.index], text);
             }
             return;
         }
@@ -261,12 +253,12 @@ impl Rule for GrantOrder {
             if findings.is_enough(rule, object) {
                 return;
             }
-            let explanation = Explanation::new(told()).because(format!(
+            let text = explain(told()).because(format!(
                 "{} stands ahead with {}, and waits",
                 scene.actor(passed.op),
                 scene.contender(number)
             ));
-            findings.fail(rule, scene, object, &[passed.created], explanation);
+            findings.fail(rule, scene, object, &[passed.created], text);
         }
     }
 }

@@ -2,14 +2,7 @@
 
 use super::followers::{self, Cost, Wakes, had_time};
 use super::loss::{self, Loss, Znode};
-use super::{Kinds, Rule, hears};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{
-    Code, Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Table, Verb, What, Who,
-};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 use crate::view::{Moment, Phase, Watch, is_child};
 
 /// GM-1 to GM-8.
@@ -148,9 +141,9 @@ impl Group {
             let other = self.lives.iter().find(|life| life.op == event.op && !life.deleted.came());
             if let Some(other) = other {
                 let who = scene.actor(member.id);
-                let explanation = Explanation::new(format!("{who} has made {} to join", scene.znode(path)))
+                let text = explain(format!("{who} has made {} to join", scene.znode(path)))
                     .because(format!("its {} is still there", scene.znode(other.path)));
-                findings.fail(RuleId::Gm5, scene, object, &[other.created.index], explanation);
+                findings.fail(RuleId::Gm5, scene, object, &[other.created.index], text);
             }
         }
         let created = Moment { at: scene.at, index: scene.index };
@@ -231,7 +224,7 @@ impl Group {
             return;
         }
         let who = scene.actor(member.id);
-        let told = Explanation::new(format!("{who} was told that it has joined"));
+        let told = explain(format!("{who} was told that it has joined"));
         let own = self.lives.iter().rfind(|life| life.op == member.id);
         let wrong = match own {
             None => {
@@ -256,8 +249,8 @@ impl Group {
         };
         if let Some((why, seen)) = wrong {
             let session = scene.session(member.session);
-            let explanation = told.because(why).because(format!("{who} speaks as {session}"));
-            findings.fail(RuleId::Gm4, scene, member.object, &[seen], explanation);
+            let text = told.because(why).because(format!("{who} speaks as {session}"));
+            findings.fail(RuleId::Gm4, scene, member.object, &[seen], text);
             self.members[at].is_over = true;
         }
     }
@@ -300,11 +293,10 @@ impl Group {
             };
             let Some((rule, moment, why)) = found else { continue };
             let who = scene.actor(member.id);
-            let explanation =
-                Explanation::new(format!("{who} believes to be a member since {}", scene.when(member.since)))
-                    .because(format!("at {} {why}", scene.when(moment)))
-                    .not_excused("it has neither joined again nor said that it is out");
-            findings.fail(rule, scene, member.object, &[member.since.index, moment.index], explanation);
+            let text = explain(format!("{who} believes to be a member since {}", scene.when(member.since)))
+                .because(format!("at {} {why}", scene.when(moment)))
+                .not_excused("it has neither joined again nor said that it is out");
+            findings.fail(rule, scene, member.object, &[member.since.index, moment.index], text);
             self.members[at].is_over = true;
         }
     }
@@ -338,12 +330,11 @@ impl Group {
         let (object, shown) = (watcher.object, text(scene, members));
         findings.premise(RuleId::Gm1, object);
         let who = scene.actor(watcher.id);
-        let told = || Explanation::new(format!("{who} was shown the members [{shown}] of zxid {zxid:#x}"));
+        let told = || explain(format!("{who} was shown the members [{shown}] of zxid {zxid:#x}"));
         let seen = watcher.last.map_or(u32::MAX, |(_, moment)| moment.index);
         if zxid < watcher.newest {
-            let explanation =
-                told().because(format!("it had been shown those of zxid {:#x}", watcher.newest));
-            findings.fail(RuleId::Gm1, scene, object, &[seen], explanation);
+            let text = told().because(format!("it had been shown those of zxid {:#x}", watcher.newest));
+            findings.fail(RuleId::Gm1, scene, object, &[seen], text);
         } else if scene.view.is_sim() && !self.was_so(object, shown, zxid) {
             let then = self.states.iter().rfind(|(of, at, _)| *of == object && *at <= zxid);
             let then = then.map_or("", |(_, _, state)| state.as_str());
@@ -397,15 +388,9 @@ impl Group {
             };
             if let Some(member) = self.members.iter().find(lives) {
                 let (who, lost) = (scene.actor(watcher.id), scene.actor(member.id));
-                let explanation = Explanation::new(format!("{who} is shown that {id} is gone"))
+                let text = explain(format!("{who} is shown that {id} is gone"))
                     .because(format!("{lost} is a member since {}, and connected", scene.when(member.since)));
-                findings.fail(
-                    RuleId::Gm3,
-                    scene,
-                    watcher.object,
-                    &[moment.index, member.since.index],
-                    explanation,
-                );
+                findings.fail(RuleId::Gm3, scene, watcher.object, &[moment.index, member.since.index], text);
             }
         }
     }
@@ -436,9 +421,9 @@ impl Group {
         ] {
             findings.premise(rule, object);
             if let Some(id) = id {
-                let explanation = Explanation::new(format!("{who} follows the group: {id} {why}"))
+                let text = explain(format!("{who} follows the group: {id} {why}"))
                     .because(format!("nothing has changed since {}", crate::text::seconds(changed)));
-                findings.fail(rule, scene, object, &[seen], explanation);
+                findings.fail(rule, scene, object, &[seen], text);
             }
         }
     }
@@ -449,9 +434,9 @@ impl Group {
             let Some(member) = self.members.iter().find(|member| member.id == life.op) else { continue };
             if member.is_released && scene.view.present_client(life.owner).is_some() {
                 let who = scene.actor(member.id);
-                let explanation = Explanation::new(format!("{} of {who} is left", scene.znode(life.path)))
+                let text = explain(format!("{} of {who} is left", scene.znode(life.path)))
                     .because("its membership is over");
-                findings.fail(RuleId::Gm5, scene, life.object, &[life.created.index], explanation);
+                findings.fail(RuleId::Gm5, scene, life.object, &[life.created.index], text);
             }
         }
     }

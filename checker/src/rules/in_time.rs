@@ -1,12 +1,6 @@
 //! Who believes too long: MX-14 (LE-9 of elections).
 
-use super::{Kinds, Rule, hears};
-use crate::explanation::Explanation;
-use crate::findings::{Findings, Found};
-use crate::history::{Event, OpId, What};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
-use crate::verdict::Verdict;
+use crate::rules::prelude::*;
 use crate::view::{Hold, Moment, Phase, StopWhy, View};
 use std::collections::BTreeSet;
 
@@ -52,7 +46,7 @@ impl InTime {
             told.insert(op.believed.index);
             let gone = view.contender(op.own).map_or(*since, |own| own.deleted);
             let who = scene.client(op.client);
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "{who} believed to hold it (token {:#x}) since {}, and still did at {}",
                 op.token,
                 scene.when(op.believed),
@@ -62,8 +56,13 @@ impl InTime {
             .because(format!("{who} watches it no longer: nothing is there to tell it"));
             let rule = scene.rule(RuleId::Mx14, op.object);
             let at = since.index.max(gone.index);
-            let found = Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at };
-            findings.find(found, scene, Some(op.object), &[op.believed.index, gone.index], explanation);
+            findings.find(
+                Found::fail(rule, at),
+                scene,
+                Some(op.object),
+                &[op.believed.index, gone.index],
+                text,
+            );
             false
         });
     }
@@ -103,7 +102,7 @@ impl Rule for InTime {
             }
             let (at, why, index) = op.stop.instant();
             let stop = Moment { at, index };
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "{} believed to hold it (token {:#x}) since {}, and still did at {}",
                 scene.client(op.client),
                 op.token,
@@ -112,7 +111,7 @@ impl Rule for InTime {
             ))
             .because(format!("{} it had to stop: {}", scene.when(stop), had_to_stop(why)))
             .not_excused("it was not standing still");
-            findings.fail(rule, scene, op.object, &[op.believed.index, index], explanation);
+            findings.fail(rule, scene, op.object, &[op.believed.index, index], text);
         }
         self.untold(scene, findings);
     }
@@ -146,7 +145,7 @@ impl Rule for InTime {
         findings.premise(rule, op.object);
         if op.stop.moved && !self.told.contains(&op.believed.index) {
             let (begin, end) = view.client(op.client).last_pause;
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "{} believed to hold it (token {:#x}) from {} to {}, longer than it may",
                 scene.client(op.client),
                 op.token,
@@ -158,13 +157,12 @@ impl Rule for InTime {
                 scene.when(begin),
                 scene.when(end)
             ));
-            let found = Found { rule, verdict: Verdict::Unavoidable, layer: rule.layer(), at: scene.index };
             findings.find(
-                found,
+                Found::unavoidable(rule, scene.index),
                 scene,
                 Some(op.object),
                 &[op.believed.index, begin.index, end.index],
-                explanation,
+                text,
             );
         }
     }

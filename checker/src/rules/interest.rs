@@ -1,12 +1,6 @@
 //! What must come of an operation that is over: MX-12 (LE-8 of elections).
 
-use super::{Kinds, Rule, hears};
-use crate::explanation::Explanation;
-use crate::findings::{Findings, Found};
-use crate::history::{Event, OpId, Outcome, Verb, What, Why};
-use crate::rule_id::{Layer, RuleId};
-use crate::scene::{Scene, ms};
-use crate::verdict::Verdict;
+use crate::rules::prelude::*;
 use crate::view::{Contender, Moment, Phase};
 
 /// MX-12: when an operation is over, its znode goes, it is not believed again, and its limit is kept.
@@ -34,7 +28,7 @@ impl EndOfInterest {
                 return true;
             }
             let left = Self::left(scene, *id);
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "{} of {} is still there at {}",
                 scene.contender(left),
                 scene.client(op.client),
@@ -46,13 +40,13 @@ impl EndOfInterest {
                 scene.when(*since)
             ))
             .not_excused(format!("{} without faults is more than it may take", ms(scene.at - from)));
-            let found = Found {
-                rule: scene.rule(Self::ID, op.object),
-                verdict: Verdict::Fail,
-                layer: Layer::Liveness,
-                at: scene.index,
-            };
-            findings.find(found, scene, Some(op.object), &[op.called.index, since.index], explanation);
+            findings.find(
+                Found::fail(scene.rule(Self::ID, op.object), scene.index).in_layer(Layer::Liveness),
+                scene,
+                Some(op.object),
+                &[op.called.index, since.index],
+                text,
+            );
             false
         });
     }
@@ -76,24 +70,21 @@ impl EndOfInterest {
             if !scene.view.contender(left).is_some_and(|left| scene.view.is_leaked(left)) {
                 continue;
             }
-            let explanation = Explanation::new(format!(
-                "{} of {} is never deleted",
-                scene.contender(left),
-                scene.client(op.client)
-            ))
-            .because(format!(
-                "its acquire (called at {}) is over since {}",
-                scene.when(op.called),
-                scene.when(since)
-            ))
-            .not_excused(format!("at e{} nothing was on its way any more", scene.index));
-            let found = Found {
-                rule: scene.rule(Self::ID, op.object),
-                verdict: Verdict::Fail,
-                layer: Layer::Liveness,
-                at: scene.index,
-            };
-            findings.find(found, scene, Some(op.object), &[op.called.index, since.index], explanation);
+            let text =
+                explain(format!("{} of {} is never deleted", scene.contender(left), scene.client(op.client)))
+                    .because(format!(
+                        "its acquire (called at {}) is over since {}",
+                        scene.when(op.called),
+                        scene.when(since)
+                    ))
+                    .not_excused(format!("at e{} nothing was on its way any more", scene.index));
+            findings.find(
+                Found::fail(scene.rule(Self::ID, op.object), scene.index).in_layer(Layer::Liveness),
+                scene,
+                Some(op.object),
+                &[op.called.index, since.index],
+                text,
+            );
         }
     }
 
@@ -123,14 +114,14 @@ impl EndOfInterest {
             if client.is_paused() || scene.at <= limit {
                 return true;
             }
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "the acquire that {} called at {} is still open at {}",
                 scene.client(op.client),
                 scene.when(op.called),
                 scene.when(Moment { at: scene.at, index: scene.index })
             ))
             .because(format!("its time limit was {}", ms(op.limit.into())));
-            findings.fail(scene.rule(Self::ID, op.object), scene, op.object, &[op.called.index], explanation);
+            findings.fail(scene.rule(Self::ID, op.object), scene, op.object, &[op.called.index], text);
             false
         });
     }
@@ -155,7 +146,7 @@ impl EndOfInterest {
         findings.premise(scene.rule(Self::ID, op.object), op.object);
         let rule = scene.rule(Self::ID, op.object);
         if view.contender(op.own).is_some_and(Contender::is_alive) && !findings.is_enough(rule, op.object) {
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "{} was told at {} that its release is done, and {} is still there",
                 scene.client(op.client),
                 scene.when(view.now),
@@ -163,7 +154,7 @@ impl EndOfInterest {
             ))
             .because("nobody has deleted it");
             let seen = [op.granted.index, view.op(release).called.index];
-            findings.fail(rule, scene, op.object, &seen, explanation);
+            findings.fail(rule, scene, op.object, &seen, text);
         }
     }
 
@@ -175,7 +166,7 @@ impl EndOfInterest {
             return;
         }
         let since = if again { op.unbelieved } else { op.over };
-        let explanation = Explanation::new(format!(
+        let text = explain(format!(
             "{} believes at {} to hold by the acquire that it called at {}",
             scene.client(op.client),
             scene.when(op.believed),
@@ -187,7 +178,7 @@ impl EndOfInterest {
             scene,
             op.object,
             &[op.called.index, since.index],
-            explanation,
+            text,
         );
     }
 }

@@ -1,11 +1,6 @@
 //! What is left in the end: MX-11.
 
-use super::{Kinds, Rule, hears};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{Event, ObjectId, OpId, What};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 
 /// MX-11: in the end nothing is left of what is over.
 #[derive(Default)]
@@ -16,15 +11,14 @@ impl Leaks {
         let Some(left) = scene.view.contender(number) else { return };
         let op = scene.view.op(left.op);
         let over = if op.unbelieved.came() { op.unbelieved } else { op.over };
-        let explanation =
-            Explanation::new(format!("{} of {} is left", scene.contender(number), scene.actor(left.op)))
-                .because(format!(
-                    "its acquire (called at {}) is over since {}",
-                    scene.when(op.called),
-                    scene.when(over)
-                ));
+        let text = explain(format!("{} of {} is left", scene.contender(number), scene.actor(left.op)))
+            .because(format!(
+                "its acquire (called at {}) is over since {}",
+                scene.when(op.called),
+                scene.when(over)
+            ));
         findings.metrics.leaks += 1;
-        findings.fail(RuleId::Mx11, scene, left.object, &[left.created, over.index], explanation);
+        findings.fail(RuleId::Mx11, scene, left.object, &[left.created, over.index], text);
     }
 
     fn watches(scene: &Scene<'_>, object: ObjectId, findings: &mut Findings) {
@@ -45,7 +39,7 @@ impl Leaks {
                 continue;
             }
             let table = watch.table.name();
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "a {table} watch of {} on {} is left",
                 scene.client(number),
                 scene.path(watch.path)
@@ -56,7 +50,7 @@ impl Leaks {
                 scene.client(number)
             ));
             findings.metrics.leaks += 1;
-            findings.fail(RuleId::Mx11, scene, object, &[watch.armed_index], explanation);
+            findings.fail(RuleId::Mx11, scene, object, &[watch.armed_index], text);
         }
     }
 }
@@ -102,10 +96,10 @@ impl Rule for Leaks {
                     let mut ops = client.open.iter().chain(&client.holds);
                     if !ops.any(|op| view.op(*op).object == object) {
                         let who = scene.client(number);
-                        let explanation = Explanation::new(format!("{} of {who} is left", scene.znode(path)))
+                        let text = explain(format!("{} of {who} is left", scene.znode(path)))
                             .because(format!("{who} neither waits nor holds"));
                         findings.metrics.leaks += 1;
-                        findings.fail(Self::ID, scene, object, &[], explanation);
+                        findings.fail(Self::ID, scene, object, &[], text);
                     }
                 }
             }

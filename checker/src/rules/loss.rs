@@ -10,12 +10,7 @@
 //! been the reason, if all of these were recorded (`faults_recorded`): where none has struck for long enough, a connection that
 //! broke, a session that expired and a znode that nobody has deleted are breaches as well.
 
-use super::{Kinds, Rule, hears};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{Event, ObjectId, OpId, Session, What, Why};
-use crate::rule_id::RuleId;
-use crate::scene::{Scene, ms};
+use crate::rules::prelude::*;
 use crate::view::{Moment, Phase};
 
 /// A belief that was ended by what its holder was told.
@@ -104,7 +99,7 @@ pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, findings: &mut
         return;
     }
     let session = scene.view.session(loss.session);
-    let explanation = Explanation::new(format!(
+    let text = explain(format!(
         "{} was told at {} that it may no longer have what it had since {}",
         scene.actor(loss.op),
         scene.when(Moment { at: scene.at, index: scene.index }),
@@ -117,7 +112,7 @@ pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, findings: &mut
         _ => format!("it was connected since {}", scene.when(session.connected)),
     })
     .because(why);
-    findings.fail(rule, scene, loss.object, &[loss.since.index, session.connected.index], explanation);
+    findings.fail(rule, scene, loss.object, &[loss.since.index, session.connected.index], text);
 }
 
 /// It was kept to the end: that puts the promise to the test if it was kept for longer than a client may hear nothing.

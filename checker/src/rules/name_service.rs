@@ -1,12 +1,7 @@
 //! Names: who has one, who gives one back, what a lookup gives: NS-1 to NS-5.
 
-use super::{Kinds, Rule, hears};
 use crate::digest;
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Verb, What};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 use crate::view::{Moment, Op, Phase, is_child};
 
 /// NS-1 to NS-5.
@@ -141,7 +136,7 @@ impl NameService {
         let czxid = doing.seen.map_or(0, |(_, _, number)| number);
         let who = scene.actor(doing.id);
         let name = doing.name.map_or("?", |name| text(scene, name));
-        let told = || Explanation::new(format!("{who} was told that {name:?} is its own (zxid {czxid:#x})"));
+        let told = || explain(format!("{who} was told that {name:?} is its own (zxid {czxid:#x})"));
         let same = |other: &&Doing| {
             other.id != doing.id
                 && other.verb == Verb::Register
@@ -150,14 +145,8 @@ impl NameService {
                 && scene.view.op(other.id).phase == Phase::Over(Outcome::Done)
         };
         if let Some(other) = self.ops.iter().find(same) {
-            let explanation = told().because(format!("{} was told the same before", scene.actor(other.id)));
-            return findings.fail(
-                rule,
-                scene,
-                doing.object,
-                &[scene.view.op(other.id).over.index],
-                explanation,
-            );
+            let text = told().because(format!("{} was told the same before", scene.actor(other.id)));
+            return findings.fail(rule, scene, doing.object, &[scene.view.op(other.id).over.index], text);
         }
         if !scene.view.is_sim() {
             return;
@@ -166,16 +155,15 @@ impl NameService {
             Some(life) if life.op == doing.id => {}
             Some(life) => {
                 let owner = scene.session(life.owner);
-                let explanation =
-                    told().because(format!("that znode was made by another registration, of {owner}"));
-                findings.fail(rule, scene, doing.object, &[life.created.index], explanation);
+                let text = told().because(format!("that znode was made by another registration, of {owner}"));
+                findings.fail(rule, scene, doing.object, &[life.created.index], text);
             }
             // It was gone before anybody could look which it was.
             None if czxid == 0
                 && scene.view.is_meddled_with(scene.tables, directory(scene, doing.object)) => {}
             None => {
-                let explanation = told().because("no znode of that name was made then");
-                findings.fail(rule, scene, doing.object, &[], explanation);
+                let text = told().because("no znode of that name was made then");
+                findings.fail(rule, scene, doing.object, &[], text);
             }
         }
     }
@@ -204,10 +192,9 @@ impl NameService {
             None => None,
         };
         if let Some((why, seen)) = wrong {
-            let explanation = Explanation::new(format!(
-                "{who} lost the reply to its create (e{lost}) and was refused the name"
-            ));
-            findings.fail(RuleId::Ns3, scene, doing.object, &[lost, seen], explanation.because(why));
+            let text =
+                explain(format!("{who} lost the reply to its create (e{lost}) and was refused the name"));
+            findings.fail(RuleId::Ns3, scene, doing.object, &[lost, seen], text.because(why));
         }
     }
 
@@ -255,9 +242,8 @@ impl NameService {
         };
         if let Some((why, seen)) = wrong {
             let found = if mzxid == 0 { "nothing".to_owned() } else { format!("{:?}", text(scene, value)) };
-            let explanation =
-                Explanation::new(format!("{who} looked {name:?} up and was told {found}")).because(why);
-            findings.fail(RuleId::Ns5, scene, doing.object, &[called.index, seen], explanation);
+            let text = explain(format!("{who} looked {name:?} up and was told {found}")).because(why);
+            findings.fail(RuleId::Ns5, scene, doing.object, &[called.index, seen], text);
         }
     }
 
@@ -267,7 +253,7 @@ impl NameService {
         let Some((Seen::Name, name, czxid)) = doing.seen else { return };
         findings.premise(RuleId::Ns2, doing.object);
         let who = scene.actor(doing.id);
-        let told = Explanation::new(format!("{who} was given {:?} (zxid {czxid:#x})", text(scene, name)));
+        let told = explain(format!("{who} was given {:?} (zxid {czxid:#x})", text(scene, name)));
         let same = |other: &&Doing| {
             other.id != doing.id
                 && other.verb == Verb::Unique
@@ -275,14 +261,14 @@ impl NameService {
                 && other.seen.is_some_and(|(_, given, zxid)| given == name || (zxid == czxid && zxid != 0))
         };
         if let Some(other) = self.ops.iter().find(same) {
-            let explanation = told.because(format!("{} was given the same before", scene.actor(other.id)));
+            let text = told.because(format!("{} was given the same before", scene.actor(other.id)));
             let called = scene.view.op(other.id).called.index;
-            return findings.fail(RuleId::Ns2, scene, doing.object, &[called], explanation);
+            return findings.fail(RuleId::Ns2, scene, doing.object, &[called], text);
         }
         let made = |life: &Life| life.op == doing.id && life.czxid == czxid;
         if scene.view.is_sim() && !self.lives.iter().any(made) {
-            let explanation = told.because("it has made no such znode");
-            findings.fail(RuleId::Ns2, scene, doing.object, &[], explanation);
+            let text = told.because("it has made no such znode");
+            findings.fail(RuleId::Ns2, scene, doing.object, &[], text);
         }
     }
 
@@ -305,10 +291,9 @@ impl NameService {
         let in_time = !ran_out(asked, asked.over.at);
         if let (Verb::Register, Phase::Over(Outcome::Refused), true) = (doing.verb, asked.phase, in_time) {
             let who = scene.actor(doing.id);
-            let explanation =
-                Explanation::new(format!("{who} was refused the name at {}", scene.when(asked.over)))
-                    .because(format!("its create was still under way, and made the znode (zxid {zxid:#x})"));
-            findings.fail(RuleId::Ns3, scene, object, &[asked.over.index], explanation);
+            let text = explain(format!("{who} was refused the name at {}", scene.when(asked.over)))
+                .because(format!("its create was still under way, and made the znode (zxid {zxid:#x})"));
+            findings.fail(RuleId::Ns3, scene, object, &[asked.over.index], text);
         }
     }
 
@@ -347,14 +332,13 @@ impl NameService {
                 Some(doing) => scene.actor(doing.id),
                 None => scene.session(by),
             };
-            let explanation =
-                Explanation::new(format!("{who} took {} back (zxid {:#x})", scene.znode(path), life.czxid));
+            let text = explain(format!("{who} took {} back (zxid {:#x})", scene.znode(path), life.czxid));
             let owner = scene.session(life.owner);
-            let explanation = explanation.because(match own {
+            let text = text.because(match own {
                 Some(czxid) => format!("its own was of zxid {czxid:#x}, and this one is another's ({owner})"),
                 None => format!("it belongs to {owner}"),
             });
-            findings.fail(RuleId::Ns4, scene, life.object, &[life.created.index], explanation);
+            findings.fail(RuleId::Ns4, scene, life.object, &[life.created.index], text);
         }
     }
 
@@ -375,12 +359,11 @@ impl NameService {
             };
             if given_up && scene.view.present_client(life.owner).is_some() {
                 let who = scene.actor(doing.id);
-                let explanation = Explanation::new(format!("{} of {who} is left", scene.znode(life.path)))
-                    .because(format!(
-                        "its registration is over since {}",
-                        scene.when(scene.view.op(doing.id).over)
-                    ));
-                findings.fail(RuleId::Ns4, scene, life.object, &[life.created.index], explanation);
+                let text = explain(format!("{} of {who} is left", scene.znode(life.path))).because(format!(
+                    "its registration is over since {}",
+                    scene.when(scene.view.op(doing.id).over)
+                ));
+                findings.fail(RuleId::Ns4, scene, life.object, &[life.created.index], text);
             }
         }
     }

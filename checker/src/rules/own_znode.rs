@@ -1,11 +1,6 @@
 //! How many znodes an acquire has, and who deletes them: MX-9 and MX-10.
 
-use super::{Kinds, Rule, hears};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::Event;
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 use crate::view::Contender;
 
 /// The contender that the event created or deleted.
@@ -34,7 +29,7 @@ impl Rule for OneZnode {
             (other.op == new.op && other.is_alive() && other.czxid != new.czxid).then_some((number, other))
         });
         let Some((number, other)) = others.next() else { return };
-        let explanation = Explanation::new(format!(
+        let text = explain(format!(
             "the acquire of {} made a second znode, {}, at {}",
             scene.actor(new.op),
             scene.contender(scene.view.touched),
@@ -45,7 +40,7 @@ impl Rule for OneZnode {
             other.created,
             scene.contender(number)
         ));
-        findings.fail(Self::ID, scene, new.object, &[other.created], explanation);
+        findings.fail(Self::ID, scene, new.object, &[other.created], text);
     }
 }
 
@@ -68,7 +63,7 @@ impl Rule for WhoDeletes {
             Some(client) => format!("{} ({})", scene.client(client), scene.session(gone.by)),
             None => scene.session(gone.by),
         };
-        let explanation = Explanation::new(format!(
+        let text = explain(format!(
             "{} of {} was deleted at {} by {by}",
             scene.contender(scene.view.touched),
             scene.actor(gone.op),
@@ -76,6 +71,6 @@ impl Rule for WhoDeletes {
         ))
         .because(format!("it belongs to {}, which lives", scene.session(gone.owner)))
         .not_excused("no fault says that a stranger deleted it");
-        findings.fail(Self::ID, scene, gone.object, &[gone.created], explanation);
+        findings.fail(Self::ID, scene, gone.object, &[gone.created], text);
     }
 }

@@ -1,12 +1,6 @@
 //! Progress when faults are over: MX-8 (LE-5 of elections), and RW-4 for readers among readers.
 
-use super::{Kinds, Rule, hears};
-use crate::explanation::Explanation;
-use crate::findings::{Findings, Found};
-use crate::history::{Event, Kind, ObjectId, OpId, Share, What};
-use crate::rule_id::{Layer, RuleId};
-use crate::scene::{Scene, ms};
-use crate::verdict::Verdict;
+use crate::rules::prelude::*;
 use crate::view::{Contest, Moment};
 
 /// MX-8: after the heal, nobody waits longer than the bound for something that nobody holds.
@@ -40,7 +34,7 @@ impl Progress {
                 continue;
             }
             self.readers.push(*id);
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "{} wants to read since {}, and still waits at {}",
                 scene.client(op.client),
                 scene.when(op.called),
@@ -51,9 +45,13 @@ impl Progress {
                 ms(scene.at - since),
                 ms(bound)
             ));
-            let found =
-                Found { rule: RuleId::Rw4, verdict: Verdict::Fail, layer: Layer::Liveness, at: scene.index };
-            findings.find(found, scene, Some(object), &[op.called.index], explanation);
+            findings.find(
+                Found::fail(RuleId::Rw4, scene.index).in_layer(Layer::Liveness),
+                scene,
+                Some(object),
+                &[op.called.index],
+                text,
+            );
         }
     }
 }
@@ -87,7 +85,7 @@ impl Rule for Progress {
             self.told.push((object, since));
             let first = view.op(contest.waiting[0]);
             let now = scene.when(Moment { at: scene.at, index: scene.index });
-            let mut explanation = Explanation::new(format!(
+            let mut text = explain(format!(
                 "{} waits since {}; at {now} nobody had held it for {}, and {} is the most it may take",
                 scene.client(first.client),
                 scene.when(first.called),
@@ -96,10 +94,9 @@ impl Rule for Progress {
             ));
             if let Some(number) = contest.first() {
                 let of = view.contender(number).map_or("?".to_owned(), |first| scene.actor(first.op));
-                explanation =
-                    explanation.because(format!("{} of {of} stands first in line", scene.contender(number)));
+                text = text.because(format!("{} of {of} stands first in line", scene.contender(number)));
             }
-            findings.fail(scene.rule(Self::ID, object), scene, object, &[first.called.index], explanation);
+            findings.fail(scene.rule(Self::ID, object), scene, object, &[first.called.index], text);
         }
     }
 

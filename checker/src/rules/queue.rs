@@ -8,7 +8,7 @@ pub(super) mod consumers;
 pub(super) mod items;
 mod stock;
 
-use crate::history::{Kind, ObjectId, Tables, Verb};
+use crate::rules::prelude::*;
 
 /// Whether an object is a queue of either kind.
 fn is_queue(tables: Tables<'_>, object: ObjectId) -> bool {

@@ -1,11 +1,6 @@
 //! What the fenced resource accepted: MX-1. Nothing excuses a breach.
 
-use super::{Kinds, Rule, hears};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{Event, OpId, Share, What};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 
 /// MX-1: the latest hold of which an operation was accepted, by object: among those that exclude all, and those that
 /// share.
@@ -50,13 +45,13 @@ impl Rule for Resource {
         };
         match (accepted, latest) {
             (true, Some(later)) if later.rank > rank => {
-                let explanation = Explanation::new(told("accepted")).because(format!(
+                let text = explain(told("accepted")).because(format!(
                     "e{}: it had accepted one of {}, whose hold is later ({:#x} after {rank:#x})",
                     later.index,
                     scene.actor(later.op),
                     later.rank
                 ));
-                findings.fail(Self::ID, scene, object, &[hold.granted.index, later.index], explanation);
+                findings.fail(Self::ID, scene, object, &[hold.granted.index, later.index], text);
             }
             (true, _) => {
                 let accepted = Accepted { rank, op: event.op, index: scene.index };
@@ -67,9 +62,9 @@ impl Rule for Resource {
             }
             (false, Some(later)) if later.rank > rank => {}
             (false, _) => {
-                let explanation = Explanation::new(told("refused"))
+                let text = explain(told("refused"))
                     .because(format!("no operation of a later hold than this one ({rank:#x}) was accepted"));
-                findings.fail(Self::ID, scene, object, &[hold.granted.index], explanation);
+                findings.fail(Self::ID, scene, object, &[hold.granted.index], text);
             }
         }
     }

@@ -3,14 +3,8 @@
 //! A contender is asked to go by a word that somebody else writes into its znode. Its owner is told of it by a
 //! notification, or by the very read that was to arm the watch; it tells its caller (`Observed`), and a waiter leaves.
 
-use super::{Kinds, Rule, hears};
 use crate::digest::{self, Digest, Stat};
-use crate::explanation::Explanation;
-use crate::findings::{Findings, Found};
-use crate::history::{Event, Kind, Notify, ObjectId, OpId, Outcome, ReqId, Request, Seen, Sym, Verb, What};
-use crate::rule_id::{Layer, RuleId};
-use crate::scene::{Scene, ms};
-use crate::verdict::Verdict;
+use crate::rules::prelude::*;
 use crate::view::{Contender, Hold, Moment, NOBODY, Op, Phase, View, WORDS};
 
 /// RV-1: a request to go reaches its owner. RV-3: a waiter that was asked leaves.
@@ -139,36 +133,41 @@ impl Heard {
         let op = view.op(asked.op);
         let who = scene.client(op.client);
         let doing = if op.is_waiting() { "waits" } else { "holds" };
-        let explanation = Explanation::new(format!(
+        let text = explain(format!(
             "{who} was asked to go at {}, with {}, and {doing} on at {}",
             scene.when(asked.since),
             scene.contender(asked.contender),
             scene.when(Moment { at: scene.at, index: scene.index })
         ));
-        let (explanation, layer) = if asked.given.came() {
+        let (text, layer) = if asked.given.came() {
             let read = format!("{who} was given the word by a read at {}", scene.when(asked.given));
-            (explanation.because(read), Layer::Safety)
+            (text.because(read), Layer::Safety)
         } else if asked.noticed.came() {
             let told = format!("{who} was told at {} that its znode had changed", scene.when(asked.noticed));
-            (explanation.because(told), Layer::Liveness)
+            (text.because(told), Layer::Liveness)
         } else {
-            (explanation.because("nothing has told it"), Layer::Liveness)
+            (text.because("nothing has told it"), Layer::Liveness)
         };
         let seen = [asked.since.index, asked.given.index, asked.noticed.index];
-        let found = Found { rule: RuleId::Rv1, verdict: Verdict::Fail, layer, at: scene.index };
-        findings.find(found, scene, Some(op.object), &seen, explanation);
+        findings.find(
+            Found::fail(RuleId::Rv1, scene.index).in_layer(layer),
+            scene,
+            Some(op.object),
+            &seen,
+            text,
+        );
     }
 
     fn stays(scene: &Scene<'_>, asked: Asked, findings: &mut Findings) {
         let op = scene.view.op(asked.op);
         let who = scene.client(op.client);
-        let explanation = Explanation::new(format!(
+        let text = explain(format!(
             "{who} was told at {} that it was asked to go, and still stands in line at {}",
             scene.when(asked.told),
             scene.when(Moment { at: scene.at, index: scene.index })
         ))
         .because(format!("{} is the most it may take", ms(scene.view.bound(op.object))));
-        findings.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], explanation);
+        findings.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], text);
     }
 
     /// A waiter that was told to go is granted all the same.
@@ -177,13 +176,13 @@ impl Heard {
         let Some(asked) = self.of(id).filter(|asked| asked.told.came() && op.granted == op.believed) else {
             return;
         };
-        let explanation = Explanation::new(format!(
+        let text = explain(format!(
             "{} was granted it at {}, and had told its caller that it was asked to go",
             scene.client(op.client),
             scene.when(op.granted)
         ))
         .because(format!("{} it had told so", scene.when(asked.told)));
-        findings.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], explanation);
+        findings.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], text);
     }
 
     /// A waiter that was asked to go, and knows it, says so when it leaves.
@@ -270,9 +269,9 @@ impl Rule for Heard {
 pub(crate) struct Force;
 
 impl Force {
-    fn explanation(scene: &Scene<'_>, gone: &Contender) -> Explanation {
+    fn text(scene: &Scene<'_>, gone: &Contender) -> Explanation {
         let object = &scene.tables.objects[usize::from(gone.object.0)];
-        let explanation = Explanation::new(format!(
+        let text = explain(format!(
             "{} of {} was deleted at {} by {}",
             scene.contender(scene.view.touched),
             scene.actor(gone.op),
@@ -280,13 +279,13 @@ impl Force {
             scene.actor(gone.by_op)
         ));
         if !object.manner.forced {
-            return explanation.because("nobody may be made to go here");
+            return text.because("nobody may be made to go here");
         }
         if !gone.asked.came() {
-            return explanation.because("it had not been asked to go");
+            return text.because("it had not been asked to go");
         }
         let after = gone.deleted.at.saturating_sub(gone.asked.at);
-        explanation.because(format!(
+        text.because(format!(
             "it was asked at {}, {} before, and the grace is {}",
             scene.when(gone.asked),
             ms(after),
@@ -317,8 +316,8 @@ impl Rule for Force {
         }
         findings.premise(Self::ID, gone.object);
         if !gone.by_force {
-            let explanation = Self::explanation(scene, gone);
-            findings.fail(Self::ID, scene, gone.object, &[gone.created, gone.asked.index], explanation);
+            let text = Self::text(scene, gone);
+            findings.fail(Self::ID, scene, gone.object, &[gone.created, gone.asked.index], text);
         }
     }
 }
@@ -332,7 +331,7 @@ pub(crate) struct NoGrant {
 
 impl NoGrant {
     /// The operations of that session for which it is news.
-    fn noticed(&mut self, view: &View, session: crate::history::Session, path: Sym) {
+    fn noticed(&mut self, view: &View, session: Session, path: Sym) {
         let Some(number) = view.contender_of(path) else { return };
         let Some(changed) = view.contender(number) else { return };
         let Some(client) = view.session(session).client else { return };
@@ -381,7 +380,7 @@ impl Rule for NoGrant {
                 if !is_it || !is_revocable(scene, object) || view.justify(event.op).is_ok() {
                     return;
                 }
-                let explanation = Explanation::new(format!(
+                let text = explain(format!(
                     "{} was granted it at {}, with {}",
                     scene.client(op.client),
                     scene.when(op.granted),
@@ -389,7 +388,7 @@ impl Rule for NoGrant {
                 ))
                 .because(format!("{} it was told that {} has changed", scene.when(at), scene.znode(path)))
                 .because("that one was asked to go, and has not gone");
-                findings.fail(Self::ID, scene, object, &[at.index], explanation);
+                findings.fail(Self::ID, scene, object, &[at.index], text);
             }
             _ => {}
         }

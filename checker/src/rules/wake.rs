@@ -1,13 +1,7 @@
 //! The lost wake-up, at the instant it happens: MX-7, and RW-4 for readers with no writer ahead.
 
 use super::wake_sources::{Doubt, Doubts, Idle, Source};
-use super::{Kinds, Rule, hears};
-use crate::explanation::Explanation;
-use crate::findings::{Findings, Found};
-use crate::history::{Event, Kind, OpId, Session, Share, Sym, Table, Victim, What};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
-use crate::verdict::Verdict;
+use crate::rules::prelude::*;
 use crate::view::{Contender, Op, Room, room_of_directory};
 
 /// MX-7: who waits has something to wake it.
@@ -125,7 +119,7 @@ impl Wake {
         let op = view.op(doubt.op);
         let who = scene.client(op.client);
         let mut at = doubt.since;
-        let mut explanation = Explanation::new(format!(
+        let mut text = explain(format!(
             "{who} waits with {} since {}, and from {} on nothing is there to wake it",
             scene.contender(op.node),
             scene.when(op.called),
@@ -133,22 +127,21 @@ impl Wake {
         ));
         let own = view.contender(op.node);
         let first = own.and_then(|own| view.ahead_now(own));
-        explanation = match (own.filter(|own| own.is_alive()), first) {
-            (None, _) => explanation.because("its own znode is gone"),
-            (_, Some(first)) => explanation
-                .because(format!("{} stands ahead, and {who} has no watch there", scene.contender(first))),
-            (_, None) => explanation.because("nobody stands ahead any more, or ever did"),
+        text = match (own.filter(|own| own.is_alive()), first) {
+            (None, _) => text.because("its own znode is gone"),
+            (_, Some(first)) => {
+                text.because(format!("{} stands ahead, and {who} has no watch there", scene.contender(first)))
+            }
+            (_, None) => text.because("nobody stands ahead any more, or ever did"),
         };
         if doubt.only_promised {
             at = view.session(own.map_or(Session(0), |own| own.owner)).connected;
-            explanation = explanation
-                .because(format!("{who} has not armed its watches again since {}", scene.when(at)));
+            text = text.because(format!("{who} has not armed its watches again since {}", scene.when(at)));
         }
         let list = op.list.map_or(u32::MAX, |list| list.reply);
         let at = if at.came() { at.index } else { doubt.since.index };
         let rule = if Self::is_free_reader(scene, op) { RuleId::Rw4 } else { Self::ID };
-        let found = Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at };
-        findings.find(found, scene, Some(op.object), &[op.called.index, list], explanation);
+        findings.find(Found::fail(rule, at), scene, Some(op.object), &[op.called.index, list], text);
     }
 }
 

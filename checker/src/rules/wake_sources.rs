@@ -1,7 +1,6 @@
 //! Operations that are idle: nothing of them is on its way, and something has to wake them.
 
-use crate::history::{OpId, Session};
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 use crate::view::{Moment, Phase, Watch};
 
 /// What may wake an operation.

@@ -13,8 +13,7 @@ pub(super) mod reads;
 pub(super) mod sessions;
 pub(super) mod watches;
 
-use crate::history::Who;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 
 /// A number by a dense index, made where it is not there yet.
 fn slot<T: Clone + Default>(table: &mut Vec<T>, at: usize) -> &mut T {
@@ -35,7 +34,7 @@ pub(super) fn told(zxid: u64) -> Option<u64> {
 }
 
 /// The client of a session, for texts.
-fn party(scene: &Scene<'_>, session: crate::history::Session) -> String {
+fn party(scene: &Scene<'_>, session: Session) -> String {
     match scene.view.session(session).client {
         Some(client) => format!("{} ({})", scene.client(client), scene.session(session)),
         None => scene.session(session),

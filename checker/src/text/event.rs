@@ -161,7 +161,7 @@ macro_rules! define {
     ($(
         $(#[$meta:meta])*
         $kind:ident = $name:literal $({
-            $($(#[$about:meta])* $field:ident: $type:ty $(=> $($form:ident)+)?,)+
+            $($(#[$about:meta])* $field:ident: $type:ty $(=> $($form:ident)+)?),+ $(,)?
         })?,
     )+) => {
         /// Writes what happens, with a blank before it.

@@ -1,11 +1,7 @@
 //! What it costs: DB-8, in runs in which nothing goes wrong.
 
 use super::participants::{Participants, object_of};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{Event, ObjectId, OpId, Session, Sym, What, Who};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 
 /// The latest transactions that touched a barrier.
 #[derive(Default)]
@@ -99,10 +95,9 @@ impl Cost {
         if change.concerns_all || change.woken != 2 {
             return;
         }
-        let explanation =
-            Explanation::new(format!("zxid {zxid:#x}, by which one comes or goes, notified more than one"))
-                .because(format!("they all watch {}", scene.path(path)));
-        findings.fail(RuleId::Db8, scene, object, &[], explanation);
+        let text = explain(format!("zxid {zxid:#x}, by which one comes or goes, notified more than one"))
+            .because(format!("they all watch {}", scene.path(path)));
+        findings.fail(RuleId::Db8, scene, object, &[], text);
     }
 
     /// A request of an enter or a leave.
@@ -115,12 +110,12 @@ impl Cost {
         let allowed = 8 + 4 * op.wakes;
         if op.sends == allowed + 1 {
             let (who, called) = (scene.client(op.client), scene.when(op.called));
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "{who} (called at {called}) sent {} requests, after {} wake-ups, and still waits",
                 op.sends, op.wakes
             ))
             .because(format!("its budget is {allowed}: who waits asks only when it is told something"));
-            findings.fail(RuleId::Db8, scene, op.object, &[op.called.index], explanation);
+            findings.fail(RuleId::Db8, scene, op.object, &[op.called.index], text);
         }
     }
 }

@@ -1,12 +1,7 @@
 //! Who gets in: DB-1, DB-3, DB-4, DB-7, and DB-9 of enter.
 
 use super::participants::{Id, Participants, Participation, Ready};
-use crate::explanation::Explanation;
-use crate::findings::{Findings, Found};
-use crate::history::{OpId, Outcome, Sym};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
-use crate::verdict::Verdict;
+use crate::rules::prelude::*;
 
 /// How many it is for.
 fn size(scene: &Scene<'_>, part: &Participation) -> usize {
@@ -46,7 +41,7 @@ fn together(participants: &Participants, scene: &Scene<'_>, at: usize, findings:
         return;
     }
     let who = scene.client(part.client);
-    let explanation = Explanation::new(format!(
+    let text = explain(format!(
         "{who} entered at {}, and there were never more than {sure} of {wanted} who took part",
         scene.when(scene.view.now)
     ))
@@ -55,17 +50,11 @@ fn together(participants: &Participants, scene: &Scene<'_>, at: usize, findings:
         scene.when(part.called)
     ));
     if perhaps >= wanted {
-        let explanation =
-            explanation.excused("others had given up or died, and their znodes may have been there still");
-        let found = Found {
-            rule: RuleId::Db1,
-            verdict: Verdict::Unavoidable,
-            layer: RuleId::Db1.layer(),
-            at: scene.index,
-        };
-        return findings.find(found, scene, Some(part.object), &[part.called.index], explanation);
+        let text = text.excused("others had given up or died, and their znodes may have been there still");
+        let found = Found::unavoidable(RuleId::Db1, scene.index);
+        return findings.find(found, scene, Some(part.object), &[part.called.index], text);
     }
-    findings.fail(RuleId::Db1, scene, part.object, &[part.called.index], explanation);
+    findings.fail(RuleId::Db1, scene, part.object, &[part.called.index], text);
 }
 
 /// DB-1, by what servers know: whoever enters was registered itself, or there were never enough together.
@@ -73,9 +62,9 @@ fn unregistered(participants: &Participants, scene: &Scene<'_>, at: usize, findi
     let part = &participants.parts[at];
     if participants.members.iter().any(|member| member.object == part.object) {
         let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
-        let explanation = Explanation::new(format!("{who} entered at {when}"))
+        let text = explain(format!("{who} entered at {when}"))
             .because("it never had a znode there: nobody can have counted it");
-        findings.fail(RuleId::Db1, scene, part.object, &[part.called.index], explanation);
+        findings.fail(RuleId::Db1, scene, part.object, &[part.called.index], text);
     }
 }
 
@@ -90,19 +79,17 @@ fn roster(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &
     let ids: Vec<&str> = roster.split(',').collect();
     findings.premise(RuleId::Db3, part.object);
     if ids.len() < size(scene, part) {
-        let explanation =
-            Explanation::new(format!("{who} entered at {when} with a roster of {}: {roster}", ids.len()))
-                .because(format!("the barrier is for {}", size(scene, part)));
-        findings.fail(RuleId::Db3, scene, part.object, &[part.called.index], explanation);
+        let text = explain(format!("{who} entered at {when} with a roster of {}: {roster}", ids.len()))
+            .because(format!("the barrier is for {}", size(scene, part)));
+        findings.fail(RuleId::Db3, scene, part.object, &[part.called.index], text);
     }
     let Id::Named(own) = part.id else { return };
     findings.premise(RuleId::Db4, part.object);
     let own = scene.tables.names.get(own).unwrap_or_default();
     if !ids.contains(&own) {
-        let explanation =
-            Explanation::new(format!("{who} entered at {when}, and is not in the roster: {roster}"))
-                .because("it opened for others");
-        findings.fail(RuleId::Db4, scene, part.object, &[part.called.index], explanation);
+        let text = explain(format!("{who} entered at {when}, and is not in the roster: {roster}"))
+            .because("it opened for others");
+        findings.fail(RuleId::Db4, scene, part.object, &[part.called.index], text);
     }
     // Whoever is in the roster had called for it, and had not failed or left before we called.
     for id in ids.iter().filter(|id| **id != own) {
@@ -122,10 +109,9 @@ fn roster(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &
                 || (other.left.came() && went(other.left.index))
         };
         if all.all(failed) {
-            let explanation =
-                Explanation::new(format!("{who} entered at {when} with {id} in the roster: {roster}"))
-                    .because(format!("{id} had failed or left before {who} called"));
-            findings.fail(RuleId::Db3, scene, part.object, &[part.called.index], explanation);
+            let text = explain(format!("{who} entered at {when} with {id} in the roster: {roster}"))
+                .because(format!("{id} had failed or left before {who} called"));
+            findings.fail(RuleId::Db3, scene, part.object, &[part.called.index], text);
         }
     }
 }
@@ -140,18 +126,11 @@ fn opening(participants: &Participants, scene: &Scene<'_>, at: usize, findings: 
     let registered = format!("e{}: it registered with {}", own.created.index, scene.znode(own.path));
     if let Some(opening) = participants.opening_of(own) {
         if !opening.counted.iter().any(|member| participants.members[*member].part == at) {
-            let explanation =
-                Explanation::new(format!("{who} entered at {when}")).because(registered).because(format!(
-                    "when it opened at {} its znode was not there",
-                    scene.when(opening.created)
-                ));
-            findings.fail(
-                RuleId::Db4,
-                scene,
-                part.object,
-                &[own.created.index, opening.created.index],
-                explanation,
-            );
+            let text = explain(format!("{who} entered at {when}")).because(registered).because(format!(
+                "when it opened at {} its znode was not there",
+                scene.when(opening.created)
+            ));
+            findings.fail(RuleId::Db4, scene, part.object, &[own.created.index, opening.created.index], text);
         }
         return;
     }
@@ -163,28 +142,21 @@ fn opening(participants: &Participants, scene: &Scene<'_>, at: usize, findings: 
             && (!ready.deleted.came() || ready.deleted.index > part.called.index)
     };
     if let Some(ready) = participants.readies.iter().rfind(earlier) {
-        let explanation =
-            Explanation::new(format!("{who} entered at {when}")).because(registered).because(format!(
-                "{} is of {}, before that: it opened for others",
-                scene.znode(ready.path),
-                scene.when(ready.created)
-            ));
-        findings.fail(
-            RuleId::Db4,
-            scene,
-            part.object,
-            &[ready.created.index, own.created.index],
-            explanation,
-        );
+        let text = explain(format!("{who} entered at {when}")).because(registered).because(format!(
+            "{} is of {}, before that: it opened for others",
+            scene.znode(ready.path),
+            scene.when(ready.created)
+        ));
+        findings.fail(RuleId::Db4, scene, part.object, &[ready.created.index, own.created.index], text);
         return;
     }
     // Neither an opening, nor a count of one's own that may have been right.
     let (_, most) = participants.most_together(scene, at, (own.created.index, scene.index), Some(&own.dir));
     if let Some((index, what)) = part.last_event.filter(|_| most < size(scene, part)) {
-        let explanation = Explanation::new(format!("{who} entered at {when} on {what}"))
+        let text = explain(format!("{who} entered at {when} on {what}"))
             .because(registered)
             .because("it has not opened since, and there were never enough");
-        findings.fail(RuleId::Db9, scene, part.object, &[own.created.index, index], explanation);
+        findings.fail(RuleId::Db9, scene, part.object, &[own.created.index, index], text);
     }
 }
 
@@ -208,7 +180,7 @@ fn refused(participants: &Participants, scene: &Scene<'_>, at: usize, findings: 
     {
         return;
     }
-    let explanation = Explanation::new(format!(
+    let text = explain(format!(
         "{} was refused at {}, and had been counted",
         scene.client(part.client),
         scene.when(scene.view.now)
@@ -218,7 +190,7 @@ fn refused(participants: &Participants, scene: &Scene<'_>, at: usize, findings: 
         scene.when(opening.created),
         scene.znode(own.path)
     ));
-    findings.fail(RuleId::Db7, scene, part.object, &[opening.created.index], explanation);
+    findings.fail(RuleId::Db7, scene, part.object, &[opening.created.index], text);
 }
 
 /// `ready` was made: DB-3. Somebody has seen so many registered together, of this round and each once.
@@ -263,10 +235,10 @@ fn counted(participants: &Participants, scene: &Scene<'_>, at: usize, findings: 
         participants.members.iter().filter(|other| other.dir == own.dir && other.was_there(scene.index));
     let names: Vec<String> = others.map(|other| scene.actor(participants.parts[other.part].enter)).collect();
     let who = scene.client(part.client);
-    let explanation = Explanation::new(format!(
+    let text = explain(format!(
         "{who} opened it at {} for {wanted}, and never more than {most} of this round were registered",
         scene.when(scene.view.now)
     ))
     .because(format!("the znodes of participants that are there are of [{}]", names.join(", ")));
-    findings.fail(RuleId::Db3, scene, part.object, &[part.called.index, from], explanation);
+    findings.fail(RuleId::Db3, scene, part.object, &[part.called.index, from], text);
 }

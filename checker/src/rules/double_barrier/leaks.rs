@@ -1,11 +1,7 @@
 //! What is left behind: DB-10.
 
 use super::participants::{Participants, Participation, object_of};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{ObjectId, Outcome, Session, Sym};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 use crate::view::{Moment, NEVER};
 
 /// What was told already.
@@ -56,10 +52,10 @@ impl Leaks {
         self.told.push(path);
         let who = scene.client(part.client);
         let how = if part.outcome == Some(Outcome::Done) { "left" } else { "gave up" };
-        let explanation = Explanation::new(format!("{} of {who} is left", scene.znode(path)))
+        let text = explain(format!("{} of {who} is left", scene.znode(path)))
             .because(format!("{who} {how} at {}", scene.when(over)));
         findings.metrics.leaks += 1;
-        findings.fail(RuleId::Db10, scene, part.object, &[created, over.index], explanation);
+        findings.fail(RuleId::Db10, scene, part.object, &[created, over.index], text);
     }
 
     /// In the end.
@@ -105,11 +101,10 @@ impl Leaks {
                 continue;
             }
             let who = scene.client(client);
-            let explanation =
-                Explanation::new(format!("a watch of {who} on {} is left", scene.path(watch.path)))
-                    .because(format!("it was armed at e{}, and {who} takes no part", watch.armed_index));
+            let text = explain(format!("a watch of {who} on {} is left", scene.path(watch.path)))
+                .because(format!("it was armed at e{}, and {who} takes no part", watch.armed_index));
             findings.metrics.leaks += 1;
-            findings.fail(RuleId::Db10, scene, object, &[watch.armed_index], explanation);
+            findings.fail(RuleId::Db10, scene, object, &[watch.armed_index], text);
         }
     }
 
@@ -128,10 +123,10 @@ impl Leaks {
         }
         self.told.push(path);
         let who = scene.client(client);
-        let explanation = Explanation::new(format!("{} of {who} is left", scene.znode(path)))
+        let text = explain(format!("{} of {who} is left", scene.znode(path)))
             .because(format!("{who} takes no part"));
         findings.metrics.leaks += 1;
-        findings.fail(RuleId::Db10, scene, object, &[], explanation);
+        findings.fail(RuleId::Db10, scene, object, &[], text);
     }
 }
 

@@ -1,11 +1,7 @@
 //! Who may go: DB-2, and DB-9 of leave.
 
 use super::participants::{Last, Participants};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{OpId, Outcome};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 use crate::view::NEVER;
 
 /// A leave came to its end.
@@ -32,11 +28,11 @@ pub(super) fn returned(
         Last::Nothing => Some((part.left.index, format!("{who} left at {when} on what it knew before"))),
     };
     if let Some((index, what)) = hasty {
-        let explanation = Explanation::new(what).because("it did not read after that").because(why.clone());
-        findings.fail(RuleId::Db9, scene, part.object, &[index, witness], explanation);
+        let text = explain(what).because("it did not read after that").because(why.clone());
+        findings.fail(RuleId::Db9, scene, part.object, &[index, witness], text);
     }
-    let explanation = Explanation::new(format!("{who} has left at {when}")).because(why);
-    findings.fail(RuleId::Db2, scene, part.object, &[part.left.index, witness], explanation);
+    let text = explain(format!("{who} has left at {when}")).because(why);
+    findings.fail(RuleId::Db2, scene, part.object, &[part.left.index, witness], text);
 }
 
 /// By calls and returns alone: somebody of the same generation is inside, and has not called leave.

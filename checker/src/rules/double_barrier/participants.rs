@@ -1,9 +1,6 @@
 //! Who takes part in double barriers, what znodes stand for them, and what opened.
 
-use crate::history::{
-    Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Tables, Verb, What, Who,
-};
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 use crate::view::{Moment, NEVER, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -189,7 +186,7 @@ impl Participants {
             What::Crash { client } => self.crashed(scene, client),
             What::Fault { kind, .. } => {
                 (self.is_disturbed, self.is_hostile) = (true, true);
-                self.foreign_due += u32::from(kind == crate::history::FaultKind::ForeignDelete);
+                self.foreign_due += u32::from(kind == FaultKind::ForeignDelete);
             }
             _ => {}
         }

@@ -1,12 +1,8 @@
 //! That it goes on: DB-5 and DB-6.
 
 use super::participants::{Id, Participants, Participation};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{ObjectId, OpId, Outcome, Table};
-use crate::rule_id::RuleId;
+use crate::rules::prelude::*;
 use crate::rules::wake_sources::{Doubts, Source, source};
-use crate::scene::{Scene, ms};
 use crate::view::NEVER;
 use std::collections::BTreeSet;
 
@@ -93,13 +89,13 @@ impl Progress {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
             let what = op.verb.name();
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "{who} waits to {what} since {}, and from {} on nothing is there to wake it",
                 scene.when(op.called),
                 scene.when(doubt.since)
             ))
             .because(format!("{who} has no watch on anything whose change has to come"));
-            findings.fail(RuleId::Db6, scene, op.object, &[op.called.index, doubt.since.index], explanation);
+            findings.fail(RuleId::Db6, scene, op.object, &[op.called.index, doubt.since.index], text);
         }
     }
 
@@ -131,11 +127,10 @@ impl Progress {
             let what = scene.view.op(*op).verb.name();
             let who = scene.client(part.client);
             let called = scene.view.op(*op).called;
-            let explanation =
-                Explanation::new(format!("{who} waits to {what} since {}", scene.when(called))).because(
-                    format!("{why}, for {} now; {} is the most it may take", ms(scene.at - since), ms(bound)),
-                );
-            findings.fail(rule, scene, part.object, &[called.index], explanation);
+            let text = explain(format!("{who} waits to {what} since {}", scene.when(called))).because(
+                format!("{why}, for {} now; {} is the most it may take", ms(scene.at - since), ms(bound)),
+            );
+            findings.fail(rule, scene, part.object, &[called.index], text);
         }
     }
 }

@@ -4,11 +4,7 @@
 //! nothing may have been passed over. A priority queue that is not strict may pass over what was not in its list.
 
 use super::stock::{Item, Stock};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{Kind, ObjectId};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 
 /// The items that the transaction in hand has taken, or claimed for the first time.
 #[derive(Default)]
@@ -87,22 +83,21 @@ fn tell(scene: &Scene<'_>, object: ObjectId, item: &Item, passed: &Item, finding
     let seen = [item.made.index, passed.made.index];
     // Wherever the names are a reason, they are the reason.
     if names.0 < names.1 {
-        let explanation = Explanation::new(format!("item {text} went before {other}"))
+        let text = explain(format!("item {text} went before {other}"))
             .because(format!("as texts {} comes before {}; as numbers it does not", names.0, names.1));
-        findings.fail(RuleId::Qu10, scene, object, &seen, explanation);
+        findings.fail(RuleId::Qu10, scene, object, &seen, text);
     }
-    let (rule, explanation) = if is_fifo {
-        let explanation =
-            Explanation::new(format!("item {text} (zxid {:#x}) went before {other}", item.czxid))
-                .because(format!("{other} was put at zxid {:#x} and is still there", passed.czxid));
-        (RuleId::Qu4, explanation)
+    let (rule, text) = if is_fifo {
+        let text = explain(format!("item {text} (zxid {:#x}) went before {other}", item.czxid))
+            .because(format!("{other} was put at zxid {:#x} and is still there", passed.czxid));
+        (RuleId::Qu4, text)
     } else {
-        let explanation = Explanation::new(format!(
+        let text = explain(format!(
             "item {text} of priority {} went while {other} of priority {} was there",
             item.urgency, passed.urgency
         ))
         .because(format!("{other} was put at zxid {:#x}", passed.czxid));
-        (RuleId::Qu5, explanation)
+        (RuleId::Qu5, text)
     };
-    findings.fail(rule, scene, object, &seen, explanation);
+    findings.fail(rule, scene, object, &seen, text);
 }

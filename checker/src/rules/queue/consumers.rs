@@ -2,14 +2,8 @@
 
 use super::stock::{Change, Stock};
 use super::{gets, is_below, is_queue};
-use crate::explanation::Explanation;
-use crate::findings::{Findings, Found};
-use crate::history::{Event, Kind, ObjectId, OpId, Session, Sym, Table, Verb, Victim, What, Who};
-use crate::rule_id::{Layer, RuleId};
+use crate::rules::prelude::*;
 use crate::rules::wake_sources::{self, Doubts, Source};
-use crate::rules::{Kinds, Rule, hears};
-use crate::scene::{Scene, ms};
-use crate::verdict::Verdict;
 use crate::view::{Moment, Phase};
 use std::collections::BTreeMap;
 
@@ -154,20 +148,20 @@ impl IdleConsumers {
         let source = |op| waiting(op).map_or(Source::Busy, |waiting| self.source(scene, waiting));
         for doubt in doubts.certain(scene.at, source) {
             let op = scene.view.op(doubt.op);
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "{} waits for an item since {}, and from {} on nothing is there to wake it",
                 scene.client(op.client),
                 scene.when(op.called),
                 scene.when(doubt.since)
             ))
             .because("it has no watch on the queue, nor on somebody who waits ahead of it");
-            let found = Found {
-                rule: RuleId::Qu6,
-                verdict: Verdict::Fail,
-                layer: Layer::Safety,
-                at: doubt.since.index,
-            };
-            findings.find(found, scene, Some(op.object), &[op.called.index], explanation);
+            findings.find(
+                Found::fail(RuleId::Qu6, doubt.since.index).in_layer(Layer::Safety),
+                scene,
+                Some(op.object),
+                &[op.called.index],
+                text,
+            );
         }
         self.doubts = doubts;
     }
@@ -196,7 +190,7 @@ impl IdleConsumers {
             let bound = view.bound(object) + (open + 1) * 8 * view.round_trip + view.timeout;
             let from = since.at.max(view.calm_since);
             if scene.at > from.saturating_add(bound) {
-                let explanation = Explanation::new(format!(
+                let text = explain(format!(
                     "an item is there and {} waits for one, and nobody has got it for {}",
                     scene.actor(waiting.op),
                     ms(scene.at - from)
@@ -204,7 +198,7 @@ impl IdleConsumers {
                 .because(format!("that is so since {}", scene.when(since)))
                 .not_excused("no fault lasts any more");
                 let seen = [view.op(waiting.op).called.index, since.index];
-                findings.fail(RuleId::Qu6, scene, object, &seen, explanation);
+                findings.fail(RuleId::Qu6, scene, object, &seen, text);
                 self.stuck.insert(object, view.now);
             }
         }
@@ -244,11 +238,10 @@ impl IdleConsumers {
         let allowed = 1 + self.displaced.get(&object).copied().unwrap_or(0);
         if index > allowed && !herd.told && !scene.tables.objects[usize::from(object.0)].manner.textbook {
             herd.told = true;
-            let explanation = Explanation::new(format!(
-                "the put of zxid {zxid:#x} has woken {index} idle consumers: 1 may be"
-            ))
-            .because(format!("they all watch {}", scene.path(path)));
-            findings.fail(RuleId::Qu7, scene, object, &[], explanation);
+            let text =
+                explain(format!("the put of zxid {zxid:#x} has woken {index} idle consumers: 1 may be"))
+                    .because(format!("they all watch {}", scene.path(path)));
+            findings.fail(RuleId::Qu7, scene, object, &[], text);
         }
     }
 
@@ -284,11 +277,9 @@ impl IdleConsumers {
         if capture.notices > capture.changes + UNEXPLAINED && !capture.told {
             capture.told = true;
             let (notices, changes) = (capture.notices, capture.changes);
-            let explanation = Explanation::new(format!(
-                "{notices} notifications woke idle consumers, for {changes} changes"
-            ))
-            .because("a change may wake one");
-            findings.fail(RuleId::Qu7, scene, object, &[], explanation);
+            let text = explain(format!("{notices} notifications woke idle consumers, for {changes} changes"))
+                .because("a change may wake one");
+            findings.fail(RuleId::Qu7, scene, object, &[], text);
         }
     }
 
@@ -305,14 +296,10 @@ impl IdleConsumers {
                 continue;
             }
             if let Some(client) = view.present_client(place.owner) {
-                let explanation =
-                    Explanation::new(format!("{} of {} is left", scene.znode(*path), scene.client(client)))
-                        .because(format!(
-                            "its operation is over since {}",
-                            scene.when(view.op(place.op).over)
-                        ));
+                let text = explain(format!("{} of {} is left", scene.znode(*path), scene.client(client)))
+                    .because(format!("its operation is over since {}", scene.when(view.op(place.op).over)));
                 findings.metrics.leaks += 1;
-                findings.fail(RuleId::Qu9, scene, place.object, &[], explanation);
+                findings.fail(RuleId::Qu9, scene, place.object, &[], text);
             }
         }
         for item in self.stock.items.iter().filter(|item| !item.claimants.is_empty()) {
@@ -326,14 +313,14 @@ impl IdleConsumers {
             if view.is_meddled_with(scene.tables, claim.path) {
                 continue;
             }
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "the claim of {} to item {} is left",
                 scene.client(client),
                 scene.path(item.text)
             ))
             .because("it was not handed out, or its caller is done with it");
             findings.metrics.leaks += 1;
-            findings.fail(RuleId::Qu9, scene, item.object, &[item.made.index], explanation);
+            findings.fail(RuleId::Qu9, scene, item.object, &[item.made.index], text);
         }
         for watch in view.watches.iter().filter(|watch| watch.armed) {
             let object = view.op(watch.op).object;
@@ -344,13 +331,13 @@ impl IdleConsumers {
                 continue;
             }
             if let Some(client) = view.present_client(watch.session) {
-                let explanation = Explanation::new(format!(
+                let text = explain(format!(
                     "a watch of {} on {} is left",
                     scene.client(client),
                     scene.path(watch.path)
                 ));
                 findings.metrics.leaks += 1;
-                findings.fail(RuleId::Qu9, scene, object, &[watch.armed_index], explanation);
+                findings.fail(RuleId::Qu9, scene, object, &[watch.armed_index], text);
             }
         }
     }
@@ -399,7 +386,7 @@ impl IdleConsumers {
         }
     }
 
-    fn speaks(&mut self, scene: &Scene<'_>, req: crate::history::ReqId, findings: &mut Findings) {
+    fn speaks(&mut self, scene: &Scene<'_>, req: ReqId, findings: &mut Findings) {
         let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) else { return };
         let Some(waiting) = self.open.iter_mut().find(|waiting| waiting.op == req.op) else { return };
         waiting.session = req.session;

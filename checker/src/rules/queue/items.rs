@@ -4,13 +4,7 @@ use super::batch::Batch;
 use super::stock::{Change, Item, Stock};
 use super::{gets, is_queue};
 use crate::digest;
-use crate::explanation::Explanation;
-use crate::findings::{Findings, Found};
-use crate::history::{Event, FaultKind, Kind, ObjectId, OpId, Outcome, Session, Sym, Verb, What};
-use crate::rule_id::RuleId;
-use crate::rules::{Kinds, Rule, hears};
-use crate::scene::Scene;
-use crate::verdict::Verdict;
+use crate::rules::prelude::*;
 use crate::view::{NEVER, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -100,23 +94,24 @@ impl Items {
         findings.premise(RuleId::Qu3, object);
         findings.premise(RuleId::Qu8, object);
         if item.owner != Session(0) {
-            let explanation =
-                Explanation::new(format!("item {text} goes with the session of its producer")).because(
-                    format!("its znode {} belongs to {}", scene.znode(item.path), scene.session(item.owner)),
-                );
-            findings.fail(RuleId::Qu8, scene, object, &seen, explanation);
+            let text = explain(format!("item {text} goes with the session of its producer")).because(
+                format!("its znode {} belongs to {}", scene.znode(item.path), scene.session(item.owner)),
+            );
+            findings.fail(RuleId::Qu8, scene, object, &seen, text);
         }
         let before = self.stock.of(object, item.text).next().filter(|first| *first != at);
         if let Some(before) = before.map(|before| &self.stock.items[before]) {
-            let explanation =
-                Explanation::new(format!("{} put {text} once, and it is there twice", scene.actor(item.put)))
-                    .because(format!("{} was made at zxid {:#x}", scene.znode(before.path), before.czxid))
-                    .because(format!("{} was made at zxid {:#x}", scene.znode(item.path), item.czxid));
-            findings.fail(RuleId::Qu3, scene, object, &[op.called.index, before.made.index], explanation);
+            let text = explain(format!("{} put {text} once, and it is there twice", scene.actor(item.put)))
+                .because(format!("{} was made at zxid {:#x}", scene.znode(before.path), before.czxid))
+                .because(format!("{} was made at zxid {:#x}", scene.znode(item.path), item.czxid));
+            findings.fail(RuleId::Qu3, scene, object, &[op.called.index, before.made.index], text);
         } else if matches!(op.phase, Phase::Over(Outcome::Refused)) {
-            let explanation = Explanation::new(format!("item {text} is put although its put was refused"))
-                .because(format!("{} was told so at {}", scene.actor(item.put), scene.when(op.over)));
-            findings.fail(RuleId::Qu3, scene, object, &seen, explanation);
+            let text = explain(format!("item {text} is put although its put was refused")).because(format!(
+                "{} was told so at {}",
+                scene.actor(item.put),
+                scene.when(op.over)
+            ));
+            findings.fail(RuleId::Qu3, scene, object, &seen, text);
         }
     }
 
@@ -136,23 +131,24 @@ impl Items {
         findings.premise(RuleId::Qu1, item.object);
         let text = scene.path(item.text);
         if op.verb != Verb::Confirm || op.phase == Phase::Unborn {
-            let explanation =
-                Explanation::new(format!("item {text} is gone, and nobody has confirmed it")).because(
-                    format!("it was removed at {} by {}", scene.when(item.gone_at), scene.session(item.by)),
-                );
-            findings.fail(RuleId::Qu2, scene, item.object, &[item.made.index], explanation);
+            let text = explain(format!("item {text} is gone, and nobody has confirmed it")).because(format!(
+                "it was removed at {} by {}",
+                scene.when(item.gone_at),
+                scene.session(item.by)
+            ));
+            findings.fail(RuleId::Qu2, scene, item.object, &[item.made.index], text);
             return;
         }
         let owns = item.claim.is_some_and(|claim| claim.owner == item.by)
             || item.unclaimed == item.gone && item.claimants.last() == Some(&item.by);
         if !owns {
             let holder = item.claim.map_or(Session(0), |claim| claim.owner);
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "item {text} was confirmed by {}, which had no claim to it",
                 scene.actor(item.taker)
             ))
             .because(format!("it was claimed by {} then", scene.session(holder)));
-            findings.fail(RuleId::Qu1, scene, item.object, &[op.called.index], explanation);
+            findings.fail(RuleId::Qu1, scene, item.object, &[op.called.index], text);
         }
     }
 
@@ -176,14 +172,14 @@ impl Items {
             return;
         }
         let item = &self.stock.items[at];
-        let explanation = Explanation::new(format!(
+        let text = explain(format!(
             "the claim of {} to item {} was taken away by {}",
             scene.session(owner),
             scene.path(item.text),
             scene.actor(event.op)
         ))
         .because("a claim ends when its owner gives the item back, or with the owner's session");
-        findings.fail(RuleId::Qu1, scene, object, &[op.called.index], explanation);
+        findings.fail(RuleId::Qu1, scene, object, &[op.called.index], text);
     }
 
     fn observed(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
@@ -199,23 +195,20 @@ impl Items {
         let (who, what) = (scene.client(op.client), scene.path(text));
         let before = self.fates.get(&text).copied().unwrap_or_default();
         if self.stock.given(scene, object, text).is_none() {
-            let explanation = Explanation::new(format!("{who} was handed {what}, which nobody has put"));
-            findings.fail(RuleId::Qu1, scene, object, &[op.called.index], explanation);
+            let text = explain(format!("{who} was handed {what}, which nobody has put"));
+            findings.fail(RuleId::Qu1, scene, object, &[op.called.index], text);
             return;
         }
         let at_least_once = scene.tables.objects[usize::from(object.0)].manner.at_least_once;
         if let (Some((first, when)), false) = (before.seen, at_least_once) {
             let doubled = before.number != 0 && number != 0 && before.number != number;
-            let explanation = Explanation::new(format!(
-                "{who} was handed {what}, and so was {} before",
-                scene.actor(first)
-            ));
-            let (rule, explanation) = if doubled {
-                (RuleId::Qu3, explanation.because("it was put once, and two znodes were made of it"))
+            let text = explain(format!("{who} was handed {what}, and so was {} before", scene.actor(first)));
+            let (rule, text) = if doubled {
+                (RuleId::Qu3, text.because("it was put once, and two znodes were made of it"))
             } else {
-                (RuleId::Qu1, explanation.because("one of them did not remove it"))
+                (RuleId::Qu1, text.because("one of them did not remove it"))
             };
-            findings.fail(rule, scene, object, &[when, op.called.index], explanation);
+            findings.fail(rule, scene, object, &[when, op.called.index], text);
         } else if scene.view.is_sim() {
             self.is_due(scene, event.op, object, text, at_least_once, findings);
         }
@@ -254,23 +247,23 @@ impl Items {
         if all().any(has_right) {
             return;
         }
-        let explanation = Explanation::new(format!("{who} was handed {what} without having got it"));
-        let explanation = match all().next_back() {
-            None => explanation.because("it never was in the queue"),
+        let text = explain(format!("{who} was handed {what} without having got it"));
+        let text = match all().next_back() {
+            None => text.because("it never was in the queue"),
             Some(item) if at_least_once => {
-                explanation.because(format!("{who} has never claimed {}", scene.znode(item.path)))
+                text.because(format!("{who} has never claimed {}", scene.znode(item.path)))
             }
             Some(item) if item.is_there() => {
-                explanation.because(format!("{} is still in the queue", scene.znode(item.path)))
+                text.because(format!("{} is still in the queue", scene.znode(item.path)))
             }
-            Some(item) => explanation.because(format!(
+            Some(item) => text.because(format!(
                 "it was {} that removed it, at zxid {:#x}",
                 scene.session(item.by),
                 item.gone
             )),
         };
         let seen = all().next_back().map_or(u32::MAX, |item| item.gone_at.index);
-        findings.fail(RuleId::Qu1, scene, object, &[scene.view.op(id).called.index, seen], explanation);
+        findings.fail(RuleId::Qu1, scene, object, &[scene.view.op(id).called.index, seen], text);
     }
 
     /// One client gets items in the order in which they were made.
@@ -293,7 +286,7 @@ impl Items {
         if later <= number {
             *latest = (number, text);
         } else {
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "{} was handed {} after {}",
                 scene.client(client),
                 scene.path(text),
@@ -301,13 +294,7 @@ impl Items {
             ))
             .because(format!("the one was put at zxid {number:#x}, the other at {later:#x}"));
             let when = self.fates.get(&later_text).and_then(|fate| fate.seen);
-            findings.fail(
-                RuleId::Qu4,
-                scene,
-                object,
-                &[when.map_or(u32::MAX, |(_, when)| when)],
-                explanation,
-            );
+            findings.fail(RuleId::Qu4, scene, object, &[when.map_or(u32::MAX, |(_, when)| when)], text);
         }
     }
 
@@ -357,19 +344,22 @@ impl Items {
         for text in given {
             let made = self.stock.of(object, *text).next();
             let what = scene.path(*text);
-            let explanation = match (outcome, made) {
-                (Outcome::Done, None) => Explanation::new(format!(
-                    "{who} was told that {what} is put, and it never was in the queue"
-                ))
-                .because("no znode was made of it"),
+            let text = match (outcome, made) {
+                (Outcome::Done, None) => {
+                    explain(format!("{who} was told that {what} is put, and it never was in the queue"))
+                        .because("no znode was made of it")
+                }
                 (Outcome::Refused, Some(made)) => {
                     let item = &self.stock.items[made];
-                    Explanation::new(format!("{who} was told that {what} is not put, and it is"))
-                        .because(format!("{} was made at zxid {:#x}", scene.znode(item.path), item.czxid))
+                    explain(format!("{who} was told that {what} is not put, and it is")).because(format!(
+                        "{} was made at zxid {:#x}",
+                        scene.znode(item.path),
+                        item.czxid
+                    ))
                 }
                 _ => continue,
             };
-            findings.fail(RuleId::Qu3, scene, object, &[op.called.index], explanation);
+            findings.fail(RuleId::Qu3, scene, object, &[op.called.index], text);
         }
     }
 
@@ -387,11 +377,9 @@ impl Items {
         let item = self.stock.of(object, text).next().map(|at| self.stock.items[at].clone());
         let is_mine = item.as_ref().is_some_and(|item| item.taker == id);
         if outcome == Outcome::Refused && is_mine {
-            let explanation = Explanation::new(format!(
-                "{who} was told that it is not done with {what}, and {what} is gone"
-            ))
-            .because("its own confirmation has removed it");
-            findings.fail(RuleId::Qu2, scene, object, &[op.called.index], explanation);
+            let text = explain(format!("{who} was told that it is not done with {what}, and {what} is gone"))
+                .because("its own confirmation has removed it");
+            findings.fail(RuleId::Qu2, scene, object, &[op.called.index], text);
         }
         if outcome != Outcome::Done {
             return;
@@ -399,22 +387,17 @@ impl Items {
         let fate = self.fates.entry(text).or_default();
         let before = fate.confirmed.replace(id);
         if let Some(before) = before {
-            let explanation = Explanation::new(format!(
-                "{who} is done with {what}, and so was {} before",
-                scene.actor(before)
-            ));
-            findings.fail(RuleId::Qu1, scene, object, &[scene.view.op(before).over.index], explanation);
+            let text =
+                explain(format!("{who} is done with {what}, and so was {} before", scene.actor(before)));
+            findings.fail(RuleId::Qu1, scene, object, &[scene.view.op(before).over.index], text);
         } else if scene.view.is_sim() && !is_mine {
-            let explanation =
-                Explanation::new(format!("{who} was told that it is done with {what}, and it is not"));
-            let explanation = match item {
-                Some(item) if item.is_there() => explanation.because("the item is still in the queue"),
-                Some(item) => {
-                    explanation.because(format!("{} had removed it before", scene.session(item.by)))
-                }
-                None => explanation.because("the item never was in the queue"),
+            let text = explain(format!("{who} was told that it is done with {what}, and it is not"));
+            let text = match item {
+                Some(item) if item.is_there() => text.because("the item is still in the queue"),
+                Some(item) => text.because(format!("{} had removed it before", scene.session(item.by))),
+                None => text.because("the item never was in the queue"),
             };
-            findings.fail(RuleId::Qu1, scene, object, &[op.called.index], explanation);
+            findings.fail(RuleId::Qu1, scene, object, &[op.called.index], text);
         }
     }
 
@@ -442,13 +425,13 @@ impl Items {
                 }
                 continue;
             }
-            let explanation = Explanation::new(format!("{missing} items are lost"))
+            let text = explain(format!("{missing} items are lost"))
                 .because(format!(
                     "{} were put, {} came out, {} are left",
                     capture.acknowledged, capture.delivered, capture.left
                 ))
                 .not_excused("no operation was cancelled, none has an unknown end, nobody died");
-            findings.fail(RuleId::Qu2, scene, *object, &[capture.put], explanation);
+            findings.fail(RuleId::Qu2, scene, *object, &[capture.put], text);
         }
     }
 
@@ -476,17 +459,19 @@ impl Items {
         } else {
             format!("by an operation of {} (called at {})", scene.client(op.client), scene.when(op.called))
         };
-        let explanation = Explanation::new(format!("item {text} is lost"))
+        let text = explain(format!("item {text} is lost"))
             .because(format!("it was removed at zxid {:#x} {by}, and handed to nobody", item.gone));
-        let (verdict, explanation) = match in_doubt {
-            Some(why) => (Verdict::Unavoidable, explanation.excused(why)),
-            None => (
-                Verdict::Fail,
-                explanation.not_excused("the operation came to its end, and its client lived"),
-            ),
+        let (verdict, text) = match in_doubt {
+            Some(why) => (Verdict::Unavoidable, text.excused(why)),
+            None => (Verdict::Fail, text.not_excused("the operation came to its end, and its client lived")),
         };
-        let found = Found { rule: RuleId::Qu2, verdict, layer: RuleId::Qu2.layer(), at: scene.index };
-        findings.find(found, scene, Some(item.object), &[item.made.index, item.gone_at.index], explanation);
+        findings.find(
+            Found::new(RuleId::Qu2, verdict, scene.index),
+            scene,
+            Some(item.object),
+            &[item.made.index, item.gone_at.index],
+            text,
+        );
     }
 
     /// A client dies with what it has in hand.

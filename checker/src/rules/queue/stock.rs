@@ -2,8 +2,7 @@
 
 use super::{gets, is_below, is_queue};
 use crate::digest;
-use crate::history::{Event, ObjectId, OpId, Session, Sym, Verb, What};
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 use crate::view::{Moment, NEVER};
 use std::collections::{BTreeMap, BTreeSet};
 

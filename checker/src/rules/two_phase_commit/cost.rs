@@ -9,11 +9,7 @@
 //! connection and arm again.
 
 use super::{COORDINATOR, SiteOp, size};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{Notify, ObjectId, OpId, Session, Sym, Verb};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 use crate::view::{Moment, Watch, is_told};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -106,7 +102,7 @@ impl Cost {
         if count != allowed + 1 {
             return;
         }
-        let explanation = Explanation::new(format!(
+        let text = explain(format!(
             "the notification at {} is number {count} to {} in {}",
             scene.when(scene.view.now),
             scene.client(client),
@@ -117,6 +113,6 @@ impl Cost {
             scene.path(path),
             scene.client(client)
         ));
-        findings.fail(RuleId::Tc12, scene, object, &[], explanation);
+        findings.fail(RuleId::Tc12, scene, object, &[], text);
     }
 }

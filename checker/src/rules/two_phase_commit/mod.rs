@@ -13,14 +13,8 @@ mod observed;
 mod progress;
 mod written;
 
-use super::{Kinds, Rule, hears};
 use crate::digest;
-use crate::findings::Findings;
-use crate::history::{
-    Code, Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Session, SessionState, Sym, Verb, What,
-};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 use crate::view::Moment;
 use std::collections::BTreeMap;
 

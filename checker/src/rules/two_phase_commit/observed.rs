@@ -1,11 +1,7 @@
 //! What the sites were told and what they had voted: TC-1 to TC-4, from calls and observations alone.
 
 use super::{COORDINATOR, Heard, SiteOp, Word, site_name, size};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{ObjectId, OpId, Outcome, Verb};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 use crate::view::{Moment, Op};
 use std::collections::BTreeMap;
 
@@ -55,14 +51,14 @@ impl Observed {
         }
         match self.seen.get(&site) {
             Some(before) if *before != word => {
-                let explanation = Explanation::new(format!(
+                let text = explain(format!(
                     "{} was told at {} that site {site} has voted {}",
                     site_name(part.site),
                     scene.when(scene.view.now),
                     word.text()
                 ))
                 .because(format!("its vote had been told to be {}: a vote is cast once", before.text()));
-                findings.fail(RuleId::Tc6, scene, object, &[], explanation);
+                findings.fail(RuleId::Tc6, scene, object, &[], text);
             }
             _ => drop(self.seen.insert(site, word)),
         }
@@ -118,13 +114,13 @@ impl Observed {
         if let Some(other) = self.decisions.iter().find(|h| h.site != part.site && h.word != word).or(other) {
             findings.premise(RuleId::Tc1, object);
             if other.word != word {
-                let explanation = Explanation::new(tells()).because(format!(
+                let text = explain(tells()).because(format!(
                     "{} had decided {} at {}",
                     site_name(other.site),
                     other.word.text(),
                     scene.when(other.when)
                 ));
-                findings.fail(RuleId::Tc1, scene, object, &[other.when.index], explanation);
+                findings.fail(RuleId::Tc1, scene, object, &[other.when.index], text);
             }
         }
         match self.decisions.iter().find(|heard| heard.site == part.site) {
@@ -132,12 +128,12 @@ impl Observed {
             Some(own) => {
                 findings.premise(RuleId::Tc2, object);
                 if own.word != word {
-                    let explanation = Explanation::new(tells()).because(format!(
+                    let text = explain(tells()).because(format!(
                         "it had decided {} at {}",
                         own.word.text(),
                         scene.when(own.when)
                     ));
-                    findings.fail(RuleId::Tc2, scene, object, &[own.when.index], explanation);
+                    findings.fail(RuleId::Tc2, scene, object, &[own.when.index], text);
                 }
             }
         }
@@ -173,7 +169,7 @@ impl Observed {
                 None => format!("site {site} has not voted for it"),
             };
             let seen = self.cast.get(&site).map_or(u32::MAX, |(_, when)| when.index);
-            findings.fail(RuleId::Tc3, scene, object, &[seen], Explanation::new(tells).because(because));
+            findings.fail(RuleId::Tc3, scene, object, &[seen], explain(tells).because(because));
         }
     }
 
@@ -197,9 +193,9 @@ impl Observed {
 
     fn abort_has_a_reason(&self, scene: &Scene<'_>, object: ObjectId, tells: &str, findings: &mut Findings) {
         let Some(last) = self.all_said_yes(scene, object) else { return };
-        let explanation = Explanation::new(tells)
+        let text = explain(tells)
             .because(format!("all sites had voted for commit, the last at {}", scene.when(last)))
             .not_excused("nothing had gone wrong, and nobody's time limit was over before");
-        findings.fail(RuleId::Tc4, scene, object, &[last.index], explanation);
+        findings.fail(RuleId::Tc4, scene, object, &[last.index], text);
     }
 }

@@ -3,12 +3,7 @@
 use super::observed::Observed;
 use super::written::Written;
 use super::{SiteOp, site_name, size};
-use crate::explanation::Explanation;
-use crate::findings::{Findings, Found};
-use crate::history::{ObjectId, OpId, Verb};
-use crate::rule_id::RuleId;
-use crate::scene::{Scene, ms};
-use crate::verdict::Verdict;
+use crate::rules::prelude::*;
 use crate::view::{Moment, Op, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -88,7 +83,7 @@ impl Progress {
     ) {
         let view = scene.view;
         let now = scene.when(Moment { at: scene.at, index: scene.index });
-        let mut explanation = Explanation::new(format!(
+        let mut text = explain(format!(
             "the {} that {} called at {} is still open at {now}",
             op.verb.name(),
             site_name(part.site),
@@ -110,25 +105,31 @@ impl Progress {
         };
         let verdict = match blocked {
             Some(by) => {
-                explanation = explanation.excused(by);
+                text = text.excused(by);
                 Verdict::Unavoidable
             }
             None => {
-                explanation = match (decided, missing) {
-                    (true, _) => explanation.because("it is decided, and the decision can be read"),
-                    (false, Some(site)) => explanation
-                        .because(format!("the vote of site {site} is missing, and abort can be proposed")),
-                    (false, None) => explanation.because("all votes are cast, and commit can be proposed"),
+                text = match (decided, missing) {
+                    (true, _) => text.because("it is decided, and the decision can be read"),
+                    (false, Some(site)) => {
+                        text.because(format!("the vote of site {site} is missing, and abort can be proposed"))
+                    }
+                    (false, None) => text.because("all votes are cast, and commit can be proposed"),
                 };
-                explanation = explanation.not_excused(format!(
+                text = text.not_excused(format!(
                     "{} without faults is more than it may take",
                     ms(scene.at.saturating_sub(since))
                 ));
                 Verdict::Fail
             }
         };
-        let found = Found { rule: RuleId::Tc13, verdict, layer: RuleId::Tc13.layer(), at: scene.index };
-        findings.find(found, scene, Some(object), &[op.called.index], explanation);
+        findings.find(
+            Found::new(RuleId::Tc13, verdict, scene.index),
+            scene,
+            Some(object),
+            &[op.called.index],
+            text,
+        );
     }
 
     fn is_coordinated(scene: &Scene<'_>, object: ObjectId) -> bool {
@@ -162,16 +163,15 @@ impl Progress {
                 true => "it is decided",
                 false => "abort could be proposed",
             };
-            let explanation =
-                Explanation::new(format!("{} has voted, and was never told the decision", site_name(site)))
-                    .because(format!(
-                        "its last operation, {} (called at {}), ended at {}",
-                        part.verb.name(),
-                        scene.when(op.called),
-                        scene.when(op.over)
-                    ))
-                    .not_excused(format!("{why}, and nothing is in the way any more"));
-            findings.fail(RuleId::Tc5, scene, object, &[op.called.index, op.over.index], explanation);
+            let text = explain(format!("{} has voted, and was never told the decision", site_name(site)))
+                .because(format!(
+                    "its last operation, {} (called at {}), ended at {}",
+                    part.verb.name(),
+                    scene.when(op.called),
+                    scene.when(op.over)
+                ))
+                .not_excused(format!("{why}, and nothing is in the way any more"));
+            findings.fail(RuleId::Tc5, scene, object, &[op.called.index, op.over.index], text);
         }
     }
 

@@ -2,11 +2,7 @@
 
 use super::observed::Observed;
 use super::{COORDINATOR, SiteOp, Word, site_name, size};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{ObjectId, OpId, Session, Sym, Verb};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 use crate::view::Moment;
 use std::collections::BTreeMap;
 
@@ -115,7 +111,7 @@ impl Written {
             if op != OpId(0) {
                 let who = by.map_or_else(|| scene.actor(op), |by| site_name(by.site));
                 let new = word.map_or("something else", Word::text);
-                let explanation = Explanation::new(format!(
+                let text = explain(format!(
                     "{who} wrote {new} to {} at {}",
                     scene.znode(place.path),
                     scene.when(now)
@@ -125,7 +121,7 @@ impl Written {
                     before.text(),
                     scene.when(when)
                 ));
-                findings.fail(RuleId::Tc6, scene, place.object, &[when.index], explanation);
+                findings.fail(RuleId::Tc6, scene, place.object, &[when.index], text);
             }
             slot.vote = word.map(|word| (word, now)).or(slot.vote);
             return;
@@ -157,7 +153,7 @@ impl Written {
             .iter()
             .find(|(path, slot)| **path != place.path && slot.site == Some(site) && slot.vote.is_some());
         let Some((path, slot)) = elsewhere else { return };
-        let explanation = Explanation::new(format!(
+        let text = explain(format!(
             "{} voted a second time, in {}, at {}",
             site_name(site),
             scene.znode(place.path),
@@ -168,7 +164,7 @@ impl Written {
             scene.znode(*path),
             scene.when(slot.made)
         ));
-        findings.fail(RuleId::Tc6, scene, place.object, &[slot.made.index], explanation);
+        findings.fail(RuleId::Tc6, scene, place.object, &[slot.made.index], text);
     }
 
     /// A decision is put on record.
@@ -184,12 +180,12 @@ impl Written {
         let who = by.map_or_else(|| "somebody".to_owned(), |by| site_name(by.site));
         let tells = format!("{who} put {} on record at {}", word.text(), scene.when(now));
         if let Some(before) = self.record {
-            let explanation = Explanation::new(tells).because(format!(
+            let text = explain(tells).because(format!(
                 "{} was on record since {}: the first record wins",
                 before.word.text(),
                 scene.when(before.made)
             ));
-            return findings.fail(RuleId::Tc9, scene, object, &[before.made.index], explanation);
+            return findings.fail(RuleId::Tc9, scene, object, &[before.made.index], text);
         }
         self.record = Some(Record { word, made: now, removed: None });
         findings.premise(RuleId::Tc9, object);
@@ -197,11 +193,11 @@ impl Written {
         match word {
             Word::Commit => self.has_every_vote(scene, object, &tells, findings),
             Word::Abort if yes >= all => {
-                let explanation = Explanation::new(tells).because(format!(
+                let text = explain(tells).because(format!(
                     "all {all} sites had voted for commit by then: the record was made without a check that a vote is \
                      missing"
                 ));
-                findings.fail(RuleId::Tc4, scene, object, &[], explanation);
+                findings.fail(RuleId::Tc4, scene, object, &[], text);
             }
             Word::Abort => {}
         }
@@ -217,14 +213,13 @@ impl Written {
         // Who decided may have seen fewer sites than are there by now.
         let made = self.slots.len();
         if (made < all && yes == made) || self.is_late {
-            let explanation = Explanation::new(tells).because(format!(
+            let text = explain(tells).because(format!(
                 "{yes} of {all} sites had voted for it, and not all stood in the transaction when the first did"
             ));
-            return findings.fail(RuleId::Tc7, scene, object, &[], explanation);
+            return findings.fail(RuleId::Tc7, scene, object, &[], text);
         }
-        let explanation =
-            Explanation::new(tells).because(format!("{yes} of {all} votes for commit stood there"));
-        findings.fail(RuleId::Tc9, scene, object, &[], explanation);
+        let text = explain(tells).because(format!("{yes} of {all} votes for commit stood there"));
+        findings.fail(RuleId::Tc9, scene, object, &[], text);
     }
 
     /// A znode goes.
@@ -244,13 +239,13 @@ impl Written {
             if let (Some((word, when)), true, None) = (slot.vote, with_session, self.record) {
                 self.ephemeral = Some((place.path, Some(now)));
                 let of = slot.site.map_or_else(|| "a site".to_owned(), site_name);
-                let explanation = Explanation::new(format!(
+                let text = explain(format!(
                     "the vote {} of {of} went with its session at {}",
                     word.text(),
                     scene.when(now)
                 ))
                 .because("it was ephemeral, and no record fixes the outcome");
-                findings.fail(RuleId::Tc10, scene, place.object, &[when.index], explanation);
+                findings.fail(RuleId::Tc10, scene, place.object, &[when.index], text);
             }
         }
         if place.name != "decision" {
@@ -266,14 +261,14 @@ impl Written {
         let Some(site) = (0..size(scene, place.object) as u64).find(|site| !observed.knows(*site)) else {
             return;
         };
-        let explanation = Explanation::new(format!(
+        let text = explain(format!(
             "the record ({}, since {}) was removed at {}",
             record.word.text(),
             scene.when(record.made),
             scene.when(now)
         ))
         .because(format!("{} had not learned the decision", site_name(site)));
-        findings.fail(RuleId::Tc11, scene, place.object, &[record.made.index], explanation);
+        findings.fail(RuleId::Tc11, scene, place.object, &[record.made.index], text);
     }
 
     /// A party is told a decision: does it follow from what is on record?
@@ -303,16 +298,16 @@ impl Written {
                 let by_itself = after_yes && !part.met_record;
                 let on_record =
                     format!("{} is on record since {}", record.word.text(), scene.when(record.made));
-                let (rule, explanation) = match by_itself {
+                let (rule, text) = match by_itself {
                     true => (
                         RuleId::Tc8,
-                        Explanation::new(tells)
+                        explain(tells)
                             .because("it had voted for commit, and has not looked")
                             .because(on_record),
                     ),
-                    false => (RuleId::Tc9, Explanation::new(tells).because(on_record)),
+                    false => (RuleId::Tc9, explain(tells).because(on_record)),
                 };
-                findings.fail(rule, scene, object, &[record.made.index], explanation);
+                findings.fail(rule, scene, object, &[record.made.index], text);
             }
             None => self.without_record(scene, object, word, after_yes, tells, findings),
         }
@@ -329,18 +324,18 @@ impl Written {
         findings: &mut Findings,
     ) {
         let nothing = "nothing is on record";
-        let (rule, explanation) = if let Some((path, _)) = self.ephemeral {
+        let (rule, text) = if let Some((path, _)) = self.ephemeral {
             let why = format!("{} is an ephemeral vote, and no record fixes the outcome", scene.znode(path));
-            (RuleId::Tc10, Explanation::new(tells).because(why))
+            (RuleId::Tc10, explain(tells).because(why))
         } else if after_yes && !self.refused {
             let why = "it had voted for commit, and no vote for abort was cast";
-            (RuleId::Tc8, Explanation::new(tells).because(why).because(nothing))
+            (RuleId::Tc8, explain(tells).because(why).because(nothing))
         } else {
             if word == Word::Commit && self.yes() < size(scene, object) {
                 return self.has_every_vote(scene, object, &tells, findings);
             }
-            (RuleId::Tc9, Explanation::new(tells).because(nothing))
+            (RuleId::Tc9, explain(tells).because(nothing))
         };
-        findings.fail(rule, scene, object, &[], explanation);
+        findings.fail(rule, scene, object, &[], text);
     }
 }

@@ -4,14 +4,9 @@
 //! which: it is paired with a request of its kind that nobody has paired yet, and what it did, or its answer, makes that
 //! certain or puts another one in its place. A request whose connection was lost may come to nothing, or come late.
 
-use super::super::{Kinds, Rule, hears};
 use super::order::is_write;
 use super::{party, slot, told};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{Code, Conn, Event, FaultKind, OpId, ReqId, Request, Session, Sym, Victim, What};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 use crate::view::is_unjudged;
 use std::collections::VecDeque;
 
@@ -143,16 +138,15 @@ impl Asked {
 
     fn not_asked(scene: &Scene<'_>, zxid: u64, session: Session, kind: Request, findings: &mut Findings) {
         let word = kind.name();
-        let explanation =
-            Explanation::new(format!("zxid {zxid:#x} is a {word} of {}", party(scene, session)))
-                .because("it has asked for none that was not carried out before");
-        findings.fail_all(RuleId::Zk3, scene, &[], explanation);
+        let text = explain(format!("zxid {zxid:#x} is a {word} of {}", party(scene, session)))
+            .because("it has asked for none that was not carried out before");
+        findings.fail_all(RuleId::Zk3, scene, &[], text);
     }
 
     fn in_parts(scene: &Scene<'_>, zxid: u64, session: Session, findings: &mut Findings) {
-        let explanation = Explanation::new(format!("zxid {zxid:#x} is a multi of {}", party(scene, session)))
+        let text = explain(format!("zxid {zxid:#x} is a multi of {}", party(scene, session)))
             .because("so is the one before it, and it has asked for one");
-        findings.fail_all(RuleId::Zk11, scene, &[], explanation);
+        findings.fail_all(RuleId::Zk11, scene, &[], text);
     }
 
     /// Step 2: what it did says which request that was, if there is one only.
@@ -212,10 +206,9 @@ impl Asked {
             && owner != self.session
             && scene.view.session(self.session).is_attached
         {
-            let explanation =
-                Explanation::new(format!("{} belongs to {}", scene.path(path), party(scene, owner)))
-                    .because(format!("{} has made it", party(scene, self.session)));
-            findings.fail_all(RuleId::Zk9, scene, &[], explanation);
+            let text = explain(format!("{} belongs to {}", scene.path(path), party(scene, owner)))
+                .because(format!("{} has made it", party(scene, self.session)));
+            findings.fail_all(RuleId::Zk9, scene, &[], text);
         }
     }
 
@@ -229,9 +222,9 @@ impl Asked {
             findings.premise_of_all(RuleId::Zk8);
             let name = |sym| scene.tables.names.get(sym).unwrap_or_default();
             if name(made) != format!("{}{count:010}", name(from.path)) {
-                let explanation = Explanation::new(format!("r{} has made {}", from.req.0, scene.path(made)))
+                let text = explain(format!("r{} has made {}", from.req.0, scene.path(made)))
                     .because(format!("its parent had had {count} children before"));
-                findings.fail_all(RuleId::Zk8, scene, &[from.index], explanation);
+                findings.fail_all(RuleId::Zk8, scene, &[from.index], text);
             }
         }
     }
@@ -245,10 +238,9 @@ impl Asked {
         } else if zxid > latest.1 {
             let (later, before) = *latest;
             let who = party(scene, session);
-            let explanation =
-                Explanation::new(format!("the write r{} of {who} was made at zxid {zxid:#x}", from.req.0))
-                    .because(format!("e{later}: one that was made at {before:#x} had been sent after it"));
-            findings.fail_all(RuleId::Zk3, scene, &[from.index, later], explanation);
+            let text = explain(format!("the write r{} of {who} was made at zxid {zxid:#x}", from.req.0))
+                .because(format!("e{later}: one that was made at {before:#x} had been sent after it"));
+            findings.fail_all(RuleId::Zk3, scene, &[from.index, later], text);
         }
     }
 
@@ -266,7 +258,7 @@ impl Asked {
             let what = format!("{} was changed at zxid {zxid:#x} by r{}", scene.path(from.path), from.req.0);
             let because =
                 format!("e{}: only version {expected} was to be, and it had {}", from.index, before.version);
-            findings.fail_all(RuleId::Zk9, scene, &[from.index], Explanation::new(what).because(because));
+            findings.fail_all(RuleId::Zk9, scene, &[from.index], explain(what).because(because));
         }
     }
 
@@ -291,8 +283,8 @@ impl Asked {
         };
         let word = code.name();
         let what = format!("the write r{} to {} was refused: {word}", from.req.0, scene.path(from.path));
-        let explanation = Explanation::new(what).because(format!("before zxid {zxid:#x} {why}"));
-        findings.fail_all(RuleId::Zk9, scene, &[from.index], explanation);
+        let text = explain(what).because(format!("before zxid {zxid:#x} {why}"));
+        findings.fail_all(RuleId::Zk9, scene, &[from.index], text);
     }
 
     /// Step 3: an answer says which request that was.
@@ -305,8 +297,8 @@ impl Asked {
         let is_served = req.served != 0 || code.tells_nothing();
         if is_read(req.kind) && scene.view.session(req.session).is_attached && !is_served {
             let what = format!("the read r{} of {} was answered", id.0, party(scene, req.session));
-            let explanation = Explanation::new(what).because("no server has answered it yet");
-            return findings.fail_all(RuleId::Zk3, scene, &[req.sent.index], explanation);
+            let text = explain(what).because("no server has answered it yet");
+            return findings.fail_all(RuleId::Zk3, scene, &[req.sent.index], text);
         }
         let Some(number) = scene.view.oracle.number_of(zxid).filter(|_| is_asked(req.kind)) else { return };
         let Some(before) = self.at(number) else {
@@ -317,8 +309,8 @@ impl Asked {
             }
             return;
         };
-        let explanation = || {
-            Explanation::new(format!(
+        let text = || {
+            explain(format!(
                 "the write r{} of {} was answered with {zxid:#x}",
                 id.0,
                 party(scene, req.session)
@@ -326,9 +318,8 @@ impl Asked {
         };
         if before.from.req != id && !self.exchange(number, id, req.client) {
             if is_alone(scene, req.client) {
-                let explanation =
-                    explanation().because(format!("that is what came of r{}", before.from.req.0));
-                findings.fail_all(RuleId::Zk3, scene, &[req.sent.index], explanation);
+                let text = text().because(format!("that is what came of r{}", before.from.req.0));
+                findings.fail_all(RuleId::Zk3, scene, &[req.sent.index], text);
             }
             return;
         }
@@ -340,12 +331,12 @@ impl Asked {
         let done = *done;
         match (code == Code::Ok, done.is_refused) {
             (true, true) => {
-                let explanation = explanation().because("as made, and it was refused");
-                findings.fail_all(RuleId::Zk10, scene, &[req.sent.index], explanation);
+                let text = text().because("as made, and it was refused");
+                findings.fail_all(RuleId::Zk10, scene, &[req.sent.index], text);
             }
             (false, false) => {
-                let explanation = explanation().because("as refused, and it was made");
-                findings.fail_all(RuleId::Zk11, scene, &[req.sent.index], explanation);
+                let text = text().because("as refused, and it was made");
+                findings.fail_all(RuleId::Zk11, scene, &[req.sent.index], text);
             }
             (false, true) => self.refused(scene, done, code, findings),
             (true, false) if !was_certain => {
@@ -428,7 +419,7 @@ impl Asked {
             let what = format!("the read r{} of {} is answered", id.0, party(scene, read.session));
             let because =
                 format!("e{}: its write r{} before that has not been carried out", write.index, write.req.0);
-            findings.fail_all(RuleId::Zk3, scene, &[write.index], Explanation::new(what).because(because));
+            findings.fail_all(RuleId::Zk3, scene, &[write.index], explain(what).because(because));
         }
     }
 

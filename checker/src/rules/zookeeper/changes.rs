@@ -1,11 +1,6 @@
 //! What transactions may do to the tree: ZK-8, ZK-9 and ZK-11. (Stats that were read are judged with the reads.)
 
-use super::super::{Kinds, Rule, hears};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{Code, Event, Request, Sym, What};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 use crate::view::Odd;
 
 /// ZK-8: the suffix of a sequential znode is the number of children that its parent ever had.
@@ -36,10 +31,9 @@ impl Rule for Suffix {
                 findings.premise_of_all(Self::ID);
                 let wanted = format!("{}{number:010}", name(asked));
                 if name(path) != wanted {
-                    let explanation =
-                        Explanation::new(format!("the create of {} made {}", name(asked), name(path)))
-                            .because(format!("its parent had had {number} children before"));
-                    findings.fail_all(Self::ID, scene, &[], explanation);
+                    let text = explain(format!("the create of {} made {}", name(asked), name(path)))
+                        .because(format!("its parent had had {number} children before"));
+                    findings.fail_all(Self::ID, scene, &[], text);
                 }
             }
             _ => {}
@@ -68,10 +62,9 @@ impl Rule for Conditions {
             Odd::NotThere => "it was not there",
             Odd::HasChildren => "it had children",
         };
-        let explanation =
-            Explanation::new(format!("{} was changed at {}", scene.path(path), scene.when(scene.view.now)))
-                .because(because);
-        findings.fail_all(Self::ID, scene, &[], explanation);
+        let text = explain(format!("{} was changed at {}", scene.path(path), scene.when(scene.view.now)))
+            .because(because);
+        findings.fail_all(Self::ID, scene, &[], text);
     }
 }
 
@@ -92,9 +85,9 @@ impl Whole {
         );
         if one && effects != 1 {
             let kind = kind.name();
-            let explanation = Explanation::new(format!("the {kind} of zxid {zxid:#x} had {effects} effects"))
+            let text = explain(format!("the {kind} of zxid {zxid:#x} had {effects} effects"))
                 .because(format!("e{index}: it had succeeded"));
-            findings.fail_all(RuleId::Zk11, scene, &[index], explanation);
+            findings.fail_all(RuleId::Zk11, scene, &[index], text);
         }
     }
 }
@@ -128,10 +121,9 @@ impl Rule for Whole {
             Code::Ok => return,
             _ => format!("e{index}: that transaction was refused"),
         };
-        let explanation =
-            Explanation::new(format!("an effect of zxid {zxid:#x} at {}", scene.when(scene.view.now)))
-                .because(because);
-        findings.fail_all(Self::ID, scene, &[index], explanation);
+        let text = explain(format!("an effect of zxid {zxid:#x} at {}", scene.when(scene.view.now)))
+            .because(because);
+        findings.fail_all(Self::ID, scene, &[index], text);
     }
 
     fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {

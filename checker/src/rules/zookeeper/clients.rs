@@ -1,12 +1,7 @@
 //! What a client is told of its session, and how long a silent one lives: parts of ZK-7.
 
-use super::super::{Kinds, Rule, hears};
 use super::{party, slot};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{Code, Conn, Event, Request, Session, SessionState, What, Who};
-use crate::rule_id::RuleId;
-use crate::scene::{Scene, ms};
+use crate::rules::prelude::*;
 use crate::view::ServerView;
 
 #[derive(Clone, Copy, Default)]
@@ -55,9 +50,9 @@ impl Clients {
                 let seen = std::mem::replace(&mut told.told, scene.index);
                 if known && !before.is_none() && !conn.is_none() && before != conn {
                     let who = party(scene, session);
-                    let explanation = Explanation::new(format!("{who} is connected again at {}", when()))
+                    let text = explain(format!("{who} is connected again at {}", when()))
                         .because(format!("since e{seen} it was not told that it had lost its connection"));
-                    findings.fail_all(RuleId::Zk7, scene, &[seen], explanation);
+                    findings.fail_all(RuleId::Zk7, scene, &[seen], text);
                 }
             }
             SessionState::Suspended => told.conn = Conn(0),
@@ -70,13 +65,13 @@ impl Clients {
                 // What it has said may arrive when it has gone.
                 let has_gone = self.ceased >= scene.view.session(session).suspended.at;
                 if known && !self.told(session).may_be_over && all_know && !has_gone {
-                    let explanation = Explanation::new(format!(
+                    let text = explain(format!(
                         "{} is told at {} that it has expired",
                         party(scene, session),
                         when()
                     ))
                     .because("no leader has let it expire");
-                    findings.fail_all(RuleId::Zk7, scene, &[], explanation);
+                    findings.fail_all(RuleId::Zk7, scene, &[], text);
                 }
             }
             SessionState::Closed => {
@@ -115,10 +110,9 @@ impl Clients {
     fn closed(&mut self, scene: &Scene<'_>, session: Session, findings: &mut Findings) {
         let known = scene.view.session(session).is_attached;
         if known && !self.told(session).ended {
-            let explanation =
-                Explanation::new(format!("{} is told that its session is closed", party(scene, session)))
-                    .because("it has not ended");
-            findings.fail_all(RuleId::Zk7, scene, &[], explanation);
+            let text = explain(format!("{} is told that its session is closed", party(scene, session)))
+                .because("it has not ended");
+            findings.fail_all(RuleId::Zk7, scene, &[], text);
         }
     }
 }
@@ -149,7 +143,7 @@ impl Rule for Clients {
         let late = |silent: &&Silent| !paused && scene.at > latest(silent);
         let Some(silent) = self.silent.iter().find(late).copied() else { return };
         self.silent.retain(|other| other.session != silent.session);
-        let explanation = Explanation::new(format!(
+        let text = explain(format!(
             "{} lives on at {}",
             party(scene, silent.session),
             crate::text::seconds(scene.at)
@@ -160,7 +154,7 @@ impl Rule for Clients {
             crate::text::seconds(silent.since),
             ms(view.timeout_of(silent.session))
         ));
-        findings.fail_all(RuleId::Zk7, scene, &[silent.told], explanation);
+        findings.fail_all(RuleId::Zk7, scene, &[silent.told], text);
     }
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {

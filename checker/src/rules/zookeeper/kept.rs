@@ -5,12 +5,7 @@
 //! else that the client asks for there is answered; and nothing else may be.
 
 use super::slot;
-use crate::explanation::Explanation;
-use crate::findings::{Findings, Found};
-use crate::history::{Code, Conn, Notify, Request, Session, SessionState, Sym, Table, WatchMode};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
-use crate::verdict::Verdict;
+use crate::rules::prelude::*;
 use crate::view::{is_told, is_unjudged};
 
 /// A watch that a client waits for.
@@ -187,10 +182,9 @@ impl Kept {
             }
             if let Some(why) = not_to_be_armed(scene, client, fresh) {
                 let (path, server) = (scene.path(fresh.path), fresh.server);
-                let explanation =
-                    Explanation::new(format!("server {server} armed a watch on {path} at e{}", fresh.index))
-                        .because(why);
-                findings.fail_all(RuleId::Zk6, scene, &[fresh.index], explanation);
+                let text = explain(format!("server {server} armed a watch on {path} at e{}", fresh.index))
+                    .because(why);
+                findings.fail_all(RuleId::Zk6, scene, &[fresh.index], text);
             }
         }
     }
@@ -230,11 +224,9 @@ fn broken(scene: &Scene<'_>, promise: &Promise, findings: &mut Findings) {
     };
     let rule = if want.mode.is_one_shot() { RuleId::Zk6 } else { RuleId::Zk14 };
     let who = super::party(scene, promise.session);
-    let explanation =
-        Explanation::new(format!("{who} is connected again at {}", crate::text::seconds(promise.at)))
-            .because(format!("its watch on {} was not registered again", scene.path(want.path)));
-    let found = Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at: promise.index };
-    findings.find(found, scene, None, &[], explanation);
+    let text = explain(format!("{who} is connected again at {}", crate::text::seconds(promise.at)))
+        .because(format!("its watch on {} was not registered again", scene.path(want.path)));
+    findings.find(Found::fail(rule, promise.index), scene, None, &[], text);
 }
 
 /// Why a watch was not to be registered again: its client does not wait for it, or it should have been told at once of

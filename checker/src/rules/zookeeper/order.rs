@@ -1,13 +1,8 @@
 //! One order of transactions, and what clients see of it: ZK-1 to ZK-4, and ZK-10.
 
-use super::super::{Kinds, Rule, hears};
 use super::{party, server, slot, told};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{Code, Conn, Event, Request, Session, SessionState, What};
 use crate::recent::Recent;
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 
 /// Whether a request takes a place in the order of transactions.
 pub(super) fn is_write(kind: Request) -> bool {
@@ -36,18 +31,16 @@ impl Rule for OneOrder {
         let server = server(event.who);
         findings.premise_of_all(Self::ID);
         if oracle.is_unknown {
-            let explanation =
-                Explanation::new(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
-                    .because("that is not what comes next in the committed order");
-            return findings.fail_all(Self::ID, scene, &[], explanation);
+            let text = explain(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
+                .because("that is not what comes next in the committed order");
+            return findings.fail_all(Self::ID, scene, &[], text);
         }
         let (from, to) = oracle.skipped;
         if from < to {
             let first = oracle.zxid_of(from).unwrap_or_default();
-            let explanation =
-                Explanation::new(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
-                    .because(format!("it has not applied {first:#x}, which was committed before"));
-            findings.fail_all(Self::ID, scene, &[], explanation);
+            let text = explain(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
+                .because(format!("it has not applied {first:#x}, which was committed before"));
+            findings.fail_all(Self::ID, scene, &[], text);
         }
     }
 }
@@ -86,12 +79,11 @@ impl Rule for Linearizable {
                 if write && floor != 0 {
                     findings.premise_of_all(Self::ID);
                     if zxid <= floor {
-                        let explanation =
-                            Explanation::new(format!("the write r{} was answered with {zxid:#x}", req.0))
-                                .because(format!(
-                                    "zxid {floor:#x} had been answered at e{seen}, before it was sent"
-                                ));
-                        findings.fail_all(Self::ID, scene, &[seen], explanation);
+                        let text = explain(format!("the write r{} was answered with {zxid:#x}", req.0))
+                            .because(format!(
+                                "zxid {floor:#x} had been answered at e{seen}, before it was sent"
+                            ));
+                        findings.fail_all(Self::ID, scene, &[seen], text);
                     }
                 }
                 if zxid > self.largest {
@@ -132,13 +124,9 @@ impl SessionOrder {
         let session = || party(scene, req.session);
         findings.premise_of_all(RuleId::Zk3);
         if last.reply != 0 && last.conn == conn && req.sent.index < last.sent {
-            let explanation =
-                Explanation::new(format!("r{} of {} was answered at {}", id.0, session(), now(scene)))
-                    .because(format!(
-                        "a request that was sent after it had been answered at e{}",
-                        last.reply
-                    ));
-            findings.fail_all(RuleId::Zk3, scene, &[last.reply], explanation);
+            let text = explain(format!("r{} of {} was answered at {}", id.0, session(), now(scene)))
+                .because(format!("a request that was sent after it had been answered at e{}", last.reply));
+            findings.fail_all(RuleId::Zk3, scene, &[last.reply], text);
         }
         (last.conn, last.sent, last.reply) = (conn, req.sent.index, scene.index);
         let Some(zxid) = told(zxid) else { return };
@@ -146,10 +134,9 @@ impl SessionOrder {
         if zxid < last.write || (write && zxid == last.write) {
             let what = if write { "write" } else { "read" };
             let of = session();
-            let explanation =
-                Explanation::new(format!("the {what} r{} of {of} was answered with {zxid:#x}", id.0))
-                    .because(format!("its own write was answered with {:#x} at e{}", last.write, last.wrote));
-            findings.fail_all(RuleId::Zk3, scene, &[last.wrote], explanation);
+            let text = explain(format!("the {what} r{} of {of} was answered with {zxid:#x}", id.0))
+                .because(format!("its own write was answered with {:#x} at e{}", last.write, last.wrote));
+            findings.fail_all(RuleId::Zk3, scene, &[last.wrote], text);
         }
         if write {
             (last.write, last.wrote) = (last.write.max(zxid), scene.index);
@@ -192,13 +179,9 @@ impl Rule for OneImage {
                 findings.premise_of_all(Self::ID);
                 if zxid < last.zxid {
                     let session = party(scene, req.session);
-                    let explanation =
-                        Explanation::new(format!("{session} was answered with {zxid:#x} at {}", now(scene)))
-                            .because(format!(
-                                "it had been answered with {:#x} at e{}",
-                                last.zxid, last.reply
-                            ));
-                    findings.fail_all(Self::ID, scene, &[last.reply], explanation);
+                    let text = explain(format!("{session} was answered with {zxid:#x} at {}", now(scene)))
+                        .because(format!("it had been answered with {:#x} at e{}", last.zxid, last.reply));
+                    findings.fail_all(Self::ID, scene, &[last.reply], text);
                 }
                 (last.zxid, last.reply) = (zxid.max(last.zxid), scene.index);
             }
@@ -211,13 +194,12 @@ impl Rule for OneImage {
                 findings.premise_of_all(Self::ID);
                 if applied < last.zxid {
                     let session = party(scene, session);
-                    let explanation =
-                        Explanation::new(format!("server {server} took {session} in at {}", now(scene)))
-                            .because(format!(
-                                "it has applied up to {applied:#x}, and the client has seen {:#x} (e{})",
-                                last.zxid, last.reply
-                            ));
-                    findings.fail_all(Self::ID, scene, &[last.reply], explanation);
+                    let text = explain(format!("server {server} took {session} in at {}", now(scene)))
+                        .because(format!(
+                            "it has applied up to {applied:#x}, and the client has seen {:#x} (e{})",
+                            last.zxid, last.reply
+                        ));
+                    findings.fail_all(Self::ID, scene, &[last.reply], text);
                 }
             }
             What::TurnedAway { session, seen } => {
@@ -229,12 +211,9 @@ impl Rule for OneImage {
                 findings.premise_of_all(Self::ID);
                 if seen <= applied {
                     let session = party(scene, session);
-                    let explanation =
-                        Explanation::new(format!("server {number} turned {session} away at {}", now(scene)))
-                            .because(format!(
-                                "it has applied {applied:#x}, the client had only seen {seen:#x}"
-                            ));
-                    findings.fail_all(Self::ID, scene, &[], explanation);
+                    let text = explain(format!("server {number} turned {session} away at {}", now(scene)))
+                        .because(format!("it has applied {applied:#x}, the client had only seen {seen:#x}"));
+                    findings.fail_all(Self::ID, scene, &[], text);
                 }
             }
             _ => {}
@@ -271,10 +250,9 @@ impl Rule for Durable {
                         (self.shown, self.told_at) = (number + 1, scene.index);
                     }
                     None if write => {
-                        let explanation =
-                            Explanation::new(format!("the write r{} was answered at {}", req.0, now(scene)))
-                                .because(format!("no server has applied a transaction of zxid {zxid:#x}"));
-                        findings.fail_all(Self::ID, scene, &[], explanation);
+                        let text = explain(format!("the write r{} was answered at {}", req.0, now(scene)))
+                            .because(format!("no server has applied a transaction of zxid {zxid:#x}"));
+                        findings.fail_all(Self::ID, scene, &[], text);
                     }
                     _ => {}
                 }
@@ -312,9 +290,8 @@ impl Durable {
             return;
         }
         let zxid = scene.view.oracle.zxid_of(from).unwrap_or_default();
-        let explanation =
-            Explanation::new(format!("server {server} goes on at {} without zxid {zxid:#x}", now(scene)))
-                .because(format!("e{}: an answer had shown that it was committed", self.told_at));
-        findings.fail_all(RuleId::Zk10, scene, &[self.told_at], explanation);
+        let text = explain(format!("server {server} goes on at {} without zxid {zxid:#x}", now(scene)))
+            .because(format!("e{}: an answer had shown that it was committed", self.told_at));
+        findings.fail_all(RuleId::Zk10, scene, &[self.told_at], text);
     }
 }

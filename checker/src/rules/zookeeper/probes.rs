@@ -3,13 +3,9 @@
 use super::super::{Kinds, hears};
 use super::order::is_write;
 use super::{server, slot, told};
-use crate::findings::Findings;
-use crate::history::{
-    Code, Conn, Event, Notify, ReqId, Request, Session, SessionState, Sym, Table, What, Who,
-};
 use crate::metrics::Probe;
 use crate::recent::Recent;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 use crate::view::NEVER;
 use std::collections::VecDeque;
 

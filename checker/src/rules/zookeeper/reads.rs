@@ -1,13 +1,8 @@
 //! What reads show: ZK-5, the stats of ZK-9, ZK-12 and ZK-13.
 
-use super::super::{Kinds, Rule, hears};
 use super::{party, server, slot, told};
 use crate::digest::Digest;
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{Code, Event, FaultKind, ReqId, Request, What};
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 use crate::view::{NEVER, is_unjudged};
 
 /// ZK-5 and ZK-9: a read shows the tree in the state of its zxid, the stat as the writes made it.
@@ -27,10 +22,9 @@ impl Shown {
         // The first state of an epoch is that of the last transaction before it.
         let begins = zxid > applied && zxid as u32 == 0;
         if zxid != applied && !begins && server.applied_is_known {
-            let explanation =
-                Explanation::new(format!("server {number} answers a read in the state of {zxid:#x}"))
-                    .because(format!("it has applied up to {applied:#x}"));
-            findings.fail_all(RuleId::Zk5, scene, &[], explanation);
+            let text = explain(format!("server {number} answers a read in the state of {zxid:#x}"))
+                .because(format!("it has applied up to {applied:#x}"));
+            findings.fail_all(RuleId::Zk5, scene, &[], text);
         }
     }
 
@@ -38,10 +32,9 @@ impl Shown {
     fn replied(scene: &Scene<'_>, id: ReqId, zxid: u64, findings: &mut Findings) {
         let served = scene.view.request(id).map_or(0, |req| req.served);
         if served != 0 && told(zxid).is_some_and(|zxid| zxid != served) {
-            let explanation =
-                Explanation::new(format!("the answer to the read r{} bears zxid {zxid:#x}", id.0))
-                    .because(format!("it was served in the state of {served:#x}"));
-            findings.fail_all(RuleId::Zk5, scene, &[], explanation);
+            let text = explain(format!("the answer to the read r{} bears zxid {zxid:#x}", id.0))
+                .because(format!("it was served in the state of {served:#x}"));
+            findings.fail_all(RuleId::Zk5, scene, &[], text);
         }
     }
 
@@ -57,14 +50,13 @@ impl Shown {
             Some(_) => Code::Ok,
         };
         let state = self.state;
-        let wrong = |what: &str| {
-            Explanation::new(format!("{what} of {} was served at e{}", scene.path(path), self.served))
-        };
+        let wrong =
+            |what: &str| explain(format!("{what} of {} was served at e{}", scene.path(path), self.served));
         if code != right {
             let is = if node.is_some() { "there" } else { "not there" };
-            let explanation = wrong("a wrong answer about the presence")
+            let text = wrong("a wrong answer about the presence")
                 .because(format!("in the state of {state:#x} it is {is}"));
-            return findings.fail_all(RuleId::Zk5, scene, &[self.served], explanation);
+            return findings.fail_all(RuleId::Zk5, scene, &[self.served], text);
         }
         let Some(node) = node else { return };
         let right = match read {
@@ -75,17 +67,16 @@ impl Shown {
         };
         if digest.content != right.content && digest != Digest::default() {
             let what = if read == Request::Children { "a wrong list" } else { "wrong data" };
-            let explanation = wrong(what).because(format!("in the state of {state:#x} it is another one"));
-            findings.fail_all(RuleId::Zk5, scene, &[self.served], explanation);
+            let text = wrong(what).because(format!("in the state of {state:#x} it is another one"));
+            findings.fail_all(RuleId::Zk5, scene, &[self.served], text);
         }
         if digest.stat == 0 {
             return;
         }
         findings.premise_of_all(RuleId::Zk9);
         if digest.stat != right.stat {
-            let explanation =
-                wrong("a wrong stat").because(format!("in the state of {state:#x} it is another one"));
-            findings.fail_all(RuleId::Zk9, scene, &[self.served], explanation);
+            let text = wrong("a wrong stat").because(format!("in the state of {state:#x} it is another one"));
+            findings.fail_all(RuleId::Zk9, scene, &[self.served], text);
         }
     }
 }
@@ -148,13 +139,9 @@ impl Rule for Sync {
                 findings.premise_of_all(Self::ID);
                 if zxid < barrier.zxid {
                     let session = party(scene, sent.session);
-                    let explanation =
-                        Explanation::new(format!("the read r{} of {session} shows zxid {zxid:#x}", req.0))
-                            .because(format!(
-                                "e{}: its sync is a barrier at {:#x}",
-                                barrier.told, barrier.zxid
-                            ));
-                    findings.fail_all(Self::ID, scene, &[barrier.told], explanation);
+                    let text = explain(format!("the read r{} of {session} shows zxid {zxid:#x}", req.0))
+                        .because(format!("e{}: its sync is a barrier at {:#x}", barrier.told, barrier.zxid));
+                    findings.fail_all(Self::ID, scene, &[barrier.told], text);
                 }
             }
             _ => {}
@@ -164,19 +151,11 @@ impl Rule for Sync {
 
 impl Sync {
     /// A sync is answered. The leader answers its own clients by itself; whoever follows has asked it.
-    fn synced(
-        &self,
-        scene: &Scene<'_>,
-        id: ReqId,
-        zxid: u64,
-        conn: crate::history::Conn,
-        findings: &mut Findings,
-    ) {
+    fn synced(&self, scene: &Scene<'_>, id: ReqId, zxid: u64, conn: Conn, findings: &mut Findings) {
         let Some(req) = scene.view.request(id).filter(|req| req.kind == Request::Sync) else { return };
         let of = scene.view.session(req.session);
         let Some(zxid) = told(zxid).filter(|_| !conn.is_none() && of.conn == conn) else { return };
-        let explanation =
-            || Explanation::new(format!("the sync r{} of {} is answered", id.0, party(scene, req.session)));
+        let text = || explain(format!("the sync r{} of {} is answered", id.0, party(scene, req.session)));
         let taken = self.taken.get(id.0 as usize).is_some_and(|taken| *taken);
         // Who has joined it since it was elected follows it. What was sent before that may have been answered by one that
         // has served, or led, in another epoch: an answer may be under way for long.
@@ -188,17 +167,16 @@ impl Sync {
         });
         if !taken && follows {
             findings.premise_of_all(Self::ID);
-            let explanation =
-                explanation().because(format!("server {} follows, and no leader has heard of it", of.server));
-            return findings.fail_all(Self::ID, scene, &[req.sent.index], explanation);
+            let text = text().because(format!("server {} follows, and no leader has heard of it", of.server));
+            return findings.fail_all(Self::ID, scene, &[req.sent.index], text);
         }
         let barrier = self.barriers.get(usize::from(req.session.0)).copied().unwrap_or_default();
         if taken && barrier.req == id && zxid < barrier.zxid {
-            let explanation = explanation().because(format!(
+            let text = text().because(format!(
                 "e{}: it is a barrier at {:#x}, and bears {zxid:#x}",
                 barrier.told, barrier.zxid
             ));
-            findings.fail_all(Self::ID, scene, &[barrier.told], explanation);
+            findings.fail_all(Self::ID, scene, &[barrier.told], text);
         }
     }
 }
@@ -238,8 +216,8 @@ impl CutOff {
         }
     }
 
-    fn fault(&mut self, scene: &Scene<'_>, kind: FaultKind, victim: crate::history::Victim, begins: bool) {
-        use crate::history::Victim;
+    fn fault(&mut self, scene: &Scene<'_>, kind: FaultKind, victim: Victim, begins: bool) {
+        use Victim;
         if !begins && matches!(kind, FaultKind::ServerPartition | FaultKind::LinkCut | FaultKind::LinkHeld) {
             self.rejoined = scene.at;
         }
@@ -305,7 +283,7 @@ impl CutOff {
             // What was under way when it was cut off still arrives.
             if scene.at > at.saturating_add(view.round_trip + view.settle) {
                 let what = format!("server {number} {what} at {}", crate::text::seconds(scene.at));
-                findings.fail_all(RuleId::Zk13, scene, &[told], Explanation::new(what).because(because));
+                findings.fail_all(RuleId::Zk13, scene, &[told], explain(what).because(because));
                 // Told once.
                 *slot(&mut self.cut, usize::from(number)) = None;
                 slot(&mut self.serves, usize::from(number)).0 = scene.at;

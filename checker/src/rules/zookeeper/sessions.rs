@@ -1,12 +1,7 @@
 //! How sessions live and end: ZK-7.
 
-use super::super::{Kinds, Rule, hears};
 use super::{party, server, slot};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{Code, Event, ReqId, Request, Session, What};
-use crate::rule_id::RuleId;
-use crate::scene::{Scene, ms};
+use crate::rules::prelude::*;
 
 /// ZK-7: ephemerals go together, with their session and only then; nothing of a session comes after its end; a session
 /// expires when its leader has not heard of it for its timeout, and within one tick after.
@@ -20,7 +15,7 @@ pub(crate) struct Sessions {
 
 impl Sessions {
     fn fail(scene: &Scene<'_>, findings: &mut Findings, seen: u32, what: String, because: String) {
-        findings.fail_all(RuleId::Zk7, scene, &[seen], Explanation::new(what).because(because));
+        findings.fail_all(RuleId::Zk7, scene, &[seen], explain(what).because(because));
     }
 
     fn end_of(&self, session: Session) -> Option<u32> {
@@ -55,7 +50,7 @@ impl Sessions {
         }
     }
 
-    fn deleted(&self, scene: &Scene<'_>, path: crate::history::Sym, zxid: u64, findings: &mut Findings) {
+    fn deleted(&self, scene: &Scene<'_>, path: Sym, zxid: u64, findings: &mut Findings) {
         let Some((closing, session)) = self.closing.filter(|(closing, _)| *closing == zxid) else { return };
         let owner = scene.view.oracle.node_at(path, zxid.saturating_sub(1)).map(|node| node.owner);
         findings.premise_of_all(RuleId::Zk7);

@@ -4,17 +4,10 @@
 //! (`WatchManager.triggerWatch`), and what fires is held against that. A connection is a queue: what was fired arrives
 //! in that order, and before any later answer.
 
-use super::super::{Kinds, Rule, hears};
 use super::kept::{Fresh, Kept};
 use super::{server, slot, told};
-use crate::explanation::Explanation;
-use crate::findings::Findings;
-use crate::history::{
-    Code, Conn, Event, Notify, Request, Session, SessionState, Sym, Table, WatchMode, What,
-};
 use crate::recent::Recent;
-use crate::rule_id::RuleId;
-use crate::scene::Scene;
+use crate::rules::prelude::*;
 use crate::view::{Effect, is_unjudged};
 use std::collections::VecDeque;
 
@@ -271,14 +264,14 @@ impl Watches {
             (Notify::ChildrenChanged, Some(node)) => node.pzxid > relative,
         };
         if !right {
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "registering again told {} of {} at {}",
                 said(kind),
                 scene.path(path),
                 scene.when(scene.view.now)
             ))
             .because(format!("since zxid {relative:#x}, which it had been answered with, that is not so"));
-            findings.fail_all(RuleId::Zk6, scene, &[], explanation);
+            findings.fail_all(RuleId::Zk6, scene, &[], text);
         }
     }
 
@@ -298,14 +291,14 @@ impl Watches {
             }
             None => "no server has queued it on this connection, or it has arrived before",
         };
-        let explanation = Explanation::new(format!(
+        let text = explain(format!(
             "the notification {} of {} arrived at {}",
             said(kind),
             scene.path(path),
             scene.when(scene.view.now)
         ))
         .because(because);
-        findings.fail_all(RuleId::Zk6, scene, &[], explanation);
+        findings.fail_all(RuleId::Zk6, scene, &[], text);
     }
 
     fn replied(
@@ -323,7 +316,7 @@ impl Watches {
         if let Some((kind, path, of, fired)) = late.filter(|_| !conn.is_none()) {
             // Told once.
             queue.retain(|queued| queued.3 != fired);
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "an answer of zxid {zxid:#x} arrived at {} before the notification of {of:#x}",
                 scene.when(scene.view.now)
             ))
@@ -332,7 +325,7 @@ impl Watches {
                 said(kind),
                 scene.path(path)
             ));
-            findings.fail_all(RuleId::Zk6, scene, &[fired], explanation);
+            findings.fail_all(RuleId::Zk6, scene, &[fired], text);
         }
     }
 
@@ -353,7 +346,7 @@ impl Watches {
     fn settle(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         self.kept.settle(scene, findings);
         for due in std::mem::take(&mut self.due).into_iter().filter(|due| !due.filtered) {
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "server {} applied zxid {:#x} and did not tell {} of {}",
                 due.server,
                 due.zxid,
@@ -361,10 +354,10 @@ impl Watches {
                 scene.path(due.path)
             ))
             .because(format!("e{}: a watch was armed", due.armed));
-            findings.fail_all(rule(due.mode), scene, &[due.armed], explanation);
+            findings.fail_all(rule(due.mode), scene, &[due.armed], text);
         }
         for early in std::mem::take(&mut self.early) {
-            let explanation = Explanation::new(format!(
+            let text = explain(format!(
                 "server {} told {} of {} at e{}",
                 early.server,
                 said(early.kind),
@@ -372,12 +365,12 @@ impl Watches {
                 early.index
             ))
             .because("no watch was armed on that connection that this fires");
-            findings.fail_all(RuleId::Zk6, scene, &[early.index], explanation);
+            findings.fail_all(RuleId::Zk6, scene, &[early.index], text);
         }
         for arming in std::mem::take(&mut self.arming) {
-            let explanation = Explanation::new(format!("the read at e{} armed no watch", arming.index))
+            let text = explain(format!("the read at e{} armed no watch", arming.index))
                 .because(format!("it asked for one on {}", scene.path(arming.path)));
-            findings.fail_all(RuleId::Zk6, scene, &[arming.index], explanation);
+            findings.fail_all(RuleId::Zk6, scene, &[arming.index], text);
         }
     }
 
