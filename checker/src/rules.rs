@@ -46,24 +46,26 @@ pub(crate) type Kinds = u64;
 
 macro_rules! define {
     ($($(#[$meta:meta])* $kind:ident = $name:literal $({ $($fields:tt)* })?,)+) => {
-        enum Bit { $($kind),+ }
+        /// The numbers of the bits.
+        #[derive(Clone, Copy)]
+        #[allow(dead_code, reason = "no rule hears some of the kinds")]
+        pub(crate) enum Bit { $($kind),+ }
 
         /// The kind of an event as a bit.
         fn kind(what: &What) -> Kinds {
-            match what { $(What::$kind { .. } => hears::$kind),+ }
-        }
-
-        /// The bits by name.
-        #[allow(non_upper_case_globals, reason = "they are named like the variants they stand for")]
-        pub(crate) mod hears {
-            use super::{Bit, Kinds};
-
-            $(#[allow(dead_code, reason = "one for each kind")] pub(crate) const $kind: Kinds = 1 << Bit::$kind as u32;)+
+            match what { $(What::$kind { .. } => 1 << Bit::$kind as u32),+ }
         }
     };
 }
 
 event_table!(define);
+
+/// The bits of some kinds of event: `hears![Call, Return]`.
+macro_rules! hears {
+    ($($kind:ident),+ $(,)?) => { $(1 << $crate::rules::Bit::$kind as u32)|+ };
+}
+
+use hears;
 
 /// A promise, as a state machine.
 pub(crate) trait Rule {

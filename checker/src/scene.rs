@@ -17,6 +17,11 @@ pub(crate) struct Scene<'a> {
 
 /// The names of things, for the texts of findings.
 impl Scene<'_> {
+    /// The event in hand and its time, which may be later than all that the view has seen.
+    pub(crate) fn now(&self) -> Moment {
+        Moment { at: self.at, index: self.index }
+    }
+
     pub(crate) fn client(&self, number: u16) -> String {
         crate::actors::client(self.tables.header, number)
     }

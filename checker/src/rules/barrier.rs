@@ -458,28 +458,10 @@ fn name_of(kind: Notify) -> &'static str {
 impl Rule for Barriers {
     const ID: RuleId = RuleId::Ba1;
     const ALSO: &'static [RuleId] = &[RuleId::Ba2, RuleId::Ba3, RuleId::Ba4, RuleId::Ba5];
-    const HEARS: Kinds = hears::Call
-        | hears::Return
-        | hears::Send
-        | hears::Reply
-        | hears::Lost
-        | hears::Notice
-        | hears::State
-        | hears::Created
-        | hears::Deleted
-        | hears::Served
-        | hears::Found
-        | hears::Arm
-        | hears::Fire
-        | hears::Disarm
-        | hears::Marked
-        | hears::Ended
-        | hears::Fault
-        | hears::Mended
-        | hears::Crash
-        | hears::Ceased
-        | hears::Sleep
-        | hears::Quiesce;
+    const HEARS: Kinds = hears![
+        Call, Return, Send, Reply, Lost, Notice, State, Created, Deleted, Served, Found, Arm, Fire, Disarm,
+        Marked, Ended, Fault, Mended, Crash, Ceased, Sleep, Quiesce
+    ];
     const ABOUT: &'static [Kind] = &[Kind::Barrier];
 
     fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {

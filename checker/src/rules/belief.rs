@@ -74,7 +74,7 @@ impl Guarded {
     /// Somebody believes, and now somebody else does too.
     fn judge(&mut self, scene: &Scene<'_>, before: OpId, now: OpId, findings: &mut Findings) {
         let view = scene.view;
-        let since = Moment { at: scene.at, index: scene.index };
+        let since = scene.now();
         // A grant may reach its client late, when the next in line has long been granted.
         let rank =
             |op| view.contender(view.op(op).own).map(|own| if own.is_held { own.czxid } else { own.stamp });
@@ -221,7 +221,7 @@ impl Guarded {
 impl Rule for Guarded {
     const ID: RuleId = RuleId::Mx2;
     const ALSO: &'static [RuleId] = &[RuleId::Rw1, RuleId::Le1];
-    const HEARS: Kinds = hears::Believe | hears::Unbelieve | hears::Call | hears::Crash;
+    const HEARS: Kinds = hears![Believe, Unbelieve, Call, Crash];
 
     fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         self.open.retain(|pair| {
@@ -335,7 +335,7 @@ impl Raw {
 impl Rule for Raw {
     const ID: RuleId = RuleId::Mx3;
     const ALSO: &'static [RuleId] = &[RuleId::Rw1, RuleId::Le1];
-    const HEARS: Kinds = hears::Believe | hears::Call | hears::Return;
+    const HEARS: Kinds = hears![Believe, Call, Return];
 
     fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         self.settle(scene, findings);
@@ -343,7 +343,7 @@ impl Rule for Raw {
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;
-        let now = Moment { at: scene.at, index: scene.index };
+        let now = scene.now();
         if matches!(event.what, What::Believe { .. }) {
             self.returned = self.returned.filter(|(op, _)| *op != event.op);
         }

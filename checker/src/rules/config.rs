@@ -102,7 +102,7 @@ impl Config {
         findings: &mut Findings,
     ) {
         let Some(object) = value_at(scene, path) else { return };
-        let at = Moment { at: scene.at, index: scene.index };
+        let at = scene.now();
         let data = there.then_some(0);
         let last = self.of(object).next_back();
         if let Some(last) = last.filter(|last| last.zxid == zxid) {
@@ -245,7 +245,7 @@ impl Config {
         }
         let number = if seen == Seen::Missing { 0 } else { told.1 };
         self.ops[at].newest = self.ops[at].newest.max((number, scene.index));
-        self.ops[at].seen = Some((number, Moment { at: scene.at, index: scene.index }));
+        self.ops[at].seen = Some((number, scene.now()));
     }
 
     /// CF-1.
@@ -329,7 +329,7 @@ impl Config {
         if value_at(scene, req.path).is_none() {
             return;
         }
-        let now = Moment { at: scene.at, index: scene.index };
+        let now = scene.now();
         if let Some(doing) = self.doing(req.op).filter(|doing| doing.verb == Verb::Follow) {
             match (req.kind, code) {
                 (Request::Get, Code::Ok) => doing.read = Some((req.watch, now)),
@@ -365,16 +365,8 @@ impl Rule for Config {
     const ID: RuleId = RuleId::Cf7;
     const ALSO: &'static [RuleId] =
         &[RuleId::Cf1, RuleId::Cf2, RuleId::Cf3, RuleId::Cf4, RuleId::Cf5, RuleId::Cf6, RuleId::Cf8];
-    const HEARS: Kinds = followers::HEARS
-        | hears::Call
-        | hears::Given
-        | hears::Observed
-        | hears::Created
-        | hears::Written
-        | hears::Deleted
-        | hears::Data
-        | hears::Served
-        | hears::Quiesce;
+    const HEARS: Kinds =
+        followers::HEARS | hears![Call, Given, Observed, Created, Written, Deleted, Data, Served, Quiesce];
     const ABOUT: &'static [Kind] = &[Kind::Config];
 
     fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
@@ -428,7 +420,7 @@ impl Rule for Config {
                     told.conn == conn && Some(told.object) == object && !told.noticed.came()
                 };
                 if let Some(told) = self.told.iter_mut().find(fired) {
-                    told.noticed = Moment { at: scene.at, index: scene.index };
+                    told.noticed = scene.now();
                 }
             }
             What::Served { req, conn, zxid } => self.served(scene, req, conn, zxid, findings),

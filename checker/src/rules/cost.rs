@@ -341,17 +341,8 @@ impl Cost {
 impl Rule for Cost {
     const ID: RuleId = RuleId::Mx13;
     const ALSO: &'static [RuleId] = &[RuleId::Rw5, RuleId::Le7, RuleId::Rv4];
-    const HEARS: Kinds = hears::Call
-        | hears::Return
-        | hears::Believe
-        | hears::Sleep
-        | hears::Send
-        | hears::Txn
-        | hears::Created
-        | hears::Deleted
-        | hears::Data
-        | hears::Fire
-        | hears::Notice;
+    const HEARS: Kinds =
+        hears![Call, Return, Believe, Sleep, Send, Txn, Created, Deleted, Data, Fire, Notice];
 
     fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if self.unjudged {

@@ -40,29 +40,10 @@ impl Rule for DoubleBarriers {
         RuleId::Db9,
         RuleId::Db10,
     ];
-    const HEARS: Kinds = hears::Call
-        | hears::Return
-        | hears::Given
-        | hears::Observed
-        | hears::Send
-        | hears::Reply
-        | hears::Lost
-        | hears::Notice
-        | hears::State
-        | hears::Created
-        | hears::Deleted
-        | hears::Written
-        | hears::Arm
-        | hears::Fire
-        | hears::Disarm
-        | hears::Marked
-        | hears::Ended
-        | hears::Fault
-        | hears::Mended
-        | hears::Crash
-        | hears::Ceased
-        | hears::Left
-        | hears::Quiesce;
+    const HEARS: Kinds = hears![
+        Call, Return, Given, Observed, Send, Reply, Lost, Notice, State, Created, Deleted, Written, Arm,
+        Fire, Disarm, Marked, Ended, Fault, Mended, Crash, Ceased, Left, Quiesce
+    ];
     const ABOUT: &'static [Kind] = &[Kind::DoubleBarrier];
 
     fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {

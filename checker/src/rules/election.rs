@@ -257,7 +257,7 @@ impl Acknowledged {
             let text = explain(format!(
                 "{who} follows since {}, and at {} it did not know of epoch {:#x}",
                 scene.when(op.called),
-                scene.when(Moment { at: scene.at, index: scene.index }),
+                scene.when(scene.now()),
                 record.epoch
             ))
             .because(format!("it is on record since {}", scene.when(record.since)))
@@ -288,14 +288,7 @@ impl Rule for Acknowledged {
     const ID: RuleId = RuleId::Le4;
     const ABOUT: &'static [Kind] = &[Kind::Election];
     const ALSO: &'static [RuleId] = &[RuleId::Le5, RuleId::Mx11];
-    const HEARS: Kinds = hears::Call
-        | hears::Return
-        | hears::Observed
-        | hears::Txn
-        | hears::Created
-        | hears::Written
-        | hears::Deleted
-        | hears::Quiesce;
+    const HEARS: Kinds = hears![Call, Return, Observed, Txn, Created, Written, Deleted, Quiesce];
 
     fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if scene.view.healed && !self.followers.is_empty() && !self.records.is_empty() {
@@ -339,7 +332,7 @@ pub(crate) struct OneCandidate;
 impl Rule for OneCandidate {
     const ID: RuleId = RuleId::Le6;
     const ABOUT: &'static [Kind] = &[Kind::Election];
-    const HEARS: Kinds = hears::Created;
+    const HEARS: Kinds = hears![Created];
 
     fn event(&mut self, scene: &Scene<'_>, _: &Event, findings: &mut Findings) {
         let view = scene.view;

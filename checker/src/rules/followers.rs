@@ -6,21 +6,9 @@ use crate::rules::prelude::*;
 use crate::view::Watch;
 
 /// What a [`Wakes`] hears.
-pub(super) const HEARS: Kinds = hears::Return
-    | hears::Send
-    | hears::Reply
-    | hears::Lost
-    | hears::Notice
-    | hears::State
-    | hears::Arm
-    | hears::Fire
-    | hears::Disarm
-    | hears::Marked
-    | hears::Ended
-    | hears::Fault
-    | hears::Mended
-    | hears::Crash
-    | hears::Ceased;
+pub(super) const HEARS: Kinds = hears![
+    Return, Send, Reply, Lost, Notice, State, Arm, Fire, Disarm, Marked, Ended, Fault, Mended, Crash, Ceased
+];
 
 /// Whether who follows has something to wake it, at the instant at which the last such thing goes.
 ///

@@ -16,7 +16,7 @@ pub(crate) struct Justified;
 impl Rule for Justified {
     const ID: RuleId = RuleId::Mx4;
     const ALSO: &'static [RuleId] = &[RuleId::Rw2, RuleId::Le3];
-    const HEARS: Kinds = hears::Believe;
+    const HEARS: Kinds = hears![Believe];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let Some(op) = grant(scene, event) else { return };
@@ -127,7 +127,7 @@ pub(crate) struct FencingToken(Last);
 impl Rule for FencingToken {
     const ID: RuleId = RuleId::Mx5;
     const ALSO: &'static [RuleId] = &[RuleId::Le2];
-    const HEARS: Kinds = hears::Believe;
+    const HEARS: Kinds = hears![Believe];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let Some(op) = grant(scene, event) else { return };
@@ -187,7 +187,7 @@ pub(crate) struct GrantOrder(Last);
 impl Rule for GrantOrder {
     const ID: RuleId = RuleId::Mx6;
     const ALSO: &'static [RuleId] = &[RuleId::Rw3, RuleId::Mx15];
-    const HEARS: Kinds = hears::Believe;
+    const HEARS: Kinds = hears![Believe];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let What::Believe { object, .. } = event.what else { return };

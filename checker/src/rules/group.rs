@@ -146,7 +146,7 @@ impl Group {
                 findings.fail(RuleId::Gm5, scene, object, &[other.created.index], text);
             }
         }
-        let created = Moment { at: scene.at, index: scene.index };
+        let created = scene.now();
         self.lives.push(Life {
             object,
             path,
@@ -164,7 +164,7 @@ impl Group {
     fn made(&mut self, scene: &Scene<'_>, event: &Event, path: Sym, czxid: u64) {
         let (Some(object), Who::Client(client)) = (group_around(scene, path), event.who) else { return };
         let owner = scene.view.client(client).session;
-        let created = Moment { at: scene.at, index: scene.index };
+        let created = scene.now();
         let (op, deleted, delete_sent) = (event.op, Moment::NEVER, false);
         self.lives.push(Life { object, path, owner, op, created, czxid, deleted, delete_sent });
     }
@@ -176,7 +176,7 @@ impl Group {
         let Some(life) = self.lives.iter_mut().rfind(|life| life.path == path && !life.deleted.came()) else {
             return;
         };
-        life.deleted = Moment { at: scene.at, index: scene.index };
+        life.deleted = scene.now();
         let object = life.object;
         self.changed(scene, object, zxid);
     }
@@ -216,7 +216,7 @@ impl Group {
             (member.is_over, member.is_released) = (true, true);
             return;
         }
-        member.since = Moment { at: scene.at, index: scene.index };
+        member.since = scene.now();
         member.session = scene.view.client(member.client).session;
         let member = &self.members[at];
         findings.premise(RuleId::Gm4, member.object);
@@ -262,7 +262,7 @@ impl Group {
             let own = self.lives.iter().rfind(|life| life.op == member.id);
             let is_own = own.is_some_and(|own| own.path == path && (own.deleted.came() || !is_sim));
             if member.since.came() && is_own && !member.told.came() {
-                member.told = Moment { at: scene.at, index: scene.index };
+                member.told = scene.now();
             }
         }
     }
@@ -348,7 +348,7 @@ impl Group {
         }
         self.flickers(scene, at, (shown, zxid), findings);
         let watcher = &mut self.watchers[at];
-        watcher.last = Some((members, Moment { at: scene.at, index: scene.index }));
+        watcher.last = Some((members, scene.now()));
         watcher.newest = watcher.newest.max(zxid);
     }
 
@@ -446,14 +446,7 @@ impl Rule for Group {
     const ID: RuleId = RuleId::Gm4;
     const ALSO: &'static [RuleId] =
         &[RuleId::Gm1, RuleId::Gm2, RuleId::Gm3, RuleId::Gm5, RuleId::Gm6, RuleId::Gm7, RuleId::Gm8];
-    const HEARS: Kinds = followers::HEARS
-        | hears::Call
-        | hears::Given
-        | hears::Observed
-        | hears::Created
-        | hears::Deleted
-        | hears::Made
-        | hears::Quiesce;
+    const HEARS: Kinds = followers::HEARS | hears![Call, Given, Observed, Created, Deleted, Made, Quiesce];
     const ABOUT: &'static [Kind] = &[Kind::Group];
 
     fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {

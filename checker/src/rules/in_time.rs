@@ -37,7 +37,7 @@ impl InTime {
                 return false;
             }
             if view.is_told_of_loss(*id) {
-                *since = Moment { at: scene.at, index: scene.index };
+                *since = scene.now();
                 return true;
             }
             if scene.at <= since.at.saturating_add(view.settle) || told.contains(&op.believed.index) {
@@ -50,7 +50,7 @@ impl InTime {
                 "{who} believed to hold it (token {:#x}) since {}, and still did at {}",
                 op.token,
                 scene.when(op.believed),
-                scene.when(Moment { at: scene.at, index: scene.index })
+                scene.when(scene.now())
             ))
             .because(format!("{} was deleted at {}", scene.contender(op.own), scene.when(gone)))
             .because(format!("{who} watches it no longer: nothing is there to tell it"));
@@ -83,7 +83,7 @@ impl InTime {
 impl Rule for InTime {
     const ID: RuleId = RuleId::Mx14;
     const ALSO: &'static [RuleId] = &[RuleId::Le9];
-    const HEARS: Kinds = hears::Unbelieve | hears::Call | hears::Deleted | hears::Believe;
+    const HEARS: Kinds = hears![Unbelieve, Call, Deleted, Believe];
 
     fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
@@ -107,7 +107,7 @@ impl Rule for InTime {
                 scene.client(op.client),
                 op.token,
                 scene.when(op.believed),
-                scene.when(Moment { at: scene.at, index: scene.index })
+                scene.when(scene.now())
             ))
             .because(format!("{} it had to stop: {}", scene.when(stop), had_to_stop(why)))
             .not_excused("it was not standing still");

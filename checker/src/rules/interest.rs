@@ -32,7 +32,7 @@ impl EndOfInterest {
                 "{} of {} is still there at {}",
                 scene.contender(left),
                 scene.client(op.client),
-                scene.when(Moment { at: scene.at, index: scene.index })
+                scene.when(scene.now())
             ))
             .because(format!(
                 "its acquire (called at {}) is over since {}",
@@ -118,7 +118,7 @@ impl EndOfInterest {
                 "the acquire that {} called at {} is still open at {}",
                 scene.client(op.client),
                 scene.when(op.called),
-                scene.when(Moment { at: scene.at, index: scene.index })
+                scene.when(scene.now())
             ))
             .because(format!("its time limit was {}", ms(op.limit.into())));
             findings.fail(scene.rule(Self::ID, op.object), scene, op.object, &[op.called.index], text);
@@ -186,8 +186,7 @@ impl EndOfInterest {
 impl Rule for EndOfInterest {
     const ID: RuleId = RuleId::Mx12;
     const ALSO: &'static [RuleId] = &[RuleId::Le8];
-    const HEARS: Kinds =
-        hears::Call | hears::Return | hears::Believe | hears::Unbelieve | hears::Created | hears::Quiesce;
+    const HEARS: Kinds = hears![Call, Return, Believe, Unbelieve, Created, Quiesce];
 
     fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if !self.limited.is_empty() {

@@ -57,7 +57,7 @@ impl Leaks {
 
 impl Rule for Leaks {
     const ID: RuleId = RuleId::Mx11;
-    const HEARS: Kinds = hears::Quiesce | hears::Left;
+    const HEARS: Kinds = hears![Quiesce, Left];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;

@@ -102,7 +102,7 @@ pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, findings: &mut
     let text = explain(format!(
         "{} was told at {} that it may no longer have what it had since {}",
         scene.actor(loss.op),
-        scene.when(Moment { at: scene.at, index: scene.index }),
+        scene.when(scene.now()),
         scene.when(loss.since)
     ))
     .because(match loss.znode {
@@ -137,7 +137,7 @@ pub(crate) struct FalseLoss;
 impl Rule for FalseLoss {
     const ID: RuleId = RuleId::Mx16;
     const ALSO: &'static [RuleId] = &[RuleId::Le10];
-    const HEARS: Kinds = hears::Unbelieve;
+    const HEARS: Kinds = hears![Unbelieve];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let What::Unbelieve { why } = event.what else { return };

@@ -282,7 +282,7 @@ impl NameService {
         findings: &mut Findings,
     ) {
         let Some(object) = directory_of(scene, path) else { return };
-        let created = Moment { at: scene.at, index: scene.index };
+        let created = scene.now();
         let writes = vec![Write { zxid, at: created, data: None }];
         let (czxid, op, deleted) = (zxid, event.op, Moment::NEVER);
         self.lives.push(Life { object, path, czxid, owner, op, created, deleted, writes });
@@ -302,7 +302,7 @@ impl NameService {
         let Some(number) = self.lives.iter().rposition(|life| life.path == path && life.is_alive()) else {
             return;
         };
-        self.lives[number].deleted = Moment { at: scene.at, index: scene.index };
+        self.lives[number].deleted = scene.now();
         let life = &self.lives[number];
         // The reaper, or a stranger.
         if by == Session(0) || scene.view.is_stranger(by) {
@@ -376,17 +376,8 @@ fn directory(scene: &Scene<'_>, object: ObjectId) -> Sym {
 impl Rule for NameService {
     const ID: RuleId = RuleId::Ns1;
     const ALSO: &'static [RuleId] = &[RuleId::Ns2, RuleId::Ns3, RuleId::Ns4, RuleId::Ns5];
-    const HEARS: Kinds = hears::Call
-        | hears::Given
-        | hears::Observed
-        | hears::Return
-        | hears::Reply
-        | hears::Lost
-        | hears::Created
-        | hears::Written
-        | hears::Data
-        | hears::Deleted
-        | hears::Quiesce;
+    const HEARS: Kinds =
+        hears![Call, Given, Observed, Return, Reply, Lost, Created, Written, Data, Deleted, Quiesce];
     const ABOUT: &'static [Kind] = &[Kind::Names];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
@@ -432,7 +423,7 @@ impl Rule for NameService {
             }
             What::Created { zxid, path, owner } => self.created(scene, event, path, zxid, owner, findings),
             What::Written { zxid, path } => {
-                let at = Moment { at: scene.at, index: scene.index };
+                let at = scene.now();
                 if let Some(life) = self.lives.iter_mut().rfind(|life| life.path == path && life.is_alive()) {
                     life.writes.push(Write { zxid, at, data: None });
                 }

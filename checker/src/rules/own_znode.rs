@@ -14,7 +14,7 @@ pub(crate) struct OneZnode;
 
 impl Rule for OneZnode {
     const ID: RuleId = RuleId::Mx9;
-    const HEARS: Kinds = hears::Created;
+    const HEARS: Kinds = hears![Created];
 
     fn event(&mut self, scene: &Scene<'_>, _: &Event, findings: &mut Findings) {
         let Some(new) = touched(scene) else { return };
@@ -50,7 +50,7 @@ pub(crate) struct WhoDeletes;
 
 impl Rule for WhoDeletes {
     const ID: RuleId = RuleId::Mx10;
-    const HEARS: Kinds = hears::Deleted;
+    const HEARS: Kinds = hears![Deleted];
 
     fn event(&mut self, scene: &Scene<'_>, _: &Event, findings: &mut Findings) {
         let Some(gone) = touched(scene) else { return };

@@ -1,7 +1,7 @@
 //! Progress when faults are over: MX-8 (LE-5 of elections), and RW-4 for readers among readers.
 
 use crate::rules::prelude::*;
-use crate::view::{Contest, Moment};
+use crate::view::Contest;
 
 /// MX-8: after the heal, nobody waits longer than the bound for something that nobody holds.
 #[derive(Default)]
@@ -38,7 +38,7 @@ impl Progress {
                 "{} wants to read since {}, and still waits at {}",
                 scene.client(op.client),
                 scene.when(op.called),
-                scene.when(Moment { at: scene.at, index: scene.index })
+                scene.when(scene.now())
             ))
             .because(format!(
                 "no writer was there for {}, and {} is the most it may take",
@@ -65,7 +65,7 @@ fn standstill(scene: &Scene<'_>, contest: &Contest) -> Option<u64> {
 impl Rule for Progress {
     const ID: RuleId = RuleId::Mx8;
     const ALSO: &'static [RuleId] = &[RuleId::Le5, RuleId::Rw4];
-    const HEARS: Kinds = hears::Heal | hears::Call;
+    const HEARS: Kinds = hears![Heal, Call];
 
     fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
@@ -84,7 +84,7 @@ impl Rule for Progress {
             }
             self.told.push((object, since));
             let first = view.op(contest.waiting[0]);
-            let now = scene.when(Moment { at: scene.at, index: scene.index });
+            let now = scene.when(scene.now());
             let mut text = explain(format!(
                 "{} waits since {}; at {now} nobody had held it for {}, and {} is the most it may take",
                 scene.client(first.client),

@@ -18,7 +18,7 @@ struct Accepted {
 
 impl Rule for Resource {
     const ID: RuleId = RuleId::Mx1;
-    const HEARS: Kinds = hears::Resource;
+    const HEARS: Kinds = hears![Resource];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let What::Resource { object, token, accepted } = event.what else { return };

@@ -137,7 +137,7 @@ impl Heard {
             "{who} was asked to go at {}, with {}, and {doing} on at {}",
             scene.when(asked.since),
             scene.contender(asked.contender),
-            scene.when(Moment { at: scene.at, index: scene.index })
+            scene.when(scene.now())
         ));
         let (text, layer) = if asked.given.came() {
             let read = format!("{who} was given the word by a read at {}", scene.when(asked.given));
@@ -164,7 +164,7 @@ impl Heard {
         let text = explain(format!(
             "{who} was told at {} that it was asked to go, and still stands in line at {}",
             scene.when(asked.told),
-            scene.when(Moment { at: scene.at, index: scene.index })
+            scene.when(scene.now())
         ))
         .because(format!("{} is the most it may take", ms(scene.view.bound(op.object))));
         findings.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], text);
@@ -207,14 +207,7 @@ impl Rule for Heard {
     const ID: RuleId = RuleId::Rv1;
     const ABOUT: &'static [Kind] = REVOCABLE;
     const ALSO: &'static [RuleId] = &[RuleId::Rv3];
-    const HEARS: Kinds = hears::Data
-        | hears::Observed
-        | hears::Notice
-        | hears::Served
-        | hears::Found
-        | hears::Reply
-        | hears::Believe
-        | hears::Return;
+    const HEARS: Kinds = hears![Data, Observed, Notice, Served, Found, Reply, Believe, Return];
 
     fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if !self.asked.is_empty() {
@@ -297,7 +290,7 @@ impl Force {
 impl Rule for Force {
     const ID: RuleId = RuleId::Rv2;
     const ABOUT: &'static [Kind] = REVOCABLE;
-    const HEARS: Kinds = hears::Deleted | hears::Return;
+    const HEARS: Kinds = hears![Deleted, Return];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;
@@ -348,7 +341,7 @@ impl NoGrant {
 impl Rule for NoGrant {
     const ID: RuleId = RuleId::Rv4;
     const ABOUT: &'static [Kind] = REVOCABLE;
-    const HEARS: Kinds = hears::Data | hears::Notice | hears::Believe;
+    const HEARS: Kinds = hears![Data, Notice, Believe];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;

@@ -148,22 +148,10 @@ impl Wake {
 impl Rule for Wake {
     const ID: RuleId = RuleId::Mx7;
     const ALSO: &'static [RuleId] = &[RuleId::Rw4];
-    const HEARS: Kinds = hears::Return
-        | hears::Believe
-        | hears::Send
-        | hears::Reply
-        | hears::Lost
-        | hears::Notice
-        | hears::State
-        | hears::Arm
-        | hears::Fire
-        | hears::Disarm
-        | hears::Marked
-        | hears::Ended
-        | hears::Fault
-        | hears::Mended
-        | hears::Crash
-        | hears::Ceased;
+    const HEARS: Kinds = hears![
+        Return, Believe, Send, Reply, Lost, Notice, State, Arm, Fire, Disarm, Marked, Ended, Fault, Mended,
+        Crash, Ceased
+    ];
 
     fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         for doubt in self.doubts.certain(scene.at, |op| Self::source(scene, op)) {

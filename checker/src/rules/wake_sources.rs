@@ -95,7 +95,7 @@ impl Doubts {
     pub(super) fn look(&mut self, scene: &Scene<'_>, op: OpId, source: &Source) -> bool {
         let at = self.doubts.iter().position(|doubt| doubt.op == op);
         let before = at.map(|at| self.doubts.swap_remove(at));
-        let since = Moment { at: scene.at, index: scene.index };
+        let since = scene.now();
         let doubt = match source {
             Source::Busy => return false,
             Source::Adequate => return true,

@@ -402,28 +402,10 @@ fn is_receipt(scene: &Scene<'_>, path: Sym) -> bool {
 impl Rule for IdleConsumers {
     const ID: RuleId = RuleId::Qu6;
     const ALSO: &'static [RuleId] = &[RuleId::Qu7, RuleId::Qu9];
-    const HEARS: Kinds = hears::Call
-        | hears::Return
-        | hears::Given
-        | hears::Observed
-        | hears::Reply
-        | hears::Lost
-        | hears::Notice
-        | hears::State
-        | hears::Created
-        | hears::Data
-        | hears::Deleted
-        | hears::Applied
-        | hears::Arm
-        | hears::Fire
-        | hears::Disarm
-        | hears::Marked
-        | hears::Ended
-        | hears::Fault
-        | hears::Mended
-        | hears::Crash
-        | hears::Ceased
-        | hears::Quiesce;
+    const HEARS: Kinds = hears![
+        Call, Return, Given, Observed, Reply, Lost, Notice, State, Created, Data, Deleted, Applied, Arm,
+        Fire, Disarm, Marked, Ended, Fault, Mended, Crash, Ceased, Quiesce
+    ];
     const ABOUT: &'static [Kind] = &[Kind::Queue, Kind::PriorityQueue];
 
     fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {

@@ -493,18 +493,8 @@ impl Rule for Items {
     const ID: RuleId = RuleId::Qu1;
     const ALSO: &'static [RuleId] =
         &[RuleId::Qu2, RuleId::Qu3, RuleId::Qu4, RuleId::Qu5, RuleId::Qu8, RuleId::Qu10];
-    const HEARS: Kinds = hears::Return
-        | hears::Given
-        | hears::Observed
-        | hears::Txn
-        | hears::Created
-        | hears::Data
-        | hears::Written
-        | hears::Deleted
-        | hears::Fault
-        | hears::Crash
-        | hears::Quiesce
-        | hears::Left;
+    const HEARS: Kinds =
+        hears![Return, Given, Observed, Txn, Created, Data, Written, Deleted, Fault, Crash, Quiesce, Left];
     const ABOUT: &'static [Kind] = &[Kind::Queue, Kind::PriorityQueue];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {

@@ -268,23 +268,10 @@ impl Rule for TwoPhaseCommit {
         RuleId::Tc12,
         RuleId::Tc13,
     ];
-    const HEARS: Kinds = hears::Call
-        | hears::Given
-        | hears::Observed
-        | hears::Return
-        | hears::Reply
-        | hears::Notice
-        | hears::State
-        | hears::Created
-        | hears::Written
-        | hears::Data
-        | hears::Deleted
-        | hears::Found
-        | hears::Fire
-        | hears::Fault
-        | hears::Crash
-        | hears::Heal
-        | hears::Quiesce;
+    const HEARS: Kinds = hears![
+        Call, Given, Observed, Return, Reply, Notice, State, Created, Written, Data, Deleted, Found, Fire,
+        Fault, Crash, Heal, Quiesce
+    ];
     const ABOUT: &'static [Kind] = &[Kind::TwoPhaseCommit];
 
     fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {

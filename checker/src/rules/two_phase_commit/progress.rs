@@ -4,7 +4,7 @@ use super::observed::Observed;
 use super::written::Written;
 use super::{SiteOp, site_name, size};
 use crate::rules::prelude::*;
-use crate::view::{Moment, Op, Phase};
+use crate::view::{Op, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of ends.
@@ -82,7 +82,7 @@ impl Progress {
         findings: &mut Findings,
     ) {
         let view = scene.view;
-        let now = scene.when(Moment { at: scene.at, index: scene.index });
+        let now = scene.when(scene.now());
         let mut text = explain(format!(
             "the {} that {} called at {} is still open at {now}",
             op.verb.name(),

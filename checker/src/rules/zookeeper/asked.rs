@@ -446,17 +446,8 @@ impl Asked {
 impl Rule for Asked {
     const ID: RuleId = RuleId::Zk3;
     const ALSO: &'static [RuleId] = &[RuleId::Zk8, RuleId::Zk9, RuleId::Zk10, RuleId::Zk11];
-    const HEARS: Kinds = hears::Send
-        | hears::Expects
-        | hears::Lost
-        | hears::Reply
-        | hears::Served
-        | hears::Txn
-        | hears::Created
-        | hears::Deleted
-        | hears::Written
-        | hears::Restricted
-        | hears::Fault;
+    const HEARS: Kinds =
+        hears![Send, Expects, Lost, Reply, Served, Txn, Created, Deleted, Written, Restricted, Fault];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         if !scene.view.is_sim() {

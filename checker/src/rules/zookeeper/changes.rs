@@ -12,7 +12,7 @@ pub(crate) struct Suffix {
 
 impl Rule for Suffix {
     const ID: RuleId = RuleId::Zk8;
-    const HEARS: Kinds = hears::Reply | hears::Made;
+    const HEARS: Kinds = hears![Reply, Made];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         if !scene.view.is_sim() {
@@ -47,7 +47,7 @@ pub(crate) struct Conditions;
 
 impl Rule for Conditions {
     const ID: RuleId = RuleId::Zk9;
-    const HEARS: Kinds = hears::Created | hears::Deleted | hears::Written | hears::Restricted;
+    const HEARS: Kinds = hears![Created, Deleted, Written, Restricted];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         if !scene.view.is_sim() {
@@ -94,7 +94,7 @@ impl Whole {
 
 impl Rule for Whole {
     const ID: RuleId = RuleId::Zk11;
-    const HEARS: Kinds = hears::Txn | hears::Created | hears::Deleted | hears::Written | hears::Restricted;
+    const HEARS: Kinds = hears![Txn, Created, Deleted, Written, Restricted];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         if !scene.view.is_sim() {

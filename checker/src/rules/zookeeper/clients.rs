@@ -119,13 +119,7 @@ impl Clients {
 
 impl Rule for Clients {
     const ID: RuleId = RuleId::Zk7;
-    const HEARS: Kinds = hears::State
-        | hears::Reply
-        | hears::Ceased
-        | hears::Opened
-        | hears::Marked
-        | hears::Ended
-        | hears::Crash;
+    const HEARS: Kinds = hears![State, Reply, Ceased, Opened, Marked, Ended, Crash];
 
     fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if self.silent.is_empty() {

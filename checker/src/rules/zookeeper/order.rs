@@ -23,7 +23,7 @@ pub(crate) struct OneOrder;
 
 impl Rule for OneOrder {
     const ID: RuleId = RuleId::Zk1;
-    const HEARS: Kinds = hears::Txn | hears::Applied;
+    const HEARS: Kinds = hears![Txn, Applied];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let (What::Txn { zxid, .. } | What::Applied { zxid }) = event.what else { return };
@@ -60,7 +60,7 @@ pub(crate) struct Linearizable {
 
 impl Rule for Linearizable {
     const ID: RuleId = RuleId::Zk2;
-    const HEARS: Kinds = hears::Send | hears::Reply;
+    const HEARS: Kinds = hears![Send, Reply];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         if !scene.view.is_sim() {
@@ -146,7 +146,7 @@ impl SessionOrder {
 
 impl Rule for SessionOrder {
     const ID: RuleId = RuleId::Zk3;
-    const HEARS: Kinds = hears::Reply;
+    const HEARS: Kinds = hears![Reply];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         if scene.view.is_sim() {
@@ -161,7 +161,7 @@ pub(crate) struct OneImage(Vec<Last>);
 
 impl Rule for OneImage {
     const ID: RuleId = RuleId::Zk4;
-    const HEARS: Kinds = hears::Reply | hears::State | hears::TurnedAway;
+    const HEARS: Kinds = hears![Reply, State, TurnedAway];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;
@@ -231,7 +231,7 @@ pub(crate) struct Durable {
 
 impl Rule for Durable {
     const ID: RuleId = RuleId::Zk10;
-    const HEARS: Kinds = hears::Reply | hears::Txn | hears::Applied | hears::Serving | hears::Elected;
+    const HEARS: Kinds = hears![Reply, Txn, Applied, Serving, Elected];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;

@@ -58,18 +58,8 @@ pub(crate) struct Probes {
 }
 
 impl Probes {
-    pub(crate) const HEARS: Kinds = hears::Send
-        | hears::Reply
-        | hears::Lost
-        | hears::Notice
-        | hears::State
-        | hears::Txn
-        | hears::Served
-        | hears::Found
-        | hears::Arm
-        | hears::Fire
-        | hears::Marked
-        | hears::Ended;
+    pub(crate) const HEARS: Kinds =
+        hears![Send, Reply, Lost, Notice, State, Txn, Served, Found, Arm, Fire, Marked, Ended];
 
     fn told(&mut self, session: Session) -> &mut SessionSeen {
         let at = usize::from(session.0);

@@ -84,7 +84,7 @@ impl Shown {
 impl Rule for Shown {
     const ID: RuleId = RuleId::Zk5;
     const ALSO: &'static [RuleId] = &[RuleId::Zk9];
-    const HEARS: Kinds = hears::Served | hears::Found | hears::Reply;
+    const HEARS: Kinds = hears![Served, Found, Reply];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         match event.what {
@@ -117,7 +117,7 @@ struct Barrier {
 
 impl Rule for Sync {
     const ID: RuleId = RuleId::Zk12;
-    const HEARS: Kinds = hears::Barrier | hears::Served | hears::Reply | hears::Elected | hears::Ceased;
+    const HEARS: Kinds = hears![Barrier, Served, Reply, Elected, Ceased];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         match event.what {
@@ -294,14 +294,7 @@ impl CutOff {
 
 impl Rule for CutOff {
     const ID: RuleId = RuleId::Zk13;
-    const HEARS: Kinds = hears::Fault
-        | hears::Mended
-        | hears::Served
-        | hears::Serving
-        | hears::Ceased
-        | hears::Elected
-        | hears::Barrier
-        | hears::Marked;
+    const HEARS: Kinds = hears![Fault, Mended, Served, Serving, Ceased, Elected, Barrier, Marked];
 
     fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if self.elected.is_none() && self.cut.is_empty() {

@@ -88,13 +88,7 @@ impl Sessions {
 
 impl Rule for Sessions {
     const ID: RuleId = RuleId::Zk7;
-    const HEARS: Kinds = hears::Txn
-        | hears::Created
-        | hears::Deleted
-        | hears::Marked
-        | hears::Ended
-        | hears::Opened
-        | hears::Served;
+    const HEARS: Kinds = hears![Txn, Created, Deleted, Marked, Ended, Opened, Served];
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         if !scene.view.is_sim() {

@@ -383,19 +383,9 @@ impl Watches {
 impl Rule for Watches {
     const ID: RuleId = RuleId::Zk6;
     const ALSO: &'static [RuleId] = &[RuleId::Zk14];
-    const HEARS: Kinds = hears::Arm
-        | hears::Disarm
-        | hears::Fire
-        | hears::Notice
-        | hears::Reply
-        | hears::State
-        | hears::Created
-        | hears::Deleted
-        | hears::Written
-        | hears::Applied
-        | hears::Served
-        | hears::Found
-        | hears::Ceased;
+    const HEARS: Kinds = hears![
+        Arm, Disarm, Fire, Notice, Reply, State, Created, Deleted, Written, Applied, Served, Found, Ceased
+    ];
 
     fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if !(self.due.is_empty() && self.early.is_empty() && self.arming.is_empty() && self.kept.is_settled())
