@@ -1,13 +1,13 @@
-//! The clients' view of a history: what they saw of each object, judged by calls, returns, beliefs and items alone.
+//! What clients saw of each object, judged by calls, returns, beliefs and items alone.
 //!
-//! Where servers told what they did, their word decides and this is the second opinion: a breach that clients saw and no
-//! rule has found is a defect of the checker, and makes the report Unknown. In a capture it is all there is about the
-//! order in which queues gave their items: QU-4, and QU-5 of strict priority queues.
+//! In a simulation the servers' events decide and this is the second opinion: a breach that clients saw and no rule
+//! has found is a defect of the checker, and makes the report Unknown. In a capture it is the only evidence about the
+//! order of items: QU-4, and QU-5 of strict priority queues.
 //!
-//! The view is cautious. A consumer may take several items at a time and hand them out one by one: what it hands out
-//! without a request counts as taken since its last request, and so does what follows an operation without a good end.
-//! (Only a history without any request is taken at its word.) Items that never came out count for nothing, for it is not
-//! known whether they are still there.
+//! The view is cautious. A consumer may take several items at a time and hand them out one by one: an item that it
+//! hands out without a request counts as taken since its last request, and so does an item after an operation that
+//! failed. (A history without any request is believed as it is.) Items that never came out count for nothing, since
+//! they may still be in the queue.
 
 mod collect;
 
@@ -31,23 +31,23 @@ pub struct BlackBox {
     pub object: ObjectId,
     /// The promise under which the clients' view is judged.
     pub rule: RuleId,
-    /// What the monitor says; Unavoidable where a rule has found the breach and excused it.
+    /// The monitor's verdict; Unavoidable where a rule has found the breach and excused it.
     pub verdict: Verdict,
-    /// What clients did.
+    /// The operations of the clients.
     pub seen: ClientView,
     judged: Judged,
     /// By position: the event.
     events: Vec<u32>,
 }
 
-/// What clients did with one object.
+/// The operations of clients on one object, by its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientView {
-    /// Held it.
+    /// A lock or an election.
     Holds(Operations<Locking>),
-    /// Put items and took them, first in first out.
+    /// A queue, first in first out.
     Fifo(Operations<Queue>),
-    /// Put items and took them, the more urgent first.
+    /// A queue, the more urgent first.
     MostUrgent(Operations<Urgent>),
 }
 
@@ -60,7 +60,7 @@ impl ClientView {
         }
     }
 
-    /// The positions of call and return.
+    /// The positions of a call and its return.
     fn positions(&self, number: Number) -> (u32, u32) {
         match self {
             ClientView::Holds(seen) => (seen[number].called, seen[number].returned),
@@ -71,7 +71,7 @@ impl ClientView {
 }
 
 impl BlackBox {
-    /// What proves the monitor's verdict. Made when asked for.
+    /// The proof of the monitor's verdict, made on demand.
     pub fn certificate(&self) -> Certificate {
         match &self.seen {
             ClientView::Holds(seen) => Holds::LOCK.certify(seen, &self.judged),
@@ -103,7 +103,7 @@ impl BlackBox {
         [called, returned].map(|position| self.event(position).unwrap_or(u32::MAX))
     }
 
-    /// Holds this view against what the rules have found, and tells what they cannot have seen.
+    /// Compares this view with the findings of rules, and reports what rules cannot have seen.
     fn tell(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if scene.view.is_sim() || matches!(self.seen, ClientView::Holds(_)) {
             self.compare(scene, findings);
@@ -112,14 +112,14 @@ impl BlackBox {
         }
     }
 
-    /// The first breach that this monitor alone is about: other rules know best what was invented or came twice.
+    /// The first breach that only this monitor can report: other rules cover invented and duplicate items.
     fn first(&self) -> Option<(u32, Wrong)> {
         let is_own = |wrong: &Wrong| !matches!(wrong, Wrong::Invented { .. } | Wrong::Twice { .. });
         let breach = self.judged.breaches.iter().find(|breach| is_own(&breach.wrong))?;
         Some((self.event(breach.at)?, breach.wrong))
     }
 
-    /// A breach that rules could see must have been seen.
+    /// Compares a breach with the findings of rules, which must have found it.
     fn compare(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let Some((at, _)) = self.first() else { return };
         let told = findings
@@ -130,7 +130,7 @@ impl BlackBox {
         match of_this.map(|finding| finding.verdict).max() {
             Some(Verdict::Fail) => {}
             Some(_) => self.verdict = Verdict::Unavoidable,
-            // Something is wrong with the history as a whole, or there was more than could be kept.
+            // The history as a whole is wrong, or there were more findings than are kept.
             None if told.clone().any(|finding| finding.object.is_none())
                 || findings.has_more(self.object) => {}
             None if !scene.view.is_sim() => self.verdict = Verdict::Unknown,
@@ -148,7 +148,7 @@ impl BlackBox {
         }
     }
 
-    /// In a capture: the order in which items came out.
+    /// In a capture: reports items that came out in the wrong order.
     fn report(&self, scene: &Scene<'_>, findings: &mut Findings) {
         if self.judged.verdict == Verdict::Vacuous {
             return;
@@ -184,7 +184,7 @@ impl BlackBox {
     }
 }
 
-/// The promise under which clients' view of an object of that kind is judged.
+/// The rule under which the clients' view of a kind of object is reported.
 fn rule_of(kind: Kind, is_sim: bool) -> Option<RuleId> {
     let exclusion = if is_sim { RuleId::Mx2 } else { RuleId::Mx3 };
     match kind {

@@ -1,6 +1,6 @@
 //! The text of a finding.
 
-/// What a finding says: who and when, because of what, and why it is or is not excused.
+/// The explanation of a finding: what happened, because of what, and why it is or is not excused.
 #[derive(Default)]
 pub(crate) struct Explanation {
     lines: Vec<(&'static str, String)>,
@@ -28,7 +28,7 @@ impl Explanation {
         self
     }
 
-    /// Lines of less than 98 columns, so that they may be indented.
+    /// The text in lines of less than 98 columns, so that it may be indented.
     pub(crate) fn text(&self) -> String {
         let mut out = String::new();
         for (head, line) in &self.lines {

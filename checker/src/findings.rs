@@ -1,4 +1,4 @@
-//! Where rules put what they find.
+//! The findings of rules, with the counts that go into a report.
 
 use crate::explanation::Explanation;
 use crate::history::{Object, ObjectId};
@@ -12,23 +12,23 @@ use std::fmt;
 /// A promise that was broken, or a breach that is excused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Which promise.
+    /// The promise.
     pub rule: RuleId,
-    /// Of which object, if of one.
+    /// The object, if the promise is about one.
     pub object: Option<ObjectId>,
     /// [`Verdict::Fail`], [`Verdict::Unavoidable`] or [`Verdict::Unknown`].
     pub verdict: Verdict,
-    /// In which layer.
+    /// The layer.
     pub layer: Layer,
     /// The event at which it became false: an index into the events.
     pub position: usize,
     /// The events that prove it.
     pub witnesses: Vec<usize>,
-    /// Whether a finding of a deeper layer, at this position or before, may be the reason.
+    /// Whether a finding of a deeper layer, at this position or before, may explain it.
     pub secondary: bool,
     /// The path of the object.
     pub path: String,
-    /// Who and when, because of what, and why it is (not) excused: lines of less than 100 columns.
+    /// The explanation: what happened, because of what, and why it is (not) excused; lines of less than 100 columns.
     pub text: String,
 }
 
@@ -42,19 +42,19 @@ impl fmt::Display for Finding {
 /// One promise of one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Which promise.
+    /// The promise.
     pub rule: RuleId,
-    /// Of which object; none for promises about the whole history.
+    /// The object; none for promises about the whole history.
     pub object: Option<ObjectId>,
-    /// How it stands.
+    /// The verdict.
     pub verdict: Verdict,
-    /// How often it was put to the test.
+    /// The number of times that the promise was put to the test.
     pub premises: u32,
-    /// How many findings there were, also those that were not kept.
+    /// The number of findings, those included that were not kept.
     pub findings: u32,
 }
 
-/// Findings of a rule that are kept; the others are counted.
+/// The number of findings that are kept for each rule; the others are counted.
 const KEPT: u32 = 16;
 
 #[derive(Clone, Copy, Default)]
@@ -64,18 +64,18 @@ struct Cell {
     verdict: Verdict,
 }
 
-/// The cells of an object about which nothing was said yet.
+/// The initial cells of an object.
 const NEW: [Cell; RuleId::COUNT] =
     [Cell { premises: 0, findings: 0, verdict: Verdict::Vacuous }; RuleId::COUNT];
 
 /// Premises, findings and counts.
 pub(crate) struct Findings {
-    /// By object plus one, the whole history first.
+    /// By object plus one; the first is the whole history.
     cells: Vec<[Cell; RuleId::COUNT]>,
     findings: Vec<Finding>,
     kept: [u32; RuleId::COUNT],
     pub(crate) metrics: Metrics,
-    /// Rules that are on: what others find on their way is dropped.
+    /// The rules that are on: findings of other rules are dropped.
     on: RuleSet,
 }
 
@@ -98,23 +98,23 @@ impl Findings {
         &mut self.cells[at][rule as usize]
     }
 
-    /// The promise is put to the test.
+    /// Counts a test of a promise.
     pub(crate) fn premise(&mut self, rule: RuleId, object: ObjectId) {
         self.cell(rule, Some(object)).premises += 1;
     }
 
-    /// The promise is put to the test, for the whole history.
+    /// Counts a test of a promise about the whole history.
     pub(crate) fn premise_of_all(&mut self, rule: RuleId) {
         self.cells[0][rule as usize].premises += 1;
     }
 
-    /// Evidence about a promise is missing.
+    /// Notes that evidence about a promise is missing.
     pub(crate) fn unknown(&mut self, rule: RuleId, object: ObjectId) {
         let cell = self.cell(rule, Some(object));
         cell.verdict = cell.verdict.join(Verdict::Unknown);
     }
 
-    /// A promise is broken at the event in hand.
+    /// Adds a promise that is broken at the current event.
     pub(crate) fn fail(
         &mut self,
         rule: RuleId,
@@ -126,7 +126,7 @@ impl Findings {
         self.find(Found::fail(rule, scene.index), scene, Some(object), seen, explanation);
     }
 
-    /// A promise about the whole history is broken at the event in hand.
+    /// Adds a promise about the whole history that is broken at the current event.
     pub(crate) fn fail_all(
         &mut self,
         rule: RuleId,
@@ -137,12 +137,12 @@ impl Findings {
         self.find(Found::fail(rule, scene.index), scene, None, seen, explanation);
     }
 
-    /// Something is reached that must be reachable.
+    /// Counts a probe that was reached.
     pub(crate) fn reach(&mut self, probe: Probe) {
         self.metrics.reached[probe as usize] += 1;
     }
 
-    /// Whether enough broken promises of a rule were told: then this one more is counted here, and needs no words.
+    /// Whether enough findings of a rule were kept. If so, this one is counted here, and needs no explanation.
     pub(crate) fn is_enough(&mut self, rule: RuleId, object: ObjectId) -> bool {
         let enough = self.kept[rule as usize] >= KEPT;
         if enough && self.on.has(rule) {
@@ -195,19 +195,19 @@ impl Findings {
         });
     }
 
-    /// Whether something was found about an object that was not kept.
+    /// Whether there are findings about an object that were not kept.
     pub(crate) fn has_more(&self, object: ObjectId) -> bool {
         let cells = self.cells.get(usize::from(object.0) + 1);
         let found = |(cell, kept): (&Cell, &u32)| cell.findings > 0 && *kept >= KEPT;
         cells.is_some_and(|cells| cells.iter().zip(&self.kept).any(found))
     }
 
-    /// The findings so far, as they came.
+    /// The findings so far, in the order in which they were found.
     pub(crate) fn all(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// One row a rule and object.
+    /// One row for each rule and object.
     pub(crate) fn rows(&self, objects: &[Object], is_on: impl Fn(RuleId) -> bool) -> Vec<Row> {
         let mut rows = Vec::new();
         for rule in RuleId::ALL.iter().copied().filter(|rule| is_on(*rule)) {
@@ -229,7 +229,7 @@ impl Findings {
         rows
     }
 
-    /// The findings, *the* finding first.
+    /// The findings in the order of a report, *the* finding first.
     pub(crate) fn in_order(mut self) -> (Vec<Finding>, Metrics) {
         let layers: Vec<(Layer, usize)> = self
             .findings
@@ -257,7 +257,7 @@ impl Findings {
     }
 }
 
-/// What was found, and where.
+/// A verdict on a rule, and the event at which it became certain.
 pub(crate) struct Found {
     rule: RuleId,
     verdict: Verdict,
@@ -266,7 +266,6 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// A verdict on a promise, which is settled at an event.
     pub(crate) fn new(rule: RuleId, verdict: Verdict, at: u32) -> Found {
         Found { rule, verdict, layer: rule.layer(), at }
     }

@@ -1,4 +1,4 @@
-//! What happened, as typed, time-ordered events.
+//! Histories: typed events in one total order.
 //!
 //! A [`History`] is a [`Header`], the [`Object`]s that were declared, a table of [`Names`], and [`Event`]s in one total
 //! order that respects causality. An event is at most 32 bytes: paths and other texts are interned.
@@ -21,36 +21,36 @@ pub use crate::ids::{Conn, ObjectId, OpId, ReqId, Session, Sym};
 
 use serde::{Deserialize, Serialize};
 
-/// Who did it.
+/// The actor of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Who {
     /// The client process of that number (its name: [`Header::clients`]).
     Client(u16),
     /// The server of that number.
     Server(u8),
-    /// The world: faults, and what the harness itself does.
+    /// The world: faults, and the harness itself.
     World,
 }
 
-/// A run, told from its beginning to its end.
+/// A recorded run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct History {
-    /// What is known of the whole.
+    /// The run as a whole.
     pub header: Header,
-    /// What was declared.
+    /// The declared objects.
     pub objects: Vec<Object>,
     /// Interned texts.
     pub names: Names,
-    /// What happened.
+    /// The events, in time order.
     pub events: Vec<Event>,
 }
 
-/// What events refer to: everything of a history but the events. It may grow while a run goes on.
+/// The tables that events refer to: everything of a history but the events. They may grow while a run goes on.
 #[derive(Clone, Copy, Debug)]
 pub struct Tables<'a> {
-    /// What is known of the whole.
+    /// The run as a whole.
     pub header: &'a Header,
-    /// What was declared.
+    /// The declared objects.
     pub objects: &'a [Object],
     /// Interned texts.
     pub names: &'a Names,

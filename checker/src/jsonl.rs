@@ -14,18 +14,18 @@ use std::io::{self, BufRead, Write};
 /// A history that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// As far as it goes.
+    /// The history, as far as it goes.
     pub history: History,
-    /// Why it is not whole, if it is not: no last line, or one that does not fit what stands before it.
+    /// The reason why it is not complete, if it is not: no last line, or one that does not match.
     pub cut: Option<Cut>,
 }
 
-/// Why a stored history is not whole.
+/// The reason why a stored history is not complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// There is no last line: what is there did happen, and what followed is missing.
+    /// The last line is missing: the events did happen, and later ones are missing.
     Short,
-    /// The last line does not fit: what is there may be anything.
+    /// The last line does not match: the events may be wrong.
     Damaged(String),
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for Cut {
     }
 }
 
-/// Why a history cannot be read: one sentence, with the number of the line.
+/// The reason why a history cannot be read: one sentence, with the number of the line.
 #[derive(Debug)]
 pub struct ReadError {
     line: usize,
@@ -113,18 +113,18 @@ pub fn read(mut input: impl BufRead) -> Result<Stored, ReadError> {
     }
     unreachable!("a file has an end")
 }
-/// What was read so far.
+/// The part that was read so far.
 #[derive(Default)]
 struct Reader {
     history: Option<History>,
     actors: Actors,
     hash: Hash,
-    /// The last line was read; what is wrong with the history, if it does not fit.
+    /// Whether the last line was read; inside, what is wrong with the history if it does not match.
     end: Option<Option<Cut>>,
 }
 
 impl Reader {
-    /// Takes a line in. True if it is half a line at the very end, where the writer was stopped.
+    /// Reads a line. Returns whether it is half a line at the very end, where the writer was stopped.
     fn line(&mut self, text: &str) -> Result<bool, String> {
         if self.end.is_some() {
             return Err("nothing may follow the last line".to_owned());
@@ -223,7 +223,7 @@ fn event_from_json(
     Ok(Event { at, op: OpId(op), who, what })
 }
 
-/// The fields of an event or an object that stand as texts.
+/// The fields that stand as texts in JSON.
 const TEXTS: [&str; 2] = ["path", "text"];
 
 fn name_path(fields: &mut Map<String, Value>, names: &Names) {
@@ -260,7 +260,7 @@ impl<W: Write> Hashing<'_, W> {
     }
 }
 
-/// FNV-1a with 128 bits: enough to see that a file was cut or edited by accident.
+/// A hash that shows accidental cuts and edits: FNV-1a with 128 bits.
 struct Hash(u128);
 
 impl Default for Hash {

@@ -1,4 +1,4 @@
-//! The judge: a history goes in, event by event, and a report comes out.
+//! The judge: events of a history go in, and a report comes out.
 
 use crate::black_box::{self, Collect};
 use crate::explanation::explain;
@@ -15,7 +15,7 @@ use crate::verdict::Verdict;
 use crate::view::Taken;
 use crate::view::View;
 
-/// Judges while a run goes on.
+/// A judge of a run that is still going on.
 ///
 /// The tables may grow between events; what they held before must stay.
 pub struct Judge {
@@ -24,13 +24,13 @@ pub struct Judge {
     rules: Rules,
     findings: Findings,
     events: u32,
-    /// The history contradicted itself: nothing is judged from there on.
+    /// Whether the history contradicted itself: nothing is judged from there on.
     broken: bool,
     cut: Option<String>,
 }
 
 impl Judge {
-    /// A judge that has seen nothing.
+    /// Creates a judge that has seen no event.
     pub fn new(tables: Tables<'_>, rules: &RuleSet) -> Judge {
         Judge {
             on: rules.clone(),
@@ -43,7 +43,7 @@ impl Judge {
         }
     }
 
-    /// Takes in the next event. True if something was found.
+    /// Takes in the next event. Returns whether there is a finding.
     pub fn push(&mut self, tables: Tables<'_>, event: &Event) -> bool {
         let index = self.events;
         self.events += 1;
@@ -74,22 +74,22 @@ impl Judge {
         self.findings.all().len() > before
     }
 
-    /// What was found so far, in the order of finding.
+    /// The findings so far, in the order in which they were found.
     pub fn findings(&self) -> &[Finding] {
         self.findings.all()
     }
 
-    /// Says that what follows is missing: the report will be Unknown at least.
+    /// Notes that events are missing at the end: the report will be Unknown at least.
     pub fn cut(&mut self, why: impl Into<String>) {
         self.cut = Some(why.into());
     }
 
-    /// Nothing follows.
+    /// Ends the history.
     pub fn finish(self, tables: Tables<'_>) -> Report {
         self.finish_with(tables, None)
     }
 
-    /// The same, with what clients saw.
+    /// Ends the history, and judges what clients saw.
     fn finish_with(mut self, tables: Tables<'_>, seen: Option<Collect>) -> Report {
         let mut black_boxes = Vec::new();
         if !self.broken && self.events > 0 {
@@ -111,14 +111,14 @@ impl Judge {
     }
 }
 
-/// Judges a stored history: with a [`Judge`], and then what clients saw of each object, which needs to know how a call ended
-/// before it ended.
+/// Judges a stored history: with a [`Judge`], and with the monitors of what clients saw, which need to know how a
+/// call ended before it ended.
 pub fn judge(history: &History, rules: &RuleSet) -> Report {
     let (judge, seen) = told(history, &history.events, rules);
     judge.finish_with(history.tables(), Some(seen))
 }
 
-/// Judges what was read from a file: one that was cut off is never judged Pass, and one that was damaged accuses nobody.
+/// Judges a history from a file. One that was cut off is never judged Pass; one that was damaged is not judged.
 pub fn judge_stored(stored: &crate::jsonl::Stored, rules: &RuleSet) -> Report {
     let damaged = matches!(stored.cut, Some(Cut::Damaged(_)));
     let events = if damaged { &[] } else { stored.history.events.as_slice() };
@@ -129,7 +129,7 @@ pub fn judge_stored(stored: &crate::jsonl::Stored, rules: &RuleSet) -> Report {
     judge.finish_with(stored.history.tables(), Some(seen))
 }
 
-/// A judge that has been told everything.
+/// A judge that has seen all events.
 fn told(history: &History, events: &[Event], rules: &RuleSet) -> (Judge, Collect) {
     let tables = history.tables();
     let (mut judge, mut seen) = (Judge::new(tables, rules), Collect::new(rules));

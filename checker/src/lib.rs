@@ -1,7 +1,7 @@
-//! Which promise was broken, by whom, when and why.
+//! Judges histories of ZooKeeper recipes: which promise was broken, by which client, when and why.
 //!
-//! A run of ZooKeeper recipes is told as a [`history::History`]; [`judge`] holds it against the promises of the recipes
-//! ([`RuleId`]) and gives a [`Report`]. The same happens while a run goes on with a [`Judge`].
+//! A recorded run is a [`history::History`]; [`judge`] checks it against the promises of the recipes ([`RuleId`]) and
+//! returns a [`Report`]. A [`Judge`] does the same while the run goes on.
 //!
 //! ```
 //! let history = zk_checker::text::parse(
@@ -18,8 +18,8 @@
 //! # Ok::<(), zk_checker::jsonl::ReadError>(())
 //! ```
 //!
-//! The crate is pure: it opens no file, asks no clock, draws nothing at random; the same history gives the same report
-//! to the byte.
+//! The crate is pure: it opens no file, reads no clock and draws no random number; the same history gives the same
+//! report to the byte.
 
 pub mod digest;
 pub mod history;

@@ -1,6 +1,6 @@
-//! What is counted of a run: events, requests, notifications, waits, and what a faithful simulation reaches.
+//! Counts of a run: events, requests, notifications, waits, and probes.
 
-/// What was counted.
+/// Counts of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
     /// Events judged.
@@ -13,17 +13,17 @@ pub struct Metrics {
     pub notifications: u32,
     /// The most round trips an acquire waited for.
     pub round_trips: u32,
-    /// Acquires that had to wait for somebody.
+    /// Acquires that had to wait.
     pub waits: u32,
     /// Acquires that were granted.
     pub grants: u32,
-    /// The largest number of waiters that one transaction woke for each that it enabled.
+    /// The thundering herd: the largest number of waiters that one transaction woke for each that it enabled.
     pub herd_index: u32,
     /// Excused overlaps of beliefs.
     pub zombies: u32,
     /// The longest of them, in microseconds.
     pub longest_zombie: u64,
-    /// Znodes and watches left behind.
+    /// Znodes and watches that were left.
     pub leaks: u32,
     /// How often each probe was reached, in the order of [`Probe::ALL`].
     pub reached: [u32; Probe::COUNT],
@@ -31,7 +31,8 @@ pub struct Metrics {
 
 macro_rules! probes {
     ($($(#[doc = $doc:literal])+ $probe:ident = $name:literal;)+) => {
-        /// What a faithful simulation of ZooKeeper must be able to reach: ZK-15. Neither right nor wrong, but counted.
+        /// A state that a faithful simulation of ZooKeeper must be able to reach: ZK-15. It is counted, and neither
+        /// right nor wrong.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum Probe { $($(#[doc = $doc])+ $probe,)+ }

@@ -1,4 +1,4 @@
-//! What a judge says in the end.
+//! The report of a judge.
 
 use crate::black_box::BlackBox;
 use crate::findings::{Finding, Row};
@@ -7,25 +7,26 @@ use crate::rule_id::RuleId;
 use crate::verdict::Verdict;
 use std::fmt;
 
-/// How a history stands with the promises.
+/// The verdicts and findings about a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// One row for each rule that was on and each object.
     pub rows: Vec<Row>,
-    /// What was found; the first one is *the* finding, the rest are its companions. At most sixteen a rule.
+    /// The findings; the first one is *the* finding, the rest are its companions. At most sixteen for each rule.
     pub findings: Vec<Finding>,
     /// What was counted.
     pub metrics: Metrics,
-    /// Rules that were required, and were never put to the test.
+    /// Required rules that were never put to the test.
     pub unproved: Vec<RuleId>,
-    /// Why evidence is missing, if it is: the history was cut off, or ended too early.
+    /// The reason why evidence is missing, if it is: the history was cut off, or ended too early.
     pub unknown: Option<String>,
-    /// What clients saw of each object that has a [monitor](crate::monitor), and its verdict. Only of whole histories.
+    /// What clients saw of each object that has a [monitor](crate::monitor), with its verdict. Only of whole
+    /// histories.
     pub black_boxes: Vec<BlackBox>,
 }
 
 impl Report {
-    /// The verdict of the whole: the largest of all.
+    /// The verdict on the whole history: the largest of all.
     pub fn verdict(&self) -> Verdict {
         let unknown = if self.unknown.is_some() { Verdict::Unknown } else { Verdict::Vacuous };
         self.rows.iter().fold(unknown, |verdict, row| verdict.join(row.verdict))
@@ -39,7 +40,7 @@ impl Report {
             .fold(Verdict::Vacuous, |all, row| all.join(row.verdict))
     }
 
-    /// *The* finding: the earliest broken promise that no deeper one explains.
+    /// *The* finding: the earliest broken promise that no finding of a deeper layer explains.
     pub fn first(&self) -> Option<&Finding> {
         self.findings.first().filter(|finding| finding.verdict == Verdict::Fail)
     }
@@ -49,7 +50,7 @@ impl Report {
         self.rows.iter().any(|row| row.rule == RuleId::W && row.verdict == Verdict::Unknown)
     }
 
-    /// What a program that judged this may exit with: 0 up to Unavoidable, 1 for Fail, 2 for Unknown or a required rule
+    /// The exit status for a program: 0 up to Unavoidable, 1 for Fail, 2 for Unknown or a required rule that was
     /// never put to the test, 3 for a malformed history.
     pub fn exit_status(&self) -> u8 {
         match self.verdict() {

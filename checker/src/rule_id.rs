@@ -3,18 +3,18 @@
 use crate::history::Kind;
 use std::fmt;
 
-/// How deep a promise lies. A broken promise of a deeper layer explains what breaks after it.
+/// The layer of a promise. A broken promise of a deeper layer explains what breaks after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Layer {
     /// W: the history is well-formed.
     WellFormed,
     /// Z: ZooKeeper's own guarantees.
     ZooKeeper,
-    /// R: what a recipe must never do.
+    /// R: safety of a recipe.
     Safety,
-    /// V: what a recipe must do in the end.
+    /// V: liveness of a recipe.
     Liveness,
-    /// C: what a recipe may cost and leave behind.
+    /// C: cost and leaks of a recipe.
     Cost,
 }
 
@@ -26,30 +26,30 @@ macro_rules! rules {
         pub enum RuleId { $(#[doc = concat!($name, ": ", $promise, ".")] $rule,)+ }
 
         impl RuleId {
-            /// All of them, in their order.
+            /// All rules, in order.
             pub const ALL: &[RuleId] = &[$(RuleId::$rule),+];
 
-            /// Its short name.
+            /// The short name.
             pub fn name(self) -> &'static str {
                 match self { $(RuleId::$rule => $name),+ }
             }
 
-            /// What it is about, in a few words.
+            /// A title of a few words.
             pub fn title(self) -> &'static str {
                 match self { $(RuleId::$rule => $title),+ }
             }
 
-            /// What is promised, in one line.
+            /// The promise in one line.
             pub fn promise(self) -> &'static str {
                 match self { $(RuleId::$rule => $promise),+ }
             }
 
-            /// Its layer. (A finding of a rule may lie in a later one: [`Finding::layer`](crate::Finding::layer).)
+            /// The layer. (A finding of a rule may lie in a later one: [`Finding::layer`](crate::Finding::layer).)
             pub fn layer(self) -> Layer {
                 match self { $(RuleId::$rule => Layer::$layer),+ }
             }
 
-            /// Whether it names a wrong step, and not only the harm that is done.
+            /// Whether it names the wrong step, and not only the harm.
             pub fn names_wrong_step(self) -> bool {
                 match self { $(RuleId::$rule => $wrong_step),+ }
             }
@@ -270,10 +270,10 @@ rules! {
 }
 
 impl RuleId {
-    /// How many there are.
+    /// The number of rules.
     pub const COUNT: usize = RuleId::ALL.len();
 
-    /// Whether it is a promise about objects of that kind. Promises about histories as a whole are about none.
+    /// Whether it is a promise about objects of that kind. Promises about whole histories are about none.
     pub fn is_about(self, kind: Kind) -> bool {
         let (family, _) = self.name().split_once('-').unwrap_or((self.name(), ""));
         let locks = [Kind::Lock, Kind::SharedLock, Kind::RevocableLock, Kind::PriorityLock];
@@ -294,7 +294,7 @@ impl RuleId {
         }
     }
 
-    /// The name under which an object of that kind has a promise of all that stand in line.
+    /// The rule under which a kind of object reports a promise that all contests share.
     pub fn of_kind(self, kind: Kind) -> RuleId {
         match (self, kind) {
             (RuleId::Mx2 | RuleId::Mx3, Kind::SharedLock | Kind::RevocableLock) => RuleId::Rw1,
@@ -311,7 +311,8 @@ impl RuleId {
         }
     }
 
-    /// How special its family is: of several that name the same wrong step, the one about fewer recipes is told.
+    /// The generality of its family: of several rules that name the same wrong step, the one about fewer recipes goes
+    /// first.
     pub(crate) fn generality(self) -> u8 {
         match self {
             RuleId::Rv1 | RuleId::Rv2 | RuleId::Rv3 | RuleId::Rv4 => 0,

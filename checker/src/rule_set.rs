@@ -1,8 +1,8 @@
-//! The choice of promises that a judge looks at.
+//! The rules that a judge applies.
 
 use crate::rule_id::{Layer, RuleId};
 
-/// Which promises are judged, and which of them must have been put to the test.
+/// The rules that are on, and those that must have been put to the test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleSet {
     on: [bool; RuleId::COUNT],
@@ -10,12 +10,12 @@ pub struct RuleSet {
 }
 
 impl RuleSet {
-    /// All promises; none is required.
+    /// All rules; none is required.
     pub fn all() -> RuleSet {
         RuleSet { on: [true; RuleId::COUNT], required: [false; RuleId::COUNT] }
     }
 
-    /// None but these (and that the history is well-formed, which is always judged).
+    /// Only these rules (and that the history is well-formed, which is always judged).
     pub fn only(rules: &[RuleId]) -> RuleSet {
         let mut set = RuleSet { on: [false; RuleId::COUNT], ..RuleSet::all() };
         rules.iter().for_each(|rule| set.on[*rule as usize] = true);
@@ -23,8 +23,8 @@ impl RuleSet {
         set
     }
 
-    /// The promises that can be judged by calls, returns, beliefs and deliveries alone: exclusion, barriers, agreement, queues,
-    /// and that nobody is woken for nothing.
+    /// The rules that need only calls, returns, beliefs and deliveries: exclusion, barriers, agreement, queues, and
+    /// thundering herds.
     pub fn black_box() -> RuleSet {
         use RuleId::*;
         RuleSet::only(&[
@@ -33,14 +33,14 @@ impl RuleSet {
         ])
     }
 
-    /// Without one of them.
+    /// The set without a rule.
     #[must_use]
     pub fn without(mut self, rule: RuleId) -> RuleSet {
         self.on[rule as usize] = rule == RuleId::W;
         self
     }
 
-    /// With one of them required: a run that never puts it to the test proves nothing.
+    /// The set with a rule that is required: a run that never puts it to the test proves nothing.
     #[must_use]
     pub fn requiring(mut self, rule: RuleId) -> RuleSet {
         self.on[rule as usize] = true;
@@ -48,7 +48,7 @@ impl RuleSet {
         self
     }
 
-    /// Without all of a layer: without [`Layer::ZooKeeper`] a simulation is judged faster.
+    /// The set without a layer: without [`Layer::ZooKeeper`] a simulation is judged faster.
     #[must_use]
     pub fn without_layer(self, layer: Layer) -> RuleSet {
         RuleId::ALL.iter().filter(|rule| rule.layer() == layer).fold(self, |set, rule| set.without(*rule))

@@ -1,4 +1,4 @@
-//! The rules: small state machines over the view. A rule does not know another one.
+//! The rules: small state machines over the view. No rule depends on another one.
 
 mod barrier;
 mod belief;
@@ -67,35 +67,34 @@ macro_rules! hears {
 
 use hears;
 
-/// A promise, as a state machine.
+/// A promise as a state machine over events.
 pub(crate) trait Rule {
-    /// Which one.
+    /// The rule under which it is reported.
     const ID: RuleId;
-    /// What it hears.
+    /// The kinds of event that it hears.
     const HEARS: Kinds;
-    /// Which others it judges on the way.
+    /// Other rules that it judges on the way.
     const ALSO: &'static [RuleId] = &[];
-    /// The kinds of object that it is about; none means whatever there is.
+    /// The kinds of object that it is about; empty means every kind.
     const ABOUT: &'static [Kind] = &[];
 
-    /// Whether anything that it judges is on.
+    /// Whether any of its rules is on.
     fn is_on(on: &RuleSet) -> bool {
         on.has(Self::ID) || Self::ALSO.iter().any(|rule| on.has(*rule))
     }
 
-    /// Time is about to pass: `scene.at` is the new time, the view still shows what was before.
+    /// Called before time passes: `scene.at` is the new time, and the view still shows the state before.
     fn pass_time(&mut self, _scene: &Scene<'_>, _sink: &mut Findings) {}
 
-    /// An event that it hears; the view shows what is after it.
+    /// Called for each event that it hears; the view shows the state after the event.
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings);
 
-    /// Nothing follows.
+    /// Called once, after the last event.
     fn finish(&mut self, _scene: &Scene<'_>, _sink: &mut Findings) {}
 }
 
 macro_rules! all_rules {
     ($($field:ident: $rule:ty),+ $(,)?) => {
-        /// All rules.
         #[derive(Default)]
         pub(crate) struct Rules {
             tally: cost::Tally,
@@ -107,7 +106,7 @@ macro_rules! all_rules {
         /// What each rule hears: nothing if it is off, or no object is of its kind.
         #[derive(Default)]
         struct Heard {
-            /// Of how many objects that is known.
+            /// The number of objects that this was computed for.
             objects: usize,
             is_known: bool,
             $($field: Kinds),+
@@ -127,7 +126,7 @@ macro_rules! all_rules {
         }
 
         impl Rules {
-            /// Objects may be declared while a run goes on.
+            /// Computes anew what each rule hears if objects were declared since.
             fn listen(&mut self, on: &RuleSet, scene: &Scene<'_>) {
                 if !self.heard.is_known || self.heard.objects != scene.tables.objects.len() {
                     self.heard = Heard::new(on, scene.tables.objects);

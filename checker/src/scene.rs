@@ -9,7 +9,7 @@ use crate::view::{Moment, View};
 pub(crate) struct Scene<'a> {
     pub(crate) view: &'a View,
     pub(crate) tables: Tables<'a>,
-    /// The event in hand.
+    /// The index of the current event.
     pub(crate) index: u32,
     /// Its time.
     pub(crate) at: u64,
@@ -17,7 +17,7 @@ pub(crate) struct Scene<'a> {
 
 /// The names of things, for the texts of findings.
 impl Scene<'_> {
-    /// The event in hand and its time, which may be later than all that the view has seen.
+    /// The current event and its time, which may be later than the latest event of the view.
     pub(crate) fn now(&self) -> Moment {
         Moment { at: self.at, index: self.index }
     }
@@ -26,7 +26,7 @@ impl Scene<'_> {
         crate::actors::client(self.tables.header, number)
     }
 
-    /// The name that a promise of all that stand in line has for this object.
+    /// The rule under which this kind of object reports a promise that all contests share.
     pub(crate) fn rule(&self, rule: RuleId, object: ObjectId) -> RuleId {
         rule.of_kind(self.kind(object))
     }
@@ -40,7 +40,7 @@ impl Scene<'_> {
         self.client(self.view.op(op).client)
     }
 
-    /// A moment: `e12 (0.550)`.
+    /// A time and its event: `e12 (0.550)`.
     pub(crate) fn when(&self, moment: Moment) -> String {
         format!("e{} ({})", moment.index, crate::text::seconds(moment.at))
     }
@@ -71,7 +71,7 @@ impl Scene<'_> {
     }
 }
 
-/// Milliseconds, for eyes.
+/// A duration in milliseconds.
 pub(crate) fn ms(micros: u64) -> String {
     match (micros / 1000, micros % 1000) {
         (whole, 0) => format!("{whole} ms"),

@@ -1,4 +1,4 @@
-//! A history as text for eyes: one event a line, and it parses back exactly.
+//! A history as text: one event a line, which parses back exactly.
 //!
 //! ```text
 //! run sim timeout 4 settle 0.001 clients a b
@@ -8,9 +8,9 @@
 //! 0.004 a #1 believe /lock s1 token 0x3
 //! ```
 //!
-//! An event is: seconds since the start, who, the operation if there is one, what, and the fields of that. The word
-//! before a `#` is for the eye, except in `call`. A word with blanks stands in quotes, as in JSON. In the first lines
-//! everything has a default, and clients may also be left out: then they are numbered as they come.
+//! An event is: seconds since the start, the actor, the operation if there is one, the kind of event, and its fields.
+//! The word before a `#` is a comment, except in `call`. A word with blanks stands in quotes, as in JSON. In the
+//! first lines everything has a default, and clients may be left out: then they are numbered as they appear.
 
 mod event;
 mod parse;
@@ -22,7 +22,7 @@ use crate::history::{Header, Kind, Manner};
 pub use parse::parse;
 pub use write::write;
 
-/// The manners that are a word each.
+/// The flags of a manner by name.
 fn manner_flags(manner: &mut Manner) -> [(&'static str, &mut bool); 7] {
     [
         ("at_least_once", &mut manner.at_least_once),
@@ -35,12 +35,12 @@ fn manner_flags(manner: &mut Manner) -> [(&'static str, &mut bool); 7] {
     ]
 }
 
-/// The word that declares an object of a kind. A line that begins with `names` holds the texts of a history.
+/// The word that declares a kind of object. `names` is taken by the line with the texts of a history.
 fn kind_word(kind: Kind) -> &'static str {
     if kind == Kind::Names { "name_service" } else { kind.name() }
 }
 
-/// The times of a header, each with its word.
+/// The times of a header by name.
 fn header_times(header: &mut Header) -> [(&'static str, &mut u64); 5] {
     [
         ("tick", &mut header.tick),
@@ -51,7 +51,7 @@ fn header_times(header: &mut Header) -> [(&'static str, &mut u64); 5] {
     ]
 }
 
-/// Seconds with at least three places, exact to the microsecond.
+/// A time in seconds with at least three places, exact to the microsecond.
 pub(crate) fn seconds(micros: u64) -> String {
     let (whole, part) = (micros / 1_000_000, micros % 1_000_000);
     if part % 1000 == 0 { format!("{whole}.{:03}", part / 1000) } else { format!("{whole}.{part:06}") }

@@ -4,17 +4,17 @@ use crate::named::named;
 use std::fmt;
 
 named! {
-    /// What was found out about a promise, or about a run.
+    /// The verdict on a promise, or on a run.
     ///
-    /// The verdict of several is the largest: [`Verdict::join`].
+    /// Several verdicts join to the largest: [`Verdict::join`].
     #[derive(Default)]
     pub enum Verdict = "a verdict" {
         /// The promise was never put to the test.
         #[default]
         Vacuous = "vacuous",
-        /// It was, at least once, and held.
+        /// The promise was put to the test, and held.
         Pass = "pass",
-        /// Something happened that no correct program could have avoided.
+        /// A breach that no correct program could have avoided.
         Unavoidable = "unavoidable",
         /// Evidence is missing.
         Unknown = "unknown",
@@ -24,7 +24,7 @@ named! {
 }
 
 impl Verdict {
-    /// The larger one. Associative and commutative; [`Verdict::Vacuous`] changes nothing.
+    /// The larger verdict. Associative and commutative, with [`Verdict::Vacuous`] as its neutral element.
     #[must_use]
     pub fn join(self, other: Verdict) -> Verdict {
         self.max(other)

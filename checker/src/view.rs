@@ -1,4 +1,4 @@
-//! The world as the events tell it so far: what all rules look at, brought up to date once an event.
+//! The state of clients, sessions, contests, watches and servers after the events so far: what all rules look at.
 
 mod ahead;
 mod causes;
@@ -27,7 +27,7 @@ pub(crate) use watches::{Watch, Watches, is_told};
 use crate::history::{Event, Mode, ObjectId, OpId, ReqId, Session, Sym, Tables};
 use crate::recent::Recent;
 
-/// What is known after the events so far. Tables are indexed by the dense numbers of the history.
+/// The state after the events so far. Tables are indexed by the dense numbers of the history.
 #[derive(Debug)]
 pub(crate) struct View {
     pub(crate) mode: Mode,
@@ -36,68 +36,68 @@ pub(crate) struct View {
     pub(crate) timeout: u64,
     pub(crate) election: u64,
     pub(crate) round_trip: u64,
-    /// The event in hand, or the last one.
+    /// The current event, or the last one.
     pub(crate) now: Moment,
     pub(crate) ops: Recent<Op>,
     pub(crate) requests: Recent<Req>,
     pub(crate) sessions: Vec<SessionView>,
     pub(crate) clients: Vec<Client>,
-    /// One line a declared object.
+    /// By object: the contest for it.
     pub(crate) contests: Vec<Contest>,
-    /// Every znode ever made by an acquire, in the order of creation.
+    /// Every znode that an acquire made, in the order of creation.
     pub(crate) contenders: Recent<Contender>,
-    /// By symbol: the number of the contender of that path plus one.
+    /// By path: the contender whose znode it is.
     contender_at: Recent<At>,
-    /// Nobody who believes has to stop before that.
+    /// No believed hold has to stop before this time.
     pub(crate) first_stop: u64,
     pub(crate) watches: Watches,
     pub(crate) servers: Vec<ServerView>,
-    /// By connection: whose it is.
+    /// By connection: its session.
     conns: Vec<Session>,
-    /// The tree as the transactions made it; only kept for the rules about ZooKeeper itself.
+    /// The tree that the transactions made; only kept for the rules about ZooKeeper itself.
     pub(crate) oracle: Oracle,
     keeps_oracle: bool,
     pub(crate) sync_limit: u64,
     pub(crate) txn: Txn,
     pub(crate) healed: bool,
-    /// No fault strikes and none lasts since then; meaningful once healed.
+    /// The time since which no fault is injected and none lasts; meaningful once healed.
     pub(crate) calm_since: u64,
     /// In a capture: whether everything that can break a connection was recorded.
     faults_recorded: bool,
-    /// Faults of servers, and of links between them, which may concern any client.
+    /// Faults of servers and of links between servers, which may affect any client.
     struck: Struck,
     pub(crate) quiet: bool,
-    /// Contenders that a client is about to delete as a third party: which, and which client.
+    /// Contenders that a client outside the recipe is about to delete, and the number of that client.
     strangers: Vec<(u32, u16)>,
-    /// Foreign deletes announced and not yet seen.
+    /// Foreign deletes that were announced and have not been seen yet.
     pub(crate) foreign_due: u32,
-    /// What strangers have made, written into or deleted, as far as it went through.
+    /// Paths that foreign clients have created, written or deleted.
     foreign: Vec<Sym>,
-    /// Whether something happened that can excuse an overlap: expiry, pause, foreign delete.
+    /// Whether an event can excuse an overlap: expiry, pause, foreign delete.
     pub(crate) excusable: bool,
-    /// Contender that the event in hand created or deleted.
+    /// The contender that the current event created or deleted.
     pub(crate) touched: u32,
-    /// How many waiting operations the deletion in hand lets proceed.
+    /// The number of waiting operations that the current deletion enables.
     pub(crate) enabled: u32,
-    /// How many of those that wait it may wake: whom it enables, and whose nearest it was.
+    /// The number of waiting operations that it may wake: those it enables, and those whose nearest contender it was.
     pub(crate) concerned: u32,
-    /// The contender that the event in hand asks to go.
+    /// The contender that the current event asks to go.
     pub(crate) asked: u32,
-    /// The contender whose data were just written by somebody else.
+    /// The contender whose data another client has just written.
     writing: u32,
     /// Digests of the words that ask a contender to go.
     words: [u64; 2],
-    /// What was listed of holds, and what grants were made from: priority locks.
+    /// Priority locks: lists of holds that were served, and the lists that grants were made from.
     held_lists: Vec<(OpId, List)>,
     pub(crate) hand_overs: Vec<HandOver>,
-    /// The operation that the notification in hand wakes, if that is known.
+    /// The operation that the current notification wakes, if that is known.
     pub(crate) woken: OpId,
 }
 
-/// What is written into a contender's znode to ask it to go: our word, and Curator's.
+/// The words that ask a contender to go, written into its znode: this project's, and Curator's.
 pub(crate) const WORDS: [&str; 2] = ["unlock", "__REVOKE__"];
 
-/// The longest time that a header may name and a sum still hold.
+/// The longest time in a header for which sums still do not overflow.
 const LONGEST: u64 = 1 << 40;
 
 impl View {
@@ -158,7 +158,7 @@ impl View {
         }
     }
 
-    /// An operation. Numbers that were never called give an unborn one.
+    /// The operation of a number; one that was never called is unborn.
     pub(crate) fn op(&self, id: OpId) -> &Op {
         self.ops.at(id.0 as usize)
     }
@@ -185,17 +185,17 @@ impl View {
         self.contenders.get(number as usize)
     }
 
-    /// Whether a session is a third party's: a client that tells of its own acts as faults.
+    /// Whether a session belongs to a foreign client, which reports its own acts as faults.
     pub(crate) fn is_stranger(&self, session: Session) -> bool {
         self.session(session).client.is_some_and(|client| self.client(client).is_stranger)
     }
 
-    /// Whether the change in hand is a stranger's.
+    /// Whether a foreign client makes the current change.
     pub(crate) fn is_by_stranger(&self) -> bool {
         self.is_stranger(self.txn.session)
     }
 
-    /// Whether a stranger has had its hands on a path, or on something below it.
+    /// Whether a foreign client has modified a path or anything below it.
     pub(crate) fn is_meddled_with(&self, tables: Tables<'_>, path: Sym) -> bool {
         let text = tables.names.get(path).unwrap_or_default();
         self.foreign.iter().any(|foreign| {
@@ -204,7 +204,7 @@ impl View {
         })
     }
 
-    /// Whether a stranger has had its hands on a znode itself.
+    /// Whether a foreign client has modified this very znode.
     pub(crate) fn is_touched(&self, path: Sym) -> bool {
         self.foreign.contains(&path)
     }
@@ -215,7 +215,7 @@ impl View {
         self.contender(number).map(|_| number)
     }
 
-    /// How long the session may be silent, in microseconds.
+    /// The session timeout in microseconds.
     pub(crate) fn timeout_of(&self, session: Session) -> u64 {
         match self.session(session).timeout {
             0 => self.timeout,
@@ -223,7 +223,7 @@ impl View {
         }
     }
 
-    /// By when things that must happen have happened, counted from when nothing stands in their way.
+    /// The longest time that pending work may take once nothing is in its way.
     pub(crate) fn bound(&self, object: ObjectId) -> u64 {
         let open = self.contest(object).waiting.len() as u64;
         self.timeout + self.tick + self.election + (open + 1) * 4 * self.round_trip + self.settle

@@ -1,4 +1,4 @@
-//! The small sets of words that events are made of.
+//! The named enums that events are made of.
 
 use crate::named::named;
 use serde::{Deserialize, Serialize};
@@ -6,107 +6,107 @@ use serde::{Deserialize, Serialize};
 named! {
     /// The operations of recipes.
     pub enum Verb = "a verb" {
-        /// Wait for the hold.
+        /// Waits for the hold.
         Acquire = "acquire",
-        /// Take the hold if it is free.
+        /// Takes the hold if it is free.
         TryAcquire = "try_acquire",
-        /// Give the hold back. Its `Call` carries its own op.
+        /// Gives the hold back. Its `Call` carries its own op.
         Release = "release",
-        /// Shared locks: wait for a reader's hold.
+        /// Shared locks: waits for a reader's hold.
         Read = "read",
-        /// Shared locks: take a reader's hold if no writer is ahead.
+        /// Shared locks: takes a reader's hold if no writer is ahead.
         TryRead = "try_read",
-        /// Shared locks: wait for a writer's hold.
+        /// Shared locks: waits for a writer's hold.
         Write = "write",
-        /// Shared locks: take a writer's hold if nobody is ahead.
+        /// Shared locks: takes a writer's hold if no contender is ahead.
         TryWrite = "try_write",
-        /// Shared locks: make a writer's hold a reader's. The reader's belief carries this op.
+        /// Shared locks: turns a writer's hold into a reader's. The reader's belief carries this op.
         Downgrade = "downgrade",
-        /// Revocable locks: ask a contender to go.
+        /// Revocable locks: asks a contender to go.
         Ask = "ask",
-        /// Revocable locks: ask a contender to go, and make it go after the grace.
+        /// Revocable locks: asks a contender to go, and deletes it by force after the grace period.
         Force = "force",
-        /// Elections: stand for office and wait for it.
+        /// Elections: stands for office and waits for it.
         Stand = "stand",
-        /// Elections: put on record that the leader has begun.
+        /// Elections: puts on record that the leader has begun.
         Acknowledge = "acknowledge",
-        /// Elections: follow who leads.
+        /// Elections: follows the leader on record.
         Observe = "observe",
-        /// Barriers: put it up.
+        /// Barriers: raises the barrier.
         Raise = "raise",
-        /// Barriers: take it down.
+        /// Barriers: lowers the barrier.
         Lower = "lower",
-        /// Barriers: wait until this one has gone.
+        /// Barriers: waits until this barrier is gone (edge-triggered).
         Wait = "wait",
-        /// Barriers: wait until there is none.
+        /// Barriers: waits until there is no barrier (level-triggered).
         WaitDown = "wait_down",
-        /// Double barriers: enter, together with the others.
+        /// Double barriers: enters, together with the others.
         Enter = "enter",
-        /// Double barriers: leave, together with the others.
+        /// Double barriers: leaves, together with the others.
         Leave = "leave",
-        /// Queues: put an item, or several.
+        /// Queues: puts an item, or several.
         Put = "put",
-        /// Queues: take an item, for good.
+        /// Queues: takes an item, for good.
         Take = "take",
-        /// Queues: take an item into one's hands.
+        /// Queues: claims an item, which a confirmation deletes.
         Claim = "claim",
-        /// Queues: say that a claimed item is done with.
+        /// Queues: confirms a claimed item.
         Confirm = "confirm",
-        /// Queues: give a claimed item back.
+        /// Queues: gives a claimed item back.
         GiveBack = "give_back",
-        /// Two-phase commit: set a transaction up.
+        /// Two-phase commit: sets a transaction up.
         Begin = "begin",
-        /// Two-phase commit: cast a site's vote.
+        /// Two-phase commit: casts a site's vote.
         Vote = "vote",
-        /// Two-phase commit: learn the decision, and further it where that is allowed.
+        /// Two-phase commit: learns the decision, and decides where that is allowed.
         Decide = "decide",
         /// Two-phase commit: the site has acted on the decision.
         Finish = "finish",
-        /// Names: take a name.
+        /// Names: registers a name.
         Register = "register",
-        /// Names: give a name back.
+        /// Names: gives a name back.
         Unregister = "unregister",
-        /// Names: look a name up.
+        /// Names: looks a name up.
         Resolve = "resolve",
-        /// Names: get a name that nobody else has.
+        /// Names: gets a name that no other client has.
         Unique = "unique",
-        /// Configuration: follow a value.
+        /// Configuration: follows a value.
         Follow = "follow",
-        /// Configuration: write a value if nobody else has written in between.
+        /// Configuration: writes a value if it has the expected version.
         CompareAndSet = "compare_and_set",
-        /// Configuration: write a value.
+        /// Configuration: writes a value.
         Overwrite = "overwrite",
-        /// Configuration: write a set of values as one.
+        /// Configuration: writes a set of values as one.
         Publish = "publish",
-        /// Configuration: read a set of values as one.
+        /// Configuration: reads a set of values as one.
         Snapshot = "snapshot",
-        /// Groups: become a member.
+        /// Groups: becomes a member.
         Join = "join",
-        /// Groups: follow who is a member.
+        /// Groups: follows the members.
         Watch = "watch",
     }
 
-    /// How a hold gets on with others.
+    /// Whether a hold excludes all others.
     pub enum Share = "a share" {
-        /// It excludes all others.
+        /// It excludes all other holds.
         Exclusive = "exclusive",
-        /// It excludes exclusive ones.
+        /// It excludes exclusive holds only.
         Shared = "shared",
     }
 
-    /// What a recipe hands to its caller.
+    /// The kinds of value that a recipe hands to its caller.
     pub enum Seen = "something that is seen" {
         /// A value (number: the mzxid of its znode).
         Value = "value",
-        /// That there is no value.
+        /// The absence of a value.
         Missing = "missing",
-        /// Who is a member (text: the sorted ids with commas between; number: the zxid of the view).
+        /// The members (text: the sorted ids with commas between; number: the zxid of the view).
         View = "view",
         /// An item (number: the czxid of its znode, or zero).
         Item = "item",
-        /// The request to go, written into one's own znode.
+        /// The request to go, as the owner of the contender sees it.
         Word = "word",
-        /// What has become of somebody who was asked to go: `asked`, `yielded`, `forced` or `gone`.
+        /// The outcome of a request to go: `asked`, `yielded`, `forced` or `gone`.
         Fate = "fate",
         /// A site's vote: `commit` or `abort`.
         Vote = "vote",
@@ -114,29 +114,29 @@ named! {
         Decision = "decision",
         /// The leader on record (text: what it says of itself; number: its epoch).
         Leader = "leader",
-        /// That no leader is on record.
+        /// The absence of a leader on record.
         Vacant = "vacant",
         /// A generation of a double barrier (number) and its roster (text).
         Opening = "opening",
-        /// A name that was given (number: the czxid of its znode).
+        /// A name (number: the czxid of its znode).
         Name = "name",
     }
 
-    /// How an operation ended.
+    /// The outcome of an operation.
     pub enum Outcome = "an outcome" {
-        /// As asked.
+        /// It succeeded.
         Done = "done",
-        /// Certainly not done: refused, not free, time limit, session over before anything was held.
+        /// It certainly had no effect: refused, not free, time limit, session over before anything was held.
         Refused = "refused",
-        /// It may or may not be done.
+        /// It may or may not have had an effect.
         Unknown = "unknown",
         /// The future was dropped.
         Cancelled = "cancelled",
     }
 
-    /// Why a belief ended.
+    /// The reason why a belief ended.
     pub enum Why = "why" {
-        /// The holder released.
+        /// The holder released it.
         Released = "released",
         /// The holder was told that the hold may be lost (disconnected, or past its deadline).
         Suspect = "suspect",
@@ -226,31 +226,31 @@ named! {
     pub enum FaultKind = "a fault" {
         /// The connection breaks before a request reaches the server.
         RequestLost = "request_lost",
-        /// The connection breaks after the server applied a request and before its answer reached the client.
+        /// The connection breaks after the server applied a request and before the reply reached the client.
         ReplyLost = "reply_lost",
-        /// An answer is slow.
+        /// A reply is slow.
         ReplyLate = "reply_late",
-        /// The connection breaks with nothing on its way lost that mattered.
+        /// The connection breaks, with nothing in flight that mattered.
         Disconnect = "disconnect",
         /// The client is cut off until the ensemble has ended its session.
         SessionExpiry = "session_expiry",
         /// The client process dies.
         ClientCrash = "client_crash",
-        /// The client process stands still.
+        /// The client process is paused.
         ClientPause = "client_pause",
         /// A future is dropped.
         Cancel = "cancel",
-        /// A third party deletes a znode.
+        /// A foreign client deletes a znode.
         ForeignDelete = "foreign_delete",
-        /// A third party writes into a znode.
+        /// A foreign client writes into a znode.
         ForeignWrite = "foreign_write",
-        /// A third party makes a znode.
+        /// A foreign client creates a znode.
         ForeignCreate = "foreign_create",
-        /// What a client sends does not arrive for a while, although it hears its server.
+        /// For a while what a client sends does not arrive, although it hears its server.
         ClientMuted = "client_muted",
-        /// What a server sends does not reach a client for a while, although the server hears it.
+        /// For a while what a server sends does not reach a client, although the server hears it.
         ClientDeafened = "client_deafened",
-        /// A client and its server do not hear each other for a while.
+        /// For a while a client and its server do not hear each other.
         ClientPartition = "client_partition",
         /// The connection breaks just as a notification is about to arrive.
         WatchLost = "watch_lost",
@@ -258,19 +258,19 @@ named! {
         ClockDrift = "clock_drift",
         /// A server dies, and comes back later.
         ServerCrash = "server_crash",
-        /// A server stands still.
+        /// A server is paused.
         ServerPause = "server_pause",
-        /// What one server sends to another is held up for a while.
+        /// For a while what one server sends to another is held up.
         LinkHeld = "link_held",
-        /// What one server sends to another is lost for a while.
+        /// For a while what one server sends to another is lost.
         LinkCut = "link_cut",
-        /// A server is cut off from all others for a while, and not from its clients.
+        /// For a while a server is cut off from all others, and not from its clients.
         ServerPartition = "server_partition",
-        /// A server does not get to write its log for a while.
+        /// For a while a server cannot write its log.
         DiskStall = "disk_stall",
-        /// A server does not get to apply what is committed for a while, nor to answer reads.
+        /// For a while a server cannot apply what is committed, nor answer reads.
         ApplyStall = "apply_stall",
-        /// The leader does not get to apply what it has just declared committed.
+        /// The leader cannot apply what it has just declared committed.
         CommitStall = "commit_stall",
         /// The leader dies.
         LeaderCrash = "leader_crash",
@@ -284,26 +284,26 @@ named! {
         AccessDenied = "access_denied",
         /// A server fails to process a request of a client.
         ServerError = "server_error",
-        /// In a capture: a server did not answer for a while, and no fault was injected for that.
+        /// In a capture: a server did not answer for a while, without an injected fault.
         SlowServer = "slow_server",
-        /// In a capture: a client process stood still, and no fault was injected for that: it was stopped, or got no processor.
+        /// In a capture: a client process was paused, without an injected fault: it was stopped, or got no processor.
         SlowProcess = "slow_process",
     }
 
-    /// How a watch goes on after it fired.
+    /// What becomes of a watch after it fires.
     #[derive(Default)]
     pub enum WatchMode = "a mode of watches" {
-        /// It is gone.
+        /// It is one-shot.
         #[default]
         OneShot = "one_shot",
-        /// It stays.
+        /// It stays armed.
         Persistent = "persistent",
-        /// It stays, and is about everything below, too.
+        /// It stays armed, and covers everything below its path.
         Recursive = "recursive",
     }
 }
 
-/// Whom a fault strikes.
+/// The target of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Victim {
@@ -317,17 +317,17 @@ pub enum Victim {
         /// Its number.
         server: u8,
     },
-    /// What one server sends to another.
+    /// A link: what one server sends to another.
     Link {
-        /// Who sends.
+        /// The sender.
         from: u8,
-        /// Who would receive.
+        /// The receiver.
         to: u8,
     },
 }
 
 impl Verb {
-    /// What kind of hold it asks for, if it asks for one: by standing in line.
+    /// The kind of hold that it asks for as a contender, if it does.
     pub fn asks_for(self) -> Option<Share> {
         match self {
             Verb::Acquire | Verb::TryAcquire | Verb::Write | Verb::TryWrite | Verb::Stand => {
@@ -345,14 +345,14 @@ impl Verb {
 }
 
 impl Code {
-    /// Whether it tells nothing of the tree: the server did not get as far as looking, or says nothing of what it saw.
+    /// Whether it shows nothing of the tree: the server did not look, or does not say what it saw.
     pub(crate) fn tells_nothing(self) -> bool {
         matches!(self, Code::NoAuth | Code::BadArguments | Code::Other | Code::Throttled)
     }
 }
 
 impl WatchMode {
-    /// Whether it fires once only.
+    /// Whether it is one-shot.
     pub fn is_one_shot(&self) -> bool {
         *self == WatchMode::OneShot
     }

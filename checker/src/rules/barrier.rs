@@ -1,8 +1,8 @@
 //! Barriers: BA-1 to BA-5.
 //!
-//! A wait must follow from what its client was told: that there is no barrier, that the one it waited for has gone, or
-//! that another one stands. What servers know says whether it was let in although the barrier stood, and whether it had to
-//! be let in.
+//! A wait must follow from what its client was served: that there is no barrier, that the barrier it waited for is
+//! gone, or that another one stands. The servers' events show whether a wait was let in although the barrier stood,
+//! and whether it had to be let in.
 
 use super::wake_sources::{Doubts, Source, source};
 use crate::rules::prelude::*;
@@ -14,29 +14,29 @@ pub(crate) struct Barriers {
     /// By object.
     gates: Vec<Gate>,
     waiters: Vec<Waiter>,
-    /// Waits that nothing seems to end.
+    /// Waits without a wake source.
     doubts: Doubts,
-    /// The request whose answer is being told, and what it found so far at barriers.
+    /// The request that is being answered, and what its reads found at barriers so far.
     serving: ReqId,
     found: Vec<(ReqId, Sym, bool)>,
-    /// A fault has struck.
+    /// A fault was injected.
     is_hostile: bool,
-    /// When to look next at what takes too long: not at every event, since a long run has many.
+    /// The time of the next look at overdue waits: not every event, since a long run has many.
     next_look: u64,
-    /// The notifications of the latest transactions: which, to whom, and of which gate.
+    /// The notifications of the latest transactions: zxid, receiver, barrier, count.
     fired: Vec<(u64, Session, Conn, ObjectId, u32)>,
 }
 
-/// How often to look at what takes too long, in microseconds.
+/// The interval between looks at overdue waits, in microseconds.
 const LOOK: u64 = 100_000;
 
-/// What servers know of a barrier.
+/// A barrier as the servers know it.
 #[derive(Default)]
 struct Gate {
     lives: Vec<Life>,
 }
 
-/// One incarnation.
+/// One incarnation of the barrier's znode.
 struct Life {
     czxid: u64,
     created: Moment,
@@ -45,7 +45,7 @@ struct Life {
 }
 
 impl Gate {
-    /// The incarnation that a read in the state of a transaction shows.
+    /// The incarnation that exists in the state of a transaction.
     fn at(&self, zxid: u64) -> Option<&Life> {
         self.lives.iter().rev().find(|life| life.czxid <= zxid && zxid < life.gone)
     }
@@ -55,16 +55,16 @@ impl Gate {
     }
 }
 
-/// An open wait, and what its client has been told.
+/// An open wait, and what its client has learned.
 struct Waiter {
     op: OpId,
     object: ObjectId,
     session: Session,
-    /// The incarnation that it waits for, if servers told, and the largest zxid of a read.
+    /// The incarnation that it waits for, if servers showed it, and the largest zxid of a read.
     first: Option<u64>,
     shown: u64,
-    /// It was told that there is no barrier (for a level: by its last read); that the one that it had read of has gone; that
-    /// another one stands.
+    /// Whether it learned that there is no barrier (a level-triggered wait: by its last read); that the barrier it
+    /// had read is gone; that another barrier stands.
     is_absent: bool,
     is_gone: bool,
     is_another: bool,
@@ -73,7 +73,7 @@ struct Waiter {
     is_told: bool,
 }
 
-/// What a waiter was told last.
+/// The last thing that a waiter learned.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     Nothing,
@@ -83,7 +83,7 @@ enum Last {
 }
 
 impl Waiter {
-    /// The session in which it waits; its client's, as long as nothing else is known.
+    /// The session in which it waits: its client's, unless another one is known.
     fn session_in(&self, scene: &Scene<'_>) -> Session {
         match self.session {
             Session(0) => scene.view.client(scene.view.op(self.op).client).session,
@@ -105,7 +105,7 @@ fn is_wait(verb: Verb) -> bool {
 }
 
 impl Barriers {
-    /// The barrier of a path.
+    /// The barrier whose path this is.
     fn of_path(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
         let is = |object: &Object| object.kind == Kind::Barrier && object.path == path;
         scene.tables.objects.iter().position(is).map(|at| ObjectId(at as u16))
@@ -131,9 +131,9 @@ impl Barriers {
         let path = scene.tables.objects[usize::from(waiter.object.0)].path;
         let gate = self.gates.get(usize::from(waiter.object.0));
         let gone = gate.and_then(|gate| gate.lives.last()).map_or(NEVER, |life| life.gone);
-        // A deletion that has not come to the server of the watch yet will be told all the same.
+        // The server of the watch has not applied the deletion yet: the notification will come.
         let to_come = |watch: &Watch| gone == NEVER || scene.view.server(watch.server).may_come_to(gone);
-        // An edge that was told that the one it waited for has gone has nothing to wait for.
+        // An edge-triggered wait that learned of the end of its barrier has nothing to wait for.
         let is_over = scene.view.op(id).verb == Verb::Wait && waiter.is_justified(Verb::Wait);
         let wakes = |watch: &Watch| watch.path == path && !is_over && (!watch.armed || to_come(watch));
         source(scene, id, waiter.session, wakes)
@@ -149,21 +149,21 @@ impl Barriers {
         }
     }
 
-    /// Looks at all waiters of which that is so.
+    /// Looks for the wake sources of the waiters that match.
     fn look_where(&mut self, scene: &Scene<'_>, findings: &mut Findings, is: impl Fn(&Waiter) -> bool) {
         let ops: Vec<OpId> =
             self.waiters.iter().filter(|waiter| is(waiter)).map(|waiter| waiter.op).collect();
         ops.into_iter().for_each(|op| self.look(scene, op, findings));
     }
 
-    /// What an answer told of a barrier reaches a waiter.
+    /// Passes on what a reply told about a barrier to the waiter.
     fn answered(&mut self, scene: &Scene<'_>, req: ReqId, code: Code, zxid: u64) {
         let Some(of) = scene.view.request(req).copied() else { return };
         let reads =
             matches!(of.kind, Request::Exists | Request::Get | Request::Children | Request::MultiRead);
         let at = self.waiters.iter().position(|waiter| waiter.op == of.op);
         let path = at.map(|at| scene.tables.objects[usize::from(self.waiters[at].object.0)].path);
-        // One answer may tell of several barriers.
+        // One reply may tell of several barriers.
         let told = self.found.iter().find(|(found, of, _)| *found == req && Some(*of) == path);
         let told = told.map(|(.., stands)| *stands);
         self.found.retain(|(found, ..)| *found != req);
@@ -196,7 +196,7 @@ impl Barriers {
         waiter.last = Last::Stands;
     }
 
-    /// A notification, or a change of the session's state, reaches the waiters of a session.
+    /// Passes a notification, or a change of the session's state, on to the waiters of a session.
     fn hears(&mut self, scene: &Scene<'_>, session: Session, path: Option<Sym>, event: &'static str) {
         let is_deletion = event == NODE_DELETED;
         let gates = &self.gates;
@@ -207,7 +207,7 @@ impl Barriers {
             if of != session || !here || waiter.last == Last::Nothing {
                 continue;
             }
-            // Of an earlier one it may be told, too.
+            // It may be notified of an earlier incarnation, too.
             let gate = gates.get(usize::from(waiter.object.0));
             let of = gate.and_then(|gate| gate.lives.iter().find(|life| Some(life.czxid) == waiter.first));
             waiter.is_gone |= is_deletion && of.is_none_or(|life| life.gone != NEVER);
@@ -241,7 +241,7 @@ impl Barriers {
             Last::Event(event) => format!("e{}: the last that it was told is {event}", waiter.last_index),
         };
         let event = match waiter.last {
-            // For a level an event of the deletion is a reason to read again, too.
+            // For a level-triggered wait a notification of the deletion is only a reason to read again.
             Last::Event(event) => Some(event),
             _ => None,
         };
@@ -267,7 +267,7 @@ impl Barriers {
             let stands = gate.and_then(Gate::stands);
             return stands.is_some_and(|life| life.created.index < wait.called.index);
         }
-        // By calls alone: raised before, and nobody has called for its removal since, nor can it have gone by itself.
+        // By calls alone: raised before, not lowered since, and its session cannot have ended.
         let of = |verb| view.ops.from(0).filter(move |op| op.object == wait.object && op.verb == verb);
         let was_raised = |raise: &&crate::view::Op| {
             let lives = view.client(raise.client);
@@ -286,7 +286,7 @@ impl Barriers {
         })
     }
 
-    /// Since when a wait has to come to its end, if it has.
+    /// The time since which a wait had to return.
     fn owed_since(&self, scene: &Scene<'_>, waiter: &Waiter) -> Option<(u64, &'static str)> {
         let view = scene.view;
         let op = view.op(waiter.op);
@@ -321,7 +321,7 @@ impl Barriers {
         }
     }
 
-    /// By calls alone: since when nobody may have raised it.
+    /// By calls alone: the time since which no client may have raised it.
     fn lowered_since(scene: &Scene<'_>, object: ObjectId) -> Option<u64> {
         let of = |verb| scene.view.ops.from(0).filter(move |op| op.object == object && op.verb == verb);
         let raised = of(Verb::Raise).map(|raise| match raise.phase {
@@ -361,10 +361,10 @@ impl Barriers {
         }
     }
 
-    /// BA-3: one notification a waiter for each transaction; requests keep to what events call for.
+    /// BA-3: one notification per waiter and transaction; a budget of requests per wake-up.
     ///
-    /// Each connection counts for itself: what was under way when one broke is told again on the next, by a server that
-    /// may apply it later.
+    /// Each connection counts for itself: a notification in flight when a connection breaks is repeated on the next
+    /// one, by a server that may apply the change later.
     fn fired(
         &mut self,
         scene: &Scene<'_>,
@@ -423,7 +423,7 @@ impl Barriers {
         }
     }
 
-    /// BA-4.
+    /// BA-4: no watch is left of a wait that is over.
     fn left(&self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         for watch in view.watches.iter().filter(|watch| watch.armed) {
@@ -555,7 +555,7 @@ impl Rule for Barriers {
                 self.look_where(scene, findings, |waiter| waiter.session == session);
             }
             What::State { session, .. } => {
-                // Whose session it is, it may take it for an opening; the others do not know of it.
+                // A waiter may take a change of its own session for an opening; other waiters do not learn of it.
                 let hears = |waiter: &&Waiter| waiter.session_in(scene) == session;
                 let waiting = self.waiters.iter().filter(hears).map(|waiter| waiter.object);
                 waiting.for_each(|object| findings.premise(RuleId::Ba5, object));
@@ -563,7 +563,8 @@ impl Rule for Barriers {
                 self.look_where(scene, findings, |waiter| waiter.session == session);
             }
             What::Fire { session, path, zxid, conn, .. } => {
-                // What registering again tells is no transaction's doing; and an epoch begins with the same low halves.
+                // A notification from registering again belongs to no transaction; and an epoch begins with the same
+                // low halves.
                 if let (Some(object), Who::Server(server), 1..) =
                     (Self::of_path(scene, path), event.who, zxid)
                     && !scene.view.has_left(session, conn)

@@ -1,10 +1,10 @@
-//! Two that believe to hold at once: MX-2 and MX-3 (RW-1 of shared locks, LE-1 of elections).
+//! Overlapping beliefs: MX-2 and MX-3 (RW-1 of shared locks, LE-1 of elections).
 
 use super::in_time::had_to_stop;
 use crate::rules::prelude::*;
 use crate::view::{Hold, Moment, View, conflict};
 
-/// MX-2: two beliefs at once are excused by a named cause only, and for its window only.
+/// MX-2: a named cause excuses two beliefs at once, within its window only.
 #[derive(Default)]
 pub(crate) struct Guarded {
     /// Overlaps that may be excused.
@@ -19,22 +19,22 @@ struct Overlap {
 }
 
 enum Cause {
-    /// The first holder's process stood still.
+    /// The first holder's process was paused.
     Pause(Moment),
-    /// A third party deleted its znode.
+    /// A foreign client deleted its znode.
     Stranger(Moment),
-    /// It was made to go.
+    /// Its holder was forced out.
     Force(Moment),
-    /// It was answered after the leader had last heard of it.
+    /// A reply reached it after the leader had last heard of it.
     Unheard(Moment),
-    /// What it sent may not have reached the leader: a server on the way was cut off, stood still, or died.
+    /// Its touches may not have reached the leader: a server on the way was cut off, paused, or killed.
     CutOff(Moment),
     /// Its clock runs fast or slow.
     Clock(Moment),
 }
 
 impl Guarded {
-    /// What may excuse the first holder for believing at the begin of the overlap.
+    /// The cause that may excuse the first holder for its belief at the begin of the overlap.
     fn cause(scene: &Scene<'_>, pair: Overlap) -> Option<Cause> {
         let view = scene.view;
         let op = view.op(pair.first);
@@ -44,11 +44,11 @@ impl Guarded {
         }
         let (begin, end) = client.last_pause;
         let covers = begin.came() && begin.at <= pair.since.at && pair.since.at <= end.at + view.settle;
-        // It had to stop when the pause was over.
+        // It had to stop at the end of the pause.
         if covers && scene.at <= end.at + view.settle {
             return Some(Cause::Pause(begin));
         }
-        // Where holders watch their znodes, only as long as it is still to be told.
+        // Where holders watch their znodes, only until the notification is delivered.
         let own = view.standing(pair.first).filter(|own| own.by_stranger || own.by_force);
         let owns = View::watches_own(scene.kind(op.object));
         if let Some(own) =
@@ -71,11 +71,11 @@ impl Guarded {
         client.drifts.came().then_some(Cause::Clock(client.drifts))
     }
 
-    /// Somebody believes, and now somebody else does too.
+    /// Compares a new belief with those of the other holders.
     fn judge(&mut self, scene: &Scene<'_>, before: OpId, now: OpId, findings: &mut Findings) {
         let view = scene.view;
         let since = scene.now();
-        // A grant may reach its client late, when the next in line has long been granted.
+        // A grant may reach its client late, when the next contender has long been granted.
         let rank =
             |op| view.contender(view.op(op).own).map(|own| if own.is_held { own.czxid } else { own.stamp });
         let late = rank(now).is_some() && rank(now) < rank(before);
@@ -91,7 +91,7 @@ impl Guarded {
             return Self::fail(scene, pair, findings, text);
         }
         if scene.at > view.last_belief(pair.first) && !view.client(view.op(pair.first).client).is_paused() {
-            // Who waits for the answer to a downgrade does not act.
+            // A client that waits for the reply to a downgrade does not act.
             if view.is_downgrading(pair.first) {
                 return;
             }
@@ -175,7 +175,7 @@ impl Guarded {
         Self::fail(scene, pair, findings, text);
     }
 
-    /// The overlap is over (or the history is).
+    /// Judges an overlap that is over, or the history with it.
     fn close(scene: &Scene<'_>, pair: Overlap, findings: &mut Findings) {
         let window = scene.at.saturating_sub(pair.since.at);
         let client = scene.actor(pair.first);
@@ -261,15 +261,14 @@ impl Rule for Guarded {
     }
 }
 
-/// MX-3: in a run where nothing can excuse it, cores do not overlap. A core begins with the belief, or with the return of
-/// the acquire if no belief is told, and ends with the end of belief or the call of the release.
-///
-/// Families with one name for both forms of exclusion have beliefs judged by the other form.
+/// MX-3: in a run where nothing can excuse it, cores do not overlap. A core begins with the belief, or with the
+/// return of the acquire if no belief is recorded, and ends with the end of belief or the call of the release. Where
+/// one rule covers both forms of exclusion, the other form judges beliefs.
 #[derive(Default)]
 pub(crate) struct Raw {
-    /// By object. One that is over goes when the next one begins.
+    /// By object. A core that is over is dropped when the next one begins.
     cores: Vec<Vec<Core>>,
-    /// Returned just now: a belief may follow.
+    /// Acquires that have just returned: a belief may follow.
     returned: Option<(OpId, Moment)>,
 }
 
@@ -324,7 +323,7 @@ impl Raw {
         cores.push(Core { op, since, believed });
     }
 
-    /// No belief followed the return: it alone counts.
+    /// Begins a core with a return that no belief followed.
     fn settle(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if let Some((op, since)) = self.returned.take() {
             self.begin(scene, op, since, false, findings);

@@ -1,4 +1,4 @@
-//! Configuration: what followers are told, and what writers have done: CF-1 to CF-8.
+//! Configuration: what followers learn, and what writers have done: CF-1 to CF-8.
 
 use super::followers::{self, Cost, Wakes, had_time};
 use crate::digest;
@@ -9,22 +9,22 @@ use crate::view::{Moment, Phase};
 pub(crate) struct Config {
     wakes: Wakes,
     cost: Cost,
-    /// What became of each value, in the order of transactions.
+    /// The effects on each value, in the order of transactions.
     writes: Vec<Write>,
     ops: Vec<Doing>,
-    /// Changes that a connection was notified of.
+    /// Notifications of changes, by connection.
     told: Vec<Notified>,
 }
 
-/// What a transaction made of a value.
+/// The effect of a transaction on a value.
 struct Write {
     object: ObjectId,
     zxid: u64,
     at: Moment,
     op: OpId,
-    /// Its latest effect on the value.
+    /// The index of its latest event.
     effect: u32,
-    /// Of the data; `None`: it is not there any more.
+    /// The digest of the data; `None`: the znode was deleted.
     data: Option<u64>,
 }
 
@@ -34,15 +34,15 @@ struct Doing {
     object: ObjectId,
     verb: Verb,
     given: Option<(Sym, u64)>,
-    /// The writes that it made.
+    /// The number of its writes.
     writes: u32,
     first_write: usize,
-    /// For one that follows: whether its last read of the data, and its last look for the znode, armed a watch.
+    /// For a follower: whether its last read of the data, and its last check for the znode, armed a watch.
     read: Option<(bool, Moment)>,
     looked: Option<(bool, Moment)>,
-    /// What it was told last, and when.
+    /// The value that it was handed last, and when.
     seen: Option<(u64, Moment)>,
-    /// The newest value that it was told, and where.
+    /// The newest value that it was handed, and where.
     newest: (u64, u32),
 }
 
@@ -68,7 +68,7 @@ impl Default for Config {
     }
 }
 
-/// The value at that path.
+/// The value whose path this is.
 fn value_at(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
     let is = |object: &Object| object.kind == Kind::Config && object.path == path;
     scene.tables.objects.iter().position(is).map(|at| ObjectId(at as u16))
@@ -91,7 +91,7 @@ impl Config {
         self.writes.iter().filter(move |write| write.object == object)
     }
 
-    /// A transaction wrote the value, or took it away.
+    /// Notes a transaction that writes or deletes the value.
     fn written(
         &mut self,
         scene: &Scene<'_>,
@@ -152,7 +152,7 @@ impl Config {
         }
     }
 
-    /// CF-7: whether an operation that is over has told the truth.
+    /// CF-7: whether the outcome of an operation is true.
     fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, findings: &mut Findings) {
         let Some(at) = self.ops.iter().rposition(|op| op.id == id) else { return };
         let doing = &self.ops[at];
@@ -187,7 +187,7 @@ impl Config {
         }
     }
 
-    /// Whether another conditional write of the same expectation was done.
+    /// Whether another conditional write with the same expectation succeeded.
     fn rival(&self, scene: &Scene<'_>, at: usize) -> bool {
         let doing = &self.ops[at];
         let expected = doing.given.map_or(0, |(_, number)| number);
@@ -203,7 +203,7 @@ impl Config {
             })
     }
 
-    /// CF-3: whether a follower has an old value although it has had all the time that it needs.
+    /// CF-3: whether a follower has an old value although it has had enough time.
     fn is_late(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         let doing = &self.ops[at];
         let Some(last) = self.of(doing.object).next_back().filter(|_| scene.view.is_sim()) else { return };
@@ -248,7 +248,7 @@ impl Config {
         self.ops[at].seen = Some((number, scene.now()));
     }
 
-    /// CF-1.
+    /// CF-1: the values of a follower do not go back.
     fn goes_on(&self, scene: &Scene<'_>, at: usize, zxid: u64, findings: &mut Findings) {
         let doing = &self.ops[at];
         findings.premise(RuleId::Cf1, doing.object);
@@ -261,7 +261,7 @@ impl Config {
         }
     }
 
-    /// CF-2.
+    /// CF-2: a value is one that was written.
     fn was_written(&self, scene: &Scene<'_>, at: usize, (value, zxid): (Sym, u64), findings: &mut Findings) {
         let doing = &self.ops[at];
         findings.premise(RuleId::Cf2, doing.object);
@@ -286,7 +286,7 @@ impl Config {
         }
     }
 
-    /// CF-5: whether the read whose answer is handed out has armed the watch.
+    /// CF-5: whether the read whose value is handed out armed the watch.
     fn is_armed(&self, scene: &Scene<'_>, at: usize, there: bool, findings: &mut Findings) {
         let doing = &self.ops[at];
         let Some((armed, read)) = (if there { doing.read } else { doing.looked }) else { return };
@@ -299,7 +299,7 @@ impl Config {
         }
     }
 
-    /// CF-6.
+    /// CF-6: the values of a set are of one publication.
     fn is_whole(&self, scene: &Scene<'_>, at: usize, (values, zxid): (Sym, u64), findings: &mut Findings) {
         let doing = &self.ops[at];
         findings.premise(RuleId::Cf6, doing.object);
@@ -311,7 +311,7 @@ impl Config {
         let wrote = |op: &&Doing| {
             !scene.view.is_sim() || self.of(op.object).any(|write| write.zxid == zxid && write.op == op.id)
         };
-        // Whoever writes into a set that is published already makes another of it.
+        // A write into a published set makes another set of it.
         let set = scene.tables.objects[usize::from(doing.object.0)].path;
         let is_excused = scene.view.is_meddled_with(scene.tables, set);
         if !is_excused && !self.ops.iter().filter(|op| published(op)).any(|op| wrote(&op)) {
@@ -323,7 +323,7 @@ impl Config {
         }
     }
 
-    /// What a follower's read has armed, once it is answered.
+    /// Notes the watch that a follower's read armed.
     fn answered(&mut self, scene: &Scene<'_>, req: ReqId, code: Code) {
         let Some(req) = scene.view.request(req).copied() else { return };
         if value_at(scene, req.path).is_none() {
@@ -334,14 +334,14 @@ impl Config {
             match (req.kind, code) {
                 (Request::Get, Code::Ok) => doing.read = Some((req.watch, now)),
                 (Request::Exists, Code::NoNode) => doing.looked = Some((req.watch, now)),
-                // A read of what is not there arms nothing, and tells that it is not.
+                // A read of a missing znode arms nothing, and shows that it is missing.
                 (Request::Get, Code::NoNode) => doing.looked = Some((false, now)),
                 _ => {}
             }
         }
     }
 
-    /// CF-4, the server's part: a read on a connection that has been notified shows the change.
+    /// CF-4, the server's part: a read on a connection after a notification shows the change.
     fn served(&mut self, scene: &Scene<'_>, req: ReqId, conn: Conn, zxid: u64, findings: &mut Findings) {
         let Some(req) = scene.view.request(req) else { return };
         let Some(object) = value_at(scene, req.path) else { return };
@@ -440,8 +440,8 @@ impl Rule for Config {
     }
 }
 
-/// CF-7: who wrote what a stranger then took away, or over, cannot know that it has. And versions count from 0 for what is
-/// made again after that: an old expectation may hold by chance.
+/// CF-7: a writer whose value a foreign client deletes or overwrites cannot know that it was written. And versions
+/// restart from 0 when the znode is created again: an old expectation may hold by chance.
 fn is_excused(scene: &Scene<'_>, object: ObjectId) -> bool {
     scene.view.is_meddled_with(scene.tables, scene.tables.objects[usize::from(object.0)].path)
 }

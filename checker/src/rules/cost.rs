@@ -1,9 +1,9 @@
-//! What it costs: MX-13 (of who is woken: RW-5, LE-7, RV-4), and the counts of a report.
+//! The cost of a contest: MX-13 (thundering herds: RW-5, LE-7, RV-4), and the counts of a report.
 
 use crate::rules::prelude::*;
 use crate::view::{Moment, Op, is_place};
 
-/// Counts for the report, whatever rules are on.
+/// The counts of a report, whatever rules are on.
 #[derive(Default)]
 pub(crate) struct Tally;
 
@@ -31,16 +31,16 @@ impl Tally {
 /// MX-13: one deletion wakes one waiter, requests keep to the budget, nobody polls.
 #[derive(Default)]
 pub(crate) struct Cost {
-    /// The latest transactions that touched a line, or woke somebody in it.
+    /// The latest transactions that touched a contest, or notified one of its waiters.
     herds: Vec<Herd>,
-    /// Which of them is the oldest.
+    /// The index of the oldest of them.
     oldest: usize,
     unjudged: bool,
     /// In captures, by object.
     captures: Vec<Capture>,
 }
 
-/// Under which name a kind of object has the promise that nobody is woken for nothing.
+/// The rule under which a kind of object reports thundering herds.
 fn herd_rule(kind: Kind) -> RuleId {
     match kind {
         Kind::SharedLock | Kind::RevocableLock => RuleId::Rw5,
@@ -49,10 +49,10 @@ fn herd_rule(kind: Kind) -> RuleId {
     }
 }
 
-/// How many transactions are remembered: servers that lag fire late.
+/// The number of transactions that are kept: servers that lag fire late.
 const REMEMBERED: usize = 32;
 
-/// One transaction and one object.
+/// One transaction and one object: the waiters that it enables, and those that it wakes.
 struct Herd {
     zxid: u64,
     object: ObjectId,
@@ -60,11 +60,11 @@ struct Herd {
     deletions: u32,
     creations: u32,
     enabled: u32,
-    /// Waiters that it may wake.
+    /// The number of waiters that it may wake.
     concerned: u32,
     /// Requests to go.
     asks: u32,
-    /// Sessions of waiters to which it fired.
+    /// The sessions of waiters to which it fired.
     woken: Vec<Session>,
     path: Sym,
     last: Moment,
@@ -83,7 +83,7 @@ struct Capture {
 impl Cost {
     fn fail(scene: &Scene<'_>, id: OpId, findings: &mut Findings, what: String, budget: String) {
         let op = scene.view.op(id);
-        // Others give things back too, and have budgets of their own.
+        // Other operations release holds, too, and have budgets of their own.
         if !RuleId::Mx13.is_about(scene.kind(op.object)) {
             return;
         }
@@ -144,7 +144,7 @@ impl Cost {
         }
     }
 
-    /// A contender is asked to go: that concerns its owner.
+    /// Notes a request to go, which may wake the contender's owner.
     fn asked(&mut self, scene: &Scene<'_>) {
         let view = scene.view;
         let Some(asked) = view.contender(view.asked) else { return };
@@ -159,7 +159,7 @@ impl Cost {
             Who::Server(number) => view.server(number).whole(half),
             Who::Client(_) | Who::World => view.txn.zxid,
         };
-        // What registering again tells is no transaction's doing.
+        // A notification from registering again belongs to no transaction.
         if half == 0 {
             return;
         }
@@ -168,14 +168,14 @@ impl Cost {
             OpId(0) => {
                 let client = view.session(session).client.map(|client| view.client(client));
                 let open = client.and_then(|client| client.open.first().copied());
-                // A client that waits here may be told of what it holds elsewhere.
+                // A waiter may be notified of what it holds elsewhere.
                 open.filter(|op| is_place(scene.tables, view.op(*op).object, path)).unwrap_or_default()
             }
             op => op,
         };
-        // What becomes of its own znode concerns everybody.
+        // The deletion of its own znode concerns every waiter.
         let on_own = view.contender_of(path).and_then(|number| view.contender(number));
-        // Whose place in line has gone still watches until it is told, and counts for nobody.
+        // A waiter whose znode is gone still watches until it learns that, and does not count.
         let is_out = view.contender(view.op(op).node).is_some_and(|own| !own.is_alive());
         if !view.op(op).is_waiting() || is_out || on_own.is_some_and(|own| own.owner == session) {
             return;
@@ -191,7 +191,7 @@ impl Cost {
         }
     }
 
-    /// All effects of the transactions are there.
+    /// Judges a transaction whose effects are complete.
     fn judge_herds(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         self.unjudged = false;
         for herd in self.herds.iter_mut().filter(|herd| herd.unjudged) {
@@ -230,7 +230,7 @@ impl Cost {
         }
     }
 
-    /// Requests of an acquire that still waits.
+    /// Judges the number of requests of an acquire that still waits.
     fn sent(scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
         let op = scene.view.op(id);
         if !op.is_waiting() || !op.calm {
@@ -250,7 +250,7 @@ impl Cost {
             true => op.nodes == 1 && !op.found_somebody,
             false => self.captures.get(usize::from(op.object.0)).is_some_and(|capture| capture.acquires == 1),
         };
-        // A holder of a priority lock may have come in between, from a place behind.
+        // A less urgent contender may have become the holder of a priority lock in between.
         let alone = alone && (scene.kind(op.object) != Kind::PriorityLock || op.wakes == 0);
         if op.granted.index != scene.index || !op.calm || !alone {
             return;
@@ -309,11 +309,12 @@ impl Cost {
         }
     }
 
-    /// In a capture each notified waiter needs a deletion that may have been: counted by what clients sent.
+    /// In a capture, judges whether each notified waiter has a possible deletion, counted by the deletes that clients
+    /// sent.
     fn noticed(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         let op = view.op(view.woken);
-        // Who shares is woken together with others, and in a capture nobody tells how many.
+        // Readers are woken together, and a capture does not show how many.
         if !op.is_waiting() || view.excusable || !view.contest(op.object).is_plain {
             return;
         }
@@ -382,7 +383,7 @@ impl Rule for Cost {
             What::Created { .. } => self.touched(scene, false, findings),
             What::Deleted { .. } => self.touched(scene, true, findings),
             What::Data { .. } => self.asked(scene),
-            // Nobody hears what is told on a connection that was left.
+            // The client does not read notifications on a connection that it left.
             What::Fire { session, conn, .. } if view.has_left(session, conn) => {}
             What::Fire { session, path, zxid, .. } => self.fired(scene, event.who, session, path, zxid),
             What::Notice { .. } if !view.is_sim() => self.noticed(scene, findings),

@@ -1,7 +1,7 @@
 //! Double barriers: DB-1 to DB-10.
 //!
-//! Calls and returns say who took part and when; what servers know says whose znode was there when it opened. An enter is
-//! judged against both, a leave against who has not called leave and whose znode is left.
+//! Calls and returns show who takes part and when; the servers' events show the znodes that existed at the opening.
+//! An enter is judged by both, a leave by participants that have not called leave and by znodes that are left.
 
 mod cost;
 mod enter;
@@ -20,11 +20,11 @@ pub(crate) struct DoubleBarriers {
     progress: progress::Progress,
     cost: cost::Cost,
     leaks: leaks::Leaks,
-    /// When to look next at what takes too long: not at every event, since a long run has many.
+    /// The time of the next look at overdue operations: not every event, since a long run has many.
     next_look: u64,
 }
 
-/// How often to look at what takes too long, in microseconds.
+/// The interval between looks at overdue operations, in microseconds.
 const LOOK: u64 = 100_000;
 
 impl Rule for DoubleBarriers {
@@ -129,7 +129,7 @@ impl Rule for DoubleBarriers {
 }
 
 impl DoubleBarriers {
-    /// An enter: DB-6 is put to the test, and DB-5 if others have entered before; a leave: DB-6.
+    /// Counts the tests of an enter (DB-6, and DB-5 if others have entered before) and of a leave (DB-6).
     fn called(&self, scene: &Scene<'_>, op: OpId, findings: &mut Findings) {
         let Some(at) = self.participants.part_of(op) else { return };
         let part = &self.participants.parts[at];

@@ -1,13 +1,13 @@
-//! What elections have besides a line: the record of who leads (LE-4), those who follow it (LE-5), and candidates that
-//! are made once (LE-6).
+//! What elections have besides a contest: the record of the leader (LE-4), its followers (LE-5), and candidates that
+//! are created once (LE-6).
 //!
-//! The record is the znode `leader` below the election: an ephemeral, made in one transaction with a check that the
-//! candidate is there. So it is made by who leads by then, or not at all.
+//! The record is the znode `leader` below the election: an ephemeral, created in one transaction with a check that
+//! the candidate exists. So either the current leader creates it, or the transaction fails.
 
 use crate::rules::prelude::*;
 use crate::view::{Contender, Moment, Phase};
 
-/// A record that was made.
+/// A record of the leader.
 #[derive(Clone, Copy)]
 struct Record {
     object: ObjectId,
@@ -18,17 +18,17 @@ struct Record {
     owner: Session,
     alive: bool,
     by_stranger: bool,
-    /// A stranger has written something else there: nobody who follows can read it any more.
+    /// Whether a foreign client has overwritten it, so that followers cannot read it any more.
     written_over: bool,
 }
 
-/// What somebody who follows was told last.
+/// What a follower was told last.
 #[derive(Clone, Copy)]
 struct Follower {
     op: OpId,
     epoch: u64,
     index: u32,
-    /// Told that there is none.
+    /// That there is no leader.
     vacant: bool,
     found: bool,
 }
@@ -38,13 +38,13 @@ struct Follower {
 pub(crate) struct Acknowledged {
     records: Vec<Record>,
     followers: Vec<Follower>,
-    /// Acknowledgements that were confirmed: of which object, the epoch, and when.
+    /// Confirmed acknowledgements: the object, the epoch, and the time.
     confirmed: Vec<(ObjectId, u64, Moment)>,
-    /// How the transaction in hand was asked for.
+    /// The request of the current transaction.
     asked: Option<Request>,
 }
 
-/// The election of which a path is the record.
+/// The election whose record has this path.
 fn record_of(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
     let dir = scene.tables.names.get(path)?.strip_suffix("/leader")?;
     let is =
@@ -59,7 +59,7 @@ impl Acknowledged {
         all.filter_map(|number| scene.view.contender(number)).find(|candidate| candidate.czxid == epoch)
     }
 
-    /// Somebody writes that it leads.
+    /// Notes a record that is created.
     fn recorded(
         &mut self,
         scene: &Scene<'_>,
@@ -113,7 +113,7 @@ impl Acknowledged {
                     let told = format!("e{}: epoch {:#x} was on record", before.since.index, before.epoch);
                     Some((text.because(told), before.since.index))
                 }
-                // Whoever finds its record written over takes it for another's.
+                // A leader that finds its record overwritten takes it for another leader's.
                 Some(before) if before.epoch == epoch && view.is_meddled_with(scene.tables, before.path) => {
                     None
                 }
@@ -150,7 +150,7 @@ impl Acknowledged {
         record.by_stranger = by != record.owner && (nobody || scene.view.is_stranger(by));
     }
 
-    /// An acknowledgement is confirmed: it is, or was, on record, and no later leader had come before it was asked for.
+    /// Judges a confirmed acknowledgement: it is, or was, on record, and no later leader came before the request.
     fn confirmed(&mut self, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
         let view = scene.view;
         let op = view.op(id);
@@ -179,7 +179,7 @@ impl Acknowledged {
         self.confirmed.push((object, epoch, view.now));
     }
 
-    /// Somebody who follows is told who leads.
+    /// Judges what a follower is told.
     fn followed(&mut self, scene: &Scene<'_>, event: &Event, text: Sym, epoch: u64, findings: &mut Findings) {
         let view = scene.view;
         let op = view.op(event.op);
@@ -225,7 +225,7 @@ impl Acknowledged {
         }
     }
 
-    /// LE-5: in the end everybody who follows knows who leads.
+    /// LE-5: in the end every follower knows the leader.
     fn known(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         for follower in &mut self.followers {
@@ -266,13 +266,13 @@ impl Acknowledged {
         }
     }
 
-    /// Nothing is on its way any more: the record goes with its leader's candidate.
+    /// At the end, judges whether a record outlives its leader's candidate.
     fn quiesce(&self, scene: &Scene<'_>, findings: &mut Findings) {
         for record in self.records.iter().filter(|record| record.alive) {
             let view = scene.view;
             let done = Self::candidate(scene, record.object, record.epoch)
                 .is_some_and(|candidate| view.op(candidate.op).is_done_with() && !candidate.is_alive());
-            // What a stranger has written into is not known again by whoever made it.
+            // A leader does not recognize its record after a foreign client has overwritten it.
             let is_excused = view.is_meddled_with(scene.tables, record.path);
             if done && !is_excused && view.present_client(record.owner).is_some() {
                 let text = explain(format!("the record of epoch {:#x} is left", record.epoch))
@@ -325,7 +325,7 @@ impl Rule for Acknowledged {
     }
 }
 
-/// LE-6: who stands for office makes one candidate, and no other unless a third party or the end of its session took it.
+/// LE-6: a candidate is created once per stand for office, unless a foreign client or the end of the session took it.
 #[derive(Default)]
 pub(crate) struct OneCandidate;
 

@@ -1,20 +1,20 @@
-//! Those who follow something, whatever it is: what wakes them, and what they have been told.
+//! Followers of a value, a group or a record: their wake sources, and the cost of a change.
 
 use super::wake_sources::{self, Doubts, Source};
 use super::{Kinds, hears};
 use crate::rules::prelude::*;
 use crate::view::Watch;
 
-/// What a [`Wakes`] hears.
+/// The events that [`Wakes`] needs.
 pub(super) const HEARS: Kinds = hears![
     Return, Send, Reply, Lost, Notice, State, Arm, Fire, Disarm, Marked, Ended, Fault, Mended, Crash, Ceased
 ];
 
-/// Whether who follows has something to wake it, at the instant at which the last such thing goes.
+/// No lost wake-up for followers, judged at the instant at which the last wake source goes.
 ///
-/// An operation that follows is *idle* when nothing of it is on its way and its process runs. An idle one needs a watch on
-/// what it follows. Watches that a lost connection took from the server count until the client has had ample time to
-/// register them again.
+/// A follower is *idle* when it has no request and no notification in flight and its process runs. An idle one needs
+/// a watch on what it follows. Watches that a lost connection took from the server count until the client has had
+/// time to register them again.
 pub(super) struct Wakes {
     rule: RuleId,
     verb: Verb,
@@ -50,7 +50,7 @@ impl Wakes {
         }
     }
 
-    /// Time is about to pass.
+    /// Reports the followers that certainly have no wake source.
     pub(super) fn pass_time(
         &mut self,
         scene: &Scene<'_>,
@@ -79,7 +79,7 @@ impl Wakes {
         self.doubts = doubts;
     }
 
-    /// An event of [`HEARS`]. `tells`: whether an armed watch on what is followed tells of its next change.
+    /// Takes in an event of [`HEARS`]. `tells`: whether an armed watch will notify of the next change.
     pub(super) fn event(
         &mut self,
         scene: &Scene<'_>,
@@ -132,7 +132,7 @@ impl Wakes {
     }
 }
 
-/// Whether a follower has had all the time that it needs to hear of a change that was made at `changed`.
+/// Whether a follower has had enough time to learn of a change that was made at `changed`.
 pub(super) fn had_time(scene: &Scene<'_>, id: OpId, changed: u64) -> bool {
     let view = scene.view;
     let op = view.op(id);
@@ -145,14 +145,14 @@ pub(super) fn had_time(scene: &Scene<'_>, id: OpId, changed: u64) -> bool {
     view.healed && awake && scene.at > from.saturating_add(view.bound(op.object))
 }
 
-/// How many notifications a follower gets for one change, and how many requests it makes of them.
+/// The cost of a change: notifications for each follower, and requests for each notification.
 #[derive(Default)]
 pub(super) struct Cost {
     fired: Vec<(Session, Conn, Sym, u32, Table)>,
 }
 
 impl Cost {
-    /// A watch on what is followed has fired.
+    /// Counts a notification.
     pub(super) fn fired(
         &mut self,
         rule: RuleId,
@@ -181,7 +181,7 @@ impl Cost {
         }
     }
 
-    /// Who follows is done: whether it asked more often than it was woken.
+    /// Judges the requests of a follower that is done.
     pub(super) fn over(&self, rule: RuleId, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
         let op = scene.view.op(id);
         if !op.calm {

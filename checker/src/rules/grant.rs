@@ -1,4 +1,4 @@
-//! What a grant follows from, and what it bears: MX-4, MX-5 and MX-6 (RW-2, RW-3; LE-2, LE-3; MX-15).
+//! What justifies a grant, its token, and the order of grants: MX-4, MX-5 and MX-6 (RW-2, RW-3; LE-2, LE-3; MX-15).
 
 use crate::rules::prelude::*;
 use crate::view::{Op, Unjust};
@@ -84,12 +84,12 @@ struct Largest {
     index: u32,
 }
 
-/// The largest number that was granted so far, by object: among those that exclude all, and among those that share.
+/// By object: the largest number granted so far, of exclusive holds and of shared ones.
 #[derive(Default)]
 struct Last(Vec<[Option<Largest>; 2]>);
 
 impl Last {
-    /// Takes a number in. Gives the one of a grant before that conflicts, if that was not smaller.
+    /// Takes a number in. Returns the conflicting grant before it whose number is not smaller.
     fn take(&mut self, scene: &Scene<'_>, op: OpId, number: u64) -> Option<Largest> {
         let share = scene.view.op(op).verb.asks_for().unwrap_or(Share::Shared);
         let at = usize::from(scene.view.op(op).object.0);
@@ -111,8 +111,8 @@ impl Last {
     }
 }
 
-/// Whether the grant is of a znode that, as far as one can know, is there. One that went between the list and the grant
-/// leaves a hold that was over before it began: numbers prove nothing then.
+/// Whether the znode of a grant exists, as far as the client can know. A hold whose znode was deleted between the
+/// list and the grant was over before it began, and its numbers prove nothing.
 fn is_firm(scene: &Scene<'_>, op: &Op) -> bool {
     match scene.view.contender(op.own) {
         Some(own) if scene.view.is_sim() => own.is_alive(),
@@ -179,8 +179,8 @@ impl Rule for FencingToken {
     }
 }
 
-/// MX-6: who created its znode first is served first. RW-3: no reader goes before a writer that stands ahead of it.
-/// MX-15: of those in the list that the grant was made from, the most urgent goes first.
+/// MX-6: grants are in the order of creation. RW-3: no reader overtakes a writer that stands ahead. MX-15: of the
+/// contenders in the list that the grant was made from, the most urgent one is granted.
 #[derive(Default)]
 pub(crate) struct GrantOrder(Last);
 

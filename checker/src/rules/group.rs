@@ -1,4 +1,4 @@
-//! Groups: who is a member, who says so, and what observers are told: GM-1 to GM-8.
+//! Groups: the members, and what members and observers are told: GM-1 to GM-8.
 
 use super::followers::{self, Cost, Wakes, had_time};
 use super::loss::{self, Loss, Znode};
@@ -12,9 +12,9 @@ pub(crate) struct Group {
     lives: Vec<Life>,
     members: Vec<Member>,
     watchers: Vec<Watcher>,
-    /// The members by transaction: sorted names with commas.
+    /// By transaction: the members, as sorted names with commas.
     states: Vec<(ObjectId, u64, String)>,
-    /// Directories that are there, and since which transaction.
+    /// Directories that exist, and the transaction that created each.
     there: Vec<(ObjectId, u64)>,
 }
 
@@ -28,7 +28,7 @@ struct Life {
     /// The zxid of its creation.
     czxid: u64,
     deleted: Moment,
-    /// In a capture: whether some client has sent a request to delete it.
+    /// In a capture: whether a client has sent a request to delete it.
     delete_sent: bool,
 }
 
@@ -40,21 +40,21 @@ struct Member {
     name: Option<Sym>,
     session: Session,
     since: Moment,
-    /// The zxid of the last write of its own that was acknowledged: its znode is not in a state before that.
+    /// The zxid of its last acknowledged write: its znode is in no state before that.
     written: u64,
-    /// It has left, was told that it is out, has died, or has joined again.
+    /// Whether the membership is over: it left, was told that it is out, died, or joined again.
     is_over: bool,
-    /// It was given up or given back: nothing of it may stay.
+    /// Whether it was given up or given back: its znode must go.
     is_released: bool,
-    /// When it was told that its znode is gone.
+    /// The time at which it learned that its znode is deleted.
     told: Moment,
 }
 
-/// One who follows who is a member.
+/// An observer of the members.
 struct Watcher {
     id: OpId,
     object: ObjectId,
-    /// The last view, and the largest number of a view.
+    /// The last view, and the largest zxid of a view.
     last: Option<(Sym, Moment)>,
     newest: u64,
 }
@@ -100,17 +100,17 @@ fn ids(view: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Group {
-    /// Whether an armed watch tells of the next change of members.
+    /// Whether an armed watch notifies of the next change of members.
     fn tells(there: &[(ObjectId, u64)], scene: &Scene<'_>, object: ObjectId, watch: &Watch) -> bool {
         let since = there.iter().find(|(of, _)| *of == object).map(|(_, zxid)| *zxid);
         match (watch.table, since) {
             (Table::Child, _) | (Table::Data, None) => true,
-            // The server where it is armed has yet to see the directory.
+            // The server of the watch has not applied the creation of the directory yet.
             (Table::Data, Some(zxid)) => scene.view.server(watch.server).may_come_to(zxid),
         }
     }
 
-    /// The members have changed.
+    /// Notes a change of members.
     fn changed(&mut self, scene: &Scene<'_>, object: ObjectId, zxid: u64) {
         let alive = self.lives.iter().filter(|life| life.object == object && !life.deleted.came());
         let mut names: Vec<&str> = alive.map(|life| name(scene, life.path)).collect();
@@ -160,7 +160,7 @@ impl Group {
         self.changed(scene, object, zxid);
     }
 
-    /// A capture does not show who makes and deletes znodes, but what clients were told of their own.
+    /// Notes a znode in a capture, which shows creates and deletes only by replies to their clients.
     fn made(&mut self, scene: &Scene<'_>, event: &Event, path: Sym, czxid: u64) {
         let (Some(object), Who::Client(client)) = (group_around(scene, path), event.who) else { return };
         let owner = scene.view.client(client).session;
@@ -181,7 +181,7 @@ impl Group {
         self.changed(scene, object, zxid);
     }
 
-    /// A client begins to join, and so is no longer what it was before.
+    /// Notes a join, which ends an earlier membership of the client.
     fn joins(&mut self, scene: &Scene<'_>, id: OpId, object: ObjectId) {
         let client = scene.view.op(id).client;
         self.ends(client, object);
@@ -209,7 +209,7 @@ impl Group {
         }
     }
 
-    /// GM-4: who is told that it has joined has a znode of its present session.
+    /// GM-4: a client that is told that it has joined has a znode of its current session.
     fn joined(&mut self, scene: &Scene<'_>, at: usize, outcome: Outcome, findings: &mut Findings) {
         let member = &mut self.members[at];
         if outcome != Outcome::Done {
@@ -255,7 +255,7 @@ impl Group {
         }
     }
 
-    /// A client is told that a znode is gone.
+    /// Notes that a client learned of the deletion of a znode.
     fn gone(&mut self, scene: &Scene<'_>, client: u16, path: Sym) {
         let is_sim = scene.view.is_sim();
         for member in self.members.iter_mut().filter(|member| member.client == client && !member.is_over) {
@@ -267,7 +267,7 @@ impl Group {
         }
     }
 
-    /// GM-4 and GM-6: who is out and could know it says so.
+    /// GM-4 and GM-6: a member that is out, and could know it, says so.
     fn who_is_out(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         for at in 0..self.members.len() {
@@ -301,7 +301,7 @@ impl Group {
         }
     }
 
-    /// GM-8: who leaves was a member until now, and was not told otherwise.
+    /// GM-8: a client that leaves was a member until now, and was not told otherwise.
     fn leaves(&self, scene: &Scene<'_>, client: u16, object: ObjectId, findings: &mut Findings) {
         let is_left = |member: &&Member| {
             (member.client, member.object) == (client, object) && !member.is_over && member.since.came()
@@ -311,7 +311,7 @@ impl Group {
         }
     }
 
-    /// GM-8: who says that it is out was told so for a reason.
+    /// GM-8: a client that says that it is out has a reason.
     fn is_out(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         let Member { id: op, object, session, since, .. } = self.members[at];
         let own = self.lives.iter().rfind(|life| life.op == op);
@@ -355,7 +355,7 @@ impl Group {
     fn was_so(&self, object: ObjectId, shown: &str, zxid: u64) -> bool {
         let mut states = self.states.iter().filter(|(of, ..)| *of == object);
         if shown.is_empty() {
-            // Of a directory that is not there nobody knows the transaction.
+            // Nothing shows the transaction of a directory that does not exist.
             let before = states.clone().rfind(|(_, at, _)| *at <= zxid);
             return before.is_none_or(|(_, _, state)| state.is_empty())
                 || states.any(|(_, at, state)| *at >= zxid && state.is_empty());
@@ -363,8 +363,8 @@ impl Group {
         states.rfind(|(_, at, _)| *at <= zxid).is_some_and(|(_, _, state)| state == shown)
     }
 
-    /// GM-3: a member that lives and is connected is in every view after the first that shows it. A view may be an old
-    /// one, of before it joined again.
+    /// GM-3: a member that is alive and connected is in every view after the first that shows it. A view may be
+    /// stale, from before it joined again.
     fn flickers(&self, scene: &Scene<'_>, at: usize, (shown, zxid): (&str, u64), findings: &mut Findings) {
         let watcher = &self.watchers[at];
         let Some((before, moment)) = watcher.last else { return };
@@ -395,7 +395,7 @@ impl Group {
         }
     }
 
-    /// GM-2 and GM-3: whether an observer has an old view although it has had all the time that it needs.
+    /// GM-2 and GM-3: whether an observer has an old view although it has had enough time.
     fn is_late(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         let watcher = &self.watchers[at];
         let object = watcher.object;
@@ -428,7 +428,7 @@ impl Group {
         }
     }
 
-    /// GM-5: what was given up or given back is gone in the end.
+    /// GM-5: in the end no znode is left of a membership that was given up or given back.
     fn left(&self, scene: &Scene<'_>, findings: &mut Findings) {
         for life in self.lives.iter().filter(|life| !life.deleted.came() && life.owner != Session(0)) {
             let Some(member) = self.members.iter().find(|member| member.id == life.op) else { continue };
@@ -494,7 +494,7 @@ impl Rule for Group {
                     self.cost.over(RuleId::Gm7, scene, event.op, findings);
                     self.is_late(scene, at, findings);
                 } else if op.verb == Verb::Release && outcome == Outcome::Done {
-                    // The latest that it ended is the one that was given back.
+                    // The latest membership that the client ended is the one that was given back.
                     let mine =
                         |member: &&mut Member| (member.client, member.object) == (op.client, op.object);
                     let back = self.members.iter_mut().rev().filter(mine).find(|member| member.since.came());

@@ -1,10 +1,10 @@
-//! Who believes too long: MX-14 (LE-9 of elections).
+//! Beliefs that are kept too long: MX-14 (LE-9 of elections).
 
 use crate::rules::prelude::*;
 use crate::view::{Hold, Moment, Phase, StopWhy, View};
 use std::collections::BTreeSet;
 
-/// Why a holder had to stop, as one says it.
+/// The reason to stop, in words.
 pub(super) fn had_to_stop(why: StopWhy) -> &'static str {
     match why {
         StopWhy::SessionOver => "its session was over, and it knew",
@@ -16,18 +16,18 @@ pub(super) fn had_to_stop(why: StopWhy) -> &'static str {
     }
 }
 
-/// MX-14: a holder stops when it must, also if nobody else came. Where recipes watch what their holds stand on, it must
-/// be told when that goes.
+/// MX-14: a holder stops at its must-stop instant, also if no other client came. Where recipes watch the znode of a
+/// hold, the holder must be notified of its deletion.
 #[derive(Default)]
 pub(crate) struct InTime {
     /// Beliefs that were found too long, by the event of their begin.
     told: BTreeSet<u32>,
-    /// Holders whose znodes have gone, and since when nothing is there to tell them.
+    /// Holders whose znodes are deleted, and the time since which no watch can notify them.
     untold: Vec<(OpId, Moment)>,
 }
 
 impl InTime {
-    /// Those whose znodes have gone are looked at until they know.
+    /// Looks at the holders whose znodes are deleted until they learn it.
     fn untold(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         let told = &mut self.told;
@@ -67,7 +67,7 @@ impl InTime {
         });
     }
 
-    /// What a hold stands on has gone.
+    /// Notes that the znode of a hold was deleted.
     fn gone(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         let Some(gone) = view.contender(view.touched) else { return };
@@ -120,7 +120,7 @@ impl Rule for InTime {
         let view = scene.view;
         let id = match event.what {
             What::Deleted { .. } => return self.gone(scene, findings),
-            // The znode may have gone before the grant reached its client.
+            // The znode may have been deleted before the grant reached its client.
             What::Believe { object, .. } => {
                 let own = view.contender(view.op(event.op).own);
                 if view.is_sim()

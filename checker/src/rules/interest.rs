@@ -1,19 +1,19 @@
-//! What must come of an operation that is over: MX-12 (LE-8 of elections).
+//! The end of an operation: MX-12 (LE-8 of elections).
 
 use crate::rules::prelude::*;
 use crate::view::{Contender, Moment, Phase};
 
-/// MX-12: when an operation is over, its znode goes, it is not believed again, and its limit is kept.
+/// MX-12: when an operation is over, its znode goes, it is not believed again, and its time limit is kept.
 #[derive(Default)]
 pub(crate) struct EndOfInterest {
-    /// Operations whose znodes must go, and since when.
+    /// Operations whose znodes must go, and the time since which they must.
     owed: Vec<(OpId, Moment)>,
-    /// Open operations with a limit of their own.
+    /// Open operations with a time limit.
     limited: Vec<OpId>,
 }
 
 impl EndOfInterest {
-    /// What is over must be gone within the bound.
+    /// Reports znodes that are still there after the bound.
     fn overdue(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         self.owed.retain(|(id, since)| {
@@ -51,7 +51,7 @@ impl EndOfInterest {
         });
     }
 
-    /// The znode that is there of an operation.
+    /// The live znode of an operation.
     fn left(scene: &Scene<'_>, id: OpId) -> u32 {
         let (view, op) = (scene.view, scene.view.op(id));
         let mut all = view.contest(op.object).from(0);
@@ -59,7 +59,7 @@ impl EndOfInterest {
         mine.unwrap_or(op.node)
     }
 
-    /// Nothing is on its way any more: what is left stays.
+    /// Reports znodes that are left when nothing is in flight any more.
     fn quiesce(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         for (id, since) in self.owed.drain(..) {
             let op = scene.view.op(id);
@@ -88,7 +88,8 @@ impl EndOfInterest {
         }
     }
 
-    /// From here on its znode has to go. A capture does not see znodes go: there the last listing tells (MX-11).
+    /// Notes that the znode of an operation has to go. A capture does not show deletions: there the last listing
+    /// tells (MX-11).
     fn owe(&mut self, scene: &Scene<'_>, id: OpId) {
         if !scene.view.is_sim() {
             return;
@@ -126,12 +127,12 @@ impl EndOfInterest {
         });
     }
 
-    /// A release that says it is done has deleted the znode.
+    /// Judges a release that is done: the znode must be deleted.
     fn released(scene: &Scene<'_>, release: OpId, hold: OpId, findings: &mut Findings) {
         let view = scene.view;
         let op = view.op(hold);
         let session = view.session(op.session);
-        // A hold that its deadline took from it while it was disconnected may be left to the clean-up.
+        // A hold past its deadline while disconnected may be left to the clean-up.
         let object = &scene.tables.objects[usize::from(op.object.0)];
         let past_deadline = session.suspended.came()
             && session.suspended.index > op.believed.index
@@ -215,7 +216,7 @@ impl Rule for EndOfInterest {
                 }
                 self.owe(scene, op.partner);
             }
-            // It has taken the place of the writer's hold, whose znode went with it.
+            // The downgrade replaces the writer's hold, whose znode goes with it.
             What::Return { outcome: Outcome::Done } if op.verb == Verb::Downgrade => {
                 findings.premise(scene.rule(Self::ID, op.object), op.object);
                 self.owe(scene, op.former);

@@ -1,8 +1,8 @@
-//! What is left in the end: MX-11.
+//! Leaks at the end: MX-11.
 
 use crate::rules::prelude::*;
 
-/// MX-11: in the end nothing is left of what is over.
+/// MX-11: no znode and no watch is left of an operation that is over.
 #[derive(Default)]
 pub(crate) struct Leaks;
 
@@ -77,7 +77,7 @@ impl Rule for Leaks {
                     Self::watches(scene, object, findings);
                 }
             }
-            // The listing has been made, and what it found was told.
+            // The last listing has been made.
             What::Quiesce => {
                 for (at, contest) in view.contests.iter().enumerate() {
                     if !contest.contenders.is_empty() {

@@ -1,4 +1,4 @@
-//! Names: who has one, who gives one back, what a lookup gives: NS-1 to NS-5.
+//! Names: registrations, unregistrations and lookups: NS-1 to NS-5.
 
 use crate::digest;
 use crate::rules::prelude::*;
@@ -11,7 +11,7 @@ pub(crate) struct NameService {
     lives: Vec<Life>,
 }
 
-/// How fresh a lookup was asked to be, as its number says.
+/// The freshness that a lookup asked for, by its number.
 const LATEST: u64 = 2;
 
 /// An operation on a name.
@@ -20,15 +20,15 @@ struct Doing {
     object: ObjectId,
     verb: Verb,
     client: u16,
-    /// The name that was asked for.
+    /// The name in the call.
     name: Option<Sym>,
     number: u64,
-    /// What it gave.
+    /// The name in the result.
     seen: Option<(Seen, Sym, u64)>,
-    /// Where a create of it was lost, and whether it has been answered anything since.
+    /// The event at which the reply to a create of it was lost, and whether it got any reply since.
     lost: Option<u32>,
     heard: bool,
-    /// For a registration: it was given back. For the giving back: which registration's it is.
+    /// For a registration: whether it was given back. For an unregistration: the registration.
     is_over: bool,
     partner: Option<OpId>,
 }
@@ -39,7 +39,7 @@ struct Life {
     path: Sym,
     czxid: u64,
     owner: Session,
-    /// The operation that made it.
+    /// The operation that created it.
     op: OpId,
     created: Moment,
     deleted: Moment,
@@ -68,7 +68,7 @@ fn text<'a>(scene: &Scene<'a>, sym: Sym) -> &'a str {
     scene.tables.names.get(sym).unwrap_or_default()
 }
 
-/// Whether its time limit was over, by the caller's own clock, which may run fast.
+/// Whether its time limit was over by the caller's own clock, which may run fast.
 fn ran_out(op: &Op, at: u64) -> bool {
     let limit = u64::from(op.limit);
     limit != 0 && at >= op.called.at + limit - limit / 8
@@ -79,7 +79,7 @@ impl NameService {
         self.ops.iter().rposition(|op| op.id == id)
     }
 
-    /// The znodes that have borne the name that was asked for.
+    /// The znodes that bore the name in the call.
     fn lives_of<'a>(
         &'a self,
         scene: &Scene<'a>,
@@ -127,7 +127,7 @@ impl NameService {
         }
     }
 
-    /// NS-1, and NS-3 after a lost reply: who is told that it has the name has made the znode.
+    /// NS-1, and NS-3 after a lost reply: an operation that succeeds has created the znode.
     fn is_own(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         let doing = &self.ops[at];
         let rule = if doing.lost.is_some() { RuleId::Ns3 } else { RuleId::Ns1 };
@@ -158,7 +158,7 @@ impl NameService {
                 let text = told().because(format!("that znode was made by another registration, of {owner}"));
                 findings.fail(rule, scene, doing.object, &[life.created.index], text);
             }
-            // It was gone before anybody could look which it was.
+            // It was deleted before the client could look whose it was.
             None if czxid == 0
                 && scene.view.is_meddled_with(scene.tables, directory(scene, doing.object)) => {}
             None => {
@@ -168,7 +168,7 @@ impl NameService {
         }
     }
 
-    /// NS-3: who is told, after a lost reply, that somebody else has the name has asked, and has not made the znode.
+    /// NS-3: after a lost reply, an operation that is refused has looked, and has not created the znode.
     fn is_anothers(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         let doing = &self.ops[at];
         let Some(lost) = doing.lost else { return };
@@ -179,7 +179,7 @@ impl NameService {
         findings.premise(RuleId::Ns3, doing.object);
         let who = scene.actor(doing.id);
         let own = self.lives.iter().find(|life| life.op == doing.id && life.is_alive());
-        // It knows its own by what it wrote there.
+        // It recognizes its own znode by the data.
         if own.is_some_and(|own| scene.view.is_touched(own.path)) {
             return;
         }
@@ -198,7 +198,7 @@ impl NameService {
         }
     }
 
-    /// NS-5.
+    /// NS-5: a lookup returns what existed while it went on.
     fn stood_there(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         let doing = &self.ops[at];
         let Some((seen, value, mzxid)) = doing.seen else { return };
@@ -223,7 +223,7 @@ impl NameService {
                 Some(life) => {
                     let number = life.writes.iter().position(|write| write.zxid == mzxid).unwrap_or(0);
                     let content = digest::data(Some(text(scene, value).as_bytes()));
-                    // One that is there to stay has a guid in front.
+                    // A permanent name has a guid in front.
                     let other =
                         life.owner != Session(0) && life.writes[number].data.is_some_and(|d| d != content);
                     let end = life.writes.get(number + 1).map_or(life.deleted, |next| next.at);
@@ -247,7 +247,7 @@ impl NameService {
         }
     }
 
-    /// NS-2.
+    /// NS-2: unique names differ.
     fn is_unique(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         let doing = &self.ops[at];
         let Some((Seen::Name, name, czxid)) = doing.seen else { return };
@@ -297,14 +297,14 @@ impl NameService {
         }
     }
 
-    /// NS-4.
+    /// NS-4: only a name's own registration takes it back.
     fn deleted(&mut self, scene: &Scene<'_>, event: &Event, path: Sym, by: Session, findings: &mut Findings) {
         let Some(number) = self.lives.iter().rposition(|life| life.path == path && life.is_alive()) else {
             return;
         };
         self.lives[number].deleted = scene.now();
         let life = &self.lives[number];
-        // The reaper, or a stranger.
+        // The reaper, or a foreign client.
         if by == Session(0) || scene.view.is_stranger(by) {
             return;
         }
@@ -318,7 +318,7 @@ impl NameService {
             None => false,
         };
         findings.premise(RuleId::Ns4, life.object);
-        // Somebody who deletes what is not his may put another there between looking and deleting.
+        // A client that deletes another's znode may create one in its place between its look and the delete.
         let stranger = own.and_then(|czxid| self.lives.iter().find(|other| other.czxid == czxid));
         let is_excused = stranger.is_some_and(|own| {
             release.is_some_and(|release| own.deleted.index > scene.view.op(release.id).called.index)
@@ -342,7 +342,7 @@ impl NameService {
         }
     }
 
-    /// NS-4: what was given up or given back is gone in the end.
+    /// NS-4: in the end no znode is left of a name that was given up or given back.
     fn left(&self, scene: &Scene<'_>, findings: &mut Findings) {
         for life in self.lives.iter().filter(|life| life.is_alive() && life.owner != Session(0)) {
             let Some(doing) = self.position(life.op).map(|at| &self.ops[at]) else { continue };

@@ -1,4 +1,4 @@
-//! How many znodes an acquire has, and who deletes them: MX-9 and MX-10.
+//! The znodes of an acquire, and who deletes them: MX-9 and MX-10.
 
 use crate::rules::prelude::*;
 use crate::view::Contender;
@@ -44,7 +44,7 @@ impl Rule for OneZnode {
     }
 }
 
-/// MX-10: a znode in line goes by its own session, with it, or by a fault. (Those who may make others go: RV-2.)
+/// MX-10: the session of a contender deletes it, or its end does, or a fault. (Forced deletes: RV-2.)
 #[derive(Default)]
 pub(crate) struct WhoDeletes;
 

@@ -1,19 +1,19 @@
-//! Progress when faults are over: MX-8 (LE-5 of elections), and RW-4 for readers among readers.
+//! Liveness when faults are over: MX-8 (LE-5 of elections), and RW-4 for readers among readers.
 
 use crate::rules::prelude::*;
 use crate::view::Contest;
 
-/// MX-8: after the heal, nobody waits longer than the bound for something that nobody holds.
+/// MX-8: after the heal, no operation waits longer than the bound for an object that is free.
 #[derive(Default)]
 pub(crate) struct Progress {
-    /// Standstills that were told: the object, and since when.
+    /// Standstills that were reported: the object, and the begin.
     told: Vec<(ObjectId, u64)>,
-    /// Readers that were told to stand still.
+    /// Readers that were reported.
     readers: Vec<OpId>,
 }
 
 impl Progress {
-    /// RW-4: a reader is granted if no writer is there, whatever other readers do.
+    /// RW-4: a reader is granted if there is no writer, whatever other readers do.
     fn readers(&mut self, scene: &Scene<'_>, object: ObjectId, findings: &mut Findings) {
         let view = scene.view;
         let contest = view.contest(object);
@@ -56,7 +56,7 @@ impl Progress {
     }
 }
 
-/// Since when a free object is not granted although somebody waits and nothing is in the way.
+/// The time since which a free object is not granted although an operation waits.
 fn standstill(scene: &Scene<'_>, contest: &Contest) -> Option<u64> {
     let stands = scene.view.healed && contest.held == 0 && !contest.waiting.is_empty();
     stands.then(|| contest.unheld_since.max(scene.view.calm_since))

@@ -1,9 +1,9 @@
-//! What the fenced resource accepted: MX-1. Nothing excuses a breach.
+//! The operations that a fenced resource accepted: MX-1. Nothing excuses a breach.
 
 use crate::rules::prelude::*;
 
-/// MX-1: the latest hold of which an operation was accepted, by object: among those that exclude all, and those that
-/// share.
+/// MX-1, by object: the latest hold of which the resource accepted an operation, of exclusive holds and of shared
+/// ones.
 #[derive(Default)]
 pub(crate) struct Resource {
     latest: Vec<[Option<Accepted>; 2]>,
@@ -31,12 +31,12 @@ impl Rule for Resource {
         if self.latest.len() <= at {
             self.latest.resize(at + 1, [None; 2]);
         }
-        // The servers' order of holds: wrong tokens cannot hide anything.
+        // The order of holds is the servers', so that wrong tokens cannot hide a breach.
         let own = scene.view.contender(hold.own);
         let rank = own.map_or(token, |own| if own.is_held { own.czxid } else { own.stamp });
         let exclusive = hold.verb.asks_for() == Some(Share::Exclusive);
         let [writers, readers] = self.latest[at];
-        // Readers do not compare with readers.
+        // The order of two readers does not matter.
         let later = [writers, readers.filter(|_| exclusive || !accepted)].into_iter().flatten();
         let latest = later.max_by_key(|later| later.rank);
         let told = |what| {

@@ -1,7 +1,7 @@
-//! Who is asked to go: RV-1 to RV-4.
+//! Requests to go: RV-1 to RV-4.
 //!
-//! A contender is asked to go by a word that somebody else writes into its znode. Its owner is told of it by a
-//! notification, or by the very read that was to arm the watch; it tells its caller (`Observed`), and a waiter leaves.
+//! A client asks a contender to go by writing a word into its znode. The owner learns it from a notification, or from
+//! the read that arms the watch; it tells its caller (`Observed`), and a waiter leaves.
 
 use crate::digest::{self, Digest, Stat};
 use crate::rules::prelude::*;
@@ -11,23 +11,23 @@ use crate::view::{Contender, Hold, Moment, NOBODY, Op, Phase, View, WORDS};
 #[derive(Default)]
 pub(crate) struct Heard {
     asked: Vec<Asked>,
-    /// Reads whose answers carry the word.
+    /// Reads whose replies carry the word.
     carrying: Vec<ReqId>,
-    /// The read that a server answers just now.
+    /// The read that a server is answering.
     served: ReqId,
 }
 
-/// A contender that was asked to go, and what became of it.
+/// A contender that was asked to go, and what its owner has learned.
 #[derive(Clone, Copy)]
 struct Asked {
     op: OpId,
     contender: u32,
     since: Moment,
-    /// When the owner was given the word by a read.
+    /// The time at which a read showed the word to the owner.
     given: Moment,
-    /// When it was told that its znode has changed.
+    /// The time at which the owner was notified of the change.
     noticed: Moment,
-    /// When its caller was told.
+    /// The time at which its caller was told.
     told: Moment,
 }
 
@@ -38,7 +38,7 @@ fn is_revocable(scene: &Scene<'_>, object: ObjectId) -> bool {
     REVOCABLE.contains(&scene.kind(object))
 }
 
-/// Whether the answer to a read holds the word.
+/// Whether the reply to a read holds the word.
 fn is_word(found: Digest) -> bool {
     let of = |word: &str| Digest::of_data(digest::data(Some(word.as_bytes())), &Stat::default()).content;
     WORDS.iter().any(|word| of(word) == found.content)
@@ -71,7 +71,7 @@ impl Heard {
     /// Whether its owner waits, or holds.
     fn is_interested(op: &Op) -> bool {
         let holds = matches!(op.hold, Hold::Believed | Hold::Suspended);
-        // A writer that goes on as a reader gives up the znode that it was asked by.
+        // A downgrade gives up the znode by which the writer was asked.
         op.is_waiting() || holds && op.downgrade == OpId(0)
     }
 
@@ -79,7 +79,7 @@ impl Heard {
         self.asked.iter_mut().find(|asked| asked.op == op)
     }
 
-    /// Whether the owner could act all the time since then, and for longer than things take.
+    /// Whether the owner could act all the time since then, for longer than the bound.
     fn could_act(scene: &Scene<'_>, op: &Op, since: Moment, patience: u64) -> bool {
         let view = scene.view;
         let client = view.client(op.client);
@@ -105,19 +105,19 @@ impl Heard {
             let bound = view.bound(op.object);
             let calm = view.healed && Self::could_act(scene, op, Moment { at: from, ..asked.since }, bound);
             if asked.told.came() {
-                // A waiter leaves; a holder goes when it likes.
+                // A waiter must leave; a holder may stay.
                 if op.is_waiting() && calm {
                     Self::stays(scene, *asked, findings);
                     return false;
                 }
                 return true;
             }
-            // The arming read's answer is read like any other; after a notification one more read is due.
+            // The reply to the arming read suffices; after a notification one more read is due.
             let patience = view.round_trip / 2 + view.settle;
             let given = Self::could_act(scene, op, asked.given, patience);
             let quiet =
                 view.calm_since < asked.noticed.at && connected < asked.noticed.at && op.in_flight == 0;
-            // A machine that runs other things, too, takes its time.
+            // A busy machine takes its time.
             let busy = if view.is_sim() { 0 } else { view.settle };
             let noticed = quiet && Self::could_act(scene, op, asked.noticed, 4 * view.round_trip + busy);
             if given || noticed || calm {
@@ -170,7 +170,7 @@ impl Heard {
         findings.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], text);
     }
 
-    /// A waiter that was told to go is granted all the same.
+    /// Reports a waiter that was told to go and is granted all the same.
     fn believed(&mut self, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
         let op = scene.view.op(id);
         let Some(asked) = self.of(id).filter(|asked| asked.told.came() && op.granted == op.believed) else {
@@ -185,7 +185,7 @@ impl Heard {
         findings.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], text);
     }
 
-    /// A waiter that was asked to go, and knows it, says so when it leaves.
+    /// Judges a waiter that was asked to go, knows it, and leaves.
     fn returned(&mut self, scene: &Scene<'_>, id: OpId) {
         let op = scene.view.op(id);
         if !Self::is_interested(op) {
@@ -193,7 +193,7 @@ impl Heard {
         }
     }
 
-    /// In a capture, what somebody was told who asked.
+    /// In a capture, judges what the asking client was told.
     fn fate(&mut self, scene: &Scene<'_>, asker: OpId, fate: Sym, findings: &mut Findings) {
         let view = scene.view;
         if !view.is_sim() && scene.tables.names.get(fate) == Some("asked") {
@@ -257,7 +257,8 @@ impl Rule for Heard {
     }
 }
 
-/// RV-2: nobody is removed without having been asked, before the grace is over, or where that is not allowed.
+/// RV-2: no contender is deleted by force without a request to go, within the grace period, or where force is not
+/// allowed.
 #[derive(Default)]
 pub(crate) struct Force;
 
@@ -294,7 +295,7 @@ impl Rule for Force {
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let view = scene.view;
-        // Whoever asks and leaves it at that has kept the promise too.
+        // A client that asks and does not force keeps the promise, too.
         if let What::Return { outcome: Outcome::Done } = event.what {
             let op = view.op(event.op);
             if matches!(op.verb, Verb::Ask | Verb::Force) && is_revocable(scene, op.object) {
@@ -315,15 +316,15 @@ impl Rule for Force {
     }
 }
 
-/// RV-4: a request to go lets nobody else in.
+/// RV-4: a request to go wakes no other waiter into the lock.
 #[derive(Default)]
 pub(crate) struct NoGrant {
-    /// Who was told that the znode of somebody else has changed: which, and when.
+    /// Clients that were notified of a change of another contender's data: which, and when.
     woken: Vec<(OpId, Sym, Moment)>,
 }
 
 impl NoGrant {
-    /// The operations of that session for which it is news.
+    /// The operations of that session that did not know of it.
     fn noticed(&mut self, view: &View, session: Session, path: Sym) {
         let Some(number) = view.contender_of(path) else { return };
         let Some(changed) = view.contender(number) else { return };
@@ -363,7 +364,7 @@ impl Rule for NoGrant {
                     .retain(|(woken, ..)| *woken != event.op && matches!(view.op(*woken).phase, Phase::Open));
                 let Some((_, path, at)) = of else { return };
                 let looked = op.list.is_some_and(|list| list.sent.index > at.index);
-                // Or it has looked, and passed over the one that it takes for gone.
+                // Or it has looked, and passed over a contender that it takes for deleted.
                 let own = view.contender(op.own);
                 let changed = view.contender_of(path).and_then(|number| view.contender(number));
                 let passed = own.zip(changed).is_some_and(|(own, changed)| {

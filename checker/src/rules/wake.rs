@@ -1,14 +1,14 @@
-//! The lost wake-up, at the instant it happens: MX-7, and RW-4 for readers with no writer ahead.
+//! Lost wake-ups, at the instant at which they happen: MX-7, and RW-4 for readers with no writer ahead.
 
 use super::wake_sources::{Doubt, Doubts, Idle, Source};
 use crate::rules::prelude::*;
 use crate::view::{Contender, Op, Room, room_of_directory};
 
-/// MX-7: who waits has something to wake it.
+/// MX-7: a waiting operation has a wake source.
 ///
-/// A waiting operation is *idle* when nothing of it is on its way and its process runs. An idle one needs a watch on
-/// somebody ahead who is still there (all ahead must go, so that one too), or on the directory. Watches that a lost
-/// connection took from the server count until the client has had ample time to register them again.
+/// A waiting operation is *idle* when it has no request and no notification in flight and its process runs. An idle
+/// one needs a watch on a contender ahead that is alive (all ahead must go, so that one too), or on the directory.
+/// Watches that a lost connection took from the server count until the client has had time to register them again.
 #[derive(Default)]
 pub(crate) struct Wake {
     doubts: Doubts,
@@ -19,21 +19,21 @@ impl Wake {
         let view = scene.view;
         let op = view.op(id);
         let Some(own) = view.contender(op.node) else { return Source::Busy };
-        // A znode that is no ephemeral has no owner: whoever made it waits for it.
+        // A znode that is no ephemeral has no owner: the session that created it waits.
         let waits = if own.owner == Session(0) { own.creator } else { own.owner };
         let is_judged = op.is_waiting() && !op.verb.is_try() && op.answered;
         let Some(mut idle) = Idle::of(scene, id, waits).filter(|_| is_judged) else { return Source::Busy };
         if Self::has_no_reason(scene, op, own) {
             return idle.unwatched(scene);
         }
-        // Who was taken out of the line by a stranger looks, and is told, when the one goes whom it watches; that one may have
-        // come since, where the line was taken away and begun anew.
+        // A waiter whose contender a foreign client deleted looks again when the contender that it watches goes; that
+        // one may be newer than its own.
         let is_out = !own.is_alive() && own.by_stranger;
         for watch in view.watches.of(waits) {
             let ahead = view.contender_of(watch.path).and_then(|number| view.contender(number));
             let ahead =
                 ahead.filter(|ahead| ahead.object == op.object && (is_out || ahead.stands_before(own)));
-            // One that is gone, but not yet at the server where it is watched, will be told all the same.
+            // It is deleted, but not yet at the server of the watch: the notification will come.
             let server = view.server(watch.server);
             let to_come = |ahead: &Contender| ahead.is_alive() || server.may_come_to(ahead.gone);
             let on_dir = ahead.is_none()
@@ -49,7 +49,7 @@ impl Wake {
         idle.unwatched(scene)
     }
 
-    /// Whether its last list showed nobody who stands before it.
+    /// Whether its last list showed no contender ahead of it.
     fn has_no_reason(scene: &Scene<'_>, op: &Op, own: &Contender) -> bool {
         let view = scene.view;
         let Some(list) = op.list.filter(|_| scene.kind(op.object) != Kind::PriorityLock) else {
@@ -58,8 +58,8 @@ impl Wake {
         list.zxid != 0 && own.is_in(list.zxid) && view.ahead_at(own, list.zxid).is_none()
     }
 
-    /// Whether a child watch there tells when somebody goes who stands before it; `to_come`: of whom it is still to be told
-    /// that he is gone.
+    /// Whether a child watch on this directory fires when a contender ahead goes; `to_come`: whose deletion has not
+    /// been delivered yet.
     fn tells(
         scene: &Scene<'_>,
         op: &Op,
@@ -78,7 +78,7 @@ impl Wake {
         contest.kind != Kind::PriorityLock || contest.from(0).any(blocks)
     }
 
-    /// Whether it is a reader that no writer stands before.
+    /// Whether it is a reader with no writer ahead.
     fn is_free_reader(scene: &Scene<'_>, op: &Op) -> bool {
         let shared = matches!(scene.kind(op.object), Kind::SharedLock | Kind::RevocableLock);
         let own = scene.view.contender(op.node).filter(|_| shared && op.share == Share::Shared);
@@ -93,7 +93,7 @@ impl Wake {
         Self::premise_of_readers(scene, id, findings);
     }
 
-    /// Each reader that is granted, or waits, puts RW-4 to the test.
+    /// Counts a test of RW-4 for each reader that is granted, or waits.
     fn premise_of_readers(scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
         let op = scene.view.op(id);
         let reads = op.is_acquire() && op.share == Share::Shared;

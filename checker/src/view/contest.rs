@@ -1,4 +1,4 @@
-//! The contest for one object: contenders, those who wait and those who hold.
+//! The contest for one object: its contenders, waiting operations and holders.
 
 use super::initial::initial;
 use super::state::{Moment, NEVER, NOBODY};
@@ -6,7 +6,7 @@ use crate::history::{Kind, ObjectId, OpId, Session, Share, Sym};
 use crate::recent::{Aged, Recent};
 
 initial! {
-    /// A znode that an acquire made: a place in line.
+    /// A contender: a znode that an acquire made.
     #[derive(Clone, Debug)]
     Contender::NONE {
         path: Sym = Sym(u32::MAX),
@@ -14,34 +14,34 @@ initial! {
         op: OpId = OpId(0),
         /// The owner of an ephemeral, or zero.
         owner: Session = Session(0),
-        /// The session that asked for it.
+        /// The session whose request created it.
         creator: Session = Session(0),
         czxid: u64 = 0,
         created: u32 = u32::MAX,
-        /// Its place among all contenders of its object.
+        /// Its number among all contenders of its object.
         place: u32 = 0,
-        /// The zxid of its end, or never.
+        /// The zxid of its deletion, or never.
         gone: u64 = 0,
         deleted: Moment = Moment::NEVER,
         by: Session = Session(0),
-        /// Deleted by a third party, as announced by a fault.
+        /// Whether a foreign client deleted it, as a fault announced.
         by_stranger: bool = false,
-        /// Deleted by somebody who had asked it to go and waited for the grace, where that is allowed.
+        /// Whether an operation deleted it by force, after a request to go and the grace period.
         by_force: bool = false,
         /// The operation that deleted it.
         by_op: OpId = OpId(0),
-        /// Its rank in line: the czxid, or that of the writer's znode whose place it took.
+        /// Its rank: the czxid, or the rank of the writer's znode that it replaced.
         stamp: u64 = 0,
-        /// Its rank before that one: smaller is more urgent. Zero where there are no priorities.
+        /// Its priority, which goes before the rank: smaller is more urgent. Zero where there are no priorities.
         priority: u64 = 0,
         share: Share = Share::Exclusive,
-        /// It stands for a hold, apart from the line: priority locks.
+        /// Whether it stands for a hold in a directory of its own: priority locks.
         is_held: bool = false,
-        /// When somebody asked it to go.
+        /// The time of a request to go.
         asked: Moment = Moment::NEVER,
-        /// In a capture: whether some client has sent a request to delete it.
+        /// In a capture: whether a client has sent a request to delete it.
         delete_sent: bool = false,
-        /// In a capture: whether its client was told that it is gone.
+        /// In a capture: whether its client learned that it does not exist any more.
         told_gone: bool = false,
     }
 }
@@ -51,7 +51,7 @@ impl Contender {
         self.gone == NEVER
     }
 
-    /// Whether it was there in the state of a zxid.
+    /// Whether it existed in the state of a zxid.
     pub(crate) fn is_in(&self, zxid: u64) -> bool {
         self.czxid <= zxid && self.gone > zxid
     }
@@ -60,7 +60,7 @@ impl Contender {
         (self.priority, self.stamp)
     }
 
-    /// Whether it has to go before another one, which stands in line, may be granted.
+    /// Whether it has to go before another contender, which waits, may be granted.
     pub(crate) fn stands_before(&self, other: &Contender) -> bool {
         conflict(self.share, other.share) && (self.is_held || self.rank() < other.rank())
     }
@@ -74,7 +74,7 @@ impl Aged for Contender {
     }
 }
 
-/// Which contender has a path.
+/// The contender whose znode has a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct At {
     pub(crate) number: u32,
@@ -89,11 +89,11 @@ impl Aged for At {
     }
 }
 
-/// A place in line.
+/// A contender in the order of creation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Turn {
     pub(crate) number: u32,
-    /// Once nobody lives up to and with this place: the largest zxid at which one of them went.
+    /// Once no contender up to this one is alive: the largest zxid at which one of them was deleted.
     pub(crate) gone: u64,
 }
 
@@ -110,18 +110,17 @@ pub(crate) fn conflict(one: Share, other: Share) -> bool {
     one == Share::Exclusive || other == Share::Exclusive
 }
 
-/// The line in front of one object.
+/// The contest for one object.
 #[derive(Debug)]
 pub(crate) struct Contest {
-    /// What kind of object it stands in front of.
     pub(crate) kind: Kind,
-    /// Everybody excludes everybody, and stands in the order of creation.
+    /// Whether all contenders exclude each other and are served in the order of creation.
     pub(crate) is_plain: bool,
     /// Contenders by czxid.
     pub(crate) contenders: Recent<Turn>,
-    /// The place of the first that lives.
+    /// The first live contender.
     pub(crate) first: usize,
-    /// The largest zxid at which one before that went.
+    /// The largest zxid at which a contender before that was deleted.
     pub(crate) gone: u64,
     /// Acquires that wait.
     pub(crate) waiting: Vec<OpId>,
@@ -129,9 +128,9 @@ pub(crate) struct Contest {
     pub(crate) believers: Vec<OpId>,
     /// Holds that are believed or suspended.
     pub(crate) held: u32,
-    /// Since when nobody held while somebody waited.
+    /// The time since which nothing was held while an operation waited.
     pub(crate) unheld_since: u64,
-    /// When a writer last waited or held.
+    /// The last time at which a writer waited or held.
     pub(crate) last_writer: u64,
     /// Operations and holds whose clients died before they were over.
     pub(crate) deaths: u32,
@@ -154,7 +153,7 @@ impl Contest {
         }
     }
 
-    /// The place of the first that went after a zxid, or lives.
+    /// The first contender that was deleted after a zxid, or is alive.
     pub(crate) fn first_after(&self, zxid: u64) -> usize {
         let (mut from, mut to) = (self.contenders.base().min(self.first), self.first);
         while from < to {
@@ -167,17 +166,17 @@ impl Contest {
         from
     }
 
-    /// Who stands at a place, and behind it.
+    /// The contenders from a number on.
     pub(crate) fn from(&self, place: usize) -> impl Iterator<Item = u32> {
         self.contenders.from(place).map(|place| place.number)
     }
 
-    /// Who stands in line, from the first that lives on; some of them are gone.
+    /// The contenders from the first live one on; some of them are deleted.
     pub(crate) fn standing(&self) -> impl Iterator<Item = u32> {
         self.from(self.first)
     }
 
-    /// The first that lives.
+    /// The first live contender.
     pub(crate) fn first(&self) -> Option<u32> {
         self.contenders.get(self.first).map(|place| place.number)
     }

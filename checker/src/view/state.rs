@@ -1,4 +1,4 @@
-//! The parts of a view.
+//! The state of operations, requests, sessions and clients.
 
 use super::causes::Struck;
 use super::initial::initial;
@@ -6,13 +6,13 @@ use super::stop::Stop;
 use crate::history::{Conn, ObjectId, OpId, Outcome, Request, Session, Share, Sym, Verb, Why};
 use crate::recent::Aged;
 
-/// A time that does not come.
+/// The time of what has not happened.
 pub(crate) const NEVER: u64 = u64::MAX;
 
 /// The number of no contender.
 pub(crate) const NOBODY: u32 = u32::MAX;
 
-/// When, and at which event.
+/// A time and the index of its event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moment {
     pub(crate) at: u64,
@@ -27,7 +27,7 @@ impl Moment {
     }
 }
 
-/// How far an operation is.
+/// The progress of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Unborn,
@@ -37,13 +37,13 @@ pub(crate) enum Phase {
     Dead,
 }
 
-/// How far a hold is.
+/// The progress of a hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hold {
-    /// Not granted, so far.
+    /// Not granted so far.
     None,
     Believed,
-    /// The holder stopped because it may be lost; it may go on.
+    /// The holder stopped because of a suspected loss; it may go on.
     Suspended,
     Over,
 }
@@ -59,54 +59,55 @@ initial! {
         called: Moment = Moment::NEVER,
         limit: u32 = 0,
         over: Moment = Moment::NEVER,
-        /// For a release: the acquire whose hold it gives back. For an acquire: the release.
+        /// For a release: the acquire whose hold it gives back. For an acquire: its release.
         partner: OpId = OpId(0),
-        /// For a downgrade: the writer's hold that it turns into its own.
+        /// For a downgrade: the writer's hold.
         former: OpId = OpId(0),
-        /// For a hold: the downgrade that turns it into a reader's, once that was called.
+        /// For a writer's hold: its downgrade, once that was called.
         downgrade: OpId = OpId(0),
-        /// How its hold gets on with others: a writer's is a reader's from the call of its downgrade on.
+        /// Exclusive or shared; a writer's hold is shared from the call of its downgrade on.
         share: Share = Share::Exclusive,
-        /// What its caller gave to it.
+        /// The argument of the call.
         given: Sym = Sym(u32::MAX),
         number: u64 = 0,
-        /// The latest place in line that it made.
+        /// The znode that it created last.
         node: u32 = NOBODY,
         nodes: u32 = 0,
-        /// How many of its znodes live.
+        /// The number of its live znodes.
         live: u32 = 0,
-        /// Whether the client knows its znode.
+        /// Whether the client knows the name of its znode.
         answered: bool = false,
-        /// The last list it was served.
+        /// The last list of children that it was served.
         list: Option<List> = None,
-        /// Requests on their way, without those of clean-up.
+        /// Requests in flight, without those of clean-up.
         in_flight: u32 = 0,
-        /// When a server last refused a request of it, clean-up included, without a look at the tree; 0: never.
+        /// The time at which a server last refused one of its requests (clean-up included) without a look at the
+        /// tree; 0: never.
         refused: u64 = 0,
-        /// Until when its client may pause before it repeats that one, or asks after its own znode again.
+        /// The end of the pause before it retries that request or looks for its own znode.
         pauses_until: u64 = 0,
-        /// One of its requests was refused, and it pauses when the last is answered of those that belong to the same flight: until
-        /// when what is sent belongs to it. `None`: none was refused, or it has gone on since.
+        /// Until when requests belong to the flight in which one was refused: the client pauses after the last reply
+        /// of that flight. `None`: no request was refused, or the client has gone on since.
         flight_until: Option<u64> = None,
-        /// The largest depth among its replies.
+        /// The largest number of round trips among its replies.
         depth: u32 = 0,
         sends: u32 = 0,
         wakes: u32 = 0,
-        /// No fault, no loss, no refusal so far.
+        /// Whether there was no fault, no lost reply and no refusal so far.
         calm: bool = false,
-        /// Whether anybody was ahead when its znode was made, or ever since.
+        /// Whether a contender was ahead when its znode was created, or at any time since.
         found_somebody: bool = false,
         hold: Hold = Hold::None,
         session: Session = Session(0),
         token: u64 = 0,
-        /// The znode of the hold.
+        /// The znode that the hold stands on.
         own: u32 = NOBODY,
         granted: Moment = Moment::NEVER,
         /// The latest begin of belief.
         believed: Moment = Moment::NEVER,
         unbelieved: Moment = Moment::NEVER,
         why: Why = Why::Released,
-        /// Whether the end of belief was told, and not only concluded.
+        /// Whether the end of belief was recorded, and not only concluded.
         end_told: bool = false,
         stop: Stop = Stop::NEVER,
     }
@@ -122,7 +123,7 @@ impl Aged for Op {
     }
 }
 
-/// A list that was served.
+/// A list of children that was served.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct List {
     pub(crate) zxid: u64,
@@ -131,7 +132,7 @@ pub(crate) struct List {
 }
 
 impl Op {
-    /// Whether it belongs to a transaction: whatever was done for one is looked at until its end.
+    /// Whether it belongs to a two-phase commit, whose operations are kept until the end of the transaction.
     fn is_of_transaction(&self) -> bool {
         matches!(self.verb, Verb::Begin | Verb::Vote | Verb::Decide | Verb::Finish)
     }
@@ -145,7 +146,7 @@ impl Op {
         self.phase == Phase::Open && self.verb.asks_for().is_some() && self.hold == Hold::None
     }
 
-    /// Whether nobody has an interest in its znode any more.
+    /// Whether its znode is no longer needed.
     pub(crate) fn is_done_with(&self) -> bool {
         match self.hold {
             Hold::None => matches!(self.phase, Phase::Over(outcome) if outcome != Outcome::Done),
@@ -169,9 +170,9 @@ initial! {
         cleanup: bool = false,
         watch: bool = false,
         answered: bool = false,
-        /// On which connection it was sent.
+        /// The connection it was sent on.
         conn: Conn = Conn(0),
-        /// In which state a server answered it, if that was told.
+        /// The zxid of the state in which a server answered it, if that is known.
         served: u64 = 0,
     }
 }
@@ -191,7 +192,7 @@ impl Aged for Req {
 }
 
 initial! {
-    /// A session, as the servers and as its client know it.
+    /// A session, as its client and the servers know it.
     #[derive(Clone, Debug)]
     SessionView::NEW {
         client: Option<u16> = None,
@@ -201,27 +202,27 @@ initial! {
         /// The latest disconnect.
         suspended: Moment = Moment::NEVER,
         is_suspended: bool = false,
-        /// The client knows that it is over.
+        /// The time at which the client learned that it is over.
         known_over: Moment = Moment::NEVER,
-        /// In a capture: whether the latest disconnect, or the expiry, came without any fault that may have caused it.
+        /// In a capture: whether the latest disconnect, or the expiry, came without a fault that may have caused it.
         broke_unstruck: bool = false,
-        /// The latest time that a leader marked it as expired.
+        /// The latest time at which a leader marked it as expired.
         marked: Moment = Moment::NEVER,
-        /// Whether its server, or the one that marked it, may not have passed on what it was told before.
+        /// Whether its server, or the leader that marked it, may have failed to pass a touch on.
         may_be_unheard: bool = false,
-        /// Whether it still is: a new leader begins anew.
+        /// Whether that mark still holds: a new leader starts every timeout afresh.
         is_marked: bool = false,
         heard: u64 = 0,
-        /// The connection that its client used last, and whose it is.
+        /// The connection that its client used last, and the server of that connection.
         conn: Conn = Conn(0),
         server: u8 = 0,
         ended: Moment = Moment::NEVER,
-        /// Notifications fired and not delivered.
+        /// Notifications that were fired and not delivered.
         undelivered: u32 = 0,
-        /// When the latest request that was answered had been sent.
+        /// The time at which the latest answered request had been sent.
         answered_sent: u64 = 0,
-        /// A server has told that it took the session in. Where that is told, so is everything else that servers do for it;
-        /// a history without it is of somebody who told less.
+        /// Whether a server reported taking the session over. A history with such events reports everything else that
+        /// servers do for a session; a history without them reports less.
         is_attached: bool = false,
     }
 }
@@ -237,27 +238,27 @@ initial! {
     #[derive(Clone, Debug)]
     Client::NEW {
         died: Moment = Moment::NEVER,
-        /// Since when it stands still, if it does.
+        /// The begin of the pause that still lasts.
         paused: Moment = Moment::NEVER,
-        /// Pauses that last, one beside another: it goes on when the last of them ends.
+        /// Pauses that still last: the process goes on when the last of them ends.
         pauses: u32 = 0,
-        /// When it was stopped last, also if that was at once after it had gone on.
+        /// The latest stop, also if it followed at once on a resumption.
         stopped: Moment = Moment::NEVER,
         /// Begin and end of the latest pause that is over.
         last_pause: (Moment, Moment) = (Moment::NEVER, Moment::NEVER),
         /// Its latest session.
         session: Session = Session(0),
-        /// Operations that it waits for, without releases.
+        /// Its open operations, without releases.
         open: Vec<OpId> = Vec::new(),
-        /// Releases that it waits for.
+        /// Its open releases.
         releases: Vec<OpId> = Vec::new(),
         /// Holds that are believed or suspended.
         holds: Vec<OpId> = Vec::new(),
         /// The latest hold, which a release gives back.
         last_hold: OpId = OpId(0),
-        /// When its clock began to run fast or slow, if it ever did.
+        /// The first time at which its clock ran fast or slow.
         drifts: Moment = Moment::NEVER,
-        /// It keeps to no recipe: it has told of an act of its own as of a fault.
+        /// Whether it is a foreign client, which follows no recipe and reports its acts as faults.
         is_stranger: bool = false,
         /// Faults that broke its connections, or stopped it for long enough to miss pings.
         struck: Struck = Struck::NONE,
@@ -273,7 +274,7 @@ impl Client {
         self.paused.came()
     }
 
-    /// How long a time of its own clock may be: a clock drifts by up to a tenth.
+    /// The longest real time for a duration on its own clock: a clock drifts by up to a tenth.
     pub(crate) fn stretch(&self, time: u64) -> u64 {
         if self.drifts.came() { time.saturating_add(time / 9 + 1) } else { time }
     }

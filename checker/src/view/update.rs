@@ -1,4 +1,4 @@
-//! One event more.
+//! How an event changes the view.
 
 use super::contenders::room_of_directory;
 use super::watches::Armed;
@@ -10,22 +10,22 @@ use crate::history::{
     Verb, WatchMode, What, Who, Why,
 };
 
-/// Numbers of a history are dense: one that is farther ahead than this is not a number of it.
+/// The largest gap in numbers that are dense: a number farther ahead is damage.
 const FAR: usize = 1 << 16;
 
-/// The latest time of an event: sums of times stay in range.
+/// The latest time of an event, so that sums of times do not overflow.
 const LATEST: u64 = 1 << 60;
 
-/// What to do with an event that was taken in.
+/// What to do with an event after the view has taken it in.
 pub(crate) enum Taken {
-    /// The rules may see it.
+    /// Rules see the event.
     Judge,
-    /// It only tells again what is known: the belief of a process that has died ends.
+    /// The event repeats what is known, as when the belief of a dead process ends.
     Known,
 }
 
 impl View {
-    /// Takes an event in. Tells why it cannot be, if it cannot.
+    /// Takes an event in.
     pub(crate) fn update(&mut self, tables: Tables<'_>, event: &Event) -> Result<Taken, String> {
         if event.at < self.now.at {
             return Err("time goes back".to_owned());
@@ -115,7 +115,7 @@ impl View {
             What::Txn { zxid, session, .. } => {
                 self.txn = Txn { zxid, session };
                 if self.is_stranger(session) {
-                    // Whatever is under way may meet what it does.
+                    // Every operation in flight may meet what a foreign client does.
                     self.disturb_all();
                 }
                 self.applied(View::server_of(event.who), zxid);
@@ -154,7 +154,7 @@ impl View {
             What::Opened { session, timeout, .. } => {
                 self.session_mut(session).timeout = u64::from(timeout) * 1000;
             }
-            // Nothing comes of what a deposed leader does.
+            // A deposed leader cannot expire a session.
             What::Marked { .. } if self.is_deposed(View::server_of(event.who)) => {}
             What::Marked { session, heard } => {
                 let now = self.now;
@@ -250,7 +250,7 @@ impl View {
         Ok(())
     }
 
-    /// A writer's hold is a reader's from here on, unless that turns out to be refused.
+    /// Turns a writer's hold into a reader's, unless the downgrade is refused later.
     fn downgrade(&mut self, id: OpId) {
         let hold = self.client(self.op(id).client).last_hold;
         self.ops[id.0 as usize].share = Share::Shared;
@@ -263,7 +263,7 @@ impl View {
         }
     }
 
-    /// The downgrade of a hold is over. What was suspended meanwhile has ended with it, unless it was refused.
+    /// Ends a downgrade. A hold that was suspended meanwhile ends with it, unless the downgrade was refused.
     fn downgraded(&mut self, hold: OpId, outcome: Outcome) {
         if outcome == Outcome::Refused {
             let gone = self.contender(self.op(hold).own).is_some_and(|own| !own.is_alive());
@@ -285,7 +285,7 @@ impl View {
         }
     }
 
-    /// Nobody waits for this operation any more.
+    /// Takes an operation out of the contest.
     pub(super) fn leave(&mut self, id: OpId) {
         let (client, object) = (self.op(id).client, self.op(id).object);
         self.client_mut(client).open.retain(|other| *other != id);
@@ -398,7 +398,7 @@ impl View {
             return Err(format!("request r{} is sent a second time", id.0));
         }
         if !req.cleanup && self.op(req.op).phase != Phase::Unborn {
-            // Asking others to go, and making them, is no cost of waiting.
+            // Asking a holder to go, and forcing it, is no cost of waiting.
             let preempts = self.contest(self.op(req.op).object).kind == Kind::PriorityLock
                 && self.op(req.op).is_acquire()
                 && matches!(req.kind, Request::Set | Request::Delete);
@@ -430,7 +430,8 @@ impl View {
         Ok(())
     }
 
-    /// A client may have two sessions at a time: a request belongs to the one whose connection answers it.
+    /// Attributes a request to the session whose connection answers it, since a client may have two sessions at a
+    /// time.
     fn speaks_for(&mut self, req: ReqId, conn: Conn) {
         let session = self.conns.get(usize::from(conn.0)).copied().unwrap_or_default();
         if let Some(req) = self.requests.get_mut(req.0 as usize).filter(|_| session != Session(0)) {
@@ -448,7 +449,7 @@ impl View {
         }
     }
 
-    /// A request is over, one way or the other.
+    /// Ends a request, with a reply or without one.
     fn answer(&mut self, id: ReqId, is_lost: bool) -> Result<Req, String> {
         if self.requests.forgot(id.0 as usize) {
             return Err(format!("a second answer to r{}", id.0));
@@ -466,7 +467,7 @@ impl View {
             let op = &mut self.ops[req.op.0 as usize];
             op.in_flight -= 1;
             if op.in_flight == 0 && op.flight_until.is_some() {
-                // Whoever was refused one and lost another looks for the lost one first.
+                // After one refusal and one lost reply, a client looks for the lost one first.
                 op.flight_until = Some(if is_lost { u64::MAX } else { at_once });
                 self.may_pause(req.op, self.timeout_of(req.session) / 4);
             }
@@ -474,8 +475,9 @@ impl View {
         Ok(req)
     }
 
-    /// A server has refused a request without a look at the tree. Its client may have no watch while it pauses: for a quarter of
-    /// the session timeout at the most, or for the whole if an access list forbids it to look after its own znode.
+    /// Notes that a server refused a request without a look at the tree. The client may pause without a watch: for a
+    /// quarter of the session timeout, or for the whole of it if an access list forbids it to look after its own
+    /// znode.
     fn refused(&mut self, req: &Req, code: Code) {
         let (now, timeout) = (self.now.at, self.timeout_of(req.session));
         if self.op(req.op).phase != Phase::Unborn {
@@ -492,7 +494,7 @@ impl View {
         }
     }
 
-    /// From now on, for so long at the most.
+    /// Allows the client of an operation to pause from now on.
     fn may_pause(&mut self, op: OpId, pause: u64) {
         let until = self.now.at + pause + self.settle;
         let op = &mut self.ops[op.0 as usize];
@@ -510,10 +512,10 @@ impl View {
             op.depth = op.depth.max(req.depth);
             match (code, req.kind) {
                 (Code::Ok, Request::Create) => op.answered = true,
-                // Who has made somebody go has a reason to look again.
+                // A client that has forced a holder out has a reason to look again.
                 (Code::Ok, Request::Delete) if op.is_waiting() => op.wakes += 1,
                 (Code::Ok, Request::Children) => {
-                    // The state that it was served in, where that is known.
+                    // The state that the list was served in, where that is known.
                     let zxid = if req.served == 0 { zxid } else { req.served };
                     let list = List { zxid, sent: req.sent, reply };
                     match room_of_directory(tables, op.object, req.path) {
@@ -524,7 +526,7 @@ impl View {
                 }
                 (Code::NoNode, Request::Children) => {
                     op.calm = false;
-                    // No room for holds has been made yet: nobody holds.
+                    // The directory of holds does not exist yet, so there is no holder.
                     if room_of_directory(tables, op.object, req.path) == Some(Room::Held) {
                         let zxid = if req.served == 0 { zxid } else { req.served };
                         self.listed_holds(req.op, List { zxid, sent: req.sent, reply });
@@ -542,7 +544,7 @@ impl View {
         if code == Code::NoNode && reads && !req.cleanup {
             self.znode_gone(req.client, req.path);
         }
-        // A capture does not see the servers: what was read with a watch is armed.
+        // A capture does not see the servers: a read with a watch counts as armed.
         if req.watch && !self.is_sim() && (code == Code::Ok || req.kind == Request::Exists) {
             let table = if req.kind == Request::Children { Table::Child } else { Table::Data };
             let (session, path, server, conn) = (req.session, req.path, 0, Conn(0));
@@ -551,7 +553,7 @@ impl View {
         Ok(())
     }
 
-    /// A client is told that a znode is not there.
+    /// Notes that a client learned that a znode does not exist.
     pub(super) fn znode_gone(&mut self, client: u16, path: Sym) {
         if let Some(number) = self.contender_of(path) {
             let id = self.contenders[number as usize].op;
@@ -559,7 +561,7 @@ impl View {
                 self.contenders[number as usize].told_gone = true;
             }
             let op = self.op(id);
-            // A downgrade deletes it, and what follows is a reader's hold.
+            // A downgrade deletes it, and a reader's hold follows.
             let believes = op.hold == Hold::Believed && op.own == number && op.client == client;
             if believes && !self.is_downgrading(id) {
                 self.must_stop(id, StopWhy::ZnodeGone);

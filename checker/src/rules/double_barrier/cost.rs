@@ -1,4 +1,4 @@
-//! What it costs: DB-8, in runs in which nothing goes wrong.
+//! The cost of a double barrier: DB-8, in runs without faults.
 
 use super::participants::{Participants, object_of};
 use crate::rules::prelude::*;
@@ -9,15 +9,15 @@ pub(super) struct Cost {
     changes: Vec<Change>,
 }
 
-/// How many transactions are remembered: servers that lag fire late.
+/// The number of transactions that are kept: servers that lag fire late.
 const REMEMBERED: usize = 32;
 
-/// What one transaction did to one barrier, and whom it woke.
+/// One transaction and one barrier, and the participants that it wakes.
 struct Change {
     zxid: u64,
     object: ObjectId,
     writer: Session,
-    /// It opened or closed a round, or was the last to go: all may be told.
+    /// Whether it opened or closed a round, or was the last leave: it may wake every participant.
     concerns_all: bool,
     woken: u32,
     path: Sym,
@@ -42,7 +42,7 @@ impl Cost {
         self.changes.last_mut()
     }
 
-    /// An effect of a transaction. The book knows of it already.
+    /// Notes an effect of a transaction, which the participants know already.
     pub(super) fn changed(&mut self, participants: &Participants, scene: &Scene<'_>, event: &Event) {
         let (zxid, path, is_written) = match event.what {
             What::Created { zxid, path, .. } | What::Deleted { zxid, path, .. } => (zxid, path, false),
@@ -60,7 +60,7 @@ impl Cost {
         change.concerns_all |= is_ready || is_last || (is_root && is_written);
     }
 
-    /// A notification was sent.
+    /// Notes a notification.
     pub(super) fn fired(
         &mut self,
         participants: &Participants,
@@ -70,8 +70,8 @@ impl Cost {
     ) {
         let What::Fire { session, path, zxid, conn, .. } = event.what else { return };
         let Some((object, _)) = object_of(scene.tables, path) else { return };
-        // What registering again tells is no transaction's doing, and nobody hears what is told on a connection that was
-        // left.
+        // A notification from registering again belongs to no transaction, and the client does not read a connection
+        // that it left.
         if participants.is_disturbed || zxid == 0 || scene.view.has_left(session, conn) {
             return;
         }
@@ -100,7 +100,7 @@ impl Cost {
         findings.fail(RuleId::Db8, scene, object, &[], text);
     }
 
-    /// A request of an enter or a leave.
+    /// Judges the number of requests of an enter or a leave.
     pub(super) fn sent(participants: &Participants, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
         let op = scene.view.op(id);
         if !op.calm || participants.is_disturbed || !participants.open.contains(&id) {

@@ -1,14 +1,14 @@
-//! Who gets in: DB-1, DB-3, DB-4, DB-7, and DB-9 of enter.
+//! Enters: DB-1, DB-3, DB-4, DB-7, and DB-9 of enter.
 
 use super::participants::{Id, Participants, Participation, Ready};
 use crate::rules::prelude::*;
 
-/// How many it is for.
+/// The number of participants.
 fn size(scene: &Scene<'_>, part: &Participation) -> usize {
     scene.tables.objects[usize::from(part.object.0)].size as usize
 }
 
-/// An enter came to its end.
+/// Judges an enter that returns.
 pub(super) fn returned(
     participants: &Participants,
     scene: &Scene<'_>,
@@ -30,8 +30,8 @@ pub(super) fn returned(
     }
 }
 
-/// DB-1, by calls and returns alone: at some instant before this return so many enters were open or done, none failed,
-/// none left.
+/// DB-1, by calls and returns alone: at some instant before this return enough enters were open or done, none of
+/// which failed or left.
 fn together(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
     let part = &participants.parts[at];
     findings.premise(RuleId::Db1, part.object);
@@ -57,7 +57,7 @@ fn together(participants: &Participants, scene: &Scene<'_>, at: usize, findings:
     findings.fail(RuleId::Db1, scene, part.object, &[part.called.index], text);
 }
 
-/// DB-1, by what servers know: whoever enters was registered itself, or there were never enough together.
+/// DB-1, by the servers: an enter that returns was registered itself, and there were enough at a time.
 fn unregistered(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
     let part = &participants.parts[at];
     if participants.members.iter().any(|member| member.object == part.object) {
@@ -68,7 +68,7 @@ fn unregistered(participants: &Participants, scene: &Scene<'_>, at: usize, findi
     }
 }
 
-/// What it was told of the roster: it is in it, and they are enough.
+/// Judges the roster that it was told: it is in it, and it is complete.
 fn roster(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
     let part = &participants.parts[at];
     let Some(roster) = part.roster.and_then(|roster| scene.tables.names.get(roster)) else { return };
@@ -91,14 +91,14 @@ fn roster(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &
             .because("it opened for others");
         findings.fail(RuleId::Db4, scene, part.object, &[part.called.index], text);
     }
-    // Whoever is in the roster had called for it, and had not failed or left before we called.
+    // A participant in the roster had called for it, and had not failed or left before this call.
     for id in ids.iter().filter(|id| **id != own) {
         let known = participants.parts.iter().filter(|other| {
             other.object == part.object
                 && matches!(other.id, Id::Named(name) if scene.tables.names.get(name) == Some(*id))
         });
         let mut all = known.peekable();
-        // Of one without a name nothing is known.
+        // Nothing is known of a participant without a name.
         if all.peek().is_none() {
             continue;
         }
@@ -116,7 +116,7 @@ fn roster(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &
     }
 }
 
-/// By what servers know: it opened while we were registered.
+/// Judges by the servers: the barrier opened while the enter was registered.
 fn opening(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
     let part = &participants.parts[at];
     let Some(own) = participants.own(at) else { return unregistered(participants, scene, at, findings) };
@@ -134,7 +134,7 @@ fn opening(participants: &Participants, scene: &Scene<'_>, at: usize, findings: 
         }
         return;
     }
-    // Whoever counted for itself, and was right, needs nobody else's word; if it was wrong DB-3 says so.
+    // A participant whose own count was right needs no other evidence; if it was wrong DB-3 reports it.
     let earlier = |ready: &&Ready| {
         !part.opens
             && ready.object == part.object
@@ -150,7 +150,7 @@ fn opening(participants: &Participants, scene: &Scene<'_>, at: usize, findings: 
         findings.fail(RuleId::Db4, scene, part.object, &[ready.created.index, own.created.index], text);
         return;
     }
-    // Neither an opening, nor a count of one's own that may have been right.
+    // Neither an opening, nor a count of its own that may have been right.
     let (_, most) = participants.most_together(scene, at, (own.created.index, scene.index), Some(&own.dir));
     if let Some((index, what)) = part.last_event.filter(|_| most < size(scene, part)) {
         let text = explain(format!("{who} entered at {when} on {what}"))
@@ -160,7 +160,7 @@ fn opening(participants: &Participants, scene: &Scene<'_>, at: usize, findings: 
     }
 }
 
-/// DB-7: who was counted is not told that it was not.
+/// DB-7: a participant that was counted is not told that it was not.
 fn refused(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
     let part = &participants.parts[at];
     let Some(own) = participants.own(at).filter(|own| !own.by_stranger) else { return };
@@ -168,11 +168,11 @@ fn refused(participants: &Participants, scene: &Scene<'_>, at: usize, findings: 
     if !opening.counted.iter().any(|member| participants.members[*member].part == at) {
         return;
     }
-    // Whom an access list or a failing server keeps from reading that it has opened is told of that.
+    // An access list or a failing server may keep it from reading the opening.
     if scene.view.op(part.enter).refused >= opening.created.at {
         return;
     }
-    // What a stranger has written over nobody can read: the opening, the record of it in its round, and the round.
+    // What a foreign client has overwritten cannot be read: the opening, its record in the round, and the round.
     let root = scene.tables.objects[usize::from(part.object.0)].path;
     let records = [Some(root), scene.tables.names.find(&own.dir)];
     if scene.view.is_meddled_with(scene.tables, opening.path)
@@ -193,7 +193,8 @@ fn refused(participants: &Participants, scene: &Scene<'_>, at: usize, findings: 
     findings.fail(RuleId::Db7, scene, part.object, &[opening.created.index], text);
 }
 
-/// `ready` was made: DB-3. Somebody has seen so many registered together, of this round and each once.
+/// DB-3, when `ready` is created: its creator has seen enough participants registered together, of this round and
+/// each once.
 pub(super) fn opened(participants: &Participants, scene: &Scene<'_>, findings: &mut Findings) {
     let Some(ready) = participants.readies.last() else { return };
     findings.premise(RuleId::Db3, ready.object);
@@ -207,7 +208,7 @@ pub(super) fn opened(participants: &Participants, scene: &Scene<'_>, findings: &
     }
 }
 
-/// `ready` was asked for.
+/// Notes a request to create `ready`.
 pub(super) fn opens(
     participants: &Participants,
     scene: &Scene<'_>,
@@ -222,7 +223,7 @@ pub(super) fn opens(
     }
 }
 
-/// Whether so many registered together were there to be seen by who opens it.
+/// Whether enough participants were registered together for the creator of `ready` to see them.
 fn counted(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
     let part = &participants.parts[at];
     let Some(own) = participants.own(at) else { return };

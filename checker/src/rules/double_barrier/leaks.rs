@@ -1,16 +1,16 @@
-//! What is left behind: DB-10.
+//! Leaks of double barriers: DB-10.
 
 use super::participants::{Participants, Participation, object_of};
 use crate::rules::prelude::*;
 use crate::view::{Moment, NEVER};
 
-/// What was told already.
+/// Leaks that were reported.
 #[derive(Default)]
 pub(super) struct Leaks {
     told: Vec<Sym>,
 }
 
-/// When nobody needed the znodes of a part any more.
+/// The time since which the znodes of a participation are not needed any more.
 fn done_with(part: &Participation) -> Option<Moment> {
     part.done_with().filter(|_| !part.died.came())
 }
@@ -21,7 +21,7 @@ fn stays(scene: &Scene<'_>, owner: Session) -> bool {
 }
 
 impl Leaks {
-    /// Znodes of those who were done so long ago that they must be gone.
+    /// Reports znodes of participations that ended so long ago that they must be deleted.
     pub(super) fn overdue(
         &mut self,
         participants: &Participants,
@@ -58,7 +58,7 @@ impl Leaks {
         findings.fail(RuleId::Db10, scene, part.object, &[created, over.index], text);
     }
 
-    /// In the end.
+    /// Reports what is left at the end.
     pub(super) fn quiesce(
         &mut self,
         participants: &Participants,
@@ -108,7 +108,7 @@ impl Leaks {
         }
     }
 
-    /// What a last listing of a capture found.
+    /// Reports what a last listing of a capture found.
     pub(super) fn left(
         &mut self,
         participants: &Participants,

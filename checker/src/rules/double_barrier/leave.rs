@@ -1,10 +1,10 @@
-//! Who may go: DB-2, and DB-9 of leave.
+//! Leaves: DB-2, and DB-9 of leave.
 
 use super::participants::{Last, Participants};
 use crate::rules::prelude::*;
 use crate::view::NEVER;
 
-/// A leave came to its end.
+/// Judges a leave that returns.
 pub(super) fn returned(
     participants: &Participants,
     scene: &Scene<'_>,
@@ -35,7 +35,7 @@ pub(super) fn returned(
     findings.fail(RuleId::Db2, scene, part.object, &[part.left.index, witness], text);
 }
 
-/// By calls and returns alone: somebody of the same generation is inside, and has not called leave.
+/// By calls and returns alone: a participant of the same generation is inside, and has not called leave.
 fn still_there(participants: &Participants, scene: &Scene<'_>, at: usize) -> Option<(String, u32)> {
     let part = &participants.parts[at];
     let generation = part.generation?;
@@ -50,7 +50,7 @@ fn still_there(participants: &Participants, scene: &Scene<'_>, at: usize) -> Opt
     Some((why, other.over.index))
 }
 
-/// By what servers know: a znode of those with whom it opened is there.
+/// By the servers: the znode of another participant of its opening exists.
 fn registered(participants: &Participants, scene: &Scene<'_>, at: usize) -> Option<(String, u32)> {
     let opening = participants.opening_of(participants.own(at)?)?;
     let mut counted = opening.counted.iter().map(|member| &participants.members[*member]);

@@ -1,17 +1,17 @@
-//! Who takes part in double barriers, what znodes stand for them, and what opened.
+//! The participants of double barriers, their znodes, and the openings.
 
 use crate::rules::prelude::*;
 use crate::view::{Moment, NEVER, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Who an enter is: what its caller says, or nobody but itself.
+/// The identity of an enter: the name that its caller gave, or none but its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Id {
     Named(Sym),
     Only(OpId),
 }
 
-/// One enter, and what follows.
+/// One enter, and everything up to the end of its leave.
 #[derive(Debug)]
 pub(super) struct Participation {
     pub(super) enter: OpId,
@@ -20,7 +20,7 @@ pub(super) struct Participation {
     pub(super) session: Session,
     pub(super) id: Id,
     pub(super) called: Moment,
-    /// When the enter ended, and how; a crash counts as cancelled.
+    /// The end of the enter and its outcome; a crash counts as cancelled.
     pub(super) over: Moment,
     pub(super) outcome: Option<Outcome>,
     pub(super) generation: Option<u64>,
@@ -30,13 +30,13 @@ pub(super) struct Participation {
     pub(super) leave_over: Moment,
     pub(super) died: Moment,
     pub(super) last: Last,
-    /// The last event of its present operation, whatever was answered since.
+    /// The last event of its current operation, whatever was answered since.
     pub(super) last_event: Option<(u32, &'static str)>,
-    /// It has asked for `ready` to be made.
+    /// Whether it has sent a request to create `ready`.
     pub(super) opens: bool,
 }
 
-/// What an operation was told last.
+/// The last thing that an operation learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Last {
     Nothing,
@@ -57,7 +57,7 @@ impl Participation {
         self.left.came() && !self.leave_over.came() && !self.died.came()
     }
 
-    /// When it ceased to take part, if it did.
+    /// The end of the participation, if it is over.
     pub(super) fn done_with(&self) -> Option<Moment> {
         match self.outcome {
             Some(Outcome::Done) if self.died.came() => Some(self.died),
@@ -68,7 +68,7 @@ impl Participation {
     }
 }
 
-/// A znode that stands for a participant.
+/// The znode of a participant.
 #[derive(Debug)]
 pub(super) struct ParticipantZnode {
     pub(super) part: usize,
@@ -83,13 +83,13 @@ pub(super) struct ParticipantZnode {
 }
 
 impl ParticipantZnode {
-    /// Whether it was there after that event.
+    /// Whether it existed after that event.
     pub(super) fn was_there(&self, index: u32) -> bool {
         self.created.index <= index && (!self.deleted.came() || index < self.deleted.index)
     }
 }
 
-/// A znode that says that it has opened.
+/// A `ready` znode: the barrier has opened.
 #[derive(Debug)]
 pub(super) struct Ready {
     pub(super) object: ObjectId,
@@ -101,26 +101,26 @@ pub(super) struct Ready {
     pub(super) created: Moment,
     pub(super) gone: u64,
     pub(super) deleted: Moment,
-    /// Members that were there when it was made.
+    /// The participants' znodes that existed when it was created.
     pub(super) counted: Vec<usize>,
 }
 
-/// All of it.
+/// Everything about participants.
 #[derive(Debug, Default)]
 pub(super) struct Participants {
     pub(super) parts: Vec<Participation>,
     pub(super) members: Vec<ParticipantZnode>,
     pub(super) readies: Vec<Ready>,
-    /// The part of an operation, enter or leave, plus one.
+    /// By operation, enter or leave: its participation plus one.
     of_op: Vec<u32>,
-    /// Enters and leaves that are open.
+    /// Open enters and leaves.
     pub(super) open: Vec<OpId>,
-    /// When objects were deleted, by their paths: what is made there afterwards is another one.
+    /// By path: the deletion of the object. A znode created there later is another object.
     ended: BTreeMap<Sym, Moment>,
     foreign_due: u32,
-    /// A fault has struck, or somebody has given up: figures of a calm run do not apply.
+    /// Whether a fault was injected, or an operation gave up, so that the figures of a fault-free run do not apply.
     pub(super) is_disturbed: bool,
-    /// A fault has struck.
+    /// Whether a fault was injected.
     is_hostile: bool,
 }
 
@@ -344,12 +344,12 @@ impl Participants {
         self.ended.get(&root).is_some_and(|ended| ended.index > since.index)
     }
 
-    /// The latest znode of a part.
+    /// The latest znode of a participation.
     pub(super) fn own(&self, part: usize) -> Option<&ParticipantZnode> {
         self.members.iter().rfind(|member| member.part == part)
     }
 
-    /// What opened with a member registered: the first `ready` made since its znode was.
+    /// The opening that counted a znode: the first `ready` created since the znode was.
     pub(super) fn opening_of(&self, own: &ParticipantZnode) -> Option<&Ready> {
         let since = |ready: &&Ready| ready.created.index > own.created.index;
         let here = |ready: &&Ready| {
@@ -358,7 +358,7 @@ impl Participants {
         self.readies.iter().filter(here).find(since)
     }
 
-    /// Whether a part that gave up or died may still be counted: its znode goes, but takes its time.
+    /// Whether a participation that gave up or died may still be counted, since its znode takes time to go.
     fn may_linger(scene: &Scene<'_>, part: &Participation) -> bool {
         let gone = if part.died.came() { part.died } else { part.over };
         let view = scene.view;
@@ -366,13 +366,13 @@ impl Participants {
         !view.healed || scene.at <= since.saturating_add(view.bound(part.object))
     }
 
-    /// Whether a call may have been ended by an access list or a failing server, and its znode may be there still.
+    /// Whether an access list or a failing server may have ended a call, so that its znode may still exist.
     pub(super) fn was_denied(scene: &Scene<'_>, part: &Participation) -> bool {
         scene.view.op(part.enter).refused != 0 && Self::may_linger(scene, part)
     }
 
-    /// How a part stands after an event, for one who entered, or made `ready`, and had called before: whether it takes
-    /// part for certain, or may.
+    /// The state of a participation after an event, for a participant that entered, or created `ready`, and had
+    /// called before: whether it takes part for certain, or may.
     fn stands(
         &self,
         scene: &Scene<'_>,
@@ -402,8 +402,8 @@ impl Participants {
         }
     }
 
-    /// The most that took part at one time between two events, for certain and perhaps; `registered`: whose znodes were
-    /// there, besides.
+    /// The most participants at one time between two events, for certain and perhaps; `registered`: with their
+    /// znodes, too.
     pub(super) fn most_together(
         &self,
         scene: &Scene<'_>,
@@ -443,18 +443,19 @@ impl Participants {
         (most, most_perhaps)
     }
 
-    /// Whether a part has gone without having called leave: its session is over, it died, or somebody deleted its znode.
+    /// Whether a participant has gone without a call of leave: its session is over, it died, or its znode was
+    /// deleted.
     pub(super) fn is_lost(&self, scene: &Scene<'_>, at: usize) -> bool {
         let (part, view) = (&self.parts[at], scene.view);
         let session = view.session(part.session);
         let over = session.ended.came() || session.known_over.came();
         let by_stranger = self.own(at).is_some_and(|own| own.by_stranger);
-        // A capture does not show the end of a session of which its client has not heard.
+        // A capture shows the end of a session only when its client learns it.
         let unheard = !view.is_sim() && (session.suspended.came() || view.excusable);
         part.died.came() || over || by_stranger || unheard
     }
 
-    /// Whether no fault strikes any more, or none has so far.
+    /// Whether no fault is injected any more, or none was so far.
     pub(super) fn is_calm(&self, scene: &Scene<'_>) -> bool {
         scene.view.healed || !self.is_hostile
     }

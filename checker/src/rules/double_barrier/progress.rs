@@ -1,4 +1,4 @@
-//! That it goes on: DB-5 and DB-6.
+//! Liveness of double barriers: DB-5 and DB-6.
 
 use super::participants::{Id, Participants, Participation};
 use crate::rules::prelude::*;
@@ -6,21 +6,21 @@ use crate::rules::wake_sources::{Doubts, Source, source};
 use crate::view::NEVER;
 use std::collections::BTreeSet;
 
-/// What is open, and what was told of it.
+/// Open operations, and those that were reported.
 #[derive(Default)]
 pub(super) struct Progress {
     doubts: Doubts,
     told: Vec<OpId>,
 }
 
-/// What may wake an enter or a leave.
+/// The wake source of an enter or a leave.
 fn waker(participants: &Participants, scene: &Scene<'_>, op: OpId) -> Source {
     let Some(at) = participants.part_of(op) else { return Source::Busy };
     let (part, view) = (&participants.parts[at], scene.view);
     let Some(own) = participants.own(at) else { return Source::Busy };
     let root = scene.tables.objects[usize::from(part.object.0)].path;
     let dir = scene.tables.names.find(&own.dir);
-    // What is gone, or made, but not yet at the server where it is watched, will be told all the same.
+    // The server of the watch has not applied the change yet: the notification will come.
     let to_come = |watch: &crate::view::Watch, zxid: u64| view.server(watch.server).may_come_to(zxid);
     let here = |watch: &crate::view::Watch| {
         let ready = participants.readies.iter().rfind(|ready| ready.path == watch.path);
@@ -45,7 +45,7 @@ fn waker(participants: &Participants, scene: &Scene<'_>, op: OpId) -> Source {
 }
 
 impl Progress {
-    /// Something has happened that touches an operation.
+    /// Looks at an operation that an event touches.
     pub(super) fn look(
         &mut self,
         participants: &Participants,
@@ -64,7 +64,7 @@ impl Progress {
         }
     }
 
-    /// Looks at all open operations of which that is so.
+    /// Looks at all open operations that match.
     pub(super) fn look_where(
         &mut self,
         participants: &Participants,
@@ -99,7 +99,7 @@ impl Progress {
         }
     }
 
-    /// Nothing stood in the way of these for as long as it may take.
+    /// Reports the operations that had nothing in their way for longer than the bound.
     pub(super) fn overdue(
         &mut self,
         participants: &Participants,
@@ -135,19 +135,19 @@ impl Progress {
     }
 }
 
-/// Since when an enter has to come to its end, and why.
+/// The time since which an enter has to return, and why.
 fn enter_owed(participants: &Participants, scene: &Scene<'_>, at: usize) -> Option<(RuleId, u64, String)> {
     let part = &participants.parts[at];
     let object = &scene.tables.objects[usize::from(part.object.0)];
-    // Counted, by what servers know.
+    // The servers show that it was counted.
     if let Some(own) = participants.own(at).filter(|own| !own.by_stranger)
         && let Some(opening) = participants.opening_of(own)
         && opening.counted.iter().any(|member| participants.members[*member].part == at)
     {
         return Some((RuleId::Db6, opening.created.at, "it has opened with it".to_owned()));
     }
-    // Counted, by those who entered: they say so, or there were no others. A stranger may have taken the opening away before
-    // everybody has read of it, and then the others take part in the next one.
+    // The rosters of others show that it was counted, or there were no others. A foreign client may delete the
+    // opening before every participant has read it, and then the others take part in the next one.
     let is_whole = !scene.view.is_meddled_with(scene.tables, object.path);
     let entered =
         |other: &&Participation| other.object == part.object && other.outcome == Some(Outcome::Done);
@@ -172,7 +172,7 @@ fn enter_owed(participants: &Participants, scene: &Scene<'_>, at: usize) -> Opti
     })
 }
 
-/// Whether one who entered says that another was counted, which has not.
+/// Whether a roster names another participant that was not counted.
 fn counts(participants: &Participants, scene: &Scene<'_>, at: usize, entered: &Participation) -> bool {
     let part = &participants.parts[at];
     if part.called.index > entered.over.index {
@@ -205,7 +205,7 @@ fn counts(participants: &Participants, scene: &Scene<'_>, at: usize, entered: &P
     own.dir == other.dir && enough.is_some_and(|index| index < entered.over.index && own.was_there(index))
 }
 
-/// Since when enough wait to enter, and nobody is in their way.
+/// The time since which enough participants wait to enter, with nothing in their way.
 fn enough(participants: &Participants, scene: &Scene<'_>, object: ObjectId) -> Option<u64> {
     let wanted = scene.tables.objects[usize::from(object.0)].size as usize;
     let mut since: Vec<(u64, Id)> = Vec::new();
@@ -225,7 +225,7 @@ fn enough(participants: &Participants, scene: &Scene<'_>, object: ObjectId) -> O
     since.into_iter().find(|(_, id)| ids.insert(*id) && ids.len() >= wanted).map(|(at, _)| at.max(free))
 }
 
-/// Since when a leave has to come to its end, and why.
+/// The time since which a leave has to return, and why.
 fn leave_owed(participants: &Participants, scene: &Scene<'_>, at: usize) -> Option<(u64, String)> {
     let part = &participants.parts[at];
     let mut since = part.left.at;
@@ -250,7 +250,7 @@ fn leave_owed(participants: &Participants, scene: &Scene<'_>, at: usize) -> Opti
             Some(of) if of != generation => {}
             _ if other.left.came() => since = since.max(other.left.at),
             Some(_) if !participants.is_lost(scene, number) => return None,
-            // Who has not entered may yet be of this generation.
+            // A participant that has not entered may yet be of this generation.
             None if other.is_entering() && other.called.index < part.over.index => return None,
             _ => {}
         }

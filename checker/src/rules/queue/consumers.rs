@@ -1,4 +1,4 @@
-//! Who waits at an empty queue: QU-6, QU-7, QU-9.
+//! Consumers of an empty queue: QU-6, QU-7, QU-9.
 
 use super::stock::{Change, Stock};
 use super::{gets, is_below, is_queue};
@@ -7,33 +7,33 @@ use crate::rules::wake_sources::{self, Doubts, Source};
 use crate::view::{Moment, Phase};
 use std::collections::BTreeMap;
 
-/// QU-6: who waits has something to wake it; QU-7: a put wakes one; QU-9: nothing is left.
+/// QU-6: a waiting consumer has a wake source; QU-7: a put wakes one; QU-9: nothing is left.
 ///
-/// A consumer is *idle* when nothing of it is on its way and its process runs. It needs a watch on the queue, and one on
-/// the claims if all that is there is claimed; or a watch on another consumer that waits and whose znode is older than its
-/// own.
+/// A consumer is *idle* when it has no request and no notification in flight and its process runs. It needs a watch
+/// on the queue, and one on the claims if all items are claimed; or a watch on the znode of another waiting consumer
+/// that is older than its own.
 #[derive(Default)]
 pub(crate) struct IdleConsumers {
     stock: Stock,
     open: Vec<Waiting>,
     doubts: Doubts,
-    /// Ephemerals that consumers made and that are not claims: places in line, and receipts.
+    /// Ephemerals of consumers that are no claims: places in line, and receipts.
     places: BTreeMap<Sym, ConsumerZnode>,
     herds: Vec<Herd>,
     oldest: usize,
-    /// By object: since when something could be had, and nothing was.
+    /// By object: the time since which items could be had and none was taken.
     stuck: BTreeMap<ObjectId, Moment>,
     captures: BTreeMap<ObjectId, Capture>,
-    /// Who has which claimed item in hand.
+    /// The claimed items that each client has.
     held: BTreeMap<Sym, u16>,
-    /// By object: how many places in line strangers have taken away.
+    /// By object: the number of places in line that foreign clients have deleted.
     displaced: BTreeMap<ObjectId, u32>,
 }
 
 #[derive(Clone, Copy)]
 struct Waiting {
     op: OpId,
-    /// The session that it speaks for.
+    /// The session in which it waits.
     session: Session,
 }
 
@@ -60,10 +60,10 @@ struct Capture {
     told: bool,
 }
 
-/// How many puts are remembered: servers that lag fire late.
+/// The number of puts that are kept: servers that lag fire late.
 const REMEMBERED: usize = 32;
 
-/// Notifications of a whole capture that no change of an item explains: directories that are made.
+/// Notifications of a whole capture that no change of an item explains: those of created directories.
 const UNEXPLAINED: u32 = 16;
 
 impl IdleConsumers {
@@ -82,7 +82,7 @@ impl IdleConsumers {
             if watch.armed {
                 on_root |= is_root;
                 on_claims |= is_claims;
-                // One that is gone, but not yet at the server where it is watched, will be told all the same.
+                // The server of the watch has not applied the deletion yet: the notification will come.
                 let behind = view.server(watch.server).may_come_to(view.txn.zxid);
                 let text = scene.tables.names.get(watch.path).unwrap_or_default();
                 if ahead || behind && is_below(scene.tables, text, op.object) {
@@ -127,7 +127,7 @@ impl IdleConsumers {
     fn look(&mut self, scene: &Scene<'_>, waiting: Waiting, findings: &mut Findings) {
         let source = self.source(scene, waiting);
         self.doubts.look(scene, waiting.op, &source);
-        // Who crashes or gives up before it is certain that nothing wakes it proves nothing.
+        // A consumer that crashes or gives up before it is certain that it has no wake source proves nothing.
         if matches!(source, Source::Adequate) {
             findings.premise(RuleId::Qu6, scene.view.op(waiting.op).object);
         }
@@ -166,7 +166,7 @@ impl IdleConsumers {
         self.doubts = doubts;
     }
 
-    /// After the healing: something is there, somebody waits, and nobody gets it.
+    /// Starvation after the heal: an item is there, a consumer waits, and does not get it.
     fn progress(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         for at in 0..scene.tables.objects.len() {
@@ -234,7 +234,7 @@ impl IdleConsumers {
         herd.woken.push(session);
         let index = herd.woken.len() as u32;
         findings.metrics.herd_index = findings.metrics.herd_index.max(index);
-        // Behind a place that a stranger took away two think that they are the first.
+        // Behind a deleted place two consumers may both take themselves for the first.
         let allowed = 1 + self.displaced.get(&object).copied().unwrap_or(0);
         if index > allowed && !herd.told && !scene.tables.objects[usize::from(object.0)].manner.textbook {
             herd.told = true;
@@ -262,7 +262,7 @@ impl IdleConsumers {
         }
     }
 
-    /// In a capture: each change of the queue is told to one.
+    /// In a capture: each change of the queue notifies one consumer.
     fn noticed(&mut self, scene: &Scene<'_>, client: u16, path: Sym, findings: &mut Findings) {
         let of = |waiting: &&Waiting| scene.view.op(waiting.op).client == client;
         let Some(waiting) = self.open.iter().find(of) else { return };
@@ -283,7 +283,7 @@ impl IdleConsumers {
         }
     }
 
-    /// Nothing is on its way: what is left stays.
+    /// Reports what is left when nothing is in flight.
     fn leaks(&self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
         let is_open = |object, session| {
@@ -309,7 +309,7 @@ impl IdleConsumers {
             if is_open(item.object, claim.owner) || self.holds(client, item.text) {
                 continue;
             }
-            // Its mark was written over: nobody knows it again.
+            // Its mark was overwritten, so that its consumer does not recognize it.
             if view.is_meddled_with(scene.tables, claim.path) {
                 continue;
             }
@@ -346,7 +346,7 @@ impl IdleConsumers {
         self.held.get(&text) == Some(&client)
     }
 
-    /// Something was created below a queue, or is gone.
+    /// Notes a znode that is created below a queue, or deleted.
     fn changed(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let change = self.stock.event(scene, event);
         match (change, event.what) {
@@ -434,7 +434,7 @@ impl Rule for IdleConsumers {
             What::Return { .. } => {
                 let op = scene.view.op(event.op);
                 if !scene.view.is_sim() && matches!(op.verb, Verb::Put | Verb::Take | Verb::Confirm) {
-                    // An operation may put or take several.
+                    // An operation may put or take several items.
                     self.captures.entry(op.object).or_default().changes += 8;
                 }
                 self.open.retain(|waiting| waiting.op != event.op);

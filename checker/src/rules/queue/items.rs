@@ -1,4 +1,4 @@
-//! What becomes of items: QU-1, QU-2, QU-3, QU-8, and on the way their order: QU-4, QU-5, QU-10.
+//! The fate of items: QU-1, QU-2, QU-3, QU-8, and on the way their order: QU-4, QU-5, QU-10.
 
 use super::batch::Batch;
 use super::stock::{Change, Item, Stock};
@@ -8,26 +8,26 @@ use crate::rules::prelude::*;
 use crate::view::{NEVER, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// QU-1, and what else becomes of items.
+/// QU-1, and the other rules about the fate of items.
 ///
-/// An item that is taken for good is handed out once, by the client whose delete removed it. One that is claimed is handed
-/// out by whoever has claimed it, and goes with the operation that confirms it. What an operation removed that was
-/// cancelled, whose end is unknown or whose client died may be lost; nothing else may.
+/// An item that is taken for good is handed out once, by the client whose delete removed it. A claimed item is handed
+/// out by the claiming client, and deleted by the operation that confirms it. Items may be lost if their operation
+/// was cancelled, its outcome is unknown, or its client died; no others may.
 #[derive(Default)]
 pub(crate) struct Items {
     stock: Stock,
     batch: Batch,
-    /// By text: what became of it as clients see it.
+    /// By text: the fate of the item as clients see it.
     fates: BTreeMap<Sym, Fate>,
     /// In captures, by queue and client: the youngest item that was handed out.
     latest: BTreeMap<(ObjectId, u16), (u64, Sym)>,
-    /// What open operations were given.
+    /// The arguments of open operations.
     given: BTreeMap<OpId, Vec<Sym>>,
-    /// Items that a client which died had in hand, that a stranger took, or that one wrote into.
+    /// Items that a dead client had, or that a foreign client deleted or overwrote.
     died_with: Vec<usize>,
-    /// Deletions by a third party that were announced and not seen.
+    /// Foreign deletes that were announced and have not been seen yet.
     foreign: u32,
-    /// Digests of what strangers have written: it may come out of a queue in the place of an item.
+    /// Digests of data that foreign clients have written, which may come out of a queue in the place of an item.
     written: BTreeSet<u64>,
     /// In captures, by object.
     captures: BTreeMap<ObjectId, Capture>,
@@ -38,7 +38,7 @@ struct Fate {
     /// The operation that handed it out, and when.
     seen: Option<(OpId, u32)>,
     number: u64,
-    /// The operation that was told that it is done with it.
+    /// The operation that confirmed it.
     confirmed: Option<OpId>,
 }
 
@@ -47,14 +47,14 @@ struct Capture {
     acknowledged: u32,
     delivered: u32,
     left: u32,
-    /// Operations that may have removed items that nobody got.
+    /// Operations that may have removed items without handing them out.
     doubtful: u32,
     /// The latest put that was acknowledged.
     put: u32,
 }
 
 impl Items {
-    /// Nobody of the queue did that.
+    /// Whether a change comes from no client of the queue.
     fn is_foreign(&mut self, scene: &Scene<'_>, op: OpId, object: ObjectId) -> bool {
         let op = scene.view.op(op);
         let is_party = op.phase != Phase::Unborn && op.object == object;
@@ -65,7 +65,7 @@ impl Items {
         false
     }
 
-    /// Whether a stranger has written that.
+    /// Whether a foreign client has written these data.
     fn is_foreign_text(&self, scene: &Scene<'_>, text: Sym) -> bool {
         let text = scene.tables.names.get(text).unwrap_or_default();
         self.written.contains(&digest::data(Some(text.as_bytes())))
@@ -85,7 +85,7 @@ impl Items {
         }
     }
 
-    /// A put makes one item, which belongs to nobody.
+    /// QU-3 and QU-8: a put creates one item, and no session owns it.
     fn made(&mut self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         let item = &self.stock.items[at];
         let op = scene.view.op(item.put);
@@ -115,7 +115,7 @@ impl Items {
         }
     }
 
-    /// An item goes by a take, or by the confirmation of a claim.
+    /// QU-1: a take deletes an item, or the confirmation of a claim.
     fn gone(&mut self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
         let item = self.stock.items[at].clone();
         if self.is_foreign(scene, item.taker, item.object) {
@@ -152,7 +152,7 @@ impl Items {
         }
     }
 
-    /// A claim goes by its own session, or with it.
+    /// Judges the end of a claim: by its own session, or with it.
     fn unclaimed(
         &mut self,
         scene: &Scene<'_>,
@@ -222,7 +222,7 @@ impl Items {
         fate.number = number;
     }
 
-    /// Whether who hands an item out has a right to.
+    /// QU-1: whether a client may hand an item out.
     fn is_due(
         &self,
         scene: &Scene<'_>,
@@ -266,7 +266,7 @@ impl Items {
         findings.fail(RuleId::Qu1, scene, object, &[scene.view.op(id).called.index, seen], text);
     }
 
-    /// One client gets items in the order in which they were made.
+    /// In a capture, one client gets items in the order in which they were created.
     fn in_order(
         &mut self,
         scene: &Scene<'_>,
@@ -401,7 +401,7 @@ impl Items {
         }
     }
 
-    /// What has not come out must still be there.
+    /// QU-2: an item that has not come out must still be there.
     fn quiesce(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         if scene.view.is_sim() {
             for at in 0..self.stock.items.len() {
@@ -419,7 +419,7 @@ impl Items {
                 continue;
             }
             if capture.doubtful > 0 {
-                // How many each of them took is not known.
+                // The number of items that each of them took is unknown.
                 if missing > capture.doubtful {
                     findings.unknown(RuleId::Qu2, *object);
                 }
@@ -474,7 +474,7 @@ impl Items {
         );
     }
 
-    /// A client dies with what it has in hand.
+    /// Notes the items that a dying client has.
     fn crash(&mut self, scene: &Scene<'_>, client: u16) {
         for (at, item) in self.stock.items.iter().enumerate() {
             let mine = scene.view.op(item.taker).client == client && item.taker != OpId(0);

@@ -1,28 +1,27 @@
 //! Notifications, counted for each session: TC-12.
 //!
-//! A change tells each session once at the most, so what a session may be told follows from what it takes part in: a site the
-//! decision, and the votes of the others if it is declared to follow them; a coordinator the decision, the tally at each
-//! vote, and the ephemerals of the sites if there are any. The end of the record is told to nobody who has need of it. What a
-//! watch tells that its client has asked to be taken away is not counted, nor what a server sends to a session that is over or
-//! whose process is dead. Nor is what a watch tells that was armed when it was decided already: of somebody who finishes, before
-//! the client knows that it need not watch. It knows once its operation is answered; before that it may lose its
-//! connection and arm again.
+//! A change notifies each session at most once, so the bound follows from its part in the transaction: a site may be
+//! notified of the decision, and of the other votes if it is declared to follow them; a coordinator of the decision,
+//! of each vote, and of the sites' ephemerals if there are any. No session needs a notification of the end of the
+//! record. Not counted are watches that the client has asked to remove, notifications for a session that is over or
+//! whose process is dead, and watches that were armed after the decision by an operation that could not know it yet:
+//! it knows once it has a reply, and may lose its connection and arm again before that.
 
 use super::{COORDINATOR, SiteOp, size};
 use crate::rules::prelude::*;
 use crate::view::{Moment, Watch, is_told};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What was told to whom.
+/// The notifications of each session.
 #[derive(Default)]
 pub(super) struct Cost {
-    /// For which sites a client process has spoken.
+    /// The sites for which a client process acts.
     sites: BTreeMap<u16, BTreeSet<u64>>,
-    /// Each change once: a session that registers its watch again at a server that lags is told of it a second time.
+    /// Each change once: a session that registers a watch again at a lagging server may be notified twice.
     notified: BTreeMap<Session, BTreeSet<(u32, Sym)>>,
-    /// How often an ephemeral of a site has come or gone.
+    /// The number of times that an ephemeral of a site was created or deleted.
     lives: u32,
-    /// Operations that were told of somebody who finishes, and when they were answered next.
+    /// Operations that were notified of a finish, and the next reply to each.
     late: BTreeMap<OpId, Option<u32>>,
 }
 
@@ -33,21 +32,21 @@ fn is_life(name: &str) -> bool {
 
 impl Cost {
     pub(super) fn speaks(&mut self, scene: &Scene<'_>, op: OpId, part: &SiteOp) {
-        // Whoever begins a transaction watches nothing.
+        // An operation that begins a transaction watches nothing.
         if part.verb == Verb::Begin {
             return;
         }
         self.sites.entry(scene.view.op(op).client).or_default().insert(part.site);
     }
 
-    /// An operation is answered.
+    /// Notes the reply to an operation.
     pub(super) fn answered(&mut self, scene: &Scene<'_>, op: OpId) {
         if let Some(answered) = self.late.get_mut(&op) {
             answered.get_or_insert(scene.index);
         }
     }
 
-    /// Whether it was decided when a watch was armed, and its operation could not know that.
+    /// Whether the decision had been made when a watch was armed, and its operation could not know it.
     fn is_late(&mut self, watch: &Watch, decided: Option<Moment>) -> bool {
         if decided.is_none_or(|decided| decided.index > watch.armed_index) {
             return false;
@@ -56,7 +55,7 @@ impl Cost {
         answered.is_none_or(|answered| answered > watch.armed_index)
     }
 
-    /// A znode was created or deleted.
+    /// Notes a znode that is created or deleted.
     pub(super) fn changed(&mut self, name: &str) {
         self.lives += u32::from(is_life(name));
     }
@@ -71,7 +70,7 @@ impl Cost {
         findings: &mut Findings,
     ) {
         let is_end = kind == Notify::Deleted && !is_life(name);
-        // That the transaction has begun is told to those who wait for it, by whatever means.
+        // Waiting operations are notified of the begin of the transaction by whatever means.
         if is_end || (name.is_empty() && kind == Notify::Created) {
             return;
         }
@@ -97,7 +96,7 @@ impl Cost {
             (false, _, true) => number,
             _ => 1,
         };
-        // Who takes part as several is told of each change once all the same.
+        // A client that acts for several sites is notified of each change once.
         let allowed = sites.iter().map(allowance).max().unwrap_or_default();
         if count != allowed + 1 {
             return;

@@ -1,12 +1,13 @@
-//! Transactions in two phases: TC-1 to TC-13.
+//! Two-phase commit: TC-1 to TC-13.
 //!
-//! 1. *Parts*: who speaks for which site, with which operation. The coordinator has a number of its own.
-//! 2. *Observed* ([`told`]): what sites were told, and what they had voted. This needs nothing but calls and observations: TC-1 to
+//! 1. *Operations*: the site for which each one acts. The coordinator has a number of its own.
+//! 2. *Observed* ([`observed`]): what sites learned, and how they voted, from calls and observations alone: TC-1 to
 //!    TC-4.
-//! 3. *Written* ([`written`]): votes and record as the servers applied them, and whether what was told follows from them: TC-6
-//!    to TC-11.
-//! 4. *Progress* ([`ends`]): who ends in time, and who is blocked by whom: TC-5 and TC-13.
-//! 5. *Cost* ([`woken`]): notifications, counted for each session: TC-12.
+//! 3. *Written* ([`written`]): votes and record as the servers applied them, and whether what sites learned follows:
+//!    TC-6 to TC-11.
+//! 4. *Progress* ([`progress`]): operations that must return, and those that are blocked by a named vote: TC-5 and
+//!    TC-13.
+//! 5. *Cost* ([`cost`]): notifications, counted for each session: TC-12.
 
 mod cost;
 mod observed;
@@ -18,10 +19,10 @@ use crate::rules::prelude::*;
 use crate::view::Moment;
 use std::collections::BTreeMap;
 
-/// The number under which a coordinator speaks.
+/// The number of the coordinator.
 pub(super) const COORDINATOR: u64 = 0xffff;
 
-/// What is voted and decided.
+/// A vote, or a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Word {
     Commit,
@@ -52,17 +53,17 @@ impl Word {
     }
 }
 
-/// One operation, and for whom it speaks.
+/// An operation, and the site for which it acts.
 #[derive(Clone, Debug)]
 struct SiteOp {
     /// A site's number, or [`COORDINATOR`].
     site: u64,
     verb: Verb,
-    /// The vote that was given.
+    /// The vote in the call.
     vote: Option<Word>,
-    /// It takes the place of a coordinator that may have died, or takes everything away: it may decide at once.
+    /// Whether it may decide at once: it replaces a coordinator that may have died, or removes the transaction.
     decides_at_once: bool,
-    /// It has met the record, or has been refused because of it.
+    /// Whether it has read the record, or was refused because of it.
     met_record: bool,
 }
 
@@ -74,22 +75,22 @@ struct Transaction {
     written: written::Written,
     ends: progress::Progress,
     woken: cost::Cost,
-    /// A stranger has had its hands on it: what its znodes say from then on proves nothing, and nobody need decide on
-    /// them.
+    /// Whether a foreign client has modified the transaction: its znodes prove nothing from then on, and no site need
+    /// decide by them.
     is_meddled_with: bool,
 }
 
-/// The rules about transactions in two phases.
+/// The rules about two-phase commit.
 #[derive(Default)]
 pub(crate) struct TwoPhaseCommit {
     /// By object; `None` for those of other kinds.
     all: Vec<Option<Transaction>>,
-    /// How many objects were looked at.
+    /// The number of objects that were looked at.
     known: usize,
     any: bool,
     /// The znode whose data come with the next event.
     touched: Option<(ObjectId, Sym)>,
-    /// Something has gone wrong in this run, so that an abort needs no other reason.
+    /// Whether there was a fault, so that an abort needs no other reason.
     disturbed: bool,
 }
 
@@ -149,7 +150,7 @@ impl TwoPhaseCommit {
                 let Some(part) = transaction.parts.get(&event.op).cloned() else { return };
                 match seen {
                     Seen::Decision => {
-                        // What was decided before may be gone, and something else be decided.
+                        // After the record is removed, another decision may be made.
                         if transaction.is_meddled_with {
                             return;
                         }
@@ -242,7 +243,7 @@ impl TwoPhaseCommit {
 }
 
 impl Transaction {
-    /// An operation was served the record.
+    /// Notes an operation that was served the record.
     fn met_record(&mut self, op: OpId, read: Request, code: Code) {
         if (read, code) == (Request::Get, Code::Ok)
             && let Some(part) = self.parts.get_mut(&op)
@@ -311,8 +312,8 @@ impl Rule for TwoPhaseCommit {
             What::State { state, .. } => self.disturbed |= state != SessionState::Connected,
             What::Fault { .. } | What::Crash { .. } => self.disturbed = true,
             What::Fire { session, kind, path, zxid, conn } => {
-                // What registering again tells is no change's doing, and nobody hears what is told on a connection that
-                // was left.
+                // A notification from registering again belongs to no change, and the client does not read a
+                // connection that it left.
                 if zxid == 0 || scene.view.has_left(session, conn) {
                     return;
                 }
@@ -367,7 +368,7 @@ impl TwoPhaseCommit {
     }
 }
 
-/// How a party is called in a finding.
+/// The name of a site in a finding.
 fn site_name(site: u64) -> String {
     if site == COORDINATOR { "the coordinator".to_owned() } else { format!("site {site}") }
 }
@@ -377,7 +378,7 @@ fn size(scene: &Scene<'_>, object: ObjectId) -> usize {
     scene.tables.objects[usize::from(object.0)].size as usize
 }
 
-/// Something that a party was told.
+/// A decision that a site learned.
 #[derive(Clone, Copy, Debug)]
 struct Heard {
     site: u64,

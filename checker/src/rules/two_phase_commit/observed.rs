@@ -1,24 +1,25 @@
-//! What the sites were told and what they had voted: TC-1 to TC-4, from calls and observations alone.
+//! What the sites learned and how they voted: TC-1 to TC-4, from calls and observations alone.
 
 use super::{COORDINATOR, Heard, SiteOp, Word, site_name, size};
 use crate::rules::prelude::*;
 use crate::view::{Moment, Op};
 use std::collections::BTreeMap;
 
-/// What was told so far.
+/// What the sites have learned so far.
 #[derive(Default)]
 pub(super) struct Observed {
-    /// The first decision that each party was told.
+    /// The first decision that each site learned.
     decisions: Vec<Heard>,
-    /// The votes that were given, by operation. What a former session had voted stands instead, if that was told.
+    /// The votes by operation: the vote in the call, or the vote of a former session if the operation was told that
+    /// one.
     votes: BTreeMap<OpId, (u64, Word)>,
     /// Sites whose vote was acknowledged, and when.
     cast: BTreeMap<u64, (Word, Moment)>,
-    /// The votes of sites as others, or their own next sessions, were told.
+    /// The votes of sites as others, or their own next sessions, learned them.
     seen: BTreeMap<u64, Word>,
-    /// Actors that have begun to finish; the coordinator takes everything away.
+    /// Sites that have begun to finish; the coordinator removes the transaction.
     finishing: Vec<u64>,
-    /// When somebody came who may decide at once.
+    /// The time at which an operation was called that may decide at once.
     early: Option<Moment>,
 }
 
@@ -35,7 +36,7 @@ impl Observed {
         }
     }
 
-    /// A vote was told: one's own, of a former session, or somebody else's.
+    /// Notes a vote that an operation learned: its own, of a former session, or another site's.
     pub(super) fn vote(
         &mut self,
         scene: &Scene<'_>,
@@ -73,22 +74,22 @@ impl Observed {
         }
     }
 
-    /// Whether a site has voted for commit, as far as it knows itself.
+    /// Whether a site has voted for commit, as far as it knows.
     pub(super) fn said_yes(&self, site: u64) -> bool {
         self.cast.get(&site).is_some_and(|(word, _)| *word == Word::Commit)
     }
 
-    /// Whether a site has been told the decision, or has begun to finish.
+    /// Whether a site has learned the decision, or has begun to finish.
     pub(super) fn knows(&self, site: u64) -> bool {
         self.finishing.contains(&site) || self.decisions.iter().any(|heard| heard.site == site)
     }
 
-    /// Whether somebody takes the whole transaction away.
+    /// Whether an operation removes the whole transaction.
     pub(super) fn is_forgotten(&self) -> bool {
         self.finishing.contains(&COORDINATOR)
     }
 
-    /// Whether anybody has been told a decision.
+    /// Whether any site has learned a decision.
     pub(super) fn is_decided(&self) -> bool {
         !self.decisions.is_empty()
     }
@@ -98,7 +99,7 @@ impl Observed {
         self.cast.keys().copied()
     }
 
-    /// A party is told the decision.
+    /// Notes that a site learns the decision.
     pub(super) fn decision(
         &mut self,
         scene: &Scene<'_>,
@@ -149,7 +150,7 @@ impl Observed {
         }
     }
 
-    /// TC-3.
+    /// TC-3: commit needs the votes of all sites.
     fn commit_has_every_vote(
         &self,
         scene: &Scene<'_>,
@@ -164,7 +165,7 @@ impl Observed {
                 Some((Word::Abort, when)) => {
                     format!("site {site} had voted abort at {}", scene.when(*when))
                 }
-                // A call that was not acknowledged may have cast its vote all the same.
+                // A call that was not acknowledged may have cast its vote nevertheless.
                 None if self.votes.values().any(|vote| *vote == (site, Word::Commit)) => continue,
                 None => format!("site {site} has not voted for it"),
             };
@@ -173,8 +174,8 @@ impl Observed {
         }
     }
 
-    /// TC-4, where nothing has gone wrong: somebody must have voted for abort, or have run out of patience before all votes
-    /// were cast.
+    /// TC-4, in runs without a fault: an abort needs a vote for abort, or an operation that may decide before all
+    /// votes are cast.
     fn all_said_yes(&self, scene: &Scene<'_>, object: ObjectId) -> Option<Moment> {
         let yes = self.cast.values().filter(|(word, _)| *word == Word::Commit).map(|(_, when)| *when);
         let last = yes.clone().max_by_key(|when| when.index)?;

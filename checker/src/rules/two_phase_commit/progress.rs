@@ -1,4 +1,4 @@
-//! Who ends in time, and who is blocked by whom: TC-5 and TC-13.
+//! Liveness of two-phase commit: operations that must return, and those that are blocked: TC-5 and TC-13.
 
 use super::observed::Observed;
 use super::written::Written;
@@ -7,14 +7,14 @@ use crate::rules::prelude::*;
 use crate::view::{Op, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known of ends.
+/// The open operations of a transaction.
 #[derive(Default)]
 pub(super) struct Progress {
     /// Operations that have not returned.
     open: BTreeSet<OpId>,
-    /// Operations about which something was found: once is enough.
+    /// Operations that were reported.
     found: BTreeSet<OpId>,
-    /// When somebody was last told a decision, or a vote came: from then on those who wait can go on.
+    /// The last time at which a site learned a decision, or a vote came: from then on waiting operations can go on.
     news: u64,
     known: (bool, usize),
 }
@@ -39,7 +39,7 @@ impl Progress {
         }
     }
 
-    /// Since faults are over everybody ends within the bound, or is blocked by somebody who can be named.
+    /// After the heal every operation returns within the bound, or is blocked by a vote that can be named.
     pub(super) fn pass_time(
         &mut self,
         scene: &Scene<'_>,
@@ -136,7 +136,7 @@ impl Progress {
         scene.tables.objects[usize::from(object.0)].manner.coordinated
     }
 
-    /// Nothing is open any more: every site that has voted was told the decision.
+    /// At the end, every site that has voted has learned the decision.
     pub(super) fn quiesce(
         &mut self,
         scene: &Scene<'_>,
@@ -155,7 +155,7 @@ impl Progress {
                 continue;
             }
             findings.premise(RuleId::Tc5, object);
-            // Whose record an operator took away is told so.
+            // A site whose record an operator removed is told so.
             if observed.knows(site) || observed.is_forgotten() || self.found.contains(id) {
                 continue;
             }
@@ -175,7 +175,7 @@ impl Progress {
         }
     }
 
-    /// The history ends while somebody waits.
+    /// Notes an operation that is open at the end of the history.
     pub(super) fn finish(
         &mut self,
         scene: &Scene<'_>,

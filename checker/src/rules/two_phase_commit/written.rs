@@ -1,4 +1,4 @@
-//! Votes and record as the servers applied them, and whether what was told follows from them: TC-6 to TC-11, and TC-4.
+//! Votes and record as the servers applied them, and whether what sites learned follows: TC-6 to TC-11, and TC-4.
 
 use super::observed::Observed;
 use super::{COORDINATOR, SiteOp, Word, site_name, size};
@@ -6,7 +6,7 @@ use crate::rules::prelude::*;
 use crate::view::Moment;
 use std::collections::BTreeMap;
 
-/// Where something is written.
+/// The znode of a transaction that an event is about.
 #[derive(Clone, Copy)]
 pub(super) struct ZnodePath<'a> {
     pub(super) object: ObjectId,
@@ -15,7 +15,7 @@ pub(super) struct ZnodePath<'a> {
     pub(super) name: &'a str,
 }
 
-/// The znode of a site: it holds the vote, once it is cast.
+/// The znode of a site, which holds its vote.
 #[derive(Clone, Copy)]
 struct Slot {
     site: Option<u64>,
@@ -32,21 +32,21 @@ struct Record {
     removed: Option<Moment>,
 }
 
-/// What stands written of one transaction.
+/// The znodes of one transaction.
 #[derive(Default)]
 pub(super) struct Written {
     slots: BTreeMap<Sym, Slot>,
-    /// The first record: it counts, whatever becomes of it.
+    /// The first record: it counts, also after it is removed.
     record: Option<Record>,
-    /// Whether a site's znode was made when somebody had voted already.
+    /// Whether a site's znode was created after a vote had been cast.
     is_late: bool,
-    /// Whether any vote for abort was ever written.
+    /// Whether a vote for abort was ever written.
     refused: bool,
-    /// An ephemeral vote, and when it went with its session.
+    /// An ephemeral vote, and the time at which it went with its session.
     ephemeral: Option<(Sym, Option<Moment>)>,
 }
 
-/// Whether a znode holds a vote, and not the record or what belongs to the recipe besides.
+/// Whether a znode holds a vote.
 fn is_slot(name: &str) -> bool {
     !name.is_empty()
         && !matches!(name, "decision" | "tally")
@@ -60,12 +60,12 @@ impl Written {
         self.record.is_some()
     }
 
-    /// When that was made.
+    /// The time of the decision.
     pub(super) fn decided_at(&self) -> Option<Moment> {
         self.record.as_ref().map(|record| record.made)
     }
 
-    /// Sites whose vote stands.
+    /// Sites whose vote is on record.
     pub(super) fn votes(&self) -> usize {
         self.slots.values().filter(|slot| slot.vote.is_some()).count()
     }
@@ -88,7 +88,7 @@ impl Written {
         }
     }
 
-    /// Data were written, by an operation of some party if `by` says so.
+    /// Notes a write, by an operation of a site if `by` is given.
     pub(super) fn data(
         &mut self,
         scene: &Scene<'_>,
@@ -107,7 +107,7 @@ impl Written {
         let now = scene.view.now;
         let Some(slot) = self.slots.get_mut(&place.path) else { return };
         if let Some((before, when)) = slot.vote {
-            // What a stranger writes is not held against the recipe.
+            // A foreign client's write is not held against the recipe.
             if op != OpId(0) {
                 let who = by.map_or_else(|| scene.actor(op), |by| site_name(by.site));
                 let new = word.map_or("something else", Word::text);
@@ -139,7 +139,7 @@ impl Written {
         self.votes_once(scene, place, site, findings);
     }
 
-    /// A site has one vote, wherever it stands.
+    /// TC-7: a site has one vote, wherever it is written.
     fn votes_once(
         &self,
         scene: &Scene<'_>,
@@ -167,7 +167,7 @@ impl Written {
         findings.fail(RuleId::Tc6, scene, place.object, &[slot.made.index], text);
     }
 
-    /// A decision is put on record.
+    /// Notes the decision on record.
     fn recorded(
         &mut self,
         scene: &Scene<'_>,
@@ -203,14 +203,14 @@ impl Written {
         }
     }
 
-    /// Commit follows from the votes of all sites, and of no fewer.
+    /// TC-6: commit follows from the votes of all sites.
     fn has_every_vote(&self, scene: &Scene<'_>, object: ObjectId, tells: &str, findings: &mut Findings) {
         findings.premise(RuleId::Tc7, object);
         let (yes, all) = (self.yes(), size(scene, object));
         if yes >= all {
             return;
         }
-        // Who decided may have seen fewer sites than are there by now.
+        // The deciding client may have seen fewer sites than exist by now.
         let made = self.slots.len();
         if (made < all && yes == made) || self.is_late {
             let text = explain(tells).because(format!(
@@ -222,7 +222,7 @@ impl Written {
         findings.fail(RuleId::Tc9, scene, object, &[], text);
     }
 
-    /// A znode goes.
+    /// Notes the deletion of a znode.
     pub(super) fn deleted(
         &mut self,
         scene: &Scene<'_>,
@@ -234,7 +234,7 @@ impl Written {
     ) {
         let now = scene.view.now;
         if let Some(slot) = self.slots.remove(&place.path) {
-            // A vote of a session that has ended; nothing else of its session's end is asked for by an operation.
+            // A vote went with its session; other znodes of that session were not deleted by an operation.
             let with_session = slot.owner != Session(0) && slot.owner == by && part.is_none();
             if let (Some((word, when)), true, None) = (slot.vote, with_session, self.record) {
                 self.ephemeral = Some((place.path, Some(now)));
@@ -253,7 +253,7 @@ impl Written {
         }
         let Some(record) = self.record.as_mut().filter(|record| record.removed.is_none()) else { return };
         record.removed = Some(now);
-        // What a stranger takes away is not held against the recipe, and an operator may.
+        // A foreign client's delete is not held against the recipe, and an operator may delete.
         if part.is_none() || observed.is_forgotten() {
             return;
         }
@@ -271,7 +271,7 @@ impl Written {
         findings.fail(RuleId::Tc11, scene, place.object, &[record.made.index], text);
     }
 
-    /// A party is told a decision: does it follow from what is on record?
+    /// Whether a decision that a site learns follows from the record.
     pub(super) fn judge(
         &self,
         scene: &Scene<'_>,
@@ -313,7 +313,7 @@ impl Written {
         }
     }
 
-    /// A party is told a decision that is nowhere on record.
+    /// Reports a decision that is not on record.
     fn without_record(
         &self,
         scene: &Scene<'_>,

@@ -1,8 +1,9 @@
-//! What was asked for, against what was done and answered: parts of ZK-3, ZK-8, ZK-9, ZK-10 and ZK-11.
+//! Requests against transactions and replies: parts of ZK-3, ZK-8, ZK-9, ZK-10 and ZK-11.
 //!
-//! Every transaction of a client comes from one request, and from each comes one at the most. A transaction does not say
-//! which: it is paired with a request of its kind that nobody has paired yet, and what it did, or its answer, makes that
-//! certain or puts another one in its place. A request whose connection was lost may come to nothing, or come late.
+//! Every transaction of a client comes from one request, and each request makes at most one transaction. A
+//! transaction does not name its request: it is paired with an unpaired request of its kind, and its effects, or its
+//! reply, make the pairing certain or replace it. A request whose reply was lost may make no transaction, or make it
+//! late.
 
 use super::order::is_write;
 use super::{party, slot, told};
@@ -10,7 +11,7 @@ use crate::rules::prelude::*;
 use crate::view::is_unjudged;
 use std::collections::VecDeque;
 
-/// How many transactions are kept: whoever is answered is answered before so many others are carried out.
+/// The number of transactions that are kept: a reply comes before so many others are applied.
 const KEPT: usize = 4096;
 
 /// A write that a client has sent.
@@ -21,13 +22,13 @@ struct Sent {
     kind: Request,
     path: Sym,
     index: u32,
-    /// Its client's session at that time; of a client that has several it may be of another one.
+    /// Its client's session at that time; a client with several sessions may have sent it in another one.
     session: Session,
-    /// Its client no longer waits for it: the connection was lost.
+    /// Whether its client was told of the connection loss and no longer waits.
     is_lost: bool,
 }
 
-/// A transaction, and the request that it is taken to come from.
+/// A transaction, and the request it is paired with.
 #[derive(Clone, Copy)]
 struct Done {
     from: Sent,
@@ -37,28 +38,29 @@ struct Done {
     is_certain: bool,
 }
 
-/// What was asked for.
+/// Requests that are to be paired with transactions.
 #[derive(Default)]
 pub(crate) struct Asked {
-    /// By client: what is not paired.
+    /// By client: unpaired requests.
     open: Vec<Vec<Sent>>,
     /// The latest transactions, and the number of the first of them.
     done: VecDeque<Option<Done>>,
     first: usize,
-    /// By client: transactions that may have come from more than one request.
+    /// By client: transactions that may come from more than one request.
     hazy: Vec<Vec<u32>>,
-    /// By client: whether one was throttled of those that it has sent since it last waited for nothing.
+    /// By client: whether one of the requests since it last waited for nothing was throttled.
     mixed: Vec<bool>,
-    /// By session: of the writes that were made for certain, the one that was sent last; where, and its zxid.
+    /// By session: of the writes that were certainly applied, the request that was sent last, the event, and the
+    /// zxid.
     latest: Vec<(u32, u64)>,
-    /// Whose transaction is in hand.
+    /// The client of the current transaction.
     session: Session,
-    /// By request: what version it expects, plus one; zero is none.
+    /// By request: the expected version plus one; zero is none.
     expected: Vec<u32>,
     last_sent: ReqId,
 }
 
-/// Whether a client asks for it and the leader gives it a place: a session's end comes without being asked for, too.
+/// Whether a client sends it and the leader orders it: a session may also end without a request.
 fn is_asked(kind: Request) -> bool {
     is_write(kind) && kind != Request::CloseSession
 }
@@ -67,14 +69,14 @@ fn is_read(kind: Request) -> bool {
     matches!(kind, Request::Get | Request::Exists | Request::Children | Request::GetAcl | Request::MultiRead)
 }
 
-/// With two sessions at a time nobody can tell whose a request is.
+/// Whether a client has two sessions at a time, so that requests cannot be attributed.
 fn is_alone(scene: &Scene<'_>, client: u16) -> bool {
     let lives =
         |session: &&crate::view::SessionView| session.client == Some(client) && !session.known_over.came();
     scene.view.sessions.iter().filter(lives).count() <= 1
 }
 
-/// What a request for one change may have made: its path, or with a number at the end.
+/// Whether a request for one change may have created a path: its own, or with a number at the end.
 fn may_make(scene: &Scene<'_>, sent: &Sent, made: Sym) -> bool {
     if sent.path == made {
         return true;
@@ -97,7 +99,7 @@ impl Asked {
         slot(&mut self.open, usize::from(client))
     }
 
-    /// Step 1: a transaction is paired with a request of its kind.
+    /// Step 1: pairs a transaction with a request of its kind.
     fn txn(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let What::Txn { zxid, session, kind, code } = event.what else { return };
         self.session = session;
@@ -110,7 +112,7 @@ impl Asked {
         let Some(client) = of.client.filter(|_| is_asked(kind) && of.is_attached) else { return };
         let open = self.open_of(client);
         let is = |sent: &Sent| sent.kind == kind && sent.op == event.op;
-        // Most likely it is one of that session, and one that somebody waits for.
+        // Most likely it is a request of that session for which the client still waits.
         let candidates = open.iter().enumerate().filter(|(_, sent)| is(sent));
         let best = candidates.min_by_key(|(_, sent)| (sent.session != session, sent.is_lost));
         let rule = if kind == Request::Multi { RuleId::Zk11 } else { RuleId::Zk3 };
@@ -149,7 +151,7 @@ impl Asked {
         findings.fail_all(RuleId::Zk11, scene, &[], text);
     }
 
-    /// Step 2: what it did says which request that was, if there is one only.
+    /// Step 2: the effects show the request, if only one fits.
     fn effect(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         self.owner(scene, event, findings);
         let Some(path) = event.what.path() else { return };
@@ -187,7 +189,7 @@ impl Asked {
         }
     }
 
-    /// What left no trace may have come from another request: from this one.
+    /// A transaction without effects may come from another request: from this one.
     fn change_with_hazy(&mut self, client: u16, from: &mut Sent, like: impl Fn(&Sent) -> bool) -> bool {
         for number in self.hazy.get(usize::from(client)).into_iter().flatten() {
             let at = (*number as usize).checked_sub(self.first);
@@ -212,7 +214,7 @@ impl Asked {
         }
     }
 
-    /// It is known which request made this.
+    /// The request of this transaction is certain.
     fn certain(&mut self, scene: &Scene<'_>, done: Done, made: Sym, findings: &mut Findings) {
         self.in_order(scene, done, findings);
         self.condition(scene, done, findings);
@@ -229,7 +231,7 @@ impl Asked {
         }
     }
 
-    /// A session's writes are made in the order in which they were sent.
+    /// ZK-3: a session's writes are applied in the order in which they were sent.
     fn in_order(&mut self, scene: &Scene<'_>, done: Done, findings: &mut Findings) {
         let Done { from, zxid, session, .. } = done;
         let latest = slot(&mut self.latest, usize::from(session.0));
@@ -248,7 +250,7 @@ impl Asked {
         self.expected.get(req.0 as usize)?.checked_sub(1).map(|version| version as i32)
     }
 
-    /// A write that was let through had found the version that it expects.
+    /// ZK-9: a write that succeeded had found the expected version.
     fn condition(&self, scene: &Scene<'_>, done: Done, findings: &mut Findings) {
         let Done { from, zxid, .. } = done;
         let before = scene.view.oracle.node_at(from.path, zxid.saturating_sub(1));
@@ -262,7 +264,7 @@ impl Asked {
         }
     }
 
-    /// What was refused had a reason.
+    /// ZK-9: a write that was refused had a reason.
     fn refused(&self, scene: &Scene<'_>, done: Done, code: Code, findings: &mut Findings) {
         let Done { from, zxid, .. } = done;
         if is_unjudged(scene.tables.names.get(from.path).unwrap_or_default()) {
@@ -287,7 +289,7 @@ impl Asked {
         findings.fail_all(RuleId::Zk9, scene, &[from.index], text);
     }
 
-    /// Step 3: an answer says which request that was.
+    /// Step 3: a reply shows the request.
     fn replied(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let What::Reply { req: id, code, zxid, .. } = event.what else { return };
         let (Some(req), Some(zxid)) = (scene.view.request(id), told(zxid)) else { return };
@@ -302,7 +304,7 @@ impl Asked {
         }
         let Some(number) = scene.view.oracle.number_of(zxid).filter(|_| is_asked(req.kind)) else { return };
         let Some(before) = self.at(number) else {
-            // What is not told of in full is not paired.
+            // Requests that are not recorded in full are not paired.
             let open = self.open_of(req.client);
             if let Some(at) = open.iter().position(|sent| sent.req == id) {
                 open.remove(at);
@@ -347,11 +349,12 @@ impl Asked {
         }
     }
 
-    /// A transaction came from another request than the one that it is paired with, if that can be.
+    /// Pairs a transaction with another request, if possible.
     fn exchange(&mut self, number: u32, id: ReqId, client: u16) -> bool {
         let Some(done) = self.at(number) else { return false };
         let like = |sent: &Sent| sent.req == id && (sent.kind, sent.op) == (done.from.kind, done.from.op);
-        // Whoever waits for the other one waits for another transaction, unless one that was lost is mixed up with them.
+        // The client that waits for the other request waits for another transaction, unless a lost request is mixed
+        // up with them.
         if done.is_certain || !done.from.is_lost && !self.mixes_up(done, client) {
             return false;
         }
@@ -373,7 +376,7 @@ impl Asked {
         true
     }
 
-    /// A request was not processed: a transaction that was taken to come from it came from another one.
+    /// A request was not processed: the transaction that is paired with it came from another one.
     fn came_to_nothing(&mut self, id: ReqId, client: u16) {
         let open = slot(&mut self.open, usize::from(client));
         if let Some(at) = open.iter().position(|sent| sent.req == id) {
@@ -389,12 +392,12 @@ impl Asked {
         }
     }
 
-    /// Whether nobody can tell yet which of a client's requests was throttled.
+    /// Whether it is open which of a client's requests was throttled.
     fn is_mixed(&self, client: u16) -> bool {
         self.mixed.get(usize::from(client)).is_some_and(|mixed| *mixed)
     }
 
-    /// Whether a request that was lost may be taken for this one, or one that was throttled was.
+    /// Whether a lost or throttled request may be mistaken for this one.
     fn mixes_up(&self, done: Done, client: u16) -> bool {
         if self.is_mixed(client) {
             return true;
@@ -405,7 +408,7 @@ impl Asked {
         open.is_some_and(|open| open.iter().any(lost)) || self.done.iter().rev().flatten().any(paired)
     }
 
-    /// A read waits for the writes of its session that were sent before it, on the same connection.
+    /// ZK-3: a read waits for the writes that its session sent before it on the same connection.
     fn served(&mut self, scene: &Scene<'_>, id: ReqId, conn: Conn, findings: &mut Findings) {
         let Some(read) = scene.view.request(id) else { return };
         let session = scene.view.session(read.session);
@@ -423,7 +426,7 @@ impl Asked {
         }
     }
 
-    /// One of the requests that a client has just sent will be throttled, and come to nothing. The fault does not say which.
+    /// Notes that one of the requests that a client has just sent will be throttled. The fault does not say which.
     fn throttled(&mut self, kind: FaultKind, victim: Victim) {
         if let (FaultKind::Throttled, Victim::Process { client }) = (kind, victim) {
             self.open_of(client).iter_mut().for_each(|sent| sent.is_lost = true);
@@ -431,7 +434,7 @@ impl Asked {
         }
     }
 
-    /// Whoever has sent it no longer waits: paired or not.
+    /// Notes that the client no longer waits for a request, paired or not.
     fn lost(&mut self, scene: &Scene<'_>, id: ReqId) {
         let Some(req) = scene.view.request(id).filter(|req| is_asked(req.kind)) else { return };
         let open = slot(&mut self.open, usize::from(req.client));
@@ -469,7 +472,7 @@ impl Rule for Asked {
                 *slot(&mut self.expected, self.last_sent.0 as usize) = (version as u32).wrapping_add(1);
             }
             What::Lost { req } => self.lost(scene, req),
-            // The library answers by itself: the session is over.
+            // The client library answers by itself: the session is over.
             What::Reply { req, conn, .. } if conn.is_none() => self.lost(scene, req),
             What::Txn { .. } => self.txn(scene, event, findings),
             What::Reply { .. } => self.replied(scene, event, findings),

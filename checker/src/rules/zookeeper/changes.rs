@@ -1,4 +1,4 @@
-//! What transactions may do to the tree: ZK-8, ZK-9 and ZK-11. (Stats that were read are judged with the reads.)
+//! The effects of transactions on the tree: ZK-8, ZK-9 and ZK-11. (Stats in replies are judged with the reads.)
 
 use crate::rules::prelude::*;
 use crate::view::Odd;
@@ -6,7 +6,7 @@ use crate::view::Odd;
 /// ZK-8: the suffix of a sequential znode is the number of children that its parent ever had.
 #[derive(Default)]
 pub(crate) struct Suffix {
-    /// The path that the answered create had asked for.
+    /// The requested path of the create that was answered.
     asked: Option<Sym>,
 }
 
@@ -41,7 +41,7 @@ impl Rule for Suffix {
     }
 }
 
-/// ZK-9: a change finds what it needs: a parent that may have children, no children, no znode, or one.
+/// ZK-9: a change finds its precondition: a parent that may have children, no children, no znode, or one.
 #[derive(Default)]
 pub(crate) struct Conditions;
 
@@ -68,15 +68,15 @@ impl Rule for Conditions {
     }
 }
 
-/// ZK-11: a transaction happens as a whole, under one zxid, or not at all.
+/// ZK-11: a transaction is applied as a whole, under one zxid, or not at all.
 #[derive(Default)]
 pub(crate) struct Whole {
-    /// The latest transaction, what was asked, how it went, and where it was told.
+    /// The latest transaction, its request, its outcome, and its event.
     latest: Option<(u64, Request, Code, u32)>,
 }
 
 impl Whole {
-    /// The transaction is over: a single operation that succeeded had its one effect.
+    /// Judges a complete transaction: a single operation that succeeded had its one effect.
     fn close(&mut self, scene: &Scene<'_>, effects: usize, findings: &mut Findings) {
         let Some((zxid, kind, Code::Ok, index)) = self.latest.take() else { return };
         let one = matches!(
@@ -103,7 +103,7 @@ impl Rule for Whole {
         let oracle = &scene.view.oracle;
         let zxid = match event.what {
             What::Txn { zxid, kind, code, .. } => {
-                // The new one has no effects yet: those before it are the old one's.
+                // The new transaction has no effects yet: these belong to the one before.
                 let effects = oracle.latest_but_one().map_or(0, |last| oracle.effects_of(last).len());
                 self.close(scene, effects, findings);
                 self.latest = Some((zxid, kind, code, scene.index));

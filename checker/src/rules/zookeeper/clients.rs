@@ -1,4 +1,4 @@
-//! What a client is told of its session, and how long a silent one lives: parts of ZK-7.
+//! What a client learns of its session, and the end of sessions without a client: parts of ZK-7.
 
 use super::{party, slot};
 use crate::rules::prelude::*;
@@ -6,17 +6,17 @@ use crate::view::ServerView;
 
 #[derive(Clone, Copy, Default)]
 struct SessionNews {
-    /// A leader has marked it as expired, be that one deposed or not; or its end was applied.
+    /// Whether a leader, deposed or not, has marked it as expired, or its end was applied.
     may_be_over: bool,
     ended: bool,
-    /// The zxid of its beginning.
+    /// The zxid at which it was opened.
     opened: u64,
-    /// The connection that its client was told of, and has not been told to have lost.
+    /// The connection that its client knows of and does not know to be lost.
     conn: Conn,
     told: u32,
 }
 
-/// A session of which nobody hears any more.
+/// A session whose client is gone.
 #[derive(Clone, Copy)]
 struct Silent {
     session: Session,
@@ -24,13 +24,13 @@ struct Silent {
     told: u32,
 }
 
-/// ZK-7 from the clients' side: each connection that is lost is told; only an expired session is told to have expired,
-/// only one that has ended to be closed. And a session whose client is gone ends.
+/// ZK-7 from the clients' side: a client learns of each lost connection; only an expired session is reported as
+/// expired, only one that has ended as closed. And a session whose client is gone ends.
 #[derive(Default)]
 pub(crate) struct Clients {
     told: Vec<SessionNews>,
     silent: Vec<Silent>,
-    /// When a server last ceased to serve.
+    /// The last time at which a server stopped serving.
     ceased: u64,
 }
 
@@ -58,11 +58,11 @@ impl Clients {
             SessionState::Suspended => told.conn = Conn(0),
             SessionState::Expired => {
                 told.conn = Conn(0);
-                // A leader that has been deposed and does not know it yet has never heard of newer sessions.
+                // A leader that has been deposed and does not know it yet does not know newer sessions.
                 let opened = told.opened;
                 let knows = |server: &ServerView| !server.serving || !server.may_come_to(opened);
                 let all_know = scene.view.servers.iter().all(knows);
-                // What it has said may arrive when it has gone.
+                // Its last packets may arrive after the client is gone.
                 let has_gone = self.ceased >= scene.view.session(session).suspended.at;
                 if known && !self.told(session).may_be_over && all_know && !has_gone {
                     let text = explain(format!(
@@ -106,7 +106,7 @@ impl Clients {
         self.silent.retain(|silent| silent.session != session);
     }
 
-    /// The answer to a closeSession.
+    /// Judges the reply to a closeSession.
     fn closed(&mut self, scene: &Scene<'_>, session: Session, findings: &mut Findings) {
         let known = scene.view.session(session).is_attached;
         if known && !self.told(session).ended {
@@ -128,7 +128,7 @@ impl Rule for Clients {
         let view = scene.view;
         let latest = |silent: &Silent| {
             let calm = silent.since.max(view.calm_since);
-            // What was under way is heard of later, and servers tell their leader at half ticks.
+            // Packets in flight arrive later, and servers report to their leader at half ticks.
             calm.saturating_add(
                 view.timeout_of(silent.session) + 3 * view.tick + 4 * view.round_trip + view.settle,
             )

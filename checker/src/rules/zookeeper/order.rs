@@ -1,10 +1,10 @@
-//! One order of transactions, and what clients see of it: ZK-1 to ZK-4, and ZK-10.
+//! The order of transactions, and what clients see of it: ZK-1 to ZK-4, and ZK-10.
 
 use super::{party, server, slot, told};
 use crate::recent::Recent;
 use crate::rules::prelude::*;
 
-/// Whether a request takes a place in the order of transactions.
+/// Whether a request is ordered by the leader.
 pub(super) fn is_write(kind: Request) -> bool {
     matches!(
         kind,
@@ -49,12 +49,12 @@ fn now(scene: &Scene<'_>) -> String {
     scene.when(scene.view.now)
 }
 
-/// ZK-2: a write that was called after another request had returned comes after what that one saw.
+/// ZK-2: a write that was called after another request had returned comes after what that request saw.
 #[derive(Default)]
 pub(crate) struct Linearizable {
     largest: u64,
     told_at: u32,
-    /// By request: the largest zxid that anybody had been told when it was sent, and by which event.
+    /// By request: the largest zxid in any reply before it was sent, and the event of that reply.
     floor: Recent<(u64, u32)>,
 }
 
@@ -72,7 +72,7 @@ impl Rule for Linearizable {
             }
             What::Reply { req, zxid, code, .. } => {
                 let Some(zxid) = told(zxid) else { return };
-                // What an overloaded server refuses takes no zxid.
+                // A throttled request takes no zxid.
                 let write =
                     code != Code::Throttled && scene.view.request(req).is_some_and(|req| is_write(req.kind));
                 let (floor, seen) = *self.floor.at(req.0 as usize);
@@ -98,17 +98,17 @@ impl Rule for Linearizable {
 #[derive(Clone, Copy, Default)]
 struct Last {
     conn: Conn,
-    /// Where the request that was answered last had been sent, and its answer.
+    /// The events at which the request that was answered last was sent and answered.
     sent: u32,
     reply: u32,
-    /// The largest zxid of its writes, and where that was answered.
+    /// The largest zxid of its writes, and the event of that reply.
     write: u64,
     wrote: u32,
-    /// The zxid of the last answer.
+    /// The zxid of the last reply.
     zxid: u64,
 }
 
-/// ZK-3: a session's requests are answered in their order, its writes grow, and its reads see them.
+/// ZK-3: a session's requests are answered in order, its writes grow, and its reads see them.
 #[derive(Default)]
 pub(crate) struct SessionOrder(Vec<Last>);
 
@@ -116,7 +116,7 @@ impl SessionOrder {
     fn reply(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let What::Reply { req: id, code, zxid, conn } = event.what else { return };
         let Some(req) = scene.view.request(id) else { return };
-        // Authentication passes by the others, and is answered without a zxid.
+        // Authentication overtakes other requests, and is answered without a zxid.
         if matches!(req.kind, Request::Other | Request::Connect) || req.session == Session(0) {
             return;
         }
@@ -155,7 +155,7 @@ impl Rule for SessionOrder {
     }
 }
 
-/// ZK-4: what a session is answered never goes back, wherever it goes.
+/// ZK-4: the state that a session sees never goes back, whatever server it is connected to.
 #[derive(Default)]
 pub(crate) struct OneImage(Vec<Last>);
 
@@ -221,10 +221,11 @@ impl Rule for OneImage {
     }
 }
 
-/// ZK-10: what was acknowledged, or shown to anybody, is committed, and no server that goes on leaves it out.
+/// ZK-10: a write that was acknowledged, or shown to any client, is committed, and no server that goes on leaves it
+/// out.
 #[derive(Default)]
 pub(crate) struct Durable {
-    /// Before which number every transaction was shown by an answer, and by which event.
+    /// The number before which every transaction was shown by a reply, and the event of that reply.
     shown: u32,
     told_at: u32,
 }
@@ -261,7 +262,7 @@ impl Rule for Durable {
                 let (from, to) = view.oracle.skipped;
                 self.lost(scene, from, to, server(event.who), findings);
             }
-            // Before it serves it has caught up with everything that anybody was told.
+            // Before it serves, a server has caught up with everything that any client saw.
             What::Serving => {
                 let number = server(event.who);
                 let applied = view.server(number).applied;
@@ -272,7 +273,7 @@ impl Rule for Durable {
                     self.lost(scene, from, self.shown, number, findings);
                 }
             }
-            // It leads by what it has itself: nobody gives it a copy.
+            // A new leader leads with its own state, and gets no copy.
             What::Elected { .. } => {
                 let reached = view.oracle.reached(event.who);
                 if reached != 0 {

@@ -1,4 +1,4 @@
-//! What a faithful simulation must be able to reach: ZK-15. Nothing here is right or wrong; it is counted.
+//! What a faithful simulation must be able to reach: ZK-15. It is counted, and neither right nor wrong.
 
 use super::super::{Kinds, hears};
 use super::order::is_write;
@@ -15,23 +15,23 @@ struct Write {
     req: ReqId,
     kind: Option<Request>,
     conn: Conn,
-    /// The client was told that the connection was lost.
+    /// Whether the reply was lost.
     lost: bool,
-    /// Somewhere else its session has read since.
+    /// Whether its session has since read elsewhere.
     read_since: bool,
 }
 
 #[derive(Default)]
 struct SessionSeen {
-    /// The last zxid that it was answered with; that when it connected.
+    /// The zxid of the last reply; the same when it connected.
     seen: u64,
     relative: u64,
-    /// The largest zxid of a notification that reached it, and on which connection.
+    /// The largest zxid of a delivered notification, and its connection.
     noticed: u64,
     noticed_on: Conn,
-    /// Writes that no server has applied yet, in their order.
+    /// Writes that no server has applied yet, in order.
     writes: VecDeque<Write>,
-    /// The zxid of a lost write that was applied, and the connection that it was sent on.
+    /// The zxid of a write that was applied though its reply was lost, and its connection.
     applied_lost: u64,
     applied_lost_on: Conn,
     expired: u64,
@@ -44,16 +44,16 @@ pub(crate) struct Probes {
     sessions: Vec<SessionSeen>,
     /// By client process: its sessions.
     of_client: Vec<Vec<Session>>,
-    /// The largest zxid of an acknowledged write; by request: that when it was sent.
+    /// The largest zxid of an acknowledged write; by request: the same when it was sent.
     acknowledged: u64,
     floor: Recent<u64>,
-    /// Queued notifications by connection: their zxids.
+    /// By connection: the zxids of queued notifications.
     queues: Vec<VecDeque<u64>>,
     /// By request: whether it was applied.
     applied: Recent<bool>,
-    /// The read in hand.
+    /// The current read.
     read: (ReqId, u64),
-    /// Reads under way that arm a watch: what arms one then need not be a registration.
+    /// Open reads that arm a watch: a watch armed then need not be a registration.
     arming: Vec<(ReqId, Sym)>,
 }
 
@@ -79,7 +79,7 @@ impl Probes {
         self.told(req.session).writes.push_back(Write { req: id, kind, conn, ..Write::default() });
     }
 
-    /// A transaction is the first of its kind that its session has sent and no server has applied.
+    /// Notes a transaction: the first of its kind that its session has sent and no server has applied.
     fn txn(&mut self, zxid: u64, session: Session, kind: Request, code: Code, findings: &mut Findings) {
         let of = self.told(session);
         let Some(at) = of.writes.iter().position(|write| write.kind == Some(kind)) else { return };
@@ -153,12 +153,12 @@ impl Probes {
         }
     }
 
-    /// A watch is armed by registering again, or registering again tells of a change.
+    /// Notes a watch that is registered again, or a change found by that.
     fn registered(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let applied = scene.view.server(server(event.who)).applied;
         let oracle = &scene.view.oracle;
         match event.what {
-            // A persistent watch is never told what it has missed: that shows nothing.
+            // A persistent watch is never notified of a missed change: that shows nothing.
             What::Arm { session, table: Table::Data, path, mode, .. } if mode.is_one_shot() => {
                 let relative = self.told(session).relative;
                 let life = oracle.last_life(path, applied);
@@ -176,9 +176,9 @@ impl Probes {
         }
     }
 
-    /// Pings are not told. The session was alive by what is: a request that was answered had been sent less than a
-    /// timeout ago; or its client is connected, and so was answered within two thirds of the timeout, and a server
-    /// between it and the leader was in trouble.
+    /// Whether the session was certainly alive. Pings are not recorded, but a request that was answered had been sent
+    /// less than a timeout ago; or its client is connected, and so had a reply within two thirds of the timeout, and
+    /// a server between it and the leader was affected by a fault.
     fn marked(&mut self, scene: &Scene<'_>, session: Session, findings: &mut Findings) {
         let view = scene.view;
         let timeout = view.timeout_of(session);

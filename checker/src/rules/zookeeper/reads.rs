@@ -1,14 +1,14 @@
-//! What reads show: ZK-5, the stats of ZK-9, ZK-12 and ZK-13.
+//! The results of reads: ZK-5, the stats of ZK-9, ZK-12 and ZK-13.
 
 use super::{party, server, slot, told};
 use crate::digest::Digest;
 use crate::rules::prelude::*;
 use crate::view::{NEVER, is_unjudged};
 
-/// ZK-5 and ZK-9: a read shows the tree in the state of its zxid, the stat as the writes made it.
+/// ZK-5 and ZK-9: a read shows the tree in the state of its zxid, and the stat that the writes made.
 #[derive(Default)]
 pub(crate) struct Shown {
-    /// The state in which the read in hand is answered, and where that was told.
+    /// The state in which the current read is answered, and the event.
     state: u64,
     served: u32,
 }
@@ -28,7 +28,7 @@ impl Shown {
         }
     }
 
-    /// The answer bears the zxid of the state that it shows.
+    /// Judges a reply: it bears the zxid of the state that it shows.
     fn replied(scene: &Scene<'_>, id: ReqId, zxid: u64, findings: &mut Findings) {
         let served = scene.view.request(id).map_or(0, |req| req.served);
         if served != 0 && told(zxid).is_some_and(|zxid| zxid != served) {
@@ -95,14 +95,14 @@ impl Rule for Shown {
     }
 }
 
-/// ZK-12: after a sync a session reads, on that connection, everything that was proposed before it.
+/// ZK-12: after a sync a session reads, on that connection, everything that was proposed before the sync.
 #[derive(Default)]
 pub(crate) struct Sync {
     /// By session: the last barrier.
     barriers: Vec<Barrier>,
     /// By request: whether a leader has taken that sync in.
     taken: Vec<bool>,
-    /// Who is known to lead: the last that was elected, and until when it serves.
+    /// The current leader: the last one elected, and until when it serves.
     leader: Option<u8>,
 }
 
@@ -150,15 +150,15 @@ impl Rule for Sync {
 }
 
 impl Sync {
-    /// A sync is answered. The leader answers its own clients by itself; whoever follows has asked it.
+    /// Judges the reply to a sync. The leader answers its own clients by itself; a follower has asked the leader.
     fn synced(&self, scene: &Scene<'_>, id: ReqId, zxid: u64, conn: Conn, findings: &mut Findings) {
         let Some(req) = scene.view.request(id).filter(|req| req.kind == Request::Sync) else { return };
         let of = scene.view.session(req.session);
         let Some(zxid) = told(zxid).filter(|_| !conn.is_none() && of.conn == conn) else { return };
         let text = || explain(format!("the sync r{} of {} is answered", id.0, party(scene, req.session)));
         let taken = self.taken.get(id.0 as usize).is_some_and(|taken| *taken);
-        // Who has joined it since it was elected follows it. What was sent before that may have been answered by one that
-        // has served, or led, in another epoch: an answer may be under way for long.
+        // A server that has joined the leader since its election follows it. A reply to an earlier sync may come from
+        // a server that served, or led, in another epoch: replies may be in flight for long.
         let serving_since = scene.view.server(of.server).serving_since;
         let follows = self.leader.is_some_and(|leader| {
             leader != of.server
@@ -181,23 +181,24 @@ impl Sync {
     }
 }
 
-/// ZK-13: a server that is cut off stops to serve.
+/// ZK-13: a server that is cut off stops serving.
 #[derive(Default)]
 pub(crate) struct CutOff {
-    /// By server: since when no packet has reached it, and where that was told.
+    /// By server: the time since which no packet has reached it, and the event.
     cut: Vec<Option<(u64, u32)>>,
     /// Links that are cut, and since when.
     links: Vec<(u8, u8, u64)>,
-    /// By server: since when it has served, as far as that was told, and whether it is known to lead.
+    /// By server: the time since which it serves, as far as recorded, and whether it is known to lead.
     serves: Vec<(u64, bool)>,
-    /// Who was elected last, when, and where that was told: most servers had left any other leader by then.
+    /// The last elected leader, the time, and the event: most servers had left any other leader by then.
     elected: Option<(u8, u64, u32)>,
-    /// When servers heard each other again last: what a connection had kept for them arrived, and was a sign of life.
+    /// The last time at which servers heard each other again: packets that a connection had kept count as a sign of
+    /// life.
     rejoined: u64,
 }
 
 impl CutOff {
-    /// Whether every other server is cut off from this one by its links.
+    /// Whether all links of a server are cut.
     fn links_of(&mut self, scene: &Scene<'_>, number: u8) {
         let others = (0..scene.view.servers.len() as u8).filter(|other| *other != number);
         let mut since = 0;
@@ -232,7 +233,7 @@ impl CutOff {
                 }
                 self.links_of(scene, to);
             }
-            // What was held up arrives, and is a sign of life.
+            // Packets that were held up arrive, and are a sign of life.
             (FaultKind::LinkHeld, Victim::Link { to, .. }) if !begins => {
                 if let Some(cut) = slot(&mut self.cut, usize::from(to)) {
                     cut.0 = cut.0.max(scene.at);
@@ -243,14 +244,14 @@ impl CutOff {
     }
 }
 
-/// Until when a server stood still, or did not look at its followers; never, if it still does.
+/// The end of a server's last pause, in which it did not look at its followers; never, if it lasts.
 fn stood_still(scene: &Scene<'_>, number: u8) -> u64 {
     let server = scene.view.server(number);
     server.pauses.until().max(server.withheld.until())
 }
 
 impl CutOff {
-    /// By when a server must have stopped that has been cut off, and because of what.
+    /// The time by which a server that is cut off must have stopped, and the cause.
     fn cut_off(&self, scene: &Scene<'_>, number: u8) -> Option<(u64, u32, String)> {
         let (since, told) = self.cut.get(usize::from(number)).copied().flatten()?;
         let until = since.max(stood_still(scene, number));
@@ -258,8 +259,8 @@ impl CutOff {
         Some((until.saturating_add(ticks), told, format!("it is cut off from all others since e{told}")))
     }
 
-    /// The same if another server leads since long ago, so that most have left this one's leader: that one stops, and they
-    /// after it.
+    /// The same if another server has led for long: most servers have left this one's leader, which stops, and its
+    /// followers after it.
     fn left_behind(&self, scene: &Scene<'_>, number: u8) -> Option<(u64, u32, String)> {
         let (leader, at, told) = self.elected?;
         let (since, leads) = self.serves.get(usize::from(number)).copied().unwrap_or_default();
@@ -274,17 +275,17 @@ impl CutOff {
         Some((at.max(still).max(self.rejoined).saturating_add(ticks), told, because))
     }
 
-    /// Whether a server that serves should have stopped.
+    /// Reports a server that serves though it should have stopped.
     fn judge(&mut self, scene: &Scene<'_>, number: u8, what: &str, findings: &mut Findings) {
         let view = scene.view;
         let due = [self.cut_off(scene, number), self.left_behind(scene, number)];
         for (at, told, because) in due.into_iter().flatten().filter(|(at, ..)| *at != NEVER) {
             findings.premise_of_all(RuleId::Zk13);
-            // What was under way when it was cut off still arrives.
+            // Packets that were in flight at the cut still arrive.
             if scene.at > at.saturating_add(view.round_trip + view.settle) {
                 let what = format!("server {number} {what} at {}", crate::text::seconds(scene.at));
                 findings.fail_all(RuleId::Zk13, scene, &[told], explain(what).because(because));
-                // Told once.
+                // Reported once.
                 *slot(&mut self.cut, usize::from(number)) = None;
                 slot(&mut self.serves, usize::from(number)).0 = scene.at;
             }

@@ -1,15 +1,15 @@
-//! How sessions live and end: ZK-7.
+//! The life and end of sessions: ZK-7.
 
 use super::{party, server, slot};
 use crate::rules::prelude::*;
 
-/// ZK-7: ephemerals go together, with their session and only then; nothing of a session comes after its end; a session
-/// expires when its leader has not heard of it for its timeout, and within one tick after.
+/// ZK-7: ephemerals are deleted together, at the end of their session and only then; a session does nothing after its
+/// end; a session expires when its leader has not heard of it for its timeout, and within one tick after.
 #[derive(Default)]
 pub(crate) struct Sessions {
-    /// By session: where its end was told, and its zxid.
+    /// By session: the event of its end, and its zxid.
     ended: Vec<(u32, u64)>,
-    /// The transaction in hand, if it ends a session.
+    /// The current transaction, if it ends a session.
     closing: Option<(u64, Session)>,
 }
 
@@ -27,7 +27,7 @@ impl Sessions {
         let leader = view.server(number);
         let timeout = view.timeout_of(session);
         findings.premise_of_all(RuleId::Zk7);
-        // A leader begins anew with everybody.
+        // A new leader starts every timeout afresh.
         let from = heard.max(leader.elected);
         let who = party(scene, session);
         let told = |how| format!("{who} was expired at {}, {how}", scene.when(view.now));
@@ -39,7 +39,7 @@ impl Sessions {
         if scene.at.saturating_add(view.settle) < from.saturating_add(timeout) {
             Self::fail(scene, findings, u32::MAX, told("too early"), because);
         } else {
-            // Time in which it stood still, or did not lead yet, does not count.
+            // Time in which the leader was paused, or did not lead yet, does not count.
             let paused = leader.pauses;
             let from =
                 from.max(leader.serving_since).max(if paused.is_now() { scene.at } else { paused.until() });
@@ -74,7 +74,7 @@ impl Sessions {
 }
 
 impl Sessions {
-    /// A server that has applied the end of a session has closed its connections.
+    /// Judges a server that has applied the end of a session: it has closed the session's connections.
     fn served(&self, scene: &Scene<'_>, id: ReqId, zxid: u64, findings: &mut Findings) {
         let Some(req) = scene.view.request(id) else { return };
         let Some((end, at)) = self.ended.get(usize::from(req.session.0)).copied() else { return };

@@ -1,8 +1,8 @@
-//! Watches at servers, and their notifications on the way: ZK-6 and ZK-14.
+//! Watches at servers, and their notifications in flight: ZK-6 and ZK-14.
 //!
-//! Every server's tables are kept as it tells of them. When it applies a transaction, this says which watches must fire
-//! (`WatchManager.triggerWatch`), and what fires is held against that. A connection is a queue: what was fired arrives
-//! in that order, and before any later answer.
+//! The tables of every server are kept as its events show them. When a server applies a transaction, this says which
+//! watches must fire (`WatchManager.triggerWatch`), and compares what fires. A connection is a queue: notifications
+//! arrive in the order in which they were queued, and before any later reply.
 
 use super::kept::{Fresh, Kept};
 use super::{server, slot, told};
@@ -25,9 +25,9 @@ struct Armed {
 /// The tables of all servers.
 #[derive(Default)]
 struct Armory {
-    /// By path: what is armed there, in that order.
+    /// By path: the watches armed there, in order.
     at: Recent<Vec<Armed>>,
-    /// Those of them that look at everything below, too.
+    /// Those of them that are recursive.
     recursive: Vec<Armed>,
     count: usize,
 }
@@ -75,11 +75,11 @@ struct Due {
     zxid: u64,
     mode: WatchMode,
     armed: u32,
-    /// It went without being told: whoever may not read a znode is not told of it.
+    /// Whether it may be dropped: a client that may not read a znode is not notified of it.
     filtered: bool,
 }
 
-/// A notification that a server has queued without a reason so far.
+/// A notification that a server has queued without a cause so far.
 #[derive(Clone, Copy)]
 struct Early {
     server: u8,
@@ -106,13 +106,13 @@ pub(crate) struct Watches {
     due: Vec<Due>,
     early: Vec<Early>,
     arming: Vec<Arming>,
-    /// By connection: what was queued and has not arrived, with the zxid, or zero.
+    /// By connection: queued notifications that have not arrived, each with its zxid or zero.
     queues: Vec<VecDeque<(Notify, Sym, u64, u32)>>,
-    /// By session: the last zxid that it was answered with, and that when it connected.
+    /// By session: the zxid of the last reply, and the same when it connected.
     seen: Vec<(u64, u64)>,
-    /// The read in hand: its connection, and whether it asks for a watch.
+    /// The current read: its connection, and whether it arms a watch.
     read: (Conn, bool),
-    /// What clients believe to be armed.
+    /// The watches that clients wait for.
     kept: Kept,
 }
 
@@ -144,7 +144,7 @@ impl Watches {
         }
     }
 
-    /// A server does to its tree what the effect says.
+    /// Applies an effect to a server's watches.
     fn effect(&mut self, scene: &Scene<'_>, server: u8, effect: Effect, zxid: u64) {
         let Some(kind) = effect.kind else { return };
         if self.armed.count == 0 {
@@ -179,7 +179,7 @@ impl Watches {
             told.extend(above);
             told.sort_by_key(|watch| watch.index);
         }
-        // One notification a connection and step, however many of its watches match.
+        // One notification per connection and step, however many of its watches match.
         let mut step: Vec<Conn> = Vec::new();
         for watch in told {
             if step.contains(&watch.conn) {
@@ -200,12 +200,12 @@ impl Watches {
         self.armed.retain(path, |watch| !listens(watch) || !watch.mode.is_one_shot());
     }
 
-    /// A deletion is told by two tables, and once.
+    /// A deletion fires watches of two tables, and notifies once.
     fn expect(&mut self, due: Due) {
         let same = |w: &Due| {
             (w.server, w.conn, w.kind, w.path, w.zxid) == (due.server, due.conn, due.kind, due.path, due.zxid)
         };
-        // A znode may be written twice in one transaction: only its deletion is told by two tables.
+        // A znode may be written twice in one transaction: only its deletion fires watches of two tables.
         if due.kind == Notify::Deleted && self.due.iter().any(same) {
             return;
         }
@@ -224,7 +224,7 @@ impl Watches {
         let number = server(event.who);
         findings.premise_of_all(RuleId::Zk6);
         let applied = scene.view.server(number).applied;
-        // What registering again tells comes before every answer of a later state.
+        // Notifications from registering again come before every reply of a later state.
         let zxid = if half == 0 { applied + 1 } else { scene.view.server(number).whole(half) };
         slot(&mut self.queues, usize::from(conn.0)).push_back((kind, path, zxid, scene.index));
         if half == 0 {
@@ -241,7 +241,7 @@ impl Watches {
         }
     }
 
-    /// Registering again tells of a change: there was one since the client was last answered.
+    /// Judges a change found by registering again: there was one since the client's last reply.
     fn missed(
         &self,
         scene: &Scene<'_>,
@@ -314,7 +314,7 @@ impl Watches {
         let Some(queue) = self.queues.get_mut(usize::from(conn.0)) else { return };
         let late = queue.iter().find(|(_, _, of, _)| *of != 0 && *of <= zxid).copied();
         if let Some((kind, path, of, fired)) = late.filter(|_| !conn.is_none()) {
-            // Told once.
+            // Reported once.
             queue.retain(|queued| queued.3 != fired);
             let text = explain(format!(
                 "an answer of zxid {zxid:#x} arrived at {} before the notification of {of:#x}",
@@ -342,7 +342,8 @@ impl Watches {
         }
     }
 
-    /// The instant is over: what was to fire has fired, and what was to be armed is.
+    /// Settles the instant that is over: every watch that had to fire has fired, and every watch that had to be armed
+    /// is.
     fn settle(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         self.kept.settle(scene, findings);
         for due in std::mem::take(&mut self.due).into_iter().filter(|due| !due.filtered) {
