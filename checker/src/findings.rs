@@ -126,6 +126,20 @@ impl Findings {
         self.find(Found::fail(rule, scene.index), scene, Some(object), seen, explanation);
     }
 
+    /// The same in another layer than the rule's.
+    pub(crate) fn fail_in(
+        &mut self,
+        layer: Layer,
+        rule: RuleId,
+        scene: &Scene<'_>,
+        object: ObjectId,
+        seen: &[u32],
+        explanation: Explanation,
+    ) {
+        let found = Found { layer, ..Found::fail(rule, scene.index) };
+        self.find(found, scene, Some(object), seen, explanation);
+    }
+
     /// Adds a promise about the whole history that is broken at the current event.
     pub(crate) fn fail_all(
         &mut self,

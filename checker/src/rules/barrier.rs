@@ -83,6 +83,22 @@ enum Last {
 }
 
 impl Waiter {
+    fn new(op: OpId, object: ObjectId) -> Waiter {
+        Waiter {
+            op,
+            object,
+            session: Session(0),
+            first: None,
+            shown: 0,
+            is_absent: false,
+            is_gone: false,
+            is_another: false,
+            last: Last::Nothing,
+            last_index: u32::MAX,
+            is_told: false,
+        }
+    }
+
     /// The session in which it waits: its client's, unless another one is known.
     fn session_in(&self, scene: &Scene<'_>) -> Session {
         match self.session {
@@ -425,6 +441,13 @@ impl Barriers {
 
     /// BA-4: no watch is left of a wait that is over.
     fn left(&self, scene: &Scene<'_>, findings: &mut Findings) {
+        for (at, object) in scene.tables.objects.iter().enumerate() {
+            let id = ObjectId(at as u16);
+            let used = scene.view.ops.from(0).any(|op| op.object == id && is_wait(op.verb));
+            if object.kind == Kind::Barrier && used {
+                findings.premise(RuleId::Ba4, id);
+            }
+        }
         let view = scene.view;
         for watch in view.watches.iter().filter(|watch| watch.armed) {
             let Some(object) = Self::of_path(scene, watch.path) else { continue };
@@ -499,19 +522,7 @@ impl Rule for Barriers {
             What::Call { object, verb, .. } if is_wait(verb) => {
                 findings.premise(RuleId::Ba2, object);
                 findings.premise(RuleId::Ba3, object);
-                self.waiters.push(Waiter {
-                    op: event.op,
-                    object,
-                    session: Session(0),
-                    first: None,
-                    shown: 0,
-                    is_absent: false,
-                    is_gone: false,
-                    is_another: false,
-                    last: Last::Nothing,
-                    last_index: u32::MAX,
-                    is_told: false,
-                });
+                self.waiters.push(Waiter::new(event.op, object));
             }
             What::Return { outcome } => self.returned(scene, event.op, outcome, findings),
             What::Created { zxid, path, .. } => {
@@ -595,16 +606,7 @@ impl Rule for Barriers {
                         .because("whoever waits is woken by an event, or by its own time limit");
                 findings.fail(RuleId::Ba3, scene, op.object, &[op.called.index], text);
             }
-            What::Quiesce if scene.view.is_sim() => {
-                for (at, object) in scene.tables.objects.iter().enumerate() {
-                    let id = ObjectId(at as u16);
-                    let used = scene.view.ops.from(0).any(|op| op.object == id && is_wait(op.verb));
-                    if object.kind == Kind::Barrier && used {
-                        findings.premise(RuleId::Ba4, id);
-                    }
-                }
-                self.left(scene, findings);
-            }
+            What::Quiesce if scene.view.is_sim() => self.left(scene, findings),
             _ => {}
         }
     }

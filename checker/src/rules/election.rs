@@ -368,10 +368,11 @@ impl Rule for OneCandidate {
                 text.because(format!("it had deleted {} itself, at {when}", scene.contender(number)))
             }
         };
-        findings.find(
-            Found::fail(Self::ID, scene.index).in_layer(Layer::Safety),
+        findings.fail_in(
+            Layer::Safety,
+            Self::ID,
             scene,
-            Some(new.object),
+            new.object,
             &[before.created, before.deleted.index],
             text,
         );

@@ -3,7 +3,7 @@
 use super::followers::{self, Cost, Wakes, had_time};
 use super::loss::{self, Loss, Znode};
 use crate::rules::prelude::*;
-use crate::view::{Moment, Phase, Watch, is_child};
+use crate::view::{Moment, Op, Phase, Watch, is_child};
 
 /// GM-1 to GM-8.
 pub(crate) struct Group {
@@ -199,6 +199,14 @@ impl Group {
             is_released,
             told,
         });
+    }
+
+    /// Notes that a membership was given back: the latest one that the client ended.
+    fn released(&mut self, op: &Op) {
+        let mine = |member: &&mut Member| (member.client, member.object) == (op.client, op.object);
+        if let Some(back) = self.members.iter_mut().rev().filter(mine).find(|member| member.since.came()) {
+            back.is_released = true;
+        }
     }
 
     fn ends(&mut self, client: u16, object: ObjectId) {
@@ -487,20 +495,13 @@ impl Rule for Group {
                 _ => {}
             },
             What::Return { outcome } => {
-                let op = view.op(event.op);
                 if let Some(at) = member {
                     self.joined(scene, at, outcome, findings);
                 } else if let Some(at) = watcher {
                     self.cost.over(RuleId::Gm7, scene, event.op, findings);
                     self.is_late(scene, at, findings);
-                } else if op.verb == Verb::Release && outcome == Outcome::Done {
-                    // The latest membership that the client ended is the one that was given back.
-                    let mine =
-                        |member: &&mut Member| (member.client, member.object) == (op.client, op.object);
-                    let back = self.members.iter_mut().rev().filter(mine).find(|member| member.since.came());
-                    if let Some(back) = back {
-                        back.is_released = true;
-                    }
+                } else if view.op(event.op).verb == Verb::Release && outcome == Outcome::Done {
+                    self.released(view.op(event.op));
                 }
             }
             What::Created { zxid, path, owner } => self.created(scene, event, path, zxid, owner, findings),

@@ -40,10 +40,11 @@ impl EndOfInterest {
                 scene.when(*since)
             ))
             .not_excused(format!("{} without faults is more than it may take", ms(scene.at - from)));
-            findings.find(
-                Found::fail(scene.rule(Self::ID, op.object), scene.index).in_layer(Layer::Liveness),
+            findings.fail_in(
+                Layer::Liveness,
+                scene.rule(Self::ID, op.object),
                 scene,
-                Some(op.object),
+                op.object,
                 &[op.called.index, since.index],
                 text,
             );
@@ -78,10 +79,11 @@ impl EndOfInterest {
                         scene.when(since)
                     ))
                     .not_excused(format!("at e{} nothing was on its way any more", scene.index));
-            findings.find(
-                Found::fail(scene.rule(Self::ID, op.object), scene.index).in_layer(Layer::Liveness),
+            findings.fail_in(
+                Layer::Liveness,
+                scene.rule(Self::ID, op.object),
                 scene,
-                Some(op.object),
+                op.object,
                 &[op.called.index, since.index],
                 text,
             );

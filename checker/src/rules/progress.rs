@@ -45,13 +45,7 @@ impl Progress {
                 ms(scene.at - since),
                 ms(bound)
             ));
-            findings.find(
-                Found::fail(RuleId::Rw4, scene.index).in_layer(Layer::Liveness),
-                scene,
-                Some(object),
-                &[op.called.index],
-                text,
-            );
+            findings.fail_in(Layer::Liveness, RuleId::Rw4, scene, object, &[op.called.index], text);
         }
     }
 }

@@ -149,13 +149,7 @@ impl Heard {
             (text.because("nothing has told it"), Layer::Liveness)
         };
         let seen = [asked.since.index, asked.given.index, asked.noticed.index];
-        findings.find(
-            Found::fail(RuleId::Rv1, scene.index).in_layer(layer),
-            scene,
-            Some(op.object),
-            &seen,
-            text,
-        );
+        findings.fail_in(layer, RuleId::Rv1, scene, op.object, &seen, text);
     }
 
     fn stays(scene: &Scene<'_>, asked: Asked, findings: &mut Findings) {

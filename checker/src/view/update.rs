@@ -27,39 +27,8 @@ pub(crate) enum Taken {
 impl View {
     /// Takes an event in.
     pub(crate) fn update(&mut self, tables: Tables<'_>, event: &Event) -> Result<Taken, String> {
-        if event.at < self.now.at {
-            return Err("time goes back".to_owned());
-        }
-        if event.at > LATEST {
-            return Err("this is later than any run can last".to_owned());
-        }
-        self.now.at = event.at;
-        self.touched = NOBODY;
-        self.enabled = 0;
-        self.concerned = 0;
-        self.asked = NOBODY;
-        self.woken = OpId(0);
-        while let Some(object) = tables.objects.get(self.contests.len()) {
-            self.contests.push(Contest::new(object.kind));
-        }
-        if let Who::Client(number) = event.who {
-            let client = self.client(number);
-            if client.is_dead() {
-                return match event.what {
-                    What::Unbelieve { why: Why::Crashed } => Ok(Taken::Known),
-                    What::Return { outcome } if outcome != Outcome::Done => Ok(Taken::Known),
-                    What::Lost { .. } | What::State { .. } if event.at == client.died.at => Ok(Taken::Known),
-                    _ => Err("a dead client acts".to_owned()),
-                };
-            }
-        }
-        self.replay(tables, event);
-        if let What::Created { path, .. } | What::Written { path, .. } | What::Deleted { path, .. } =
-            event.what
-            && self.is_sim()
-            && self.is_by_stranger()
-        {
-            self.foreign.push(path);
+        if let Some(taken) = self.begin(tables, event)? {
+            return Ok(taken);
         }
         match event.what {
             What::Call { object, verb, limit } => self.call(tables, event, object, verb, limit)?,
@@ -112,6 +81,54 @@ impl View {
             What::State { session, state, conn, server } => {
                 self.state(tables, event.who, session, state, (conn, server));
             }
+            _ => self.server_event(tables, event)?,
+        }
+        Ok(Taken::Judge)
+    }
+
+    /// Prepares for an event. Returns what to do with it, if it changes nothing.
+    fn begin(&mut self, tables: Tables<'_>, event: &Event) -> Result<Option<Taken>, String> {
+        if event.at < self.now.at {
+            return Err("time goes back".to_owned());
+        }
+        if event.at > LATEST {
+            return Err("this is later than any run can last".to_owned());
+        }
+        self.now.at = event.at;
+        self.touched = NOBODY;
+        self.enabled = 0;
+        self.concerned = 0;
+        self.asked = NOBODY;
+        self.woken = OpId(0);
+        while let Some(object) = tables.objects.get(self.contests.len()) {
+            self.contests.push(Contest::new(object.kind));
+        }
+        if let Who::Client(number) = event.who {
+            let client = self.client(number);
+            if client.is_dead() {
+                return match event.what {
+                    What::Unbelieve { why: Why::Crashed } => Ok(Some(Taken::Known)),
+                    What::Return { outcome } if outcome != Outcome::Done => Ok(Some(Taken::Known)),
+                    What::Lost { .. } | What::State { .. } if event.at == client.died.at => {
+                        Ok(Some(Taken::Known))
+                    }
+                    _ => Err("a dead client acts".to_owned()),
+                };
+            }
+        }
+        self.replay(tables, event);
+        if let What::Created { path, .. } | What::Written { path, .. } | What::Deleted { path, .. } =
+            event.what
+            && self.is_sim()
+            && self.is_by_stranger()
+        {
+            self.foreign.push(path);
+        }
+        Ok(None)
+    }
+
+    fn server_event(&mut self, tables: Tables<'_>, event: &Event) -> Result<(), String> {
+        match event.what {
             What::Txn { zxid, session, .. } => {
                 self.txn = Txn { zxid, session };
                 if self.is_stranger(session) {
@@ -173,6 +190,13 @@ impl View {
                 view.undelivered = 0;
                 self.forget_watches(session);
             }
+            _ => self.world_event(tables, event),
+        }
+        Ok(())
+    }
+
+    fn world_event(&mut self, tables: Tables<'_>, event: &Event) {
+        match event.what {
             What::Fault { kind, victim, lasts } => {
                 if let Who::Client(client) = event.who {
                     self.client_mut(client).is_stranger = true;
@@ -197,7 +221,6 @@ impl View {
             // The other events change nothing that rules look up here.
             _ => {}
         }
-        Ok(Taken::Judge)
     }
 
     fn call(
