@@ -5,7 +5,7 @@ use super::Kept;
 use crate::aligned::aligned;
 use crate::cli::{Output, word};
 use crate::real::course::Total;
-use crate::real::figures::{self, Calls, Figures};
+use crate::real::figures::{Calls, Figures};
 use crate::real::run::{Order, Outcome};
 use crate::real::vitals::resident_kib;
 use serde_json::{Value, json};
@@ -163,7 +163,7 @@ fn print_figures(f: &Figures) {
     for (verb, c) in &f.verbs {
         println!(
             "    {:<14} {:>8} {:>8} {:>8} {:>8} {:>8} {:>14.2} {:>9} {:>14}",
-            figures::word(verb),
+            verb.name(),
             c.calls,
             c.done,
             c.refused,
@@ -189,7 +189,7 @@ fn print_damage(total: &Total) {
     };
     let mut group = "done to it";
     for (kind, count) in &f.faults {
-        tell(group, count.to_string(), &figures::word(kind).replace('_', "-"));
+        tell(group, count.to_string(), &kind.name().replace('_', "-"));
         group = "";
     }
     tell("seen", f.slow_servers.to_string(), "stalls of servers");
@@ -255,7 +255,7 @@ fn print_rules(ended: &Ended<'_>) {
 
 fn json_of_verb((verb, c): &(Verb, Calls)) -> Value {
     json!({
-        "verb": figures::word(verb), "calls": c.calls, "done": c.done, "refused": c.refused, "unknown": c.unknown,
+        "verb": verb.name(), "calls": c.calls, "done": c.done, "refused": c.refused, "unknown": c.unknown,
         "cancelled": c.cancelled, "requests": c.requests, "requests_each": c.requests_each(), "in_vain": c.in_vain,
         "notifications": c.notices,
     })
@@ -291,7 +291,7 @@ fn json_of_run(ended: &Ended<'_>) -> Value {
 
 fn json_of_figures(f: &Figures) -> Value {
     let calls = f.calls();
-    let faults = f.faults.iter().map(|(kind, count)| (figures::word(kind).replace('_', "-"), json!(count)));
+    let faults = f.faults.iter().map(|(kind, count)| (kind.name().replace('_', "-"), json!(count)));
     json!({
         "done": calls.done, "refused": calls.refused, "unknown": calls.unknown, "cancelled": calls.cancelled,
         "requests": {"in_between": f.between, "clean_up": f.cleanup}, "notifications": f.notices(),
