@@ -114,7 +114,7 @@ impl Judge {
 /// Judges a stored history: with a [`Judge`], and with the monitors of what clients saw, which need to know how a
 /// call ended before it ended.
 pub fn judge(history: &History, rules: &RuleSet) -> Report {
-    let (judge, seen) = told(history, &history.events, rules);
+    let (judge, seen) = fed(history, &history.events, rules);
     judge.finish_with(history.tables(), Some(seen))
 }
 
@@ -122,7 +122,7 @@ pub fn judge(history: &History, rules: &RuleSet) -> Report {
 pub fn judge_stored(stored: &crate::jsonl::Stored, rules: &RuleSet) -> Report {
     let damaged = matches!(stored.cut, Some(Cut::Damaged(_)));
     let events = if damaged { &[] } else { stored.history.events.as_slice() };
-    let (mut judge, seen) = told(&stored.history, events, rules);
+    let (mut judge, seen) = fed(&stored.history, events, rules);
     if let Some(cut) = &stored.cut {
         judge.cut(cut.to_string());
     }
@@ -130,7 +130,7 @@ pub fn judge_stored(stored: &crate::jsonl::Stored, rules: &RuleSet) -> Report {
 }
 
 /// A judge that has seen all events.
-fn told(history: &History, events: &[Event], rules: &RuleSet) -> (Judge, Collect) {
+fn fed(history: &History, events: &[Event], rules: &RuleSet) -> (Judge, Collect) {
     let tables = history.tables();
     let (mut judge, mut seen) = (Judge::new(tables, rules), Collect::new(rules));
     for event in events {

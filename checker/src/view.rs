@@ -22,7 +22,7 @@ pub(crate) use servers::ServerView;
 pub(crate) use state::{Client, Hold, List, Moment, NEVER, NOBODY, Op, Phase, Req, SessionView, Txn};
 pub(crate) use stop::StopWhy;
 pub(crate) use update::Taken;
-pub(crate) use watches::{Watch, Watches, is_told};
+pub(crate) use watches::{Watch, Watches, fires};
 
 use crate::history::{Event, Mode, ObjectId, OpId, ReqId, Session, Sym, Tables};
 use crate::recent::Recent;
@@ -68,7 +68,7 @@ pub(crate) struct View {
     struck: Struck,
     pub(crate) quiet: bool,
     /// Contenders that a client outside the recipe is about to delete, and the number of that client.
-    strangers: Vec<(u32, u16)>,
+    foreign_deletes: Vec<(u32, u16)>,
     /// Foreign deletes that were announced and have not been seen yet.
     pub(crate) foreign_due: u32,
     /// Paths that foreign clients have created, written or deleted.
@@ -131,7 +131,7 @@ impl View {
             faults_recorded: header.faults_recorded,
             struck: Struck::default(),
             quiet: false,
-            strangers: Vec::new(),
+            foreign_deletes: Vec::new(),
             foreign_due: 0,
             foreign: Vec::new(),
             excusable: false,
@@ -186,17 +186,17 @@ impl View {
     }
 
     /// Whether a session belongs to a foreign client, which reports its own acts as faults.
-    pub(crate) fn is_stranger(&self, session: Session) -> bool {
-        self.session(session).client.is_some_and(|client| self.client(client).is_stranger)
+    pub(crate) fn is_foreign(&self, session: Session) -> bool {
+        self.session(session).client.is_some_and(|client| self.client(client).is_foreign)
     }
 
     /// Whether a foreign client makes the current change.
-    pub(crate) fn is_by_stranger(&self) -> bool {
-        self.is_stranger(self.txn.session)
+    pub(crate) fn is_foreign_change(&self) -> bool {
+        self.is_foreign(self.txn.session)
     }
 
     /// Whether a foreign client has modified a path or anything below it.
-    pub(crate) fn is_meddled_with(&self, tables: Tables<'_>, path: Sym) -> bool {
+    pub(crate) fn is_interfered_with(&self, tables: Tables<'_>, path: Sym) -> bool {
         let text = tables.names.get(path).unwrap_or_default();
         self.foreign.iter().any(|foreign| {
             let foreign = tables.names.get(*foreign).unwrap_or_default();

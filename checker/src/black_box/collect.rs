@@ -282,7 +282,7 @@ impl Gathered {
             BlackBox { object, rule, verdict: judged.verdict, seen, judged, events }
         };
         if !self.holds.is_empty() {
-            let (seen, events) = told(&self.holds);
+            let (seen, events) = operations(&self.holds);
             return make(ClientView::Holds(seen), events);
         }
         self.gets.sort_by_key(|got| (got.item, got.seen));
@@ -297,24 +297,25 @@ impl Gathered {
         if self.is_fifo {
             let puts = puts.map(|(who, put, called, end)| (who, Queue::Put(put.item), called, end));
             let gets = gets.map(|(who, item, called, end)| (who, Queue::Take(item), called, end));
-            let (seen, events) = told(&puts.chain(gets).collect());
+            let (seen, events) = operations(&puts.chain(gets).collect());
             make(ClientView::Fifo(seen), events)
         } else {
             let put = |put: &Put| Urgent::Put { item: put.item, urgency: put.urgency };
             let puts = puts.map(|(who, item, called, end)| (who, put(item), called, end));
             let gets = gets.map(|(who, item, called, end)| (who, Urgent::Take(item), called, end));
-            let (seen, events) = told(&puts.chain(gets).collect());
+            let (seen, events) = operations(&puts.chain(gets).collect());
             make(ClientView::MostUrgent(seen), events)
         }
     }
 }
 
 /// The operations, and the event at each position.
-fn told<A: Copy>(told: &Entries<A>) -> (Operations<A>, Vec<u32>) {
+fn operations<A: Copy>(entries: &Entries<A>) -> (Operations<A>, Vec<u32>) {
     let mut events: Vec<u32> =
-        told.iter().flat_map(|(.., called, end)| [Some(*called), *end]).flatten().collect();
+        entries.iter().flat_map(|(.., called, end)| [Some(*called), *end]).flatten().collect();
     events.sort_unstable();
-    let timed =
-        told.iter().map(|(who, action, called, end)| (*who, *action, u64::from(*called), end.map(u64::from)));
+    let timed = entries
+        .iter()
+        .map(|(who, action, called, end)| (*who, *action, u64::from(*called), end.map(u64::from)));
     (Operations::of_times(timed), events)
 }

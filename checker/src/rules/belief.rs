@@ -49,7 +49,7 @@ impl Guarded {
             return Some(Cause::Pause(begin));
         }
         // Where holders watch their znodes, only until the notification is delivered.
-        let own = view.standing(pair.first).filter(|own| own.by_stranger || own.by_force);
+        let own = view.standing(pair.first).filter(|own| own.by_foreign || own.by_force);
         let owns = View::watches_own(scene.kind(op.object));
         if let Some(own) =
             own.filter(|_| !owns || op.hold != Hold::Believed || view.is_told_of_loss(pair.first))
@@ -117,7 +117,7 @@ impl Guarded {
         match scene.view.contender(first.own) {
             Some(own) if !own.is_alive() => {
                 let marked = scene.view.session(first.session).marked;
-                let how = match own.by_stranger {
+                let how = match own.by_foreign {
                     true => "a stranger deleted it".to_owned(),
                     false if marked.came() => {
                         format!("the leader expired its session at {}", scene.when(marked))

@@ -313,7 +313,7 @@ impl Config {
         };
         // A write into a published set makes another set of it.
         let set = scene.tables.objects[usize::from(doing.object.0)].path;
-        let is_excused = scene.view.is_meddled_with(scene.tables, set);
+        let is_excused = scene.view.is_interfered_with(scene.tables, set);
         if !is_excused && !self.ops.iter().filter(|op| published(op)).any(|op| wrote(&op)) {
             let who = scene.actor(doing.id);
             let read = text(scene, values);
@@ -443,5 +443,5 @@ impl Rule for Config {
 /// CF-7: a writer whose value a foreign client deletes or overwrites cannot know that it was written. And versions
 /// restart from 0 when the znode is created again: an old expectation may hold by chance.
 fn is_excused(scene: &Scene<'_>, object: ObjectId) -> bool {
-    scene.view.is_meddled_with(scene.tables, scene.tables.objects[usize::from(object.0)].path)
+    scene.view.is_interfered_with(scene.tables, scene.tables.objects[usize::from(object.0)].path)
 }

@@ -17,7 +17,7 @@ struct Record {
     since: Moment,
     owner: Session,
     alive: bool,
-    by_stranger: bool,
+    by_foreign: bool,
     /// Whether a foreign client has overwritten it, so that followers cannot read it any more.
     written_over: bool,
 }
@@ -114,10 +114,12 @@ impl Acknowledged {
                     Some((text.because(told), before.since.index))
                 }
                 // A leader that finds its record overwritten takes it for another leader's.
-                Some(before) if before.epoch == epoch && view.is_meddled_with(scene.tables, before.path) => {
+                Some(before)
+                    if before.epoch == epoch && view.is_interfered_with(scene.tables, before.path) =>
+                {
                     None
                 }
-                Some(before) if before.epoch == epoch && !before.by_stranger => {
+                Some(before) if before.epoch == epoch && !before.by_foreign => {
                     let told = format!("e{}: this epoch was put on record before", before.since.index);
                     Some((text.because(told), before.since.index))
                 }
@@ -136,7 +138,7 @@ impl Acknowledged {
             since,
             owner,
             alive: true,
-            by_stranger: false,
+            by_foreign: false,
             written_over: false,
         });
     }
@@ -147,7 +149,7 @@ impl Acknowledged {
         };
         record.alive = false;
         let nobody = scene.view.session(by).client.is_none();
-        record.by_stranger = by != record.owner && (nobody || scene.view.is_stranger(by));
+        record.by_foreign = by != record.owner && (nobody || scene.view.is_foreign(by));
     }
 
     /// Judges a confirmed acknowledgement: it is, or was, on record, and no later leader came before the request.
@@ -273,7 +275,7 @@ impl Acknowledged {
             let done = Self::candidate(scene, record.object, record.epoch)
                 .is_some_and(|candidate| view.op(candidate.op).is_done_with() && !candidate.is_alive());
             // A leader does not recognize its record after a foreign client has overwritten it.
-            let is_excused = view.is_meddled_with(scene.tables, record.path);
+            let is_excused = view.is_interfered_with(scene.tables, record.path);
             if done && !is_excused && view.present_client(record.owner).is_some() {
                 let text = explain(format!("the record of epoch {:#x} is left", record.epoch))
                     .because(format!("{} no longer leads", scene.actor(record.op)));
@@ -352,7 +354,7 @@ impl Rule for OneCandidate {
             return;
         };
         let over = view.session(before.owner).ended.came();
-        if !before.is_alive() && (before.by_stranger || over) {
+        if !before.is_alive() && (before.by_foreign || over) {
             return;
         }
         let text = explain(format!(

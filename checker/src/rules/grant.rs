@@ -138,7 +138,7 @@ impl Rule for FencingToken {
         }
         let rule = scene.rule(Self::ID, op.object);
         findings.premise(rule, op.object);
-        let told = || {
+        let what = || {
             format!(
                 "{} was granted it at {} with token {:#x}",
                 scene.client(op.client),
@@ -150,7 +150,7 @@ impl Rule for FencingToken {
         if downgraded && op.former != OpId(0) {
             let before = scene.view.op(op.former).token;
             if before != op.token {
-                let text = explain(told()).because(format!("it keeps its writer's token, {before:#x}"));
+                let text = explain(what()).because(format!("it keeps its writer's token, {before:#x}"));
                 findings.fail(rule, scene, op.object, &[], text);
             }
             return;
@@ -159,7 +159,7 @@ impl Rule for FencingToken {
             if findings.is_enough(rule, op.object) {
                 return;
             }
-            let text = explain(told()).because(format!("its znode is {}", scene.contender(op.own)));
+            let text = explain(what()).because(format!("its znode is {}", scene.contender(op.own)));
             return findings.fail(rule, scene, op.object, &[own.created], text);
         }
         if !firm || downgraded {
@@ -170,7 +170,7 @@ impl Rule for FencingToken {
                 return;
             }
             let before = scene.actor(last.op);
-            let text = explain(told()).because(format!(
+            let text = explain(what()).because(format!(
                 "{before} had been granted it at e{} with token {:#x}",
                 last.index, last.number
             ));
@@ -204,7 +204,7 @@ impl Rule for GrantOrder {
             return;
         }
         findings.premise(rule, object);
-        let told = || {
+        let what = || {
             format!(
                 "{} was granted it at {} for {}",
                 scene.client(op.client),
@@ -215,7 +215,7 @@ impl Rule for GrantOrder {
         if kind == Kind::PriorityLock {
             if let Some((number, list)) = view.passed_over(event.op) {
                 let Some(passed) = view.contender(number) else { return };
-                let text = explain(told()).because(format!(
+                let text = explain(what()).because(format!(
                     "in the list of the line that it was served at e{}, {} of {} stands before it",
                     list.reply,
                     scene.contender(number),
@@ -227,7 +227,7 @@ impl Rule for GrantOrder {
         }
         if !view.is_sim() {
             if let Some(last) = self.0.take(scene, event.op, own.czxid) {
-                let text = explain(told()).because(format!(
+                let text = explain(what()).because(format!(
                     "{} had been granted it at e{} for a later znode ({:#x})",
                     scene.actor(last.op),
                     last.index,
@@ -253,7 +253,7 @@ impl Rule for GrantOrder {
             if findings.is_enough(rule, object) {
                 return;
             }
-            let text = explain(told()).because(format!(
+            let text = explain(what()).because(format!(
                 "{} stands ahead with {}, and waits",
                 scene.actor(passed.op),
                 scene.contender(number)

@@ -520,7 +520,7 @@ impl Rule for Group {
             What::Reply { req, code: Code::Ok, zxid, .. } => {
                 let writes = [Request::Create, Request::Multi];
                 let wrote = view.request(req).is_some_and(|req| writes.contains(&req.kind));
-                if let (Some(at), Some(zxid), true) = (member, super::zookeeper::told(zxid), wrote) {
+                if let (Some(at), Some(zxid), true) = (member, super::zookeeper::zxid_of(zxid), wrote) {
                     self.members[at].written = self.members[at].written.max(zxid);
                 }
             }

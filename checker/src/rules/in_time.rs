@@ -21,7 +21,7 @@ pub(super) fn had_to_stop(why: StopWhy) -> &'static str {
 #[derive(Default)]
 pub(crate) struct InTime {
     /// Beliefs that were found too long, by the event of their begin.
-    told: BTreeSet<u32>,
+    reported: BTreeSet<u32>,
     /// Holders whose znodes are deleted, and the time since which no watch can notify them.
     untold: Vec<(OpId, Moment)>,
 }
@@ -30,7 +30,7 @@ impl InTime {
     /// Looks at the holders whose znodes are deleted until they learn it.
     fn untold(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
         let view = scene.view;
-        let told = &mut self.told;
+        let reported = &mut self.reported;
         self.untold.retain_mut(|(id, since)| {
             let op = view.op(*id);
             if op.hold != Hold::Believed || op.stop.instant().0 != u64::MAX {
@@ -40,10 +40,10 @@ impl InTime {
                 *since = scene.now();
                 return true;
             }
-            if scene.at <= since.at.saturating_add(view.settle) || told.contains(&op.believed.index) {
+            if scene.at <= since.at.saturating_add(view.settle) || reported.contains(&op.believed.index) {
                 return true;
             }
-            told.insert(op.believed.index);
+            reported.insert(op.believed.index);
             let gone = view.contender(op.own).map_or(*since, |own| own.deleted);
             let who = scene.client(op.client);
             let text = explain(format!(
@@ -97,7 +97,7 @@ impl Rule for InTime {
                 continue;
             }
             let rule = scene.rule(Self::ID, op.object);
-            if !self.told.insert(op.believed.index) || findings.is_enough(rule, op.object) {
+            if !self.reported.insert(op.believed.index) || findings.is_enough(rule, op.object) {
                 continue;
             }
             let (at, why, index) = op.stop.instant();
@@ -143,7 +143,7 @@ impl Rule for InTime {
         }
         let rule = scene.rule(Self::ID, op.object);
         findings.premise(rule, op.object);
-        if op.stop.moved && !self.told.contains(&op.believed.index) {
+        if op.stop.moved && !self.reported.contains(&op.believed.index) {
             let (begin, end) = view.client(op.client).last_pause;
             let text = explain(format!(
                 "{} believed to hold it (token {:#x}) from {} to {}, longer than it may",

@@ -165,7 +165,7 @@ impl Rule for FalseLoss {
             true if own.is_alive() => Znode::There,
             true => Znode::Deleted,
             false => {
-                let is_foreign = own.by_stranger || own.by_force;
+                let is_foreign = own.by_foreign || own.by_force;
                 let delete_sent = own.delete_sent || is_foreign;
                 Znode::seen(own.told_gone, scene.view.may_have_been_deleted(object, delete_sent))
             }

@@ -160,7 +160,7 @@ impl NameService {
             }
             // It was deleted before the client could look whose it was.
             None if czxid == 0
-                && scene.view.is_meddled_with(scene.tables, directory(scene, doing.object)) => {}
+                && scene.view.is_interfered_with(scene.tables, directory(scene, doing.object)) => {}
             None => {
                 let text = told().because("no znode of that name was made then");
                 findings.fail(rule, scene, doing.object, &[], text);
@@ -305,7 +305,7 @@ impl NameService {
         self.lives[number].deleted = scene.now();
         let life = &self.lives[number];
         // The reaper, or a foreign client.
-        if by == Session(0) || scene.view.is_stranger(by) {
+        if by == Session(0) || scene.view.is_foreign(by) {
             return;
         }
         let doing = self.position(event.op).map(|at| &self.ops[at]);

@@ -56,7 +56,7 @@ impl Rule for WhoDeletes {
         let Some(gone) = touched(scene) else { return };
         findings.premise(Self::ID, gone.object);
         let is_revoked = scene.view.is_revoker(gone, gone.by_op);
-        if gone.by == gone.owner || gone.by == gone.creator || gone.by_stranger || is_revoked {
+        if gone.by == gone.owner || gone.by == gone.creator || gone.by_foreign || is_revoked {
             return;
         }
         let by = match scene.view.session(gone.by).client {

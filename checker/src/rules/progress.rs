@@ -7,7 +7,7 @@ use crate::view::Contest;
 #[derive(Default)]
 pub(crate) struct Progress {
     /// Standstills that were reported: the object, and the begin.
-    told: Vec<(ObjectId, u64)>,
+    reported: Vec<(ObjectId, u64)>,
     /// Readers that were reported.
     readers: Vec<OpId>,
 }
@@ -73,10 +73,10 @@ impl Rule for Progress {
             }
             let Some(since) = standstill(scene, contest) else { continue };
             let bound = view.bound(object);
-            if scene.at <= since.saturating_add(bound) || self.told.contains(&(object, since)) {
+            if scene.at <= since.saturating_add(bound) || self.reported.contains(&(object, since)) {
                 continue;
             }
-            self.told.push((object, since));
+            self.reported.push((object, since));
             let first = view.op(contest.waiting[0]);
             let now = scene.when(scene.now());
             let mut text = explain(format!(

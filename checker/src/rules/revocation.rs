@@ -298,7 +298,7 @@ impl Rule for Force {
             return;
         }
         let Some(gone) = view.contender(view.touched) else { return };
-        let by_owner = gone.by == gone.owner || gone.by == gone.creator || gone.by_stranger;
+        let by_owner = gone.by == gone.owner || gone.by == gone.creator || gone.by_foreign;
         if by_owner || !view.is_revoker(gone, gone.by_op) {
             return;
         }

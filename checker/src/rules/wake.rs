@@ -28,7 +28,7 @@ impl Wake {
         }
         // A waiter whose contender a foreign client deleted looks again when the contender that it watches goes; that
         // one may be newer than its own.
-        let is_out = !own.is_alive() && own.by_stranger;
+        let is_out = !own.is_alive() && own.by_foreign;
         for watch in view.watches.of(waits) {
             let ahead = view.contender_of(watch.path).and_then(|number| view.contender(number));
             let ahead =

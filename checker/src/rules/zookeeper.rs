@@ -29,12 +29,12 @@ fn server(who: Who) -> u8 {
 }
 
 /// The zxid of a reply; none where the reply comes from no state, and bears -1 or zero.
-pub(super) fn told(zxid: u64) -> Option<u64> {
+pub(super) fn zxid_of(zxid: u64) -> Option<u64> {
     (zxid != 0 && zxid < 1 << 63).then_some(zxid)
 }
 
 /// The client of a session, for explanations.
-fn party(scene: &Scene<'_>, session: Session) -> String {
+fn client_of(scene: &Scene<'_>, session: Session) -> String {
     match scene.view.session(session).client {
         Some(client) => format!("{} ({})", scene.client(client), scene.session(session)),
         None => scene.session(session),

@@ -242,7 +242,7 @@ impl View {
                 true => self.server(watch.server).may_come_to(own.gone),
                 false => watch.registered && again(lost),
             };
-            let on_own = watch.path == own.path && super::is_told(watch.table, Notify::Deleted);
+            let on_own = watch.path == own.path && super::fires(watch.table, Notify::Deleted);
             on_own && tells
         });
         // The reply to a downgrade tells the holder, too, and so does the reply to a retry.

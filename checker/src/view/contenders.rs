@@ -44,7 +44,7 @@ impl View {
             gone: NEVER,
             deleted: Moment::NEVER,
             by: Session(0),
-            by_stranger: false,
+            by_foreign: false,
             by_force: false,
             by_op: OpId(0),
             stamp,
@@ -78,11 +78,11 @@ impl View {
         let is_own = by == contender.owner || by == contender.creator;
         let client = self.session(by).client;
         let is_party = client.is_some_and(|client| self.is_party(client, contender.object));
-        let was_none = client.is_some_and(|client| self.strangers.contains(&(number, client)));
+        let was_none = client.is_some_and(|client| self.foreign_deletes.contains(&(number, client)));
         let announced = self.foreign_due > 0 && (!is_party || was_none);
-        let by_stranger = !is_own && (announced || self.is_stranger(by));
-        let by_force = !is_own && !by_stranger && self.may_force(tables, contender, by_op);
-        if by_stranger {
+        let by_foreign = !is_own && (announced || self.is_foreign(by));
+        let by_force = !is_own && !by_foreign && self.may_force(tables, contender, by_op);
+        if by_foreign {
             self.foreign_due = self.foreign_due.saturating_sub(1);
         }
         self.excusable |= by_force;
@@ -91,7 +91,7 @@ impl View {
         contender.gone = zxid;
         contender.deleted = now;
         contender.by = by;
-        contender.by_stranger = by_stranger;
+        contender.by_foreign = by_foreign;
         contender.by_force = by_force;
         contender.by_op = by_op;
         let (object, place, op) = (contender.object, contender.place as usize, contender.op);
@@ -133,7 +133,7 @@ impl View {
         let Some(number) = self.contender_of(path) else { return };
         let contender = &self.contenders[number as usize];
         if self.op(contender.op).client != client {
-            self.strangers.push((number, client));
+            self.foreign_deletes.push((number, client));
         }
     }
 

@@ -25,7 +25,7 @@ initial! {
         deleted: Moment = Moment::NEVER,
         by: Session = Session(0),
         /// Whether a foreign client deleted it, as a fault announced.
-        by_stranger: bool = false,
+        by_foreign: bool = false,
         /// Whether an operation deleted it by force, after a request to go and the grace period.
         by_force: bool = false,
         /// The operation that deleted it.

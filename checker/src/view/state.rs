@@ -259,7 +259,7 @@ initial! {
         /// The first time at which its clock ran fast or slow.
         drifts: Moment = Moment::NEVER,
         /// Whether it is a foreign client, which follows no recipe and reports its acts as faults.
-        is_stranger: bool = false,
+        is_foreign: bool = false,
         /// Faults that broke its connections, or stopped it for long enough to miss pings.
         struck: Struck = Struck::NONE,
     }

@@ -120,7 +120,7 @@ impl View {
         if let What::Created { path, .. } | What::Written { path, .. } | What::Deleted { path, .. } =
             event.what
             && self.is_sim()
-            && self.is_by_stranger()
+            && self.is_foreign_change()
         {
             self.foreign.push(path);
         }
@@ -131,7 +131,7 @@ impl View {
         match event.what {
             What::Txn { zxid, session, .. } => {
                 self.txn = Txn { zxid, session };
-                if self.is_stranger(session) {
+                if self.is_foreign(session) {
                     // Every operation in flight may meet what a foreign client does.
                     self.disturb_all();
                 }
@@ -199,7 +199,7 @@ impl View {
         match event.what {
             What::Fault { kind, victim, lasts } => {
                 if let Who::Client(client) = event.who {
-                    self.client_mut(client).is_stranger = true;
+                    self.client_mut(client).is_foreign = true;
                 }
                 self.fault(kind, victim, lasts);
             }

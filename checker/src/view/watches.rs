@@ -138,7 +138,7 @@ impl View {
             return;
         }
         for watch in self.watches.of_mut(session) {
-            let told = watch.path == path && is_told(watch.table, kind);
+            let told = watch.path == path && fires(watch.table, kind);
             if told && watch.is_on(conn) && watch.mode.is_one_shot() {
                 watch.armed = false;
                 watch.undelivered += 1;
@@ -162,7 +162,7 @@ impl View {
     pub(super) fn notice(&mut self, session: Session, kind: Notify, path: Sym) -> OpId {
         let mut op = OpId(0);
         let watches = self.watches.of_mut(session);
-        for watch in watches.iter_mut().filter(|w| w.path == path && is_told(w.table, kind)) {
+        for watch in watches.iter_mut().filter(|w| w.path == path && fires(w.table, kind)) {
             op = watch.op;
             watch.tells();
         }
@@ -232,7 +232,7 @@ impl View {
 }
 
 /// Whether a notification uses up a watch of a table.
-pub(crate) fn is_told(table: Table, kind: Notify) -> bool {
+pub(crate) fn fires(table: Table, kind: Notify) -> bool {
     match kind {
         Notify::Deleted => true,
         Notify::ChildrenChanged => table == Table::Child,

@@ -163,7 +163,7 @@ fn opening(participants: &Participants, scene: &Scene<'_>, at: usize, findings: 
 /// DB-7: a participant that was counted is not told that it was not.
 fn refused(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
     let part = &participants.parts[at];
-    let Some(own) = participants.own(at).filter(|own| !own.by_stranger) else { return };
+    let Some(own) = participants.own(at).filter(|own| !own.by_foreign) else { return };
     let Some(opening) = participants.opening_of(own) else { return };
     if !opening.counted.iter().any(|member| participants.members[*member].part == at) {
         return;
@@ -175,7 +175,7 @@ fn refused(participants: &Participants, scene: &Scene<'_>, at: usize, findings: 
     // What a foreign client has overwritten cannot be read: the opening, its record in the round, and the round.
     let root = scene.tables.objects[usize::from(part.object.0)].path;
     let records = [Some(root), scene.tables.names.find(&own.dir)];
-    if scene.view.is_meddled_with(scene.tables, opening.path)
+    if scene.view.is_interfered_with(scene.tables, opening.path)
         || records.into_iter().flatten().any(|path| scene.view.is_touched(path))
     {
         return;

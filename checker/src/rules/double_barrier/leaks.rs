@@ -7,7 +7,7 @@ use crate::view::{Moment, NEVER};
 /// Leaks that were reported.
 #[derive(Default)]
 pub(super) struct Leaks {
-    told: Vec<Sym>,
+    reported: Vec<Sym>,
 }
 
 /// The time since which the znodes of a participation are not needed any more.
@@ -46,10 +46,11 @@ impl Leaks {
         (owner, created): (Session, u32),
         findings: &mut Findings,
     ) {
-        let Some(over) = done_with(part).filter(|_| stays(scene, owner) && !self.told.contains(&path)) else {
+        let Some(over) = done_with(part).filter(|_| stays(scene, owner) && !self.reported.contains(&path))
+        else {
             return;
         };
-        self.told.push(path);
+        self.reported.push(path);
         let who = scene.client(part.client);
         let how = if part.outcome == Some(Outcome::Done) { "left" } else { "gave up" };
         let text = explain(format!("{} of {who} is left", scene.znode(path)))
@@ -118,10 +119,10 @@ impl Leaks {
     ) {
         let Some(client) = scene.view.present_client(owner).filter(|_| owner != Session(0)) else { return };
         findings.premise(RuleId::Db10, object);
-        if takes_part(participants, object, client) || self.told.contains(&path) {
+        if takes_part(participants, object, client) || self.reported.contains(&path) {
             return;
         }
-        self.told.push(path);
+        self.reported.push(path);
         let who = scene.client(client);
         let text = explain(format!("{} of {who} is left", scene.znode(path)))
             .because(format!("{who} takes no part"));

@@ -79,7 +79,7 @@ pub(super) struct ParticipantZnode {
     pub(super) created: Moment,
     pub(super) gone: u64,
     pub(super) deleted: Moment,
-    pub(super) by_stranger: bool,
+    pub(super) by_foreign: bool,
 }
 
 impl ParticipantZnode {
@@ -172,7 +172,7 @@ impl Participants {
             }
             What::Reply { req, .. } => {
                 let of = scene.view.request(req).map_or(OpId(0), |req| req.op);
-                self.told(of, Last::Answer(scene.index));
+                self.learned(of, Last::Answer(scene.index));
             }
             What::Notice { kind, .. } => {
                 self.told_client(scene, event.who, Last::Event(scene.index, name_of(kind)));
@@ -258,7 +258,7 @@ impl Participants {
         }
     }
 
-    fn told(&mut self, op: OpId, last: Last) {
+    fn learned(&mut self, op: OpId, last: Last) {
         if let Some(part) = self.part_of(op).filter(|_| self.open.contains(&op)) {
             self.parts[part].last = last;
             if let Last::Event(index, what) = last {
@@ -271,7 +271,7 @@ impl Participants {
         for at in 0..self.open.len() {
             let op = self.open[at];
             if Who::Client(scene.view.op(op).client) == who {
-                self.told(op, last);
+                self.learned(op, last);
             }
         }
     }
@@ -315,7 +315,7 @@ impl Participants {
             created,
             gone: NEVER,
             deleted: Moment::NEVER,
-            by_stranger: false,
+            by_foreign: false,
         });
     }
 
@@ -330,7 +330,7 @@ impl Participants {
             (member.gone, member.deleted) = (zxid, now);
             if by != member.owner && self.foreign_due > 0 {
                 self.foreign_due -= 1;
-                member.by_stranger = true;
+                member.by_foreign = true;
             }
         }
         if let Some(ready) = self.readies.iter_mut().rfind(|ready| ready.path == path && ready.gone == NEVER)
@@ -449,10 +449,10 @@ impl Participants {
         let (part, view) = (&self.parts[at], scene.view);
         let session = view.session(part.session);
         let over = session.ended.came() || session.known_over.came();
-        let by_stranger = self.own(at).is_some_and(|own| own.by_stranger);
+        let by_foreign = self.own(at).is_some_and(|own| own.by_foreign);
         // A capture shows the end of a session only when its client learns it.
         let unheard = !view.is_sim() && (session.suspended.came() || view.excusable);
-        part.died.came() || over || by_stranger || unheard
+        part.died.came() || over || by_foreign || unheard
     }
 
     /// Whether no fault is injected any more, or none was so far.

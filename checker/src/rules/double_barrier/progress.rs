@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 #[derive(Default)]
 pub(super) struct Progress {
     doubts: Doubts,
-    told: Vec<OpId>,
+    reported: Vec<OpId>,
 }
 
 /// The wake source of an enter or a leave.
@@ -107,7 +107,9 @@ impl Progress {
         findings: &mut Findings,
     ) {
         for op in &participants.open {
-            let Some(at) = participants.part_of(*op).filter(|_| !self.told.contains(op)) else { continue };
+            let Some(at) = participants.part_of(*op).filter(|_| !self.reported.contains(op)) else {
+                continue;
+            };
             let part = &participants.parts[at];
             let client = scene.view.client(part.client);
             if client.is_dead() || client.is_paused() || !Participants::is_open(scene, *op) {
@@ -123,7 +125,7 @@ impl Progress {
             if scene.at <= since.saturating_add(bound) {
                 continue;
             }
-            self.told.push(*op);
+            self.reported.push(*op);
             let what = scene.view.op(*op).verb.name();
             let who = scene.client(part.client);
             let called = scene.view.op(*op).called;
@@ -140,7 +142,7 @@ fn enter_owed(participants: &Participants, scene: &Scene<'_>, at: usize) -> Opti
     let part = &participants.parts[at];
     let object = &scene.tables.objects[usize::from(part.object.0)];
     // The servers show that it was counted.
-    if let Some(own) = participants.own(at).filter(|own| !own.by_stranger)
+    if let Some(own) = participants.own(at).filter(|own| !own.by_foreign)
         && let Some(opening) = participants.opening_of(own)
         && opening.counted.iter().any(|member| participants.members[*member].part == at)
     {
@@ -148,7 +150,7 @@ fn enter_owed(participants: &Participants, scene: &Scene<'_>, at: usize) -> Opti
     }
     // The rosters of others show that it was counted, or there were no others. A foreign client may delete the
     // opening before every participant has read it, and then the others take part in the next one.
-    let is_whole = !scene.view.is_meddled_with(scene.tables, object.path);
+    let is_whole = !scene.view.is_interfered_with(scene.tables, object.path);
     let entered =
         |other: &&Participation| other.object == part.object && other.outcome == Some(Outcome::Done);
     if is_whole

@@ -34,7 +34,7 @@ impl Batch {
             let waits = |other: &&Item| is_waiting(other, object.manner.at_least_once);
             // An item that a foreign client has overwritten has another version, and is passed over.
             let others = || {
-                let own = |other: &&Item| !scene.view.is_meddled_with(scene.tables, other.path);
+                let own = |other: &&Item| !scene.view.is_interfered_with(scene.tables, other.path);
                 stock.there(item.object).filter(waits).filter(own)
             };
             if others().next().is_some() {

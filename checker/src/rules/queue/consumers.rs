@@ -50,14 +50,14 @@ struct Herd {
     object: ObjectId,
     writer: Session,
     woken: Vec<Session>,
-    told: bool,
+    reported: bool,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Capture {
     changes: u32,
     notices: u32,
-    told: bool,
+    reported: bool,
 }
 
 /// The number of puts that are kept: servers that lag fire late.
@@ -236,8 +236,8 @@ impl IdleConsumers {
         findings.metrics.herd_index = findings.metrics.herd_index.max(index);
         // Behind a deleted place two consumers may both take themselves for the first.
         let allowed = 1 + self.displaced.get(&object).copied().unwrap_or(0);
-        if index > allowed && !herd.told && !scene.tables.objects[usize::from(object.0)].manner.textbook {
-            herd.told = true;
+        if index > allowed && !herd.reported && !scene.tables.objects[usize::from(object.0)].manner.textbook {
+            herd.reported = true;
             let text =
                 explain(format!("the put of zxid {zxid:#x} has woken {index} idle consumers: 1 may be"))
                     .because(format!("they all watch {}", scene.path(path)));
@@ -253,7 +253,7 @@ impl IdleConsumers {
         if self.herds.iter().any(|herd| herd.zxid == txn.zxid && herd.object == object) {
             return;
         }
-        let herd = Herd { zxid: txn.zxid, object, writer: txn.session, woken: Vec::new(), told: false };
+        let herd = Herd { zxid: txn.zxid, object, writer: txn.session, woken: Vec::new(), reported: false };
         if self.herds.len() < REMEMBERED {
             self.herds.push(herd);
         } else {
@@ -274,8 +274,8 @@ impl IdleConsumers {
         findings.premise(RuleId::Qu7, object);
         let capture = self.captures.entry(object).or_default();
         capture.notices += 1;
-        if capture.notices > capture.changes + UNEXPLAINED && !capture.told {
-            capture.told = true;
+        if capture.notices > capture.changes + UNEXPLAINED && !capture.reported {
+            capture.reported = true;
             let (notices, changes) = (capture.notices, capture.changes);
             let text = explain(format!("{notices} notifications woke idle consumers, for {changes} changes"))
                 .because("a change may wake one");
@@ -310,7 +310,7 @@ impl IdleConsumers {
                 continue;
             }
             // Its mark was overwritten, so that its consumer does not recognize it.
-            if view.is_meddled_with(scene.tables, claim.path) {
+            if view.is_interfered_with(scene.tables, claim.path) {
                 continue;
             }
             let text = explain(format!(
@@ -369,7 +369,7 @@ impl IdleConsumers {
             }
             (_, What::Deleted { path, by, .. }) if self.places.contains_key(&path) => {
                 if let Some(place) = self.places.remove(&path)
-                    && scene.view.is_stranger(by)
+                    && scene.view.is_foreign(by)
                 {
                     *self.displaced.entry(place.object).or_default() += 1;
                 }

@@ -504,7 +504,7 @@ impl Rule for Items {
                     self.given.entry(event.op).or_default().push(text);
                 }
                 if let What::Data { digest, .. } = event.what
-                    && scene.view.is_by_stranger()
+                    && scene.view.is_foreign_change()
                 {
                     self.written.insert(digest);
                 }
@@ -513,7 +513,7 @@ impl Rule for Items {
             }
             What::Written { path, .. } => {
                 if let Some(at) = self.stock.item_at(path)
-                    && scene.view.is_by_stranger()
+                    && scene.view.is_foreign_change()
                 {
                     self.died_with.push(at);
                 }

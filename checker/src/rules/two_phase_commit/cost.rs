@@ -9,7 +9,7 @@
 
 use super::{COORDINATOR, SiteOp, size};
 use crate::rules::prelude::*;
-use crate::view::{Moment, Watch, is_told};
+use crate::view::{Moment, Watch, fires};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The notifications of each session.
@@ -75,7 +75,7 @@ impl Cost {
             return;
         }
         let mut watches = scene.view.watches.of(session).iter();
-        let watch = watches.find(|watch| watch.path == path && is_told(watch.table, kind));
+        let watch = watches.find(|watch| watch.path == path && fires(watch.table, kind));
         if watch.is_some_and(|watch| !watch.registered || self.is_late(watch, decided)) {
             return;
         }

@@ -77,7 +77,7 @@ struct Transaction {
     woken: cost::Cost,
     /// Whether a foreign client has modified the transaction: its znodes prove nothing from then on, and no site need
     /// decide by them.
-    is_meddled_with: bool,
+    is_interfered_with: bool,
 }
 
 /// The rules about two-phase commit.
@@ -151,7 +151,7 @@ impl TwoPhaseCommit {
                 match seen {
                     Seen::Decision => {
                         // After the record is removed, another decision may be made.
-                        if transaction.is_meddled_with {
+                        if transaction.is_interfered_with {
                             return;
                         }
                         transaction.written.judge(
@@ -189,9 +189,9 @@ impl TwoPhaseCommit {
             && let Some((object, _)) = self.place(scene, path)
             && let Some(transaction) = self.of(object)
         {
-            transaction.is_meddled_with |=
-                scene.view.is_by_stranger() && !matches!(event.what, What::Found { .. });
-            if transaction.is_meddled_with {
+            transaction.is_interfered_with |=
+                scene.view.is_foreign_change() && !matches!(event.what, What::Found { .. });
+            if transaction.is_interfered_with {
                 self.touched = None;
                 return;
             }
@@ -280,7 +280,7 @@ impl Rule for TwoPhaseCommit {
             return;
         }
         for (at, transaction) in self.all.iter_mut().enumerate() {
-            if let Some(Transaction { parts, observed, written, ends, is_meddled_with: false, .. }) =
+            if let Some(Transaction { parts, observed, written, ends, is_interfered_with: false, .. }) =
                 transaction
             {
                 ends.pass_time(scene, ObjectId(at as u16), parts, observed, written, findings);
@@ -329,7 +329,12 @@ impl Rule for TwoPhaseCommit {
             What::Quiesce => {
                 for (at, transaction) in self.all.iter_mut().enumerate() {
                     if let Some(Transaction {
-                        parts, observed, written, ends, is_meddled_with: false, ..
+                        parts,
+                        observed,
+                        written,
+                        ends,
+                        is_interfered_with: false,
+                        ..
                     }) = transaction
                     {
                         ends.quiesce(scene, ObjectId(at as u16), parts, observed, written, findings);
@@ -360,7 +365,7 @@ impl TwoPhaseCommit {
         findings: &mut Findings,
     ) {
         let Some((object, name)) = self.place(scene, path) else { return };
-        let Some(transaction) = self.of(object).filter(|transaction| !transaction.is_meddled_with) else {
+        let Some(transaction) = self.of(object).filter(|transaction| !transaction.is_interfered_with) else {
             return;
         };
         let decided = transaction.written.decided_at();

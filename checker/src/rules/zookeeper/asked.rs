@@ -6,7 +6,7 @@
 //! late.
 
 use super::order::is_write;
-use super::{party, slot, told};
+use super::{client_of, slot, zxid_of};
 use crate::rules::prelude::*;
 use crate::view::is_unjudged;
 use std::collections::VecDeque;
@@ -140,13 +140,13 @@ impl Asked {
 
     fn not_asked(scene: &Scene<'_>, zxid: u64, session: Session, kind: Request, findings: &mut Findings) {
         let word = kind.name();
-        let text = explain(format!("zxid {zxid:#x} is a {word} of {}", party(scene, session)))
+        let text = explain(format!("zxid {zxid:#x} is a {word} of {}", client_of(scene, session)))
             .because("it has asked for none that was not carried out before");
         findings.fail_all(RuleId::Zk3, scene, &[], text);
     }
 
     fn in_parts(scene: &Scene<'_>, zxid: u64, session: Session, findings: &mut Findings) {
-        let text = explain(format!("zxid {zxid:#x} is a multi of {}", party(scene, session)))
+        let text = explain(format!("zxid {zxid:#x} is a multi of {}", client_of(scene, session)))
             .because("so is the one before it, and it has asked for one");
         findings.fail_all(RuleId::Zk11, scene, &[], text);
     }
@@ -208,8 +208,8 @@ impl Asked {
             && owner != self.session
             && scene.view.session(self.session).is_attached
         {
-            let text = explain(format!("{} belongs to {}", scene.path(path), party(scene, owner)))
-                .because(format!("{} has made it", party(scene, self.session)));
+            let text = explain(format!("{} belongs to {}", scene.path(path), client_of(scene, owner)))
+                .because(format!("{} has made it", client_of(scene, self.session)));
             findings.fail_all(RuleId::Zk9, scene, &[], text);
         }
     }
@@ -239,7 +239,7 @@ impl Asked {
             *latest = (from.index, zxid);
         } else if zxid > latest.1 {
             let (later, before) = *latest;
-            let who = party(scene, session);
+            let who = client_of(scene, session);
             let text = explain(format!("the write r{} of {who} was made at zxid {zxid:#x}", from.req.0))
                 .because(format!("e{later}: one that was made at {before:#x} had been sent after it"));
             findings.fail_all(RuleId::Zk3, scene, &[from.index, later], text);
@@ -292,13 +292,13 @@ impl Asked {
     /// Step 3: a reply shows the request.
     fn replied(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let What::Reply { req: id, code, zxid, .. } = event.what else { return };
-        let (Some(req), Some(zxid)) = (scene.view.request(id), told(zxid)) else { return };
+        let (Some(req), Some(zxid)) = (scene.view.request(id), zxid_of(zxid)) else { return };
         if code == Code::Throttled {
             return self.came_to_nothing(id, req.client);
         }
         let is_served = req.served != 0 || code.tells_nothing();
         if is_read(req.kind) && scene.view.session(req.session).is_attached && !is_served {
-            let what = format!("the read r{} of {} was answered", id.0, party(scene, req.session));
+            let what = format!("the read r{} of {} was answered", id.0, client_of(scene, req.session));
             let text = explain(what).because("no server has answered it yet");
             return findings.fail_all(RuleId::Zk3, scene, &[req.sent.index], text);
         }
@@ -315,7 +315,7 @@ impl Asked {
             explain(format!(
                 "the write r{} of {} was answered with {zxid:#x}",
                 id.0,
-                party(scene, req.session)
+                client_of(scene, req.session)
             ))
         };
         if before.from.req != id && !self.exchange(number, id, req.client) {
@@ -419,7 +419,7 @@ impl Asked {
         let open = self.open.get(usize::from(read.client));
         let Some(write) = open.and_then(|open| open.iter().find(waits)) else { return };
         if is_alone(scene, read.client) && !self.is_mixed(read.client) {
-            let what = format!("the read r{} of {} is answered", id.0, party(scene, read.session));
+            let what = format!("the read r{} of {} is answered", id.0, client_of(scene, read.session));
             let because =
                 format!("e{}: its write r{} before that has not been carried out", write.index, write.req.0);
             findings.fail_all(RuleId::Zk3, scene, &[write.index], explain(what).because(because));

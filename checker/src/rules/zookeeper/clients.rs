@@ -1,6 +1,6 @@
 //! What a client learns of its session, and the end of sessions without a client: parts of ZK-7.
 
-use super::{party, slot};
+use super::{client_of, slot};
 use crate::rules::prelude::*;
 use crate::view::ServerView;
 
@@ -13,7 +13,7 @@ struct SessionNews {
     opened: u64,
     /// The connection that its client knows of and does not know to be lost.
     conn: Conn,
-    told: u32,
+    event: u32,
 }
 
 /// A session whose client is gone.
@@ -21,53 +21,53 @@ struct SessionNews {
 struct Silent {
     session: Session,
     since: u64,
-    told: u32,
+    event: u32,
 }
 
 /// ZK-7 from the clients' side: a client learns of each lost connection; only an expired session is reported as
 /// expired, only one that has ended as closed. And a session whose client is gone ends.
 #[derive(Default)]
 pub(crate) struct Clients {
-    told: Vec<SessionNews>,
+    sessions: Vec<SessionNews>,
     silent: Vec<Silent>,
     /// The last time at which a server stopped serving.
     ceased: u64,
 }
 
 impl Clients {
-    fn told(&mut self, session: Session) -> &mut SessionNews {
-        slot(&mut self.told, usize::from(session.0))
+    fn session(&mut self, session: Session) -> &mut SessionNews {
+        slot(&mut self.sessions, usize::from(session.0))
     }
 
     fn state(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
         let What::State { session, state, conn, .. } = event.what else { return };
         let known = scene.view.session(session).is_attached;
         let when = || scene.when(scene.view.now);
-        let told = self.told(session);
+        let news = self.session(session);
         match state {
             SessionState::Connected => {
-                let before = std::mem::replace(&mut told.conn, conn);
-                let seen = std::mem::replace(&mut told.told, scene.index);
+                let before = std::mem::replace(&mut news.conn, conn);
+                let seen = std::mem::replace(&mut news.event, scene.index);
                 if known && !before.is_none() && !conn.is_none() && before != conn {
-                    let who = party(scene, session);
+                    let who = client_of(scene, session);
                     let text = explain(format!("{who} is connected again at {}", when()))
                         .because(format!("since e{seen} it was not told that it had lost its connection"));
                     findings.fail_all(RuleId::Zk7, scene, &[seen], text);
                 }
             }
-            SessionState::Suspended => told.conn = Conn(0),
+            SessionState::Suspended => news.conn = Conn(0),
             SessionState::Expired => {
-                told.conn = Conn(0);
+                news.conn = Conn(0);
                 // A leader that has been deposed and does not know it yet does not know newer sessions.
-                let opened = told.opened;
+                let opened = news.opened;
                 let knows = |server: &ServerView| !server.serving || !server.may_come_to(opened);
                 let all_know = scene.view.servers.iter().all(knows);
                 // Its last packets may arrive after the client is gone.
                 let has_gone = self.ceased >= scene.view.session(session).suspended.at;
-                if known && !self.told(session).may_be_over && all_know && !has_gone {
+                if known && !self.session(session).may_be_over && all_know && !has_gone {
                     let text = explain(format!(
                         "{} is told at {} that it has expired",
-                        party(scene, session),
+                        client_of(scene, session),
                         when()
                     ))
                     .because("no leader has let it expire");
@@ -75,8 +75,8 @@ impl Clients {
                 }
             }
             SessionState::Closed => {
-                told.conn = Conn(0);
-                if known && !told.ended {
+                news.conn = Conn(0);
+                if known && !news.ended {
                     self.falls_silent(scene, session, findings);
                 }
             }
@@ -86,13 +86,13 @@ impl Clients {
     fn falls_silent(&mut self, scene: &Scene<'_>, session: Session, findings: &mut Findings) {
         findings.premise_of_all(RuleId::Zk7);
         if self.silent.iter().all(|silent| silent.session != session) {
-            self.silent.push(Silent { session, since: scene.at, told: scene.index });
+            self.silent.push(Silent { session, since: scene.at, event: scene.index });
         }
     }
 
     fn crashed(&mut self, scene: &Scene<'_>, client: u16, findings: &mut Findings) {
         for (number, of) in (0..).zip(&scene.view.sessions) {
-            let ended = self.told.get(usize::from(number)).is_some_and(|told| told.ended);
+            let ended = self.sessions.get(usize::from(number)).is_some_and(|news| news.ended);
             if of.client == Some(client) && of.is_attached && !ended {
                 self.falls_silent(scene, Session(number), findings);
             }
@@ -100,17 +100,17 @@ impl Clients {
     }
 
     fn over(&mut self, session: Session, ended: bool) {
-        let told = self.told(session);
-        told.may_be_over = true;
-        told.ended |= ended;
+        let news = self.session(session);
+        news.may_be_over = true;
+        news.ended |= ended;
         self.silent.retain(|silent| silent.session != session);
     }
 
     /// Judges the reply to a closeSession.
     fn closed(&mut self, scene: &Scene<'_>, session: Session, findings: &mut Findings) {
         let known = scene.view.session(session).is_attached;
-        if known && !self.told(session).ended {
-            let text = explain(format!("{} is told that its session is closed", party(scene, session)))
+        if known && !self.session(session).ended {
+            let text = explain(format!("{} is told that its session is closed", client_of(scene, session)))
                 .because("it has not ended");
             findings.fail_all(RuleId::Zk7, scene, &[], text);
         }
@@ -139,16 +139,16 @@ impl Rule for Clients {
         self.silent.retain(|other| other.session != silent.session);
         let text = explain(format!(
             "{} lives on at {}",
-            party(scene, silent.session),
+            client_of(scene, silent.session),
             crate::text::seconds(scene.at)
         ))
         .because(format!(
             "e{}: nobody hears of it since {}, its timeout is {}",
-            silent.told,
+            silent.event,
             crate::text::seconds(silent.since),
             ms(view.timeout_of(silent.session))
         ));
-        findings.fail_all(RuleId::Zk7, scene, &[silent.told], text);
+        findings.fail_all(RuleId::Zk7, scene, &[silent.event], text);
     }
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
@@ -164,7 +164,7 @@ impl Rule for Clients {
                 }
             }
             What::Ceased => self.ceased = scene.at,
-            What::Opened { session, zxid, .. } => self.told(session).opened = zxid,
+            What::Opened { session, zxid, .. } => self.session(session).opened = zxid,
             What::Marked { session, .. } => self.over(session, false),
             What::Ended { session, .. } => self.over(session, true),
             What::Crash { client } => self.crashed(scene, client, findings),

@@ -6,7 +6,7 @@
 
 use super::slot;
 use crate::rules::prelude::*;
-use crate::view::{is_told, is_unjudged};
+use crate::view::{fires, is_unjudged};
 
 /// A watch that a client waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Kept {
     }
 
     pub(super) fn noticed(&mut self, session: Session, kind: Notify, path: Sym) {
-        let used = |want: &Want| want.path == path && want.mode.is_one_shot() && is_told(want.table, kind);
+        let used = |want: &Want| want.path == path && want.mode.is_one_shot() && fires(want.table, kind);
         self.client(session).wants.retain(|want| !used(want));
     }
 
@@ -151,9 +151,9 @@ impl Kept {
 
     /// Notes a change found when watches are registered again. A persistent watch beside a one-shot one on the same
     /// path may have been given up: that is not recorded.
-    pub(super) fn told(&mut self, conn: Conn, path: Sym, kind: Notify) {
+    pub(super) fn notified(&mut self, conn: Conn, path: Sym, kind: Notify) {
         self.kept_promise(conn, |want| {
-            want.path == path && (!want.mode.is_one_shot() || is_told(want.table, kind))
+            want.path == path && (!want.mode.is_one_shot() || fires(want.table, kind))
         });
     }
 
@@ -223,7 +223,7 @@ fn broken(scene: &Scene<'_>, promise: &Promise, findings: &mut Findings) {
         return;
     };
     let rule = if want.mode.is_one_shot() { RuleId::Zk6 } else { RuleId::Zk14 };
-    let who = super::party(scene, promise.session);
+    let who = super::client_of(scene, promise.session);
     let text = explain(format!("{who} is connected again at {}", crate::text::seconds(promise.at)))
         .because(format!("its watch on {} was not registered again", scene.path(want.path)));
     findings.find(Found::fail(rule, promise.index), scene, None, &[], text);

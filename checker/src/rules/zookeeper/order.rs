@@ -1,6 +1,6 @@
 //! The order of transactions, and what clients see of it: ZK-1 to ZK-4, and ZK-10.
 
-use super::{party, server, slot, told};
+use super::{client_of, server, slot, zxid_of};
 use crate::recent::Recent;
 use crate::rules::prelude::*;
 
@@ -71,7 +71,7 @@ impl Rule for Linearizable {
                 *self.floor.slot(req.0 as usize) = (self.largest, self.told_at);
             }
             What::Reply { req, zxid, code, .. } => {
-                let Some(zxid) = told(zxid) else { return };
+                let Some(zxid) = zxid_of(zxid) else { return };
                 // A throttled request takes no zxid.
                 let write =
                     code != Code::Throttled && scene.view.request(req).is_some_and(|req| is_write(req.kind));
@@ -121,7 +121,7 @@ impl SessionOrder {
             return;
         }
         let last = slot(&mut self.0, usize::from(req.session.0));
-        let session = || party(scene, req.session);
+        let session = || client_of(scene, req.session);
         findings.premise_of_all(RuleId::Zk3);
         if last.reply != 0 && last.conn == conn && req.sent.index < last.sent {
             let text = explain(format!("r{} of {} was answered at {}", id.0, session(), now(scene)))
@@ -129,7 +129,7 @@ impl SessionOrder {
             findings.fail_all(RuleId::Zk3, scene, &[last.reply], text);
         }
         (last.conn, last.sent, last.reply) = (conn, req.sent.index, scene.index);
-        let Some(zxid) = told(zxid) else { return };
+        let Some(zxid) = zxid_of(zxid) else { return };
         let write = is_write(req.kind) && code != Code::Throttled;
         if zxid < last.write || (write && zxid == last.write) {
             let what = if write { "write" } else { "read" };
@@ -171,14 +171,14 @@ impl Rule for OneImage {
         match event.what {
             What::Reply { req, zxid, .. } => {
                 let Some(req) = view.request(req) else { return };
-                let Some(zxid) = told(zxid).filter(|_| req.kind != Request::Connect) else { return };
+                let Some(zxid) = zxid_of(zxid).filter(|_| req.kind != Request::Connect) else { return };
                 if req.session == Session(0) {
                     return;
                 }
                 let last = slot(&mut self.0, usize::from(req.session.0));
                 findings.premise_of_all(Self::ID);
                 if zxid < last.zxid {
-                    let session = party(scene, req.session);
+                    let session = client_of(scene, req.session);
                     let text = explain(format!("{session} was answered with {zxid:#x} at {}", now(scene)))
                         .because(format!("it had been answered with {:#x} at e{}", last.zxid, last.reply));
                     findings.fail_all(Self::ID, scene, &[last.reply], text);
@@ -193,7 +193,7 @@ impl Rule for OneImage {
                 }
                 findings.premise_of_all(Self::ID);
                 if applied < last.zxid {
-                    let session = party(scene, session);
+                    let session = client_of(scene, session);
                     let text = explain(format!("server {server} took {session} in at {}", now(scene)))
                         .because(format!(
                             "it has applied up to {applied:#x}, and the client has seen {:#x} (e{})",
@@ -210,7 +210,7 @@ impl Rule for OneImage {
                 }
                 findings.premise_of_all(Self::ID);
                 if seen <= applied {
-                    let session = party(scene, session);
+                    let session = client_of(scene, session);
                     let text = explain(format!("server {number} turned {session} away at {}", now(scene)))
                         .because(format!("it has applied {applied:#x}, the client had only seen {seen:#x}"));
                     findings.fail_all(Self::ID, scene, &[], text);
@@ -241,7 +241,7 @@ impl Rule for Durable {
         }
         match event.what {
             What::Reply { req, code, zxid, conn } if !conn.is_none() => {
-                let Some(zxid) = told(zxid) else { return };
+                let Some(zxid) = zxid_of(zxid) else { return };
                 let write = code == Code::Ok && view.request(req).is_some_and(|req| is_write(req.kind));
                 if write {
                     findings.premise_of_all(Self::ID);

@@ -2,7 +2,7 @@
 
 use super::super::{Kinds, hears};
 use super::order::is_write;
-use super::{server, slot, told};
+use super::{server, slot, zxid_of};
 use crate::metrics::Probe;
 use crate::recent::Recent;
 use crate::rules::prelude::*;
@@ -61,7 +61,7 @@ impl Probes {
     pub(crate) const HEARS: Kinds =
         hears![Send, Reply, Lost, Notice, State, Txn, Served, Found, Arm, Fire, Marked, Ended];
 
-    fn told(&mut self, session: Session) -> &mut SessionSeen {
+    fn session(&mut self, session: Session) -> &mut SessionSeen {
         let at = usize::from(session.0);
         if self.sessions.len() <= at {
             self.sessions.resize_with(at + 1, SessionSeen::default);
@@ -76,12 +76,12 @@ impl Probes {
         *self.floor.slot(id.0 as usize) = self.acknowledged;
         let Some(req) = scene.view.request(id).filter(|_| is_write(kind)) else { return };
         let (conn, kind) = (req.conn, Some(kind));
-        self.told(req.session).writes.push_back(Write { req: id, kind, conn, ..Write::default() });
+        self.session(req.session).writes.push_back(Write { req: id, kind, conn, ..Write::default() });
     }
 
     /// Notes a transaction: the first of its kind that its session has sent and no server has applied.
     fn txn(&mut self, zxid: u64, session: Session, kind: Request, code: Code, findings: &mut Findings) {
-        let of = self.told(session);
+        let of = self.session(session);
         let Some(at) = of.writes.iter().position(|write| write.kind == Some(kind)) else { return };
         let write = of.writes[at];
         of.writes.drain(..=at);
@@ -104,7 +104,7 @@ impl Probes {
         if self.applied[id.0 as usize] {
             findings.reach(Probe::AppliedWithoutReply);
         }
-        let of = self.told(req.session);
+        let of = self.session(req.session);
         if let Some(write) = of.writes.iter_mut().find(|write| write.req == id) {
             write.lost = true;
         }
@@ -113,7 +113,7 @@ impl Probes {
     fn served(&mut self, scene: &Scene<'_>, id: ReqId, conn: Conn, zxid: u64, findings: &mut Findings) {
         self.read = (id, zxid);
         let Some(req) = scene.view.request(id) else { return };
-        let of = self.told(req.session);
+        let of = self.session(req.session);
         for write in of.writes.iter_mut().filter(|write| write.lost && write.conn != conn) {
             write.read_since = true;
         }
@@ -138,7 +138,7 @@ impl Probes {
             return;
         };
         for old in sessions.iter().filter(|old| **old != req.session) {
-            let ended = self.sessions.get(usize::from(old.0)).map_or(0, |told| told.ended);
+            let ended = self.sessions.get(usize::from(old.0)).map_or(0, |seen_by| seen_by.ended);
             if ended != 0 && ended <= zxid {
                 continue;
             }
@@ -160,14 +160,14 @@ impl Probes {
         match event.what {
             // A persistent watch is never notified of a missed change: that shows nothing.
             What::Arm { session, table: Table::Data, path, mode, .. } if mode.is_one_shot() => {
-                let relative = self.told(session).relative;
+                let relative = self.session(session).relative;
                 let life = oracle.last_life(path, applied);
                 if relative != 0 && life.is_some_and(|(created, _)| created > relative) {
                     findings.reach(Probe::CreatedAndDeletedUnseen);
                 }
             }
             What::Fire { session, kind: Notify::DataChanged, path, zxid: 0, .. } => {
-                let relative = self.told(session).relative;
+                let relative = self.session(session).relative;
                 if oracle.node_at(path, applied).is_some_and(|node| node.czxid > relative) {
                     findings.reach(Probe::RecreatedToldAsChanged);
                 }
@@ -182,7 +182,7 @@ impl Probes {
     fn marked(&mut self, scene: &Scene<'_>, session: Session, findings: &mut Findings) {
         let view = scene.view;
         let timeout = view.timeout_of(session);
-        self.told(session).expired = scene.at;
+        self.session(session).expired = scene.at;
         let of = view.session(session);
         let answered = of.answered_sent != 0 && scene.at < of.answered_sent.saturating_add(timeout);
         let running = of.client.is_some_and(|number| {
@@ -214,14 +214,14 @@ impl Probes {
             }
             What::Notice { session, conn, .. } if !conn.is_none() => {
                 let of = slot(&mut self.queues, usize::from(conn.0)).pop_front().unwrap_or(0);
-                let told = self.told(session);
-                if of > told.noticed {
-                    (told.noticed, told.noticed_on) = (of, conn);
+                let seen_by = self.session(session);
+                if of > seen_by.noticed {
+                    (seen_by.noticed, seen_by.noticed_on) = (of, conn);
                 }
             }
             What::State { session, state: SessionState::Connected, .. } => {
-                let told = self.told(session);
-                told.relative = told.seen;
+                let seen_by = self.session(session);
+                seen_by.relative = seen_by.seen;
                 if let Who::Client(number) = event.who {
                     let all = slot(&mut self.of_client, usize::from(number));
                     if !all.contains(&session) {
@@ -242,7 +242,7 @@ impl Probes {
                 }
             }
             What::Marked { session, .. } => self.marked(scene, session, findings),
-            What::Ended { session, zxid } => self.told(session).ended = zxid,
+            What::Ended { session, zxid } => self.session(session).ended = zxid,
             _ => {}
         }
     }
@@ -250,11 +250,11 @@ impl Probes {
     fn reply(&mut self, scene: &Scene<'_>, id: ReqId, code: Code, zxid: u64, findings: &mut Findings) {
         self.arming.retain(|(req, _)| *req != id);
         let Some(req) = scene.view.request(id) else { return };
-        let Some(zxid) = told(zxid) else { return };
+        let Some(zxid) = zxid_of(zxid) else { return };
         if is_write(req.kind) && code == Code::Ok {
             self.acknowledged = self.acknowledged.max(zxid);
         }
-        let of = self.told(req.session);
+        let of = self.session(req.session);
         if req.kind != Request::Connect {
             of.seen = of.seen.max(zxid);
         }

@@ -1,6 +1,6 @@
 //! The results of reads: ZK-5, the stats of ZK-9, ZK-12 and ZK-13.
 
-use super::{party, server, slot, told};
+use super::{client_of, server, slot, zxid_of};
 use crate::digest::Digest;
 use crate::rules::prelude::*;
 use crate::view::{NEVER, is_unjudged};
@@ -31,7 +31,7 @@ impl Shown {
     /// Judges a reply: it bears the zxid of the state that it shows.
     fn replied(scene: &Scene<'_>, id: ReqId, zxid: u64, findings: &mut Findings) {
         let served = scene.view.request(id).map_or(0, |req| req.served);
-        if served != 0 && told(zxid).is_some_and(|zxid| zxid != served) {
+        if served != 0 && zxid_of(zxid).is_some_and(|zxid| zxid != served) {
             let text = explain(format!("the answer to the read r{} bears zxid {zxid:#x}", id.0))
                 .because(format!("it was served in the state of {served:#x}"));
             findings.fail_all(RuleId::Zk5, scene, &[], text);
@@ -112,7 +112,7 @@ struct Barrier {
     conn: u16,
     sent: u32,
     zxid: u64,
-    told: u32,
+    event: u32,
 }
 
 impl Rule for Sync {
@@ -125,7 +125,7 @@ impl Rule for Sync {
                 *slot(&mut self.taken, req.0 as usize) = true;
                 let (id, Some(req)) = (req, scene.view.request(req)) else { return };
                 *slot(&mut self.barriers, usize::from(session.0)) =
-                    Barrier { req: id, conn: req.conn.0, sent: req.sent.index, zxid, told: scene.index };
+                    Barrier { req: id, conn: req.conn.0, sent: req.sent.index, zxid, event: scene.index };
             }
             What::Reply { req, code: Code::Ok, zxid, conn } => self.synced(scene, req, zxid, conn, findings),
             What::Elected { .. } => self.leader = Some(server(event.who)),
@@ -133,15 +133,15 @@ impl Rule for Sync {
             What::Served { req, conn, zxid } => {
                 let Some(sent) = scene.view.request(req) else { return };
                 let barrier = self.barriers.get(usize::from(sent.session.0)).copied().unwrap_or_default();
-                if barrier.told == 0 || barrier.conn != conn.0 || sent.sent.index < barrier.sent {
+                if barrier.event == 0 || barrier.conn != conn.0 || sent.sent.index < barrier.sent {
                     return;
                 }
                 findings.premise_of_all(Self::ID);
                 if zxid < barrier.zxid {
-                    let session = party(scene, sent.session);
+                    let session = client_of(scene, sent.session);
                     let text = explain(format!("the read r{} of {session} shows zxid {zxid:#x}", req.0))
-                        .because(format!("e{}: its sync is a barrier at {:#x}", barrier.told, barrier.zxid));
-                    findings.fail_all(Self::ID, scene, &[barrier.told], text);
+                        .because(format!("e{}: its sync is a barrier at {:#x}", barrier.event, barrier.zxid));
+                    findings.fail_all(Self::ID, scene, &[barrier.event], text);
                 }
             }
             _ => {}
@@ -154,8 +154,8 @@ impl Sync {
     fn synced(&self, scene: &Scene<'_>, id: ReqId, zxid: u64, conn: Conn, findings: &mut Findings) {
         let Some(req) = scene.view.request(id).filter(|req| req.kind == Request::Sync) else { return };
         let of = scene.view.session(req.session);
-        let Some(zxid) = told(zxid).filter(|_| !conn.is_none() && of.conn == conn) else { return };
-        let text = || explain(format!("the sync r{} of {} is answered", id.0, party(scene, req.session)));
+        let Some(zxid) = zxid_of(zxid).filter(|_| !conn.is_none() && of.conn == conn) else { return };
+        let text = || explain(format!("the sync r{} of {} is answered", id.0, client_of(scene, req.session)));
         let taken = self.taken.get(id.0 as usize).is_some_and(|taken| *taken);
         // A server that has joined the leader since its election follows it. A reply to an earlier sync may come from
         // a server that served, or led, in another epoch: replies may be in flight for long.
@@ -174,9 +174,9 @@ impl Sync {
         if taken && barrier.req == id && zxid < barrier.zxid {
             let text = text().because(format!(
                 "e{}: it is a barrier at {:#x}, and bears {zxid:#x}",
-                barrier.told, barrier.zxid
+                barrier.event, barrier.zxid
             ));
-            findings.fail_all(Self::ID, scene, &[barrier.told], text);
+            findings.fail_all(Self::ID, scene, &[barrier.event], text);
         }
     }
 }

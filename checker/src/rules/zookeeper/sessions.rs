@@ -1,6 +1,6 @@
 //! The life and end of sessions: ZK-7.
 
-use super::{party, server, slot};
+use super::{client_of, server, slot};
 use crate::rules::prelude::*;
 
 /// ZK-7: ephemerals are deleted together, at the end of their session and only then; a session does nothing after its
@@ -29,15 +29,15 @@ impl Sessions {
         findings.premise_of_all(RuleId::Zk7);
         // A new leader starts every timeout afresh.
         let from = heard.max(leader.elected);
-        let who = party(scene, session);
-        let told = |how| format!("{who} was expired at {}, {how}", scene.when(view.now));
+        let who = client_of(scene, session);
+        let what = |how| format!("{who} was expired at {}, {how}", scene.when(view.now));
         let because = format!(
             "the leader last heard of it at {}, its timeout is {}",
             crate::text::seconds(heard),
             ms(timeout)
         );
         if scene.at.saturating_add(view.settle) < from.saturating_add(timeout) {
-            Self::fail(scene, findings, u32::MAX, told("too early"), because);
+            Self::fail(scene, findings, u32::MAX, what("too early"), because);
         } else {
             // Time in which the leader was paused, or did not lead yet, does not count.
             let paused = leader.pauses;
@@ -45,7 +45,7 @@ impl Sessions {
                 from.max(leader.serving_since).max(if paused.is_now() { scene.at } else { paused.until() });
             let latest = from.saturating_add(timeout + view.tick + view.settle);
             if scene.at > latest {
-                Self::fail(scene, findings, u32::MAX, told("too late"), because);
+                Self::fail(scene, findings, u32::MAX, what("too late"), because);
             }
         }
     }
@@ -56,7 +56,7 @@ impl Sessions {
         findings.premise_of_all(RuleId::Zk7);
         if owner.is_some_and(|owner| owner != session) {
             let what = format!("{} went at {closing:#x}", scene.path(path));
-            let because = format!("that ends {}, whose it is not", party(scene, session));
+            let because = format!("that ends {}, whose it is not", client_of(scene, session));
             Self::fail(scene, findings, u32::MAX, what, because);
         }
     }
@@ -65,7 +65,7 @@ impl Sessions {
         findings.premise_of_all(RuleId::Zk7);
         let left = scene.view.oracle.living_of(session);
         if left > 0 {
-            let what = format!("{} ended at zxid {zxid:#x}", party(scene, session));
+            let what = format!("{} ended at zxid {zxid:#x}", client_of(scene, session));
             let because = format!("{left} of its ephemerals did not go with it");
             Self::fail(scene, findings, u32::MAX, what, because);
         }
@@ -79,7 +79,7 @@ impl Sessions {
         let Some(req) = scene.view.request(id) else { return };
         let Some((end, at)) = self.ended.get(usize::from(req.session.0)).copied() else { return };
         if end != 0 && zxid >= at {
-            let what = format!("the read r{} of {} is answered", id.0, party(scene, req.session));
+            let what = format!("the read r{} of {} is answered", id.0, client_of(scene, req.session));
             let because = format!("e{end}: that session is over, and the server has applied that");
             Self::fail(scene, findings, end, what, because);
         }
@@ -99,13 +99,13 @@ impl Rule for Sessions {
                 self.closing = (kind == Request::CloseSession && code == Code::Ok).then_some((zxid, session));
                 if let Some(end) = self.end_of(session).filter(|_| code == Code::Ok && self.closing.is_none())
                 {
-                    let what = format!("zxid {zxid:#x} is a transaction of {}", party(scene, session));
+                    let what = format!("zxid {zxid:#x} is a transaction of {}", client_of(scene, session));
                     Self::fail(scene, findings, end, what, format!("e{end}: that session is over"));
                 }
             }
             What::Created { path, owner, .. } => {
                 if let Some(end) = self.end_of(owner) {
-                    let what = format!("{} was made for {}", scene.path(path), party(scene, owner));
+                    let what = format!("{} was made for {}", scene.path(path), client_of(scene, owner));
                     Self::fail(scene, findings, end, what, format!("e{end}: that session is over"));
                 }
             }

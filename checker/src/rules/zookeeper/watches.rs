@@ -5,7 +5,7 @@
 //! arrive in the order in which they were queued, and before any later reply.
 
 use super::kept::{Fresh, Kept};
-use super::{server, slot, told};
+use super::{server, slot, zxid_of};
 use crate::recent::Recent;
 use crate::rules::prelude::*;
 use crate::view::{Effect, is_unjudged};
@@ -138,7 +138,7 @@ impl Watches {
 
     fn disarm(&mut self, conn: Conn, table: Table, path: Sym) {
         self.remove(conn, table, path);
-        let used = |kind| crate::view::is_told(table, kind);
+        let used = |kind| crate::view::fires(table, kind);
         for due in self.due.iter_mut().filter(|due| due.conn == conn && due.path == path && used(due.kind)) {
             due.filtered = true;
         }
@@ -162,12 +162,12 @@ impl Watches {
     fn trigger(&mut self, scene: &Scene<'_>, at: (u8, u64), table: Table, path: Sym, kind: Notify) {
         let (server, zxid) = at;
         let listens = |watch: &Armed| watch.server == server && watch.table == table;
-        let mut told: Vec<Armed> = self.armed.at(path).iter().filter(|w| listens(w)).copied().collect();
-        if told.is_empty() && self.armed.recursive.is_empty() {
+        let mut notified: Vec<Armed> = self.armed.at(path).iter().filter(|w| listens(w)).copied().collect();
+        if notified.is_empty() && self.armed.recursive.is_empty() {
             return;
         }
         if kind == Notify::ChildrenChanged {
-            told.retain(|watch| watch.mode != WatchMode::Recursive);
+            notified.retain(|watch| watch.mode != WatchMode::Recursive);
         } else if !self.armed.recursive.is_empty() {
             let text = scene.tables.names.get(path).unwrap_or_default();
             let is_above = |watch: &Armed| {
@@ -176,12 +176,12 @@ impl Watches {
                 watch.path != path && rest.is_some_and(|rest| rest.starts_with('/'))
             };
             let above = self.armed.recursive.iter().filter(|watch| listens(watch) && is_above(watch));
-            told.extend(above);
-            told.sort_by_key(|watch| watch.index);
+            notified.extend(above);
+            notified.sort_by_key(|watch| watch.index);
         }
         // One notification per connection and step, however many of its watches match.
         let mut step: Vec<Conn> = Vec::new();
-        for watch in told {
+        for watch in notified {
             if step.contains(&watch.conn) {
                 continue;
             }
@@ -209,11 +209,11 @@ impl Watches {
         if due.kind == Notify::Deleted && self.due.iter().any(same) {
             return;
         }
-        let told = |w: &Early| {
+        let notified = |w: &Early| {
             (w.server, w.conn, w.kind, w.path, w.half)
                 == (due.server, due.conn, due.kind, due.path, due.zxid as u32)
         };
-        match self.early.iter().position(told) {
+        match self.early.iter().position(notified) {
             Some(at) => _ = self.early.remove(at),
             None => self.due.push(due),
         }
@@ -228,7 +228,7 @@ impl Watches {
         let zxid = if half == 0 { applied + 1 } else { scene.view.server(number).whole(half) };
         slot(&mut self.queues, usize::from(conn.0)).push_back((kind, path, zxid, scene.index));
         if half == 0 {
-            self.kept.told(conn, path, kind);
+            self.kept.notified(conn, path, kind);
             return self.missed(scene, session, kind, path, applied, findings);
         }
         let is =
@@ -427,7 +427,7 @@ impl Rule for Watches {
                 if req.watch && !conn.is_none() {
                     self.kept.answered(req.session, req.kind, code, req.path, conn);
                 }
-                if let Some(zxid) = told(zxid) {
+                if let Some(zxid) = zxid_of(zxid) {
                     self.replied(scene, req.session, zxid, conn, findings);
                 }
             }
