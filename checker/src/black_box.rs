@@ -104,11 +104,11 @@ impl BlackBox {
     }
 
     /// Compares this view with the findings of rules, and reports what rules cannot have seen.
-    fn tell(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn tell(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if scene.view.is_sim() || matches!(self.seen, ClientView::Holds(_)) {
-            self.compare(scene, findings);
+            self.compare(scene, out);
         } else {
-            self.report(scene, findings);
+            self.report(scene, out);
         }
     }
 
@@ -120,9 +120,9 @@ impl BlackBox {
     }
 
     /// Compares a breach with the findings of rules, which must have found it.
-    fn compare(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn compare(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let Some((at, _)) = self.first() else { return };
-        let told = findings
+        let told = out
             .all()
             .iter()
             .filter(|finding| finding.position <= at as usize || finding.witnesses.contains(&(at as usize)));
@@ -131,29 +131,22 @@ impl BlackBox {
             Some(Verdict::Fail) => {}
             Some(_) => self.verdict = Verdict::Unavoidable,
             // The history as a whole is wrong, or there were more findings than are kept.
-            None if told.clone().any(|finding| finding.object.is_none())
-                || findings.has_more(self.object) => {}
+            None if told.clone().any(|finding| finding.object.is_none()) || out.has_more(self.object) => {}
             None if !scene.view.is_sim() => self.verdict = Verdict::Unknown,
             None => {
                 let text = explain(format!("clients saw a breach at e{at}, and no rule has found it"))
                     .because("the checker is at odds with itself; it is not known who is right");
-                findings.find(
-                    Found::new(self.rule, Verdict::Unknown, at),
-                    scene,
-                    Some(self.object),
-                    &[],
-                    text,
-                );
+                out.find(Found::new(self.rule, Verdict::Unknown, at), scene, Some(self.object), &[], text);
             }
         }
     }
 
     /// In a capture: reports items that came out in the wrong order.
-    fn report(&self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn report(&self, scene: &Scene<'_>, out: &mut Findings) {
         if self.judged.verdict == Verdict::Vacuous {
             return;
         }
-        findings.premise(self.rule, self.object);
+        out.premise(self.rule, self.object);
         for breach in &self.judged.breaches {
             let Some(at) = self.event(breach.at) else { continue };
             let (seen, text) = match (breach.wrong, &self.seen) {
@@ -175,7 +168,7 @@ impl BlackBox {
                 }
                 _ => continue,
             };
-            findings.find(Found::fail(self.rule, at), scene, Some(self.object), seen.as_flattened(), text);
+            out.find(Found::fail(self.rule, at), scene, Some(self.object), seen.as_flattened(), text);
         }
     }
 
@@ -198,10 +191,10 @@ fn rule_of(kind: Kind, is_sim: bool) -> Option<RuleId> {
 }
 
 /// Judges what clients saw.
-pub(crate) fn judge(collected: Collect, scene: &Scene<'_>, findings: &mut Findings) -> Vec<BlackBox> {
+pub(crate) fn judge(collected: Collect, scene: &Scene<'_>, out: &mut Findings) -> Vec<BlackBox> {
     let mut boxes = collected.finish(scene.view);
     for black_box in &mut boxes {
-        black_box.tell(scene, findings);
+        black_box.tell(scene, out);
     }
     boxes
 }

@@ -87,7 +87,7 @@ pub(crate) trait Rule {
     fn pass_time(&mut self, _scene: &Scene<'_>, _sink: &mut Findings) {}
 
     /// Called for each event that it hears; the view shows the state after the event.
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings);
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings);
 
     /// Called once, after the last event.
     fn finish(&mut self, _scene: &Scene<'_>, _sink: &mut Findings) {}
@@ -133,24 +133,24 @@ macro_rules! all_rules {
                 }
             }
 
-            pub(crate) fn pass_time(&mut self, on: &RuleSet, scene: &Scene<'_>, findings: &mut Findings) {
+            pub(crate) fn pass_time(&mut self, on: &RuleSet, scene: &Scene<'_>, out: &mut Findings) {
                 self.listen(on, scene);
-                $(if self.heard.$field != 0 { self.$field.pass_time(scene, findings); })+
+                $(if self.heard.$field != 0 { self.$field.pass_time(scene, out); })+
             }
 
-            pub(crate) fn event(&mut self, on: &RuleSet, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+            pub(crate) fn event(&mut self, on: &RuleSet, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
                 self.listen(on, scene);
-                self.tally.event(scene, event, findings);
+                self.tally.event(scene, event, out);
                 let kind = kind(&event.what);
                 if zookeeper::probes::Probes::HEARS & kind != 0 && on.has_layer(Layer::ZooKeeper) {
-                    self.probes.event(scene, event, findings);
+                    self.probes.event(scene, event, out);
                 }
-                $(if self.heard.$field & kind != 0 { self.$field.event(scene, event, findings); })+
+                $(if self.heard.$field & kind != 0 { self.$field.event(scene, event, out); })+
             }
 
-            pub(crate) fn finish(&mut self, on: &RuleSet, scene: &Scene<'_>, findings: &mut Findings) {
+            pub(crate) fn finish(&mut self, on: &RuleSet, scene: &Scene<'_>, out: &mut Findings) {
                 self.listen(on, scene);
-                $(if self.heard.$field != 0 { self.$field.finish(scene, findings); })+
+                $(if self.heard.$field != 0 { self.$field.finish(scene, out); })+
             }
         }
     };

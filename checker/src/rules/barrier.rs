@@ -155,21 +155,21 @@ impl Barriers {
         source(scene, id, waiter.session, wakes)
     }
 
-    fn look(&mut self, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
+    fn look(&mut self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
         let source = self.source(scene, id);
         if self.doubts.look(scene, id, &source) {
-            findings.premise(RuleId::Ba2, scene.view.op(id).object);
+            out.premise(RuleId::Ba2, scene.view.op(id).object);
         }
     }
 
     /// Looks for the wake sources of the waiters that match.
-    fn look_where(&mut self, scene: &Scene<'_>, findings: &mut Findings, is: impl Fn(&Waiter) -> bool) {
+    fn look_where(&mut self, scene: &Scene<'_>, out: &mut Findings, is: impl Fn(&Waiter) -> bool) {
         let ops: Vec<OpId> =
             self.waiters.iter().filter(|waiter| is(waiter)).map(|waiter| waiter.op).collect();
-        ops.into_iter().for_each(|op| self.look(scene, op, findings));
+        ops.into_iter().for_each(|op| self.look(scene, op, out));
     }
 
     /// Passes on what a reply told about a barrier to the waiter.
@@ -232,16 +232,16 @@ impl Barriers {
         }
     }
 
-    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, findings: &mut Findings) {
+    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, out: &mut Findings) {
         let Some(at) = self.waiters.iter().position(|waiter| waiter.op == id) else { return };
         let waiter = self.waiters.remove(at);
         if outcome != Outcome::Done {
             return;
         }
         let op = scene.view.op(id);
-        findings.premise(RuleId::Ba1, op.object);
+        out.premise(RuleId::Ba1, op.object);
         if matches!(waiter.last, Last::Event(event) if event != NODE_DELETED) {
-            findings.premise(RuleId::Ba5, op.object);
+            out.premise(RuleId::Ba5, op.object);
         }
         if waiter.is_justified(op.verb) {
             return;
@@ -264,14 +264,14 @@ impl Barriers {
         if let Some(event) = event {
             let text = explain(format!("{who} passed at {when} on {event}"))
                 .because("it did not read again after that");
-            findings.fail(RuleId::Ba5, scene, op.object, &seen, text);
+            out.fail(RuleId::Ba5, scene, op.object, &seen, text);
         }
         if stood || event.is_none() {
             let mut text = explain(format!("{who} passed at {when}")).because(told);
             if stood {
                 text = text.because("the barrier stood all the time");
             }
-            findings.fail(RuleId::Ba1, scene, op.object, &seen, text);
+            out.fail(RuleId::Ba1, scene, op.object, &seen, text);
         }
     }
 
@@ -351,7 +351,7 @@ impl Barriers {
         lowered.map(|lower| lower.over.at).min()
     }
 
-    fn overdue(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn overdue(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for at in 0..self.waiters.len() {
             let waiter = &self.waiters[at];
             let Some((since, why)) = self.owed_since(scene, waiter).filter(|_| !waiter.is_told) else {
@@ -372,7 +372,7 @@ impl Barriers {
                 ms(scene.at - since),
                 ms(bound)
             ));
-            findings.fail(RuleId::Ba2, scene, waiter.object, &[op.called.index, waiter.last_index], text);
+            out.fail(RuleId::Ba2, scene, waiter.object, &[op.called.index, waiter.last_index], text);
             self.waiters[at].is_told = true;
         }
     }
@@ -387,7 +387,7 @@ impl Barriers {
         (session, conn): (Session, Conn),
         object: ObjectId,
         zxid: u64,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let waiters = self.waiters.iter().filter(|waiter| {
             waiter.object == object
@@ -398,7 +398,7 @@ impl Barriers {
         if waiting == 0 {
             return;
         }
-        findings.premise(RuleId::Ba3, object);
+        out.premise(RuleId::Ba3, object);
         self.fired.retain(|(other, ..)| zxid.abs_diff(*other) < 64);
         let same = |fired: &&mut (u64, Session, Conn, ObjectId, u32)| {
             (fired.0, fired.1, fired.2, fired.3) == (zxid, session, conn, object)
@@ -418,11 +418,11 @@ impl Barriers {
                 scene.view.session(session).client.map_or("?".to_owned(), |client| scene.client(client));
             let text = explain(format!("zxid {zxid:#x} notified {who} {count} times"))
                 .because(format!("{waiting} of its operations wait there"));
-            findings.fail(RuleId::Ba3, scene, object, &[], text);
+            out.fail(RuleId::Ba3, scene, object, &[], text);
         }
     }
 
-    fn sent(&self, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
+    fn sent(&self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         if !op.calm || !self.waiters.iter().any(|waiter| waiter.op == id) {
             return;
@@ -435,17 +435,17 @@ impl Barriers {
                 op.sends, op.wakes
             ))
             .because(format!("its budget is {allowed}: who waits asks only when it is told something"));
-            findings.fail(RuleId::Ba3, scene, op.object, &[op.called.index], text);
+            out.fail(RuleId::Ba3, scene, op.object, &[op.called.index], text);
         }
     }
 
     /// BA-4: no watch is left of a wait that is over.
-    fn left(&self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn left(&self, scene: &Scene<'_>, out: &mut Findings) {
         for (at, object) in scene.tables.objects.iter().enumerate() {
             let id = ObjectId(at as u16);
             let used = scene.view.ops.from(0).any(|op| op.object == id && is_wait(op.verb));
             if object.kind == Kind::Barrier && used {
-                findings.premise(RuleId::Ba4, id);
+                out.premise(RuleId::Ba4, id);
             }
         }
         let view = scene.view;
@@ -461,8 +461,8 @@ impl Barriers {
             let who = scene.client(client);
             let text = explain(format!("a watch of {who} on {} is left", scene.path(watch.path)))
                 .because(format!("it was armed at e{}, and {who} waits for nothing", watch.armed_index));
-            findings.metrics.leaks += 1;
-            findings.fail(RuleId::Ba4, scene, object, &[watch.armed_index], text);
+            out.metrics.leaks += 1;
+            out.fail(RuleId::Ba4, scene, object, &[watch.armed_index], text);
         }
     }
 }
@@ -487,7 +487,7 @@ impl Rule for Barriers {
     ];
     const ABOUT: &'static [Kind] = &[Kind::Barrier];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if self.waiters.is_empty() {
             return;
         }
@@ -507,24 +507,24 @@ impl Rule for Barriers {
                 _ => format!("{who} has no watch on the barrier that will tell of its end"),
             });
             let seen = [op.called.index, doubt.since.index];
-            findings.fail(RuleId::Ba2, scene, op.object, &seen, text);
+            out.fail(RuleId::Ba2, scene, op.object, &seen, text);
         }
         self.doubts = doubts;
         if scene.at >= self.next_look {
             self.next_look = scene.at.saturating_add(LOOK);
-            self.overdue(scene, findings);
+            self.overdue(scene, out);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         self.is_hostile |= matches!(event.what, What::Fault { .. });
         match event.what {
             What::Call { object, verb, .. } if is_wait(verb) => {
-                findings.premise(RuleId::Ba2, object);
-                findings.premise(RuleId::Ba3, object);
+                out.premise(RuleId::Ba2, object);
+                out.premise(RuleId::Ba3, object);
                 self.waiters.push(Waiter::new(event.op, object));
             }
-            What::Return { outcome } => self.returned(scene, event.op, outcome, findings),
+            What::Return { outcome } => self.returned(scene, event.op, outcome, out),
             What::Created { zxid, path, .. } => {
                 if let Some(object) = Self::of_path(scene, path) {
                     let (created, deleted) = (scene.view.now, Moment::NEVER);
@@ -545,33 +545,33 @@ impl Rule for Barriers {
             {
                 self.found.push((self.serving, path, code == Code::Ok));
             }
-            What::Send { .. } => self.sent(scene, event.op, findings),
+            What::Send { .. } => self.sent(scene, event.op, out),
             What::Reply { req, code, zxid, .. } => {
                 self.answered(scene, req, code, zxid);
                 if let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) {
-                    self.look(scene, req.op, findings);
+                    self.look(scene, req.op, out);
                 }
             }
             What::Lost { req } => {
                 self.found.retain(|(found, ..)| *found != req);
                 if let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) {
-                    self.look(scene, req.op, findings);
+                    self.look(scene, req.op, out);
                 }
             }
             What::Notice { session, kind, path, .. } => {
                 if let (Some(object), true) = (Self::of_path(scene, path), kind != Notify::Deleted) {
-                    findings.premise(RuleId::Ba5, object);
+                    out.premise(RuleId::Ba5, object);
                 }
                 self.hears(scene, session, Some(path), name_of(kind));
-                self.look_where(scene, findings, |waiter| waiter.session == session);
+                self.look_where(scene, out, |waiter| waiter.session == session);
             }
             What::State { session, .. } => {
                 // A waiter may take a change of its own session for an opening; other waiters do not learn of it.
                 let hears = |waiter: &&Waiter| waiter.session_in(scene) == session;
                 let waiting = self.waiters.iter().filter(hears).map(|waiter| waiter.object);
-                waiting.for_each(|object| findings.premise(RuleId::Ba5, object));
+                waiting.for_each(|object| out.premise(RuleId::Ba5, object));
                 self.hears(scene, session, None, "a change of its session's state");
-                self.look_where(scene, findings, |waiter| waiter.session == session);
+                self.look_where(scene, out, |waiter| waiter.session == session);
             }
             What::Fire { session, path, zxid, conn, .. } => {
                 // A notification from registering again belongs to no transaction; and an epoch begins with the same
@@ -581,42 +581,42 @@ impl Rule for Barriers {
                     && !scene.view.has_left(session, conn)
                 {
                     let zxid = scene.view.server(server).whole(zxid);
-                    self.fired(scene, (session, conn), object, zxid, findings);
+                    self.fired(scene, (session, conn), object, zxid, out);
                 }
-                self.look_where(scene, findings, |waiter| waiter.session == session);
+                self.look_where(scene, out, |waiter| waiter.session == session);
             }
             What::Arm { session, .. }
             | What::Disarm { session, .. }
             | What::Marked { session, .. }
             | What::Ended { session, .. } => {
-                self.look_where(scene, findings, |waiter| waiter.session == session);
+                self.look_where(scene, out, |waiter| waiter.session == session);
             }
             What::Fault { victim: Victim::Process { client }, .. }
             | What::Mended { victim: Victim::Process { client }, .. } => {
-                self.look_where(scene, findings, |waiter| scene.view.op(waiter.op).client == client);
+                self.look_where(scene, out, |waiter| scene.view.op(waiter.op).client == client);
             }
             What::Crash { client } => {
                 self.waiters.retain(|waiter| scene.view.op(waiter.op).client != client);
             }
-            What::Ceased => self.look_where(scene, findings, |_| true),
+            What::Ceased => self.look_where(scene, out, |_| true),
             What::Sleep { deadline: false, .. } if self.waiter(event.op).is_some() => {
                 let op = scene.view.op(event.op);
                 let text =
                     explain(format!("{} sleeps while it waits, to look again", scene.client(op.client)))
                         .because("whoever waits is woken by an event, or by its own time limit");
-                findings.fail(RuleId::Ba3, scene, op.object, &[op.called.index], text);
+                out.fail(RuleId::Ba3, scene, op.object, &[op.called.index], text);
             }
-            What::Quiesce if scene.view.is_sim() => self.left(scene, findings),
+            What::Quiesce if scene.view.is_sim() => self.left(scene, out),
             _ => {}
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for waiter in &self.waiters {
             let gate = self.gates.get(usize::from(waiter.object.0));
             let stands = scene.view.is_sim() && gate.and_then(Gate::stands).is_some();
             if !stands && !waiter.is_told {
-                findings.unknown(RuleId::Ba2, waiter.object);
+                out.unknown(RuleId::Ba2, waiter.object);
             }
         }
     }

@@ -72,7 +72,7 @@ impl Guarded {
     }
 
     /// Compares a new belief with those of the other holders.
-    fn judge(&mut self, scene: &Scene<'_>, before: OpId, now: OpId, findings: &mut Findings) {
+    fn judge(&mut self, scene: &Scene<'_>, before: OpId, now: OpId, out: &mut Findings) {
         let view = scene.view;
         let since = scene.now();
         // A grant may reach its client late, when the next contender has long been granted.
@@ -83,23 +83,23 @@ impl Guarded {
         let pair = Overlap { first, second, since };
         let new = view.op(now);
         if new.granted == new.believed && view.justify(now).is_err() {
-            if Self::is_enough(scene, pair, findings) {
+            if Self::is_enough(scene, pair, out) {
                 return;
             }
             let text = Self::text(scene, pair)
                 .not_excused(format!("{} had no right to be granted it", scene.client(new.client)));
-            return Self::fail(scene, pair, findings, text);
+            return Self::fail(scene, pair, out, text);
         }
         if scene.at > view.last_belief(pair.first) && !view.client(view.op(pair.first).client).is_paused() {
             // A client that waits for the reply to a downgrade does not act.
             if view.is_downgrading(pair.first) {
                 return;
             }
-            return Self::kept(scene, pair, findings);
+            return Self::kept(scene, pair, out);
         }
         match Self::cause(scene, pair) {
             Some(_) => self.open.push(pair),
-            None => Self::unexplained(scene, pair, findings),
+            None => Self::unexplained(scene, pair, out),
         }
     }
 
@@ -139,18 +139,18 @@ impl Guarded {
         [scene.view.op(pair.first).believed.index, pair.since.index]
     }
 
-    fn is_enough(scene: &Scene<'_>, pair: Overlap, findings: &mut Findings) -> bool {
+    fn is_enough(scene: &Scene<'_>, pair: Overlap, out: &mut Findings) -> bool {
         let object = scene.view.op(pair.first).object;
-        findings.is_enough(scene.rule(Self::ID, object), object)
+        out.is_enough(scene.rule(Self::ID, object), object)
     }
 
-    fn fail(scene: &Scene<'_>, pair: Overlap, findings: &mut Findings, text: Explanation) {
+    fn fail(scene: &Scene<'_>, pair: Overlap, out: &mut Findings, text: Explanation) {
         let object = scene.view.op(pair.first).object;
-        findings.fail(scene.rule(Self::ID, object), scene, object, &Self::seen(scene, pair), text);
+        out.fail(scene.rule(Self::ID, object), scene, object, &Self::seen(scene, pair), text);
     }
 
-    fn kept(scene: &Scene<'_>, pair: Overlap, findings: &mut Findings) {
-        if Self::is_enough(scene, pair, findings) {
+    fn kept(scene: &Scene<'_>, pair: Overlap, out: &mut Findings) {
+        if Self::is_enough(scene, pair, out) {
             return;
         }
         let first = scene.view.op(pair.first);
@@ -162,25 +162,25 @@ impl Guarded {
                 had_to_stop(why)
             ))
             .not_excused("its belief lasted longer");
-        Self::fail(scene, pair, findings, text);
+        Self::fail(scene, pair, out, text);
     }
 
-    fn unexplained(scene: &Scene<'_>, pair: Overlap, findings: &mut Findings) {
-        if Self::is_enough(scene, pair, findings) {
+    fn unexplained(scene: &Scene<'_>, pair: Overlap, out: &mut Findings) {
+        if Self::is_enough(scene, pair, out) {
             return;
         }
         let client = scene.actor(pair.first);
         let text = Self::text(scene, pair)
             .not_excused(format!("{client} was not standing still, and no stranger had deleted its znode"));
-        Self::fail(scene, pair, findings, text);
+        Self::fail(scene, pair, out, text);
     }
 
     /// Judges an overlap that is over, or the history with it.
-    fn close(scene: &Scene<'_>, pair: Overlap, findings: &mut Findings) {
+    fn close(scene: &Scene<'_>, pair: Overlap, out: &mut Findings) {
         let window = scene.at.saturating_sub(pair.since.at);
         let client = scene.actor(pair.first);
         let (why, index) = match Self::cause(scene, pair) {
-            None => return Self::unexplained(scene, pair, findings),
+            None => return Self::unexplained(scene, pair, out),
             Some(Cause::Pause(begin)) => {
                 (format!("{client} stood still since {}", scene.when(begin)), begin.index)
             }
@@ -208,13 +208,13 @@ impl Guarded {
                 )
             }
         };
-        findings.metrics.zombies += 1;
-        findings.metrics.longest_zombie = findings.metrics.longest_zombie.max(window);
+        out.metrics.zombies += 1;
+        out.metrics.longest_zombie = out.metrics.longest_zombie.max(window);
         let text = Self::text(scene, pair).excused(format!("{why}; {} together", ms(window)));
         let [a, b] = Self::seen(scene, pair);
         let object = scene.view.op(pair.first).object;
         let rule = scene.rule(Self::ID, object);
-        findings.find(Found::unavoidable(rule, pair.since.index), scene, Some(object), &[a, b, index], text);
+        out.find(Found::unavoidable(rule, pair.since.index), scene, Some(object), &[a, b, index], text);
     }
 }
 
@@ -223,41 +223,41 @@ impl Rule for Guarded {
     const ALSO: &'static [RuleId] = &[RuleId::Rw1, RuleId::Le1];
     const HEARS: Kinds = hears![Believe, Unbelieve, Call, Crash];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         self.open.retain(|pair| {
             let paused = scene.view.client(scene.view.op(pair.first).client).is_paused();
             let kept = scene.at > scene.view.last_belief(pair.first) && !paused;
             if kept && !scene.view.is_downgrading(pair.first) {
-                Self::kept(scene, *pair, findings);
+                Self::kept(scene, *pair, out);
             }
             !kept
         });
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         if let What::Believe { object, .. } = event.what {
-            findings.premise(scene.rule(Self::ID, object), object);
+            out.premise(scene.rule(Self::ID, object), object);
             let share = view.op(event.op).share;
             for first in &view.contest(object).believers {
                 let other = view.op(*first);
                 if *first != event.op && conflict(share, other.share) {
-                    self.judge(scene, *first, event.op, findings);
+                    self.judge(scene, *first, event.op, out);
                 }
             }
         } else {
             self.open.retain(|pair| {
                 let both = [pair.first, pair.second].iter().all(|op| view.op(*op).hold == Hold::Believed);
                 if !both {
-                    Self::close(scene, *pair, findings);
+                    Self::close(scene, *pair, out);
                 }
                 both
             });
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
-        self.open.drain(..).for_each(|pair| Self::close(scene, pair, findings));
+    fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        self.open.drain(..).for_each(|pair| Self::close(scene, pair, out));
     }
 }
 
@@ -295,7 +295,7 @@ impl Raw {
         &mut self.cores[at]
     }
 
-    fn begin(&mut self, scene: &Scene<'_>, op: OpId, since: Moment, believed: bool, findings: &mut Findings) {
+    fn begin(&mut self, scene: &Scene<'_>, op: OpId, since: Moment, believed: bool, out: &mut Findings) {
         let view = scene.view;
         let (object, share) = (view.op(op).object, view.op(op).share);
         let rule = scene.rule(RuleId::Mx3, object);
@@ -303,10 +303,10 @@ impl Raw {
         let cores = self.of(object);
         cores.retain(|core| core.op != op && core.lasts(view));
         if !view.excusable {
-            findings.premise(rule, object);
+            out.premise(rule, object);
             for held in &*cores {
                 let harmless = !conflict(share, view.op(held.op).share);
-                if harmless || by_belief && believed && held.believed || findings.is_enough(rule, object) {
+                if harmless || by_belief && believed && held.believed || out.is_enough(rule, object) {
                     continue;
                 }
                 let text = explain(format!(
@@ -317,16 +317,16 @@ impl Raw {
                     scene.when(since)
                 ))
                 .not_excused("no session expired, nobody stood still, no stranger deleted anything");
-                findings.find(Found::fail(rule, since.index), scene, Some(object), &[held.since.index], text);
+                out.find(Found::fail(rule, since.index), scene, Some(object), &[held.since.index], text);
             }
         }
         cores.push(Core { op, since, believed });
     }
 
     /// Begins a core with a return that no belief followed.
-    fn settle(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn settle(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if let Some((op, since)) = self.returned.take() {
-            self.begin(scene, op, since, false, findings);
+            self.begin(scene, op, since, false, out);
         }
     }
 }
@@ -336,19 +336,19 @@ impl Rule for Raw {
     const ALSO: &'static [RuleId] = &[RuleId::Rw1, RuleId::Le1];
     const HEARS: Kinds = hears![Believe, Call, Return];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
-        self.settle(scene, findings);
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        self.settle(scene, out);
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         let now = scene.now();
         if matches!(event.what, What::Believe { .. }) {
             self.returned = self.returned.filter(|(op, _)| *op != event.op);
         }
-        self.settle(scene, findings);
+        self.settle(scene, out);
         match event.what {
-            What::Believe { .. } => self.begin(scene, event.op, now, true, findings),
+            What::Believe { .. } => self.begin(scene, event.op, now, true, out),
             What::Return { outcome: Outcome::Done } => {
                 let op = view.op(event.op);
                 if op.is_acquire() && op.hold == Hold::None {
@@ -363,7 +363,7 @@ impl Rule for Raw {
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
-        self.settle(scene, findings);
+    fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        self.settle(scene, out);
     }
 }

@@ -99,7 +99,7 @@ impl Config {
         path: Sym,
         zxid: u64,
         there: bool,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let Some(object) = value_at(scene, path) else { return };
         let at = scene.now();
@@ -113,18 +113,11 @@ impl Config {
         let before = last.filter(|last| last.data.is_some()).map_or(0, |last| last.zxid);
         let number = self.writes.len();
         self.writes.push(Write { object, zxid, at, op: event.op, effect: scene.index, data });
-        self.judge_write(scene, event.op, before, number, findings);
+        self.judge_write(scene, event.op, before, number, out);
     }
 
     /// CF-7: whether an operation may make this write.
-    fn judge_write(
-        &mut self,
-        scene: &Scene<'_>,
-        id: OpId,
-        before: u64,
-        number: usize,
-        findings: &mut Findings,
-    ) {
+    fn judge_write(&mut self, scene: &Scene<'_>, id: OpId, before: u64, number: usize, out: &mut Findings) {
         let Some(at) = self.ops.iter().rposition(|op| op.id == id) else { return };
         let others = |from: usize| self.writes[from..].iter().any(|write| write.op != id);
         let doing = &self.ops[at];
@@ -148,22 +141,22 @@ impl Config {
         self.ops[at].writes += 1;
         self.ops[at].first_write = first;
         if let Some(text) = wrong {
-            findings.fail(RuleId::Cf7, scene, object, &[called], text);
+            out.fail(RuleId::Cf7, scene, object, &[called], text);
         }
     }
 
     /// CF-7: whether the outcome of an operation is true.
-    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, findings: &mut Findings) {
+    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, out: &mut Findings) {
         let Some(at) = self.ops.iter().rposition(|op| op.id == id) else { return };
         let doing = &self.ops[at];
         let object = doing.object;
         match doing.verb {
             Verb::Follow => {
-                self.cost.over(RuleId::Cf8, scene, id, findings);
-                self.is_late(scene, at, findings);
+                self.cost.over(RuleId::Cf8, scene, id, out);
+                self.is_late(scene, at, out);
             }
             Verb::CompareAndSet | Verb::Publish | Verb::Overwrite => {
-                findings.premise(RuleId::Cf7, object);
+                out.premise(RuleId::Cf7, object);
                 let who = scene.actor(id);
                 let is_excused = is_excused(scene, object);
                 let wrong = match outcome {
@@ -180,7 +173,7 @@ impl Config {
                 };
                 if let Some(wrong) = wrong {
                     let called = scene.view.op(id).called.index;
-                    findings.fail(RuleId::Cf7, scene, object, &[called], explain(format!("{who} {wrong}")));
+                    out.fail(RuleId::Cf7, scene, object, &[called], explain(format!("{who} {wrong}")));
                 }
             }
             _ => {}
@@ -204,13 +197,13 @@ impl Config {
     }
 
     /// CF-3: whether a follower has an old value although it has had enough time.
-    fn is_late(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+    fn is_late(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let doing = &self.ops[at];
         let Some(last) = self.of(doing.object).next_back().filter(|_| scene.view.is_sim()) else { return };
         if !had_time(scene, doing.id, last.at.at) {
             return;
         }
-        findings.premise(RuleId::Cf3, doing.object);
+        out.premise(RuleId::Cf3, doing.object);
         let now = if last.data.is_some() { last.zxid } else { 0 };
         if doing.seen.map(|(zxid, _)| zxid) != Some(now) {
             let who = scene.actor(doing.id);
@@ -220,7 +213,7 @@ impl Config {
             };
             let text = explain(format!("{who} {has}; the last change was at zxid {:#x}", last.zxid))
                 .because(format!("that was at {}, and nothing has stood in the way", scene.when(last.at)));
-            findings.fail(RuleId::Cf3, scene, doing.object, &[last.at.index], text);
+            out.fail(RuleId::Cf3, scene, doing.object, &[last.at.index], text);
         }
     }
 
@@ -230,17 +223,17 @@ impl Config {
         event: &Event,
         seen: Seen,
         told: (Sym, u64),
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let Some(at) = self.ops.iter().rposition(|op| op.id == event.op) else { return };
         match (self.ops[at].verb, seen) {
             (Verb::Follow, Seen::Value) => {
-                self.goes_on(scene, at, told.1, findings);
-                self.was_written(scene, at, told, findings);
-                self.is_armed(scene, at, true, findings);
+                self.goes_on(scene, at, told.1, out);
+                self.was_written(scene, at, told, out);
+                self.is_armed(scene, at, true, out);
             }
-            (Verb::Follow, Seen::Missing) => self.is_armed(scene, at, false, findings),
-            (Verb::Snapshot, Seen::Value) => self.is_whole(scene, at, told, findings),
+            (Verb::Follow, Seen::Missing) => self.is_armed(scene, at, false, out),
+            (Verb::Snapshot, Seen::Value) => self.is_whole(scene, at, told, out),
             _ => return,
         }
         let number = if seen == Seen::Missing { 0 } else { told.1 };
@@ -249,22 +242,22 @@ impl Config {
     }
 
     /// CF-1: the values of a follower do not go back.
-    fn goes_on(&self, scene: &Scene<'_>, at: usize, zxid: u64, findings: &mut Findings) {
+    fn goes_on(&self, scene: &Scene<'_>, at: usize, zxid: u64, out: &mut Findings) {
         let doing = &self.ops[at];
-        findings.premise(RuleId::Cf1, doing.object);
+        out.premise(RuleId::Cf1, doing.object);
         let newest = doing.newest;
         if zxid < newest.0 {
             let who = scene.actor(doing.id);
             let text = explain(format!("{who} was told what was written at zxid {zxid:#x}"))
                 .because(format!("it had been told what was written at zxid {:#x} before", newest.0));
-            findings.fail(RuleId::Cf1, scene, doing.object, &[newest.1], text);
+            out.fail(RuleId::Cf1, scene, doing.object, &[newest.1], text);
         }
     }
 
     /// CF-2: a value is one that was written.
-    fn was_written(&self, scene: &Scene<'_>, at: usize, (value, zxid): (Sym, u64), findings: &mut Findings) {
+    fn was_written(&self, scene: &Scene<'_>, at: usize, (value, zxid): (Sym, u64), out: &mut Findings) {
         let doing = &self.ops[at];
-        findings.premise(RuleId::Cf2, doing.object);
+        out.premise(RuleId::Cf2, doing.object);
         let who = scene.actor(doing.id);
         let content = digest::data(Some(text(scene, value).as_bytes()));
         let wrong = if scene.view.is_sim() {
@@ -282,27 +275,27 @@ impl Config {
         };
         if let Some(wrong) = wrong {
             let text = explain(format!("{who} was told {:?} of zxid {zxid:#x}", text(scene, value)));
-            findings.fail(RuleId::Cf2, scene, doing.object, &[], text.because(wrong));
+            out.fail(RuleId::Cf2, scene, doing.object, &[], text.because(wrong));
         }
     }
 
     /// CF-5: whether the read whose value is handed out armed the watch.
-    fn is_armed(&self, scene: &Scene<'_>, at: usize, there: bool, findings: &mut Findings) {
+    fn is_armed(&self, scene: &Scene<'_>, at: usize, there: bool, out: &mut Findings) {
         let doing = &self.ops[at];
         let Some((armed, read)) = (if there { doing.read } else { doing.looked }) else { return };
-        findings.premise(RuleId::Cf5, doing.object);
+        out.premise(RuleId::Cf5, doing.object);
         if !armed {
             let who = scene.actor(doing.id);
             let text = explain(format!("{who} hands out what it read at {}", scene.when(read)))
                 .because("that read has armed no watch: what is written before another does is lost");
-            findings.fail(RuleId::Cf5, scene, doing.object, &[read.index], text);
+            out.fail(RuleId::Cf5, scene, doing.object, &[read.index], text);
         }
     }
 
     /// CF-6: the values of a set are of one publication.
-    fn is_whole(&self, scene: &Scene<'_>, at: usize, (values, zxid): (Sym, u64), findings: &mut Findings) {
+    fn is_whole(&self, scene: &Scene<'_>, at: usize, (values, zxid): (Sym, u64), out: &mut Findings) {
         let doing = &self.ops[at];
-        findings.premise(RuleId::Cf6, doing.object);
+        out.premise(RuleId::Cf6, doing.object);
         let published = |op: &Doing| {
             op.verb == Verb::Publish
                 && op.object == doing.object
@@ -319,7 +312,7 @@ impl Config {
             let read = text(scene, values);
             let text = explain(format!("{who} read {read:?} as the set of zxid {zxid:#x}"))
                 .because("no publication was of these values together");
-            findings.fail(RuleId::Cf6, scene, doing.object, &[], text);
+            out.fail(RuleId::Cf6, scene, doing.object, &[], text);
         }
     }
 
@@ -342,7 +335,7 @@ impl Config {
     }
 
     /// CF-4, the server's part: a read on a connection after a notification shows the change.
-    fn served(&mut self, scene: &Scene<'_>, req: ReqId, conn: Conn, zxid: u64, findings: &mut Findings) {
+    fn served(&mut self, scene: &Scene<'_>, req: ReqId, conn: Conn, zxid: u64, out: &mut Findings) {
         let Some(req) = scene.view.request(req) else { return };
         let Some(object) = value_at(scene, req.path) else { return };
         let told = self.told.iter().filter(|told| {
@@ -352,11 +345,11 @@ impl Config {
                 && told.noticed.index < req.sent.index
         });
         let Some(latest) = told.max_by_key(|told| told.zxid) else { return };
-        findings.premise(RuleId::Cf4, object);
+        out.premise(RuleId::Cf4, object);
         if zxid < latest.zxid {
             let text = explain(format!("a read was answered in the state of zxid {zxid:#x}"))
                 .because(format!("its connection had been notified of zxid {:#x} before", latest.zxid));
-            findings.fail(RuleId::Cf4, scene, object, &[latest.noticed.index], text);
+            out.fail(RuleId::Cf4, scene, object, &[latest.noticed.index], text);
         }
     }
 }
@@ -369,11 +362,11 @@ impl Rule for Config {
         followers::HEARS | hears![Call, Given, Observed, Created, Written, Deleted, Data, Served, Quiesce];
     const ABOUT: &'static [Kind] = &[Kind::Config];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
-        self.wakes.pass_time(scene, |_, watch| watch.table == Table::Data, findings);
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        self.wakes.pass_time(scene, |_, watch| watch.table == Table::Data, out);
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if let What::Call { object, verb, .. } = event.what {
             if is_config(scene, object) {
                 self.ops.push(Doing::new(event.op, object, verb));
@@ -387,12 +380,12 @@ impl Rule for Config {
                 }
             }
             What::Observed { object, seen, text, number } if is_config(scene, object) => {
-                self.observed(scene, event, seen, (text, number), findings);
+                self.observed(scene, event, seen, (text, number), out);
             }
             What::Created { zxid, path, .. } | What::Written { zxid, path } => {
-                self.written(scene, event, path, zxid, true, findings);
+                self.written(scene, event, path, zxid, true, out);
             }
-            What::Deleted { zxid, path, .. } => self.written(scene, event, path, zxid, false, findings),
+            What::Deleted { zxid, path, .. } => self.written(scene, event, path, zxid, false, out),
             What::Data { digest, .. } => {
                 let zxid = scene.view.txn.zxid;
                 if let Some(last) = self.writes.last_mut()
@@ -402,12 +395,12 @@ impl Rule for Config {
                     last.data = Some(digest);
                 }
             }
-            What::Return { outcome } => self.returned(scene, event.op, outcome, findings),
+            What::Return { outcome } => self.returned(scene, event.op, outcome, out),
             What::Reply { req, code, .. } => self.answered(scene, req, code),
             What::Fire { session, path, zxid, conn, kind } => {
                 if let Some(object) = value_at(scene, path) {
                     let table = if kind == Notify::ChildrenChanged { Table::Child } else { Table::Data };
-                    self.cost.fired(RuleId::Cf8, scene, object, (session, conn, path, zxid, table), findings);
+                    self.cost.fired(RuleId::Cf8, scene, object, (session, conn, path, zxid, table), out);
                     let full = self.of(object).map(|write| write.zxid).rfind(|full| *full as u32 == zxid);
                     if let Some(zxid) = full.filter(|_| !conn.is_none()) {
                         self.told.push(Notified { conn, object, zxid, noticed: Moment::NEVER });
@@ -423,19 +416,19 @@ impl Rule for Config {
                     told.noticed = scene.now();
                 }
             }
-            What::Served { req, conn, zxid } => self.served(scene, req, conn, zxid, findings),
+            What::Served { req, conn, zxid } => self.served(scene, req, conn, zxid, out),
             What::Quiesce => {
                 for at in 0..self.ops.len() {
                     let op = &self.ops[at];
                     if op.verb == Verb::Follow && scene.view.op(op.id).phase == Phase::Open {
-                        self.is_late(scene, at, findings);
+                        self.is_late(scene, at, out);
                     }
                 }
             }
             _ => {}
         }
         if followers::HEARS & super::kind(&event.what) != 0 {
-            self.wakes.event(scene, event, |_, watch| watch.table == Table::Data, findings);
+            self.wakes.event(scene, event, |_, watch| watch.table == Table::Data, out);
         }
     }
 }

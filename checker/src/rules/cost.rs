@@ -8,8 +8,8 @@ use crate::view::{Moment, Op, is_place};
 pub(crate) struct Tally;
 
 impl Tally {
-    pub(crate) fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
-        let metrics = &mut findings.metrics;
+    pub(crate) fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
+        let metrics = &mut out.metrics;
         match event.what {
             What::Send { cleanup, .. } if cleanup || event.op == OpId(0) => metrics.cleanup_requests += 1,
             What::Send { .. } => metrics.requests += 1,
@@ -81,7 +81,7 @@ struct Capture {
 }
 
 impl Cost {
-    fn fail(scene: &Scene<'_>, id: OpId, findings: &mut Findings, what: String, budget: String) {
+    fn fail(scene: &Scene<'_>, id: OpId, out: &mut Findings, what: String, budget: String) {
         let op = scene.view.op(id);
         // Other operations release holds, too, and have budgets of their own.
         if !RuleId::Mx13.is_about(scene.kind(op.object)) {
@@ -90,7 +90,7 @@ impl Cost {
         let text =
             explain(format!("{} (called at {}) {what}", scene.client(op.client), scene.when(op.called)))
                 .because(budget);
-        findings.fail(RuleId::Mx13, scene, op.object, &[op.called.index], text);
+        out.fail(RuleId::Mx13, scene, op.object, &[op.called.index], text);
     }
 
     fn herd(&mut self, scene: &Scene<'_>, zxid: u64, object: ObjectId) -> Option<&mut Herd> {
@@ -125,14 +125,14 @@ impl Cost {
         Some(&mut self.herds[at])
     }
 
-    fn touched(&mut self, scene: &Scene<'_>, deleted: bool, findings: &mut Findings) {
+    fn touched(&mut self, scene: &Scene<'_>, deleted: bool, out: &mut Findings) {
         let view = scene.view;
         let Some(touched) = view.contender(view.touched) else { return };
         let (object, enabled, concerned) = (touched.object, view.enabled, view.concerned);
         let rule = herd_rule(scene.kind(object));
         let zxid = if deleted { touched.gone } else { touched.czxid };
         if !view.contest(object).waiting.is_empty() {
-            findings.premise(rule, object);
+            out.premise(rule, object);
         }
         let Some(herd) = self.herd(scene, zxid, object) else { return };
         if deleted {
@@ -192,13 +192,13 @@ impl Cost {
     }
 
     /// Judges a transaction whose effects are complete.
-    fn judge_herds(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn judge_herds(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         self.unjudged = false;
         for herd in self.herds.iter_mut().filter(|herd| herd.unjudged) {
             herd.unjudged = false;
             let woken = herd.woken.len() as u32;
             let index = woken / herd.enabled.max(1);
-            findings.metrics.herd_index = findings.metrics.herd_index.max(index);
+            out.metrics.herd_index = out.metrics.herd_index.max(index);
             let allowed = match (herd.deletions, herd.creations) {
                 (0, 1..) => 0,
                 (_, _) => herd.concerned.max(herd.enabled).max(1),
@@ -207,7 +207,7 @@ impl Cost {
                 0 if herd.asks > 0 => RuleId::Rv4,
                 _ => herd_rule(scene.kind(herd.object)),
             };
-            if woken <= allowed || findings.is_enough(rule, herd.object) {
+            if woken <= allowed || out.is_enough(rule, herd.object) {
                 continue;
             }
             let what = match (herd.deletions, herd.creations) {
@@ -220,7 +220,7 @@ impl Cost {
                 herd.zxid, herd.enabled
             ))
             .because(format!("they all watch {}", scene.path(herd.path)));
-            findings.find(
+            out.find(
                 Found::fail(rule, herd.last.index).in_layer(Layer::Cost),
                 scene,
                 Some(herd.object),
@@ -231,20 +231,20 @@ impl Cost {
     }
 
     /// Judges the number of requests of an acquire that still waits.
-    fn sent(scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
+    fn sent(scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         if !op.is_waiting() || !op.calm {
             return;
         }
         let budget = &scene.tables.objects[usize::from(op.object.0)].budget;
         let allowed = budget.free_acquire + 1 + op.wakes * budget.per_wake_up;
-        if op.sends == allowed + 1 && !findings.is_enough(RuleId::Mx13, op.object) {
+        if op.sends == allowed + 1 && !out.is_enough(RuleId::Mx13, op.object) {
             let what = format!("sent {} requests, after {} wake-ups, and still waits", op.sends, op.wakes);
-            Self::fail(scene, id, findings, what, format!("its budget is {allowed}"));
+            Self::fail(scene, id, out, what, format!("its budget is {allowed}"));
         }
     }
 
-    fn granted(&self, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
+    fn granted(&self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         let alone = match scene.view.is_sim() {
             true => op.nodes == 1 && !op.found_somebody,
@@ -255,27 +255,27 @@ impl Cost {
         if op.granted.index != scene.index || !op.calm || !alone {
             return;
         }
-        findings.premise(RuleId::Mx13, op.object);
+        out.premise(RuleId::Mx13, op.object);
         let budget = &scene.tables.objects[usize::from(op.object.0)].budget;
-        if op.sends > budget.free_acquire && !findings.is_enough(RuleId::Mx13, op.object) {
+        if op.sends > budget.free_acquire && !out.is_enough(RuleId::Mx13, op.object) {
             let what = format!("sent {} requests for a grant with nobody ahead", op.sends);
-            Self::fail(scene, id, findings, what, format!("its budget is {}", budget.free_acquire));
+            Self::fail(scene, id, out, what, format!("its budget is {}", budget.free_acquire));
         }
-        if op.depth > budget.free_round_trips && !findings.is_enough(RuleId::Mx13, op.object) {
+        if op.depth > budget.free_round_trips && !out.is_enough(RuleId::Mx13, op.object) {
             let what = format!("took {} round trips for a grant with nobody ahead", op.depth);
-            Self::fail(scene, id, findings, what, format!("its budget is {}", budget.free_round_trips));
+            Self::fail(scene, id, out, what, format!("its budget is {}", budget.free_round_trips));
         }
     }
 
-    fn released(scene: &Scene<'_>, id: OpId, op: &Op, findings: &mut Findings) {
+    fn released(scene: &Scene<'_>, id: OpId, op: &Op, out: &mut Findings) {
         if !op.calm {
             return;
         }
-        findings.premise(RuleId::Mx13, op.object);
+        out.premise(RuleId::Mx13, op.object);
         let allowed = scene.tables.objects[usize::from(op.object.0)].budget.release;
-        if op.sends > allowed && !findings.is_enough(RuleId::Mx13, op.object) {
+        if op.sends > allowed && !out.is_enough(RuleId::Mx13, op.object) {
             let what = format!("sent {} requests to release", op.sends);
-            Self::fail(scene, id, findings, what, format!("its budget is {allowed}"));
+            Self::fail(scene, id, out, what, format!("its budget is {allowed}"));
         }
     }
 
@@ -311,7 +311,7 @@ impl Cost {
 
     /// In a capture, judges whether each notified waiter has a possible deletion, counted by the deletes that clients
     /// sent.
-    fn noticed(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn noticed(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(view.woken);
         // Readers are woken together, and a capture does not show how many.
@@ -320,7 +320,7 @@ impl Cost {
         }
         let object = op.object;
         let rule = herd_rule(scene.kind(object));
-        findings.premise(rule, object);
+        out.premise(rule, object);
         let deaths = view.contest(object).deaths;
         let capture = self.capture(object);
         capture.woken += 1;
@@ -335,7 +335,7 @@ impl Cost {
             scene.when(view.now)
         ))
         .because("one deletion notifies one waiter, a creation nobody");
-        findings.fail(rule, scene, object, &[], text);
+        out.fail(rule, scene, object, &[], text);
     }
 }
 
@@ -345,53 +345,47 @@ impl Rule for Cost {
     const HEARS: Kinds =
         hears![Call, Return, Believe, Sleep, Send, Txn, Created, Deleted, Data, Fire, Notice];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if self.unjudged {
-            self.judge_herds(scene, findings);
+            self.judge_herds(scene, out);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         match event.what {
             What::Call { object, verb, .. } if verb.asks_for().is_some() && !view.is_sim() => {
                 self.capture(object).acquires += 1;
             }
             What::Return { outcome: Outcome::Done } if view.op(event.op).verb == Verb::Release => {
-                Self::released(scene, event.op, view.op(event.op), findings);
+                Self::released(scene, event.op, view.op(event.op), out);
             }
-            What::Believe { .. } => self.granted(scene, event.op, findings),
+            What::Believe { .. } => self.granted(scene, event.op, out),
             What::Sleep { deadline: false, .. } if view.op(event.op).is_waiting() => {
                 let budget = "whoever waits is woken by an event, or by its own time limit".to_owned();
-                Self::fail(
-                    scene,
-                    event.op,
-                    findings,
-                    "sleeps while it waits, to look again".to_owned(),
-                    budget,
-                );
+                Self::fail(scene, event.op, out, "sleeps while it waits, to look again".to_owned(), budget);
             }
             What::Send { kind, cleanup, path, .. } => {
                 if !cleanup {
-                    Self::sent(scene, event.op, findings);
+                    Self::sent(scene, event.op, out);
                 }
                 if !view.is_sim() {
                     self.may_delete(scene, event, kind, path);
                 }
             }
-            What::Txn { .. } if self.unjudged => self.judge_herds(scene, findings),
-            What::Created { .. } => self.touched(scene, false, findings),
-            What::Deleted { .. } => self.touched(scene, true, findings),
+            What::Txn { .. } if self.unjudged => self.judge_herds(scene, out),
+            What::Created { .. } => self.touched(scene, false, out),
+            What::Deleted { .. } => self.touched(scene, true, out),
             What::Data { .. } => self.asked(scene),
             // The client does not read notifications on a connection that it left.
             What::Fire { session, conn, .. } if view.has_left(session, conn) => {}
             What::Fire { session, path, zxid, .. } => self.fired(scene, event.who, session, path, zxid),
-            What::Notice { .. } if !view.is_sim() => self.noticed(scene, findings),
+            What::Notice { .. } if !view.is_sim() => self.noticed(scene, out),
             _ => {}
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
-        self.judge_herds(scene, findings);
+    fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        self.judge_herds(scene, out);
     }
 }

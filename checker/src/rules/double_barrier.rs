@@ -46,28 +46,28 @@ impl Rule for DoubleBarriers {
     ];
     const ABOUT: &'static [Kind] = &[Kind::DoubleBarrier];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if self.participants.parts.is_empty() {
             return;
         }
-        self.progress.pass_time(&self.participants, scene, findings);
+        self.progress.pass_time(&self.participants, scene, out);
         if scene.at >= self.next_look && self.participants.is_calm(scene) {
             self.next_look = scene.at.saturating_add(LOOK);
-            self.progress.overdue(&self.participants, scene, findings);
-            self.leaks.overdue(&self.participants, scene, findings);
+            self.progress.overdue(&self.participants, scene, out);
+            self.leaks.overdue(&self.participants, scene, out);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         self.participants.update(scene, event);
         let participants = &self.participants;
         match event.what {
-            What::Call { .. } => self.called(scene, event.op, findings),
+            What::Call { .. } => self.called(scene, event.op, out),
             What::Return { outcome } => {
                 let Some(at) = participants.part_of(event.op) else { return };
                 match participants.parts[at].enter == event.op {
-                    true => enter::returned(participants, scene, event.op, outcome, findings),
-                    false => leave::returned(participants, scene, event.op, outcome, findings),
+                    true => enter::returned(participants, scene, event.op, outcome, out),
+                    false => leave::returned(participants, scene, event.op, outcome, out),
                 }
             }
             What::Created { path, .. } => {
@@ -76,29 +76,29 @@ impl Rule for DoubleBarriers {
                     .last()
                     .is_some_and(|ready| ready.path == path && ready.created.index == scene.index)
                 {
-                    enter::opened(participants, scene, findings);
+                    enter::opened(participants, scene, out);
                 }
                 self.cost.changed(participants, scene, event);
             }
             What::Deleted { .. } => {
                 self.cost.changed(participants, scene, event);
-                self.progress.look_where(participants, scene, findings, |_| true);
+                self.progress.look_where(participants, scene, out, |_| true);
             }
             What::Written { .. } => self.cost.changed(participants, scene, event),
             What::Send { kind, path, .. } => {
-                cost::Cost::sent(participants, scene, event.op, findings);
+                cost::Cost::sent(participants, scene, event.op, out);
                 if kind == Request::Create {
-                    enter::opens(participants, scene, event.op, path, findings);
+                    enter::opens(participants, scene, event.op, path, out);
                 }
             }
             What::Reply { req, .. } | What::Lost { req } => {
                 if let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) {
-                    self.progress.look(participants, scene, req.op, findings);
+                    self.progress.look(participants, scene, req.op, out);
                 }
             }
             What::Fire { session, .. } => {
-                self.cost.fired(participants, scene, event, findings);
-                self.progress.look_where(participants, scene, findings, |part| part.session == session);
+                self.cost.fired(participants, scene, event, out);
+                self.progress.look_where(participants, scene, out, |part| part.session == session);
             }
             What::Notice { session, .. }
             | What::State { session, .. }
@@ -106,23 +106,23 @@ impl Rule for DoubleBarriers {
             | What::Disarm { session, .. }
             | What::Marked { session, .. }
             | What::Ended { session, .. } => {
-                self.progress.look_where(participants, scene, findings, |part| part.session == session);
+                self.progress.look_where(participants, scene, out, |part| part.session == session);
             }
             What::Fault { .. } | What::Mended { .. } | What::Crash { .. } | What::Ceased => {
-                self.progress.look_where(participants, scene, findings, |_| true);
+                self.progress.look_where(participants, scene, out, |_| true);
             }
             What::Left { object, path, owner } if event.who == Who::World => {
-                self.leaks.left(participants, scene, (object, path, owner), findings);
+                self.leaks.left(participants, scene, (object, path, owner), out);
             }
-            What::Quiesce => self.leaks.quiesce(participants, scene, findings),
+            What::Quiesce => self.leaks.quiesce(participants, scene, out),
             _ => {}
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for at in self.participants.open.iter().filter_map(|op| self.participants.part_of(*op)) {
             if !scene.view.quiet {
-                findings.unknown(RuleId::Db6, self.participants.parts[at].object);
+                out.unknown(RuleId::Db6, self.participants.parts[at].object);
             }
         }
     }
@@ -130,10 +130,10 @@ impl Rule for DoubleBarriers {
 
 impl DoubleBarriers {
     /// Counts the tests of an enter (DB-6, and DB-5 if others have entered before) and of a leave (DB-6).
-    fn called(&self, scene: &Scene<'_>, op: OpId, findings: &mut Findings) {
+    fn called(&self, scene: &Scene<'_>, op: OpId, out: &mut Findings) {
         let Some(at) = self.participants.part_of(op) else { return };
         let part = &self.participants.parts[at];
-        findings.premise(RuleId::Db6, part.object);
+        out.premise(RuleId::Db6, part.object);
         let entered = |other: &participants::Participation| {
             other.object == part.object
                 && other.over.came()
@@ -141,7 +141,7 @@ impl DoubleBarriers {
                 && other.generation.is_some()
         };
         if op == part.enter && self.participants.parts.iter().any(entered) {
-            findings.premise(RuleId::Db5, part.object);
+            out.premise(RuleId::Db5, part.object);
         }
     }
 }

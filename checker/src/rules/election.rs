@@ -66,7 +66,7 @@ impl Acknowledged {
         event: &Event,
         path: Sym,
         owner: Option<Session>,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let view = scene.view;
         let op = view.op(event.op);
@@ -79,7 +79,7 @@ impl Acknowledged {
         }
         let Some(object) = record_of(scene, path).filter(|object| *object == op.object) else { return };
         let epoch = op.number;
-        findings.premise(RuleId::Le4, object);
+        out.premise(RuleId::Le4, object);
         let before = self.records.iter().rfind(|record| record.object == object).copied();
         let candidate = Self::candidate(scene, object, epoch);
         let owner = owner.or(before.map(|before| before.owner)).unwrap_or_default();
@@ -127,7 +127,7 @@ impl Acknowledged {
             },
         };
         if let Some((text, seen)) = wrong {
-            findings.fail(RuleId::Le4, scene, object, &[op.called.index, seen], text);
+            out.fail(RuleId::Le4, scene, object, &[op.called.index, seen], text);
         }
         let (op, since) = (event.op, view.now);
         self.records.push(Record {
@@ -153,11 +153,11 @@ impl Acknowledged {
     }
 
     /// Judges a confirmed acknowledgement: it is, or was, on record, and no later leader came before the request.
-    fn confirmed(&mut self, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
+    fn confirmed(&mut self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(id);
         let (object, epoch) = (op.object, op.number);
-        findings.premise(RuleId::Le4, object);
+        out.premise(RuleId::Le4, object);
         let told = || {
             explain(format!(
                 "{} was told at {} that its leadership (epoch {epoch:#x}) is on record",
@@ -168,7 +168,7 @@ impl Acknowledged {
         let known = self.records.iter().any(|record| record.object == object && record.epoch == epoch);
         if view.is_sim() && !known {
             let text = told().because("no such record was made");
-            return findings.fail(RuleId::Le4, scene, object, &[op.called.index], text);
+            return out.fail(RuleId::Le4, scene, object, &[op.called.index], text);
         }
         let later = |(other, later, at): &&(ObjectId, u64, Moment)| {
             *other == object && *later > epoch && at.index < op.called.index
@@ -176,17 +176,17 @@ impl Acknowledged {
         if let Some((_, later, at)) = self.confirmed.iter().find(later) {
             let text = told()
                 .because(format!("{} epoch {later:#x} had been confirmed, before it asked", scene.when(*at)));
-            findings.fail(RuleId::Le4, scene, object, &[op.called.index, at.index], text);
+            out.fail(RuleId::Le4, scene, object, &[op.called.index, at.index], text);
         }
         self.confirmed.push((object, epoch, view.now));
     }
 
     /// Judges what a follower is told.
-    fn followed(&mut self, scene: &Scene<'_>, event: &Event, text: Sym, epoch: u64, findings: &mut Findings) {
+    fn followed(&mut self, scene: &Scene<'_>, event: &Event, text: Sym, epoch: u64, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(event.op);
         let object = op.object;
-        findings.premise(RuleId::Le4, object);
+        out.premise(RuleId::Le4, object);
         let before = self.followers.iter().find(|follower| follower.op == event.op).copied();
         let told = explain(format!(
             "{} was told at {} that epoch {epoch:#x} is on record",
@@ -215,7 +215,7 @@ impl Acknowledged {
             None
         };
         if let Some((text, seen)) = wrong {
-            findings.fail(RuleId::Le4, scene, object, &[seen], text);
+            out.fail(RuleId::Le4, scene, object, &[seen], text);
         }
         self.news(event.op, epoch.max(before.map_or(0, |before| before.epoch)), false, scene.index);
     }
@@ -228,7 +228,7 @@ impl Acknowledged {
     }
 
     /// LE-5: in the end every follower knows the leader.
-    fn known(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn known(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         for follower in &mut self.followers {
             let op = view.op(follower.op);
@@ -264,12 +264,12 @@ impl Acknowledged {
             ))
             .because(format!("it is on record since {}", scene.when(record.since)))
             .not_excused(format!("{} is the most it may take", ms(bound)));
-            findings.fail(RuleId::Le5, scene, op.object, &[op.called.index, record.since.index], text);
+            out.fail(RuleId::Le5, scene, op.object, &[op.called.index, record.since.index], text);
         }
     }
 
     /// At the end, judges whether a record outlives its leader's candidate.
-    fn quiesce(&self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn quiesce(&self, scene: &Scene<'_>, out: &mut Findings) {
         for record in self.records.iter().filter(|record| record.alive) {
             let view = scene.view;
             let done = Self::candidate(scene, record.object, record.epoch)
@@ -279,8 +279,8 @@ impl Acknowledged {
             if done && !is_excused && view.present_client(record.owner).is_some() {
                 let text = explain(format!("the record of epoch {:#x} is left", record.epoch))
                     .because(format!("{} no longer leads", scene.actor(record.op)));
-                findings.metrics.leaks += 1;
-                findings.fail(RuleId::Mx11, scene, record.object, &[record.since.index], text);
+                out.metrics.leaks += 1;
+                out.fail(RuleId::Mx11, scene, record.object, &[record.since.index], text);
             }
         }
     }
@@ -292,36 +292,36 @@ impl Rule for Acknowledged {
     const ALSO: &'static [RuleId] = &[RuleId::Le5, RuleId::Mx11];
     const HEARS: Kinds = hears![Call, Return, Observed, Txn, Created, Written, Deleted, Quiesce];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if scene.view.healed && !self.followers.is_empty() && !self.records.is_empty() {
-            self.known(scene, findings);
+            self.known(scene, out);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         match event.what {
             What::Txn { kind, .. } => self.asked = Some(kind),
             What::Call { verb: Verb::Observe, object, .. } if scene.kind(object) == Kind::Election => {
                 self.news(event.op, 0, true, scene.index);
             }
-            What::Created { path, owner, .. } => self.recorded(scene, event, path, Some(owner), findings),
-            What::Written { path, .. } => self.recorded(scene, event, path, None, findings),
+            What::Created { path, owner, .. } => self.recorded(scene, event, path, Some(owner), out),
+            What::Written { path, .. } => self.recorded(scene, event, path, None, out),
             What::Deleted { path, by, .. } => self.erased(scene, path, by),
             What::Return { outcome: Outcome::Done } if view.op(event.op).verb == Verb::Acknowledge => {
-                self.confirmed(scene, event.op, findings);
+                self.confirmed(scene, event.op, out);
             }
             What::Observed { object, seen: Seen::Leader, text, number }
                 if scene.kind(object) == Kind::Election =>
             {
-                self.followed(scene, event, text, number, findings);
+                self.followed(scene, event, text, number, out);
             }
             What::Observed { object, seen: Seen::Vacant, .. } if scene.kind(object) == Kind::Election => {
                 let known = self.followers.iter().find(|follower| follower.op == event.op);
                 let epoch = known.map_or(0, |known| known.epoch);
                 self.news(event.op, epoch, true, scene.index);
             }
-            What::Quiesce if view.is_sim() => self.quiesce(scene, findings),
+            What::Quiesce if view.is_sim() => self.quiesce(scene, out),
             _ => {}
         }
     }
@@ -336,13 +336,13 @@ impl Rule for OneCandidate {
     const ABOUT: &'static [Kind] = &[Kind::Election];
     const HEARS: Kinds = hears![Created];
 
-    fn event(&mut self, scene: &Scene<'_>, _: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, _: &Event, out: &mut Findings) {
         let view = scene.view;
         let Some(new) = view.contender(view.touched) else { return };
         if scene.kind(new.object) != Kind::Election {
             return;
         }
-        findings.premise(Self::ID, new.object);
+        out.premise(Self::ID, new.object);
         if view.op(new.op).nodes < 2 {
             return;
         }
@@ -370,7 +370,7 @@ impl Rule for OneCandidate {
                 text.because(format!("it had deleted {} itself, at {when}", scene.contender(number)))
             }
         };
-        findings.fail_in(
+        out.fail_in(
             Layer::Safety,
             Self::ID,
             scene,

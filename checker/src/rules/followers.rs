@@ -42,11 +42,11 @@ impl Wakes {
         scene: &Scene<'_>,
         id: OpId,
         tells: &impl Fn(ObjectId, &Watch) -> bool,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let source = self.source(scene, id, tells);
         if self.doubts.look(scene, id, &source) {
-            findings.premise(self.rule, scene.view.op(id).object);
+            out.premise(self.rule, scene.view.op(id).object);
         }
     }
 
@@ -55,7 +55,7 @@ impl Wakes {
         &mut self,
         scene: &Scene<'_>,
         tells: impl Fn(ObjectId, &Watch) -> bool,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let mut doubts = std::mem::take(&mut self.doubts);
         for doubt in doubts.certain(scene.at, |op| self.source(scene, op, &tells)) {
@@ -68,7 +68,7 @@ impl Wakes {
                 scene.when(doubt.since)
             ))
             .because("no watch is armed by which it would hear of the next change");
-            findings.find(
+            out.find(
                 Found::fail(self.rule, doubt.since.index),
                 scene,
                 Some(op.object),
@@ -85,7 +85,7 @@ impl Wakes {
         scene: &Scene<'_>,
         event: &Event,
         tells: impl Fn(ObjectId, &Watch) -> bool,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let view = scene.view;
         if !view.is_sim() {
@@ -106,14 +106,14 @@ impl Wakes {
             What::Send { .. } | What::Return { .. } if event.op != OpId(0) => Some(view.op(event.op).client),
             What::Ceased => {
                 for client in 0..view.clients.len() {
-                    self.look_client(scene, client as u16, &tells, findings);
+                    self.look_client(scene, client as u16, &tells, out);
                 }
                 None
             }
             _ => None,
         };
         if let Some(client) = client {
-            self.look_client(scene, client, &tells, findings);
+            self.look_client(scene, client, &tells, out);
         }
     }
 
@@ -122,11 +122,11 @@ impl Wakes {
         scene: &Scene<'_>,
         client: u16,
         tells: &impl Fn(ObjectId, &Watch) -> bool,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         for op in &scene.view.client(client).open {
             if scene.view.op(*op).verb == self.verb {
-                self.look(scene, *op, tells, findings);
+                self.look(scene, *op, tells, out);
             }
         }
     }
@@ -159,7 +159,7 @@ impl Cost {
         scene: &Scene<'_>,
         object: ObjectId,
         fire: (Session, Conn, Sym, u32, Table),
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let follows = scene.view.session(fire.0).client.is_some_and(|client| {
             let open = &scene.view.client(client).open;
@@ -168,12 +168,12 @@ impl Cost {
         if !follows || fire.3 == 0 {
             return;
         }
-        findings.premise(rule, object);
+        out.premise(rule, object);
         if self.fired.contains(&fire) {
             let (who, zxid) = (scene.session(fire.0), fire.3);
             let text = explain(format!("{who} is notified twice of one change (zxid …{zxid:#x})"))
                 .because("one notification a follower and change is enough");
-            findings.fail(rule, scene, object, &[], text);
+            out.fail(rule, scene, object, &[], text);
         }
         self.fired.push(fire);
         if self.fired.len() > 64 {
@@ -182,12 +182,12 @@ impl Cost {
     }
 
     /// Judges the requests of a follower that is done.
-    pub(super) fn over(&self, rule: RuleId, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
+    pub(super) fn over(&self, rule: RuleId, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         if !op.calm {
             return;
         }
-        findings.premise(rule, op.object);
+        out.premise(rule, op.object);
         let allowed = 4 * (op.wakes + 1);
         if op.sends > allowed {
             let who = scene.client(op.client);
@@ -196,7 +196,7 @@ impl Cost {
                 op.sends, op.wakes
             ))
             .because("who follows asks when it is told of a change, and not in between");
-            findings.fail(rule, scene, op.object, &[op.called.index], text);
+            out.fail(rule, scene, op.object, &[op.called.index], text);
         }
     }
 }

@@ -18,12 +18,12 @@ impl Rule for Justified {
     const ALSO: &'static [RuleId] = &[RuleId::Rw2, RuleId::Le3];
     const HEARS: Kinds = hears![Believe];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let Some(op) = grant(scene, event) else { return };
         let rule = scene.rule(Self::ID, op.object);
-        findings.premise(rule, op.object);
+        out.premise(rule, op.object);
         let Err(why) = scene.view.justify(event.op) else { return };
-        if findings.is_enough(rule, op.object) {
+        if out.is_enough(rule, op.object) {
             return;
         }
         let who = scene.client(op.client);
@@ -73,7 +73,7 @@ impl Rule for Justified {
         let text =
             explain(format!("{who} was granted it at {} {list}", scene.when(op.granted))).because(because);
         let list = op.list.map_or(u32::MAX, |list| list.reply);
-        findings.fail(rule, scene, op.object, &[list, witness], text);
+        out.fail(rule, scene, op.object, &[list, witness], text);
     }
 }
 
@@ -129,7 +129,7 @@ impl Rule for FencingToken {
     const ALSO: &'static [RuleId] = &[RuleId::Le2];
     const HEARS: Kinds = hears![Believe];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let Some(op) = grant(scene, event) else { return };
         let own = scene.view.contender(op.own);
         let firm = is_firm(scene, op);
@@ -137,7 +137,7 @@ impl Rule for FencingToken {
             return;
         }
         let rule = scene.rule(Self::ID, op.object);
-        findings.premise(rule, op.object);
+        out.premise(rule, op.object);
         let what = || {
             format!(
                 "{} was granted it at {} with token {:#x}",
@@ -151,22 +151,22 @@ impl Rule for FencingToken {
             let before = scene.view.op(op.former).token;
             if before != op.token {
                 let text = explain(what()).because(format!("it keeps its writer's token, {before:#x}"));
-                findings.fail(rule, scene, op.object, &[], text);
+                out.fail(rule, scene, op.object, &[], text);
             }
             return;
         }
         if let Some(own) = own.filter(|own| own.czxid != op.token && !downgraded) {
-            if findings.is_enough(rule, op.object) {
+            if out.is_enough(rule, op.object) {
                 return;
             }
             let text = explain(what()).because(format!("its znode is {}", scene.contender(op.own)));
-            return findings.fail(rule, scene, op.object, &[own.created], text);
+            return out.fail(rule, scene, op.object, &[own.created], text);
         }
         if !firm || downgraded {
             return;
         }
         if let Some(last) = self.0.take(scene, event.op, op.token) {
-            if findings.is_enough(rule, op.object) {
+            if out.is_enough(rule, op.object) {
                 return;
             }
             let before = scene.actor(last.op);
@@ -174,7 +174,7 @@ impl Rule for FencingToken {
                 "{before} had been granted it at e{} with token {:#x}",
                 last.index, last.number
             ));
-            findings.fail(rule, scene, op.object, &[last.index], text);
+            out.fail(rule, scene, op.object, &[last.index], text);
         }
     }
 }
@@ -189,7 +189,7 @@ impl Rule for GrantOrder {
     const ALSO: &'static [RuleId] = &[RuleId::Rw3, RuleId::Mx15];
     const HEARS: Kinds = hears![Believe];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Believe { object, .. } = event.what else { return };
         let view = scene.view;
         let Some(op) = grant(scene, event) else { return };
@@ -203,7 +203,7 @@ impl Rule for GrantOrder {
         if op.verb == Verb::Downgrade {
             return;
         }
-        findings.premise(rule, object);
+        out.premise(rule, object);
         let what = || {
             format!(
                 "{} was granted it at {} for {}",
@@ -221,7 +221,7 @@ impl Rule for GrantOrder {
                     scene.contender(number),
                     scene.actor(passed.op)
                 ));
-                findings.fail(rule, scene, object, &[passed.created, list.reply], text);
+                out.fail(rule, scene, object, &[passed.created, list.reply], text);
             }
             return;
         }
@@ -233,7 +233,7 @@ impl Rule for GrantOrder {
                     last.index,
                     last.number
                 ));
-                findings.fail(rule, scene, object, &[last.index], text);
+                out.fail(rule, scene, object, &[last.index], text);
             }
             return;
         }
@@ -250,7 +250,7 @@ impl Rule for GrantOrder {
         };
         if let Some(number) = contest.standing().take_while(is_ahead).find(waits) {
             let Some(passed) = view.contender(number) else { return };
-            if findings.is_enough(rule, object) {
+            if out.is_enough(rule, object) {
                 return;
             }
             let text = explain(what()).because(format!(
@@ -258,7 +258,7 @@ impl Rule for GrantOrder {
                 scene.actor(passed.op),
                 scene.contender(number)
             ));
-            findings.fail(rule, scene, object, &[passed.created], text);
+            out.fail(rule, scene, object, &[passed.created], text);
         }
     }
 }

@@ -129,7 +129,7 @@ impl Group {
         path: Sym,
         zxid: u64,
         owner: Session,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         if let Some(object) = group_at(scene, path) {
             self.there.retain(|(of, _)| *of != object);
@@ -137,13 +137,13 @@ impl Group {
         }
         let Some(object) = group_around(scene, path) else { return };
         if let Some(member) = self.members.iter().find(|member| member.id == event.op) {
-            findings.premise(RuleId::Gm5, object);
+            out.premise(RuleId::Gm5, object);
             let other = self.lives.iter().find(|life| life.op == event.op && !life.deleted.came());
             if let Some(other) = other {
                 let who = scene.actor(member.id);
                 let text = explain(format!("{who} has made {} to join", scene.znode(path)))
                     .because(format!("its {} is still there", scene.znode(other.path)));
-                findings.fail(RuleId::Gm5, scene, object, &[other.created.index], text);
+                out.fail(RuleId::Gm5, scene, object, &[other.created.index], text);
             }
         }
         let created = scene.now();
@@ -218,7 +218,7 @@ impl Group {
     }
 
     /// GM-4: a client that is told that it has joined has a znode of its current session.
-    fn joined(&mut self, scene: &Scene<'_>, at: usize, outcome: Outcome, findings: &mut Findings) {
+    fn joined(&mut self, scene: &Scene<'_>, at: usize, outcome: Outcome, out: &mut Findings) {
         let member = &mut self.members[at];
         if outcome != Outcome::Done {
             (member.is_over, member.is_released) = (true, true);
@@ -227,7 +227,7 @@ impl Group {
         member.since = scene.now();
         member.session = scene.view.client(member.client).session;
         let member = &self.members[at];
-        findings.premise(RuleId::Gm4, member.object);
+        out.premise(RuleId::Gm4, member.object);
         if !scene.view.is_sim() {
             return;
         }
@@ -258,7 +258,7 @@ impl Group {
         if let Some((why, seen)) = wrong {
             let session = scene.session(member.session);
             let text = told.because(why).because(format!("{who} speaks as {session}"));
-            findings.fail(RuleId::Gm4, scene, member.object, &[seen], text);
+            out.fail(RuleId::Gm4, scene, member.object, &[seen], text);
             self.members[at].is_over = true;
         }
     }
@@ -276,7 +276,7 @@ impl Group {
     }
 
     /// GM-4 and GM-6: a member that is out, and could know it, says so.
-    fn who_is_out(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn who_is_out(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         for at in 0..self.members.len() {
             let member = &self.members[at];
@@ -304,23 +304,23 @@ impl Group {
             let text = explain(format!("{who} believes to be a member since {}", scene.when(member.since)))
                 .because(format!("at {} {why}", scene.when(moment)))
                 .not_excused("it has neither joined again nor said that it is out");
-            findings.fail(rule, scene, member.object, &[member.since.index, moment.index], text);
+            out.fail(rule, scene, member.object, &[member.since.index, moment.index], text);
             self.members[at].is_over = true;
         }
     }
 
     /// GM-8: a client that leaves was a member until now, and was not told otherwise.
-    fn leaves(&self, scene: &Scene<'_>, client: u16, object: ObjectId, findings: &mut Findings) {
+    fn leaves(&self, scene: &Scene<'_>, client: u16, object: ObjectId, out: &mut Findings) {
         let is_left = |member: &&Member| {
             (member.client, member.object) == (client, object) && !member.is_over && member.since.came()
         };
         if let Some(member) = self.members.iter().rfind(is_left) {
-            loss::kept(RuleId::Gm8, scene, object, member.session, member.since, findings);
+            loss::kept(RuleId::Gm8, scene, object, member.session, member.since, out);
         }
     }
 
     /// GM-8: a client that says that it is out has a reason.
-    fn is_out(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+    fn is_out(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let Member { id: op, object, session, since, .. } = self.members[at];
         let own = self.lives.iter().rfind(|life| life.op == op);
         let Some(own) = own.filter(|_| since.came()) else { return };
@@ -329,32 +329,26 @@ impl Group {
             true => Znode::There,
             false => Znode::seen(self.members[at].told.came(), own.delete_sent),
         };
-        loss::judge(RuleId::Gm8, scene, &Loss { object, op, session, since, znode }, findings);
+        loss::judge(RuleId::Gm8, scene, &Loss { object, op, session, since, znode }, out);
     }
 
     /// GM-1, and GM-3 where the servers are not seen.
-    fn viewed(&mut self, scene: &Scene<'_>, at: usize, (members, zxid): (Sym, u64), findings: &mut Findings) {
+    fn viewed(&mut self, scene: &Scene<'_>, at: usize, (members, zxid): (Sym, u64), out: &mut Findings) {
         let watcher = &self.watchers[at];
         let (object, shown) = (watcher.object, text(scene, members));
-        findings.premise(RuleId::Gm1, object);
+        out.premise(RuleId::Gm1, object);
         let who = scene.actor(watcher.id);
         let told = || explain(format!("{who} was shown the members [{shown}] of zxid {zxid:#x}"));
         let seen = watcher.last.map_or(u32::MAX, |(_, moment)| moment.index);
         if zxid < watcher.newest {
             let text = told().because(format!("it had been shown those of zxid {:#x}", watcher.newest));
-            findings.fail(RuleId::Gm1, scene, object, &[seen], text);
+            out.fail(RuleId::Gm1, scene, object, &[seen], text);
         } else if scene.view.is_sim() && !self.was_so(object, shown, zxid) {
             let then = self.states.iter().rfind(|(of, at, _)| *of == object && *at <= zxid);
             let then = then.map_or("", |(_, _, state)| state.as_str());
-            findings.fail(
-                RuleId::Gm1,
-                scene,
-                object,
-                &[seen],
-                told().because(format!("they were [{then}] then")),
-            );
+            out.fail(RuleId::Gm1, scene, object, &[seen], told().because(format!("they were [{then}] then")));
         }
-        self.flickers(scene, at, (shown, zxid), findings);
+        self.flickers(scene, at, (shown, zxid), out);
         let watcher = &mut self.watchers[at];
         watcher.last = Some((members, scene.now()));
         watcher.newest = watcher.newest.max(zxid);
@@ -373,11 +367,11 @@ impl Group {
 
     /// GM-3: a member that is alive and connected is in every view after the first that shows it. A view may be
     /// stale, from before it joined again.
-    fn flickers(&self, scene: &Scene<'_>, at: usize, (shown, zxid): (&str, u64), findings: &mut Findings) {
+    fn flickers(&self, scene: &Scene<'_>, at: usize, (shown, zxid): (&str, u64), out: &mut Findings) {
         let watcher = &self.watchers[at];
         let Some((before, moment)) = watcher.last else { return };
         for id in ids(text(scene, before)).filter(|id| !ids(shown).any(|other| other == *id)) {
-            findings.premise(RuleId::Gm3, watcher.object);
+            out.premise(RuleId::Gm3, watcher.object);
             let is_in = |life: &Life, member: &Member| {
                 life.op == member.id && life.czxid <= zxid && !life.deleted.came()
             };
@@ -398,13 +392,13 @@ impl Group {
                 let (who, lost) = (scene.actor(watcher.id), scene.actor(member.id));
                 let text = explain(format!("{who} is shown that {id} is gone"))
                     .because(format!("{lost} is a member since {}, and connected", scene.when(member.since)));
-                findings.fail(RuleId::Gm3, scene, watcher.object, &[moment.index, member.since.index], text);
+                out.fail(RuleId::Gm3, scene, watcher.object, &[moment.index, member.since.index], text);
             }
         }
     }
 
     /// GM-2 and GM-3: whether an observer has an old view although it has had enough time.
-    fn is_late(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+    fn is_late(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let watcher = &self.watchers[at];
         let object = watcher.object;
         if !scene.view.is_sim() {
@@ -427,24 +421,24 @@ impl Group {
             (RuleId::Gm2, missing, "is a member, and not in its view"),
             (RuleId::Gm3, dead, "is no longer a member, and still in its view"),
         ] {
-            findings.premise(rule, object);
+            out.premise(rule, object);
             if let Some(id) = id {
                 let text = explain(format!("{who} follows the group: {id} {why}"))
                     .because(format!("nothing has changed since {}", crate::text::seconds(changed)));
-                findings.fail(rule, scene, object, &[seen], text);
+                out.fail(rule, scene, object, &[seen], text);
             }
         }
     }
 
     /// GM-5: in the end no znode is left of a membership that was given up or given back.
-    fn left(&self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn left(&self, scene: &Scene<'_>, out: &mut Findings) {
         for life in self.lives.iter().filter(|life| !life.deleted.came() && life.owner != Session(0)) {
             let Some(member) = self.members.iter().find(|member| member.id == life.op) else { continue };
             if member.is_released && scene.view.present_client(life.owner).is_some() {
                 let who = scene.actor(member.id);
                 let text = explain(format!("{} of {who} is left", scene.znode(life.path)))
                     .because("its membership is over");
-                findings.fail(RuleId::Gm5, scene, life.object, &[life.created.index], text);
+                out.fail(RuleId::Gm5, scene, life.object, &[life.created.index], text);
             }
         }
     }
@@ -457,13 +451,13 @@ impl Rule for Group {
     const HEARS: Kinds = followers::HEARS | hears![Call, Given, Observed, Created, Deleted, Made, Quiesce];
     const ABOUT: &'static [Kind] = &[Kind::Group];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let there = &self.there;
-        self.wakes.pass_time(scene, |object, watch| Self::tells(there, scene, object, watch), findings);
-        self.who_is_out(scene, findings);
+        self.wakes.pass_time(scene, |object, watch| Self::tells(there, scene, object, watch), out);
+        self.who_is_out(scene, out);
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         let member = self.members.iter().rposition(|member| member.id == event.op);
         let watcher = self.watchers.iter().rposition(|watcher| watcher.id == event.op);
@@ -472,7 +466,7 @@ impl Rule for Group {
                 Verb::Join => self.joins(scene, event.op, object),
                 Verb::Release => {
                     let client = view.op(event.op).client;
-                    self.leaves(scene, client, object, findings);
+                    self.leaves(scene, client, object, out);
                     self.ends(client, object);
                 }
                 Verb::Watch => {
@@ -487,24 +481,24 @@ impl Rule for Group {
             }
             What::Observed { seen, text, number, .. } => match (seen, member, watcher) {
                 (Seen::Missing, Some(at), _) => {
-                    findings.premise(RuleId::Gm6, self.members[at].object);
-                    self.is_out(scene, at, findings);
+                    out.premise(RuleId::Gm6, self.members[at].object);
+                    self.is_out(scene, at, out);
                     self.members[at].is_over = true;
                 }
-                (Seen::View, _, Some(at)) => self.viewed(scene, at, (text, number), findings),
+                (Seen::View, _, Some(at)) => self.viewed(scene, at, (text, number), out),
                 _ => {}
             },
             What::Return { outcome } => {
                 if let Some(at) = member {
-                    self.joined(scene, at, outcome, findings);
+                    self.joined(scene, at, outcome, out);
                 } else if let Some(at) = watcher {
-                    self.cost.over(RuleId::Gm7, scene, event.op, findings);
-                    self.is_late(scene, at, findings);
+                    self.cost.over(RuleId::Gm7, scene, event.op, out);
+                    self.is_late(scene, at, out);
                 } else if view.op(event.op).verb == Verb::Release && outcome == Outcome::Done {
                     self.released(view.op(event.op));
                 }
             }
-            What::Created { zxid, path, owner } => self.created(scene, event, path, zxid, owner, findings),
+            What::Created { zxid, path, owner } => self.created(scene, event, path, zxid, owner, out),
             What::Deleted { zxid, path, .. } => self.deleted(scene, path, zxid),
             What::Made { path, czxid } if !view.is_sim() => self.made(scene, event, path, czxid),
             What::Send { kind: Request::Delete, path, .. } if !view.is_sim() => {
@@ -533,7 +527,7 @@ impl Rule for Group {
             What::Fire { session, path, zxid, conn, kind } => {
                 if let Some(object) = group_at(scene, path) {
                     let table = if kind == Notify::ChildrenChanged { Table::Child } else { Table::Data };
-                    self.cost.fired(RuleId::Gm7, scene, object, (session, conn, path, zxid, table), findings);
+                    self.cost.fired(RuleId::Gm7, scene, object, (session, conn, path, zxid, table), out);
                 }
             }
             What::Crash { client } => {
@@ -542,10 +536,10 @@ impl Rule for Group {
                 }
             }
             What::Quiesce if view.is_sim() => {
-                self.left(scene, findings);
+                self.left(scene, out);
                 for at in 0..self.watchers.len() {
                     if view.op(self.watchers[at].id).phase == Phase::Open {
-                        self.is_late(scene, at, findings);
+                        self.is_late(scene, at, out);
                     }
                 }
             }
@@ -553,12 +547,7 @@ impl Rule for Group {
         }
         if followers::HEARS & super::kind(&event.what) != 0 {
             let there = &self.there;
-            self.wakes.event(
-                scene,
-                event,
-                |object, watch| Self::tells(there, scene, object, watch),
-                findings,
-            );
+            self.wakes.event(scene, event, |object, watch| Self::tells(there, scene, object, watch), out);
         }
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct InTime {
 
 impl InTime {
     /// Looks at the holders whose znodes are deleted until they learn it.
-    fn untold(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn untold(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         let reported = &mut self.reported;
         self.untold.retain_mut(|(id, since)| {
@@ -56,25 +56,19 @@ impl InTime {
             .because(format!("{who} watches it no longer: nothing is there to tell it"));
             let rule = scene.rule(RuleId::Mx14, op.object);
             let at = since.index.max(gone.index);
-            findings.find(
-                Found::fail(rule, at),
-                scene,
-                Some(op.object),
-                &[op.believed.index, gone.index],
-                text,
-            );
+            out.find(Found::fail(rule, at), scene, Some(op.object), &[op.believed.index, gone.index], text);
             false
         });
     }
 
     /// Notes that the znode of a hold was deleted.
-    fn gone(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn gone(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         let Some(gone) = view.contender(view.touched) else { return };
         let op = view.op(gone.op);
         let holds = op.hold == Hold::Believed && view.contender(op.own).is_some_and(|own| !own.is_alive());
         if holds && op.downgrade == OpId(0) && View::watches_own(scene.kind(gone.object)) {
-            findings.premise(scene.rule(RuleId::Mx14, gone.object), gone.object);
+            out.premise(scene.rule(RuleId::Mx14, gone.object), gone.object);
             self.untold.push((gone.op, view.now));
         }
     }
@@ -85,10 +79,10 @@ impl Rule for InTime {
     const ALSO: &'static [RuleId] = &[RuleId::Le9];
     const HEARS: Kinds = hears![Unbelieve, Call, Deleted, Believe];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         if scene.at <= view.first_stop {
-            return self.untold(scene, findings);
+            return self.untold(scene, out);
         }
         for id in view.contests.iter().flat_map(|contest| &contest.believers) {
             let op = view.op(*id);
@@ -97,7 +91,7 @@ impl Rule for InTime {
                 continue;
             }
             let rule = scene.rule(Self::ID, op.object);
-            if !self.reported.insert(op.believed.index) || findings.is_enough(rule, op.object) {
+            if !self.reported.insert(op.believed.index) || out.is_enough(rule, op.object) {
                 continue;
             }
             let (at, why, index) = op.stop.instant();
@@ -111,15 +105,15 @@ impl Rule for InTime {
             ))
             .because(format!("{} it had to stop: {}", scene.when(stop), had_to_stop(why)))
             .not_excused("it was not standing still");
-            findings.fail(rule, scene, op.object, &[op.believed.index, index], text);
+            out.fail(rule, scene, op.object, &[op.believed.index, index], text);
         }
-        self.untold(scene, findings);
+        self.untold(scene, out);
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         let id = match event.what {
-            What::Deleted { .. } => return self.gone(scene, findings),
+            What::Deleted { .. } => return self.gone(scene, out),
             // The znode may have been deleted before the grant reached its client.
             What::Believe { object, .. } => {
                 let own = view.contender(view.op(event.op).own);
@@ -142,7 +136,7 @@ impl Rule for InTime {
             return;
         }
         let rule = scene.rule(Self::ID, op.object);
-        findings.premise(rule, op.object);
+        out.premise(rule, op.object);
         if op.stop.moved && !self.reported.contains(&op.believed.index) {
             let (begin, end) = view.client(op.client).last_pause;
             let text = explain(format!(
@@ -157,7 +151,7 @@ impl Rule for InTime {
                 scene.when(begin),
                 scene.when(end)
             ));
-            findings.find(
+            out.find(
                 Found::unavoidable(rule, scene.index),
                 scene,
                 Some(op.object),

@@ -14,7 +14,7 @@ pub(crate) struct EndOfInterest {
 
 impl EndOfInterest {
     /// Reports znodes that are still there after the bound.
-    fn overdue(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn overdue(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         self.owed.retain(|(id, since)| {
             let op = view.op(*id);
@@ -40,7 +40,7 @@ impl EndOfInterest {
                 scene.when(*since)
             ))
             .not_excused(format!("{} without faults is more than it may take", ms(scene.at - from)));
-            findings.fail_in(
+            out.fail_in(
                 Layer::Liveness,
                 scene.rule(Self::ID, op.object),
                 scene,
@@ -61,7 +61,7 @@ impl EndOfInterest {
     }
 
     /// Reports znodes that are left when nothing is in flight any more.
-    fn quiesce(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn quiesce(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for (id, since) in self.owed.drain(..) {
             let op = scene.view.op(id);
             if op.live == 0 {
@@ -79,7 +79,7 @@ impl EndOfInterest {
                         scene.when(since)
                     ))
                     .not_excused(format!("at e{} nothing was on its way any more", scene.index));
-            findings.fail_in(
+            out.fail_in(
                 Layer::Liveness,
                 scene.rule(Self::ID, op.object),
                 scene,
@@ -102,7 +102,7 @@ impl EndOfInterest {
         self.owed.push((id, scene.view.now));
     }
 
-    fn limits(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn limits(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         self.limited.retain(|id| {
             let op = view.op(*id);
@@ -124,13 +124,13 @@ impl EndOfInterest {
                 scene.when(scene.now())
             ))
             .because(format!("its time limit was {}", ms(op.limit.into())));
-            findings.fail(scene.rule(Self::ID, op.object), scene, op.object, &[op.called.index], text);
+            out.fail(scene.rule(Self::ID, op.object), scene, op.object, &[op.called.index], text);
             false
         });
     }
 
     /// Judges a release that is done: the znode must be deleted.
-    fn released(scene: &Scene<'_>, release: OpId, hold: OpId, findings: &mut Findings) {
+    fn released(scene: &Scene<'_>, release: OpId, hold: OpId, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(hold);
         let session = view.session(op.session);
@@ -146,9 +146,9 @@ impl EndOfInterest {
         if !view.is_sim() || !clean {
             return;
         }
-        findings.premise(scene.rule(Self::ID, op.object), op.object);
+        out.premise(scene.rule(Self::ID, op.object), op.object);
         let rule = scene.rule(Self::ID, op.object);
-        if view.contender(op.own).is_some_and(Contender::is_alive) && !findings.is_enough(rule, op.object) {
+        if view.contender(op.own).is_some_and(Contender::is_alive) && !out.is_enough(rule, op.object) {
             let text = explain(format!(
                 "{} was told at {} that its release is done, and {} is still there",
                 scene.client(op.client),
@@ -157,11 +157,11 @@ impl EndOfInterest {
             ))
             .because("nobody has deleted it");
             let seen = [op.granted.index, view.op(release).called.index];
-            findings.fail(rule, scene, op.object, &seen, text);
+            out.fail(rule, scene, op.object, &seen, text);
         }
     }
 
-    fn believed_again(scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
+    fn believed_again(scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         let again = op.granted != op.believed && op.why != Why::Suspect;
         let over = matches!(op.phase, Phase::Over(outcome) if outcome != Outcome::Done);
@@ -176,13 +176,7 @@ impl EndOfInterest {
             scene.when(op.called)
         ))
         .because(format!("that was over since {}", scene.when(since)));
-        findings.fail(
-            scene.rule(Self::ID, op.object),
-            scene,
-            op.object,
-            &[op.called.index, since.index],
-            text,
-        );
+        out.fail(scene.rule(Self::ID, op.object), scene, op.object, &[op.called.index, since.index], text);
     }
 }
 
@@ -191,48 +185,48 @@ impl Rule for EndOfInterest {
     const ALSO: &'static [RuleId] = &[RuleId::Le8];
     const HEARS: Kinds = hears![Call, Return, Believe, Unbelieve, Created, Quiesce];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if !self.limited.is_empty() {
-            self.limits(scene, findings);
+            self.limits(scene, out);
         }
         if !self.owed.is_empty() && scene.view.healed {
-            self.overdue(scene, findings);
+            self.overdue(scene, out);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(event.op);
         match event.what {
             What::Call { object, limit, verb } if verb.asks_for().is_some() && limit > 0 => {
-                findings.premise(scene.rule(Self::ID, object), object);
+                out.premise(scene.rule(Self::ID, object), object);
                 self.limited.push(event.op);
             }
-            What::Believe { .. } => Self::believed_again(scene, event.op, findings),
+            What::Believe { .. } => Self::believed_again(scene, event.op, out),
             What::Return { outcome } if op.verb == Verb::Release => {
                 if op.partner == OpId(0) {
                     return;
                 }
                 if outcome == Outcome::Done {
-                    Self::released(scene, event.op, op.partner, findings);
+                    Self::released(scene, event.op, op.partner, out);
                 }
                 self.owe(scene, op.partner);
             }
             // The downgrade replaces the writer's hold, whose znode goes with it.
             What::Return { outcome: Outcome::Done } if op.verb == Verb::Downgrade => {
-                findings.premise(scene.rule(Self::ID, op.object), op.object);
+                out.premise(scene.rule(Self::ID, op.object), op.object);
                 self.owe(scene, op.former);
             }
             What::Return { .. } if !op.is_acquire() => {}
             What::Return { outcome } if outcome != Outcome::Done => {
-                findings.premise(scene.rule(Self::ID, op.object), op.object);
+                out.premise(scene.rule(Self::ID, op.object), op.object);
                 self.owe(scene, event.op);
             }
             What::Unbelieve { why: Why::Dropped } => {
-                findings.premise(scene.rule(Self::ID, op.object), op.object);
+                out.premise(scene.rule(Self::ID, op.object), op.object);
                 self.owe(scene, event.op);
             }
-            What::Quiesce if view.is_sim() => self.quiesce(scene, findings),
+            What::Quiesce if view.is_sim() => self.quiesce(scene, out),
             // A create may be applied after its operation is over.
             What::Created { .. } if view.contender(view.touched).is_some() && op.is_done_with() => {
                 self.owe(scene, event.op);

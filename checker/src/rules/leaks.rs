@@ -7,7 +7,7 @@ use crate::rules::prelude::*;
 pub(crate) struct Leaks;
 
 impl Leaks {
-    fn znode(scene: &Scene<'_>, number: u32, findings: &mut Findings) {
+    fn znode(scene: &Scene<'_>, number: u32, out: &mut Findings) {
         let Some(left) = scene.view.contender(number) else { return };
         let op = scene.view.op(left.op);
         let over = if op.unbelieved.came() { op.unbelieved } else { op.over };
@@ -17,11 +17,11 @@ impl Leaks {
                 scene.when(op.called),
                 scene.when(over)
             ));
-        findings.metrics.leaks += 1;
-        findings.fail(RuleId::Mx11, scene, left.object, &[left.created, over.index], text);
+        out.metrics.leaks += 1;
+        out.fail(RuleId::Mx11, scene, left.object, &[left.created, over.index], text);
     }
 
-    fn watches(scene: &Scene<'_>, object: ObjectId, findings: &mut Findings) {
+    fn watches(scene: &Scene<'_>, object: ObjectId, out: &mut Findings) {
         let view = scene.view;
         for watch in view.watches.iter().filter(|watch| watch.armed) {
             // Watches go with their connection.
@@ -49,8 +49,8 @@ impl Leaks {
                 watch.armed_index,
                 scene.client(number)
             ));
-            findings.metrics.leaks += 1;
-            findings.fail(RuleId::Mx11, scene, object, &[watch.armed_index], text);
+            out.metrics.leaks += 1;
+            out.fail(RuleId::Mx11, scene, object, &[watch.armed_index], text);
         }
     }
 }
@@ -59,7 +59,7 @@ impl Rule for Leaks {
     const ID: RuleId = RuleId::Mx11;
     const HEARS: Kinds = hears![Quiesce, Left];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         match event.what {
             What::Quiesce if view.is_sim() => {
@@ -67,29 +67,29 @@ impl Rule for Leaks {
                     view.contests.iter().enumerate().filter(|(_, contest)| !contest.contenders.is_empty())
                 {
                     let object = ObjectId(at as u16);
-                    findings.premise(Self::ID, object);
+                    out.premise(Self::ID, object);
                     for number in contest.standing() {
                         let alive = view.contender(number).filter(|contender| contender.is_alive());
                         if alive.is_some_and(|contender| scene.view.is_leaked(contender)) {
-                            Self::znode(scene, number, findings);
+                            Self::znode(scene, number, out);
                         }
                     }
-                    Self::watches(scene, object, findings);
+                    Self::watches(scene, object, out);
                 }
             }
             // The last listing has been made.
             What::Quiesce => {
                 for (at, contest) in view.contests.iter().enumerate() {
                     if !contest.contenders.is_empty() {
-                        findings.premise(Self::ID, ObjectId(at as u16));
+                        out.premise(Self::ID, ObjectId(at as u16));
                     }
                 }
             }
             What::Left { object, path, owner } if !view.is_sim() && Self::ID.is_about(scene.kind(object)) => {
-                findings.premise(Self::ID, object);
+                out.premise(Self::ID, object);
                 if let Some(number) = view.contender_of(path) {
                     if view.contender(number).is_some_and(|contender| scene.view.is_leaked(contender)) {
-                        Self::znode(scene, number, findings);
+                        Self::znode(scene, number, out);
                     }
                 } else if let Some(number) = scene.view.present_client(owner) {
                     let client = view.client(number);
@@ -98,8 +98,8 @@ impl Rule for Leaks {
                         let who = scene.client(number);
                         let text = explain(format!("{} of {who} is left", scene.znode(path)))
                             .because(format!("{who} neither waits nor holds"));
-                        findings.metrics.leaks += 1;
-                        findings.fail(Self::ID, scene, object, &[], text);
+                        out.metrics.leaks += 1;
+                        out.fail(Self::ID, scene, object, &[], text);
                     }
                 }
             }

@@ -92,10 +92,10 @@ fn calm(scene: &Scene<'_>, client: u16) -> String {
 }
 
 /// Judges a holder that is told that it must stop, or may have to.
-pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, findings: &mut Findings) {
-    findings.premise(rule, loss.object);
+pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, out: &mut Findings) {
+    out.premise(rule, loss.object);
     let Some(why) = wrong(scene, loss) else { return };
-    if findings.is_enough(rule, loss.object) {
+    if out.is_enough(rule, loss.object) {
         return;
     }
     let session = scene.view.session(loss.session);
@@ -112,7 +112,7 @@ pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, findings: &mut
         _ => format!("it was connected since {}", scene.when(session.connected)),
     })
     .because(why);
-    findings.fail(rule, scene, loss.object, &[loss.since.index, session.connected.index], text);
+    out.fail(rule, scene, loss.object, &[loss.since.index, session.connected.index], text);
 }
 
 /// Counts a hold that was kept to the end, if it was kept for longer than a client may be without a reply.
@@ -122,11 +122,11 @@ pub(super) fn kept(
     object: ObjectId,
     session: Session,
     since: Moment,
-    findings: &mut Findings,
+    out: &mut Findings,
 ) {
     let patience = scene.view.patience(&scene.tables.objects[usize::from(object.0)], session);
     if scene.at > since.at.saturating_add(patience) {
-        findings.premise(rule, object);
+        out.premise(rule, object);
     }
 }
 
@@ -139,21 +139,14 @@ impl Rule for FalseLoss {
     const ALSO: &'static [RuleId] = &[RuleId::Le10];
     const HEARS: Kinds = hears![Unbelieve];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Unbelieve { why } = event.what else { return };
         let op = scene.view.op(event.op);
         if op.phase == Phase::Unborn {
             return;
         }
         if !matches!(why, Why::Suspect | Why::Lost) {
-            return kept(
-                scene.rule(Self::ID, op.object),
-                scene,
-                op.object,
-                op.session,
-                op.believed,
-                findings,
-            );
+            return kept(scene.rule(Self::ID, op.object), scene, op.object, op.session, op.believed, out);
         }
         // The znode of an unknown hold may be deleted; that of a hold that is being downgraded is.
         let Some(own) = scene.view.contender(op.own) else { return };
@@ -171,6 +164,6 @@ impl Rule for FalseLoss {
             }
         };
         let loss = Loss { object, op: event.op, session, since, znode };
-        judge(scene.rule(Self::ID, object), scene, &loss, findings);
+        judge(scene.rule(Self::ID, object), scene, &loss, out);
     }
 }

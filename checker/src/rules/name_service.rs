@@ -117,22 +117,22 @@ impl NameService {
         }
     }
 
-    fn returned(&mut self, scene: &Scene<'_>, at: usize, outcome: Outcome, findings: &mut Findings) {
+    fn returned(&mut self, scene: &Scene<'_>, at: usize, outcome: Outcome, out: &mut Findings) {
         match (self.ops[at].verb, outcome) {
-            (Verb::Register, Outcome::Done) => self.is_own(scene, at, findings),
-            (Verb::Register, Outcome::Refused) => self.is_anothers(scene, at, findings),
-            (Verb::Unregister, Outcome::Done) => findings.premise(RuleId::Ns4, self.ops[at].object),
-            (Verb::Resolve, Outcome::Done) => self.stood_there(scene, at, findings),
+            (Verb::Register, Outcome::Done) => self.is_own(scene, at, out),
+            (Verb::Register, Outcome::Refused) => self.is_anothers(scene, at, out),
+            (Verb::Unregister, Outcome::Done) => out.premise(RuleId::Ns4, self.ops[at].object),
+            (Verb::Resolve, Outcome::Done) => self.stood_there(scene, at, out),
             _ => {}
         }
     }
 
     /// NS-1, and NS-3 after a lost reply: an operation that succeeds has created the znode.
-    fn is_own(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+    fn is_own(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let doing = &self.ops[at];
         let rule = if doing.lost.is_some() { RuleId::Ns3 } else { RuleId::Ns1 };
-        findings.premise(RuleId::Ns1, doing.object);
-        findings.premise(rule, doing.object);
+        out.premise(RuleId::Ns1, doing.object);
+        out.premise(rule, doing.object);
         let czxid = doing.seen.map_or(0, |(_, _, number)| number);
         let who = scene.actor(doing.id);
         let name = doing.name.map_or("?", |name| text(scene, name));
@@ -146,7 +146,7 @@ impl NameService {
         };
         if let Some(other) = self.ops.iter().find(same) {
             let text = told().because(format!("{} was told the same before", scene.actor(other.id)));
-            return findings.fail(rule, scene, doing.object, &[scene.view.op(other.id).over.index], text);
+            return out.fail(rule, scene, doing.object, &[scene.view.op(other.id).over.index], text);
         }
         if !scene.view.is_sim() {
             return;
@@ -156,27 +156,27 @@ impl NameService {
             Some(life) => {
                 let owner = scene.session(life.owner);
                 let text = told().because(format!("that znode was made by another registration, of {owner}"));
-                findings.fail(rule, scene, doing.object, &[life.created.index], text);
+                out.fail(rule, scene, doing.object, &[life.created.index], text);
             }
             // It was deleted before the client could look whose it was.
             None if czxid == 0
                 && scene.view.is_interfered_with(scene.tables, directory(scene, doing.object)) => {}
             None => {
                 let text = told().because("no znode of that name was made then");
-                findings.fail(rule, scene, doing.object, &[], text);
+                out.fail(rule, scene, doing.object, &[], text);
             }
         }
     }
 
     /// NS-3: after a lost reply, an operation that is refused has looked, and has not created the znode.
-    fn is_anothers(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+    fn is_anothers(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let doing = &self.ops[at];
         let Some(lost) = doing.lost else { return };
         let op = scene.view.op(doing.id);
         if ran_out(op, scene.at) {
             return;
         }
-        findings.premise(RuleId::Ns3, doing.object);
+        out.premise(RuleId::Ns3, doing.object);
         let who = scene.actor(doing.id);
         let own = self.lives.iter().find(|life| life.op == doing.id && life.is_alive());
         // It recognizes its own znode by the data.
@@ -194,15 +194,15 @@ impl NameService {
         if let Some((why, seen)) = wrong {
             let text =
                 explain(format!("{who} lost the reply to its create (e{lost}) and was refused the name"));
-            findings.fail(RuleId::Ns3, scene, doing.object, &[lost, seen], text.because(why));
+            out.fail(RuleId::Ns3, scene, doing.object, &[lost, seen], text.because(why));
         }
     }
 
     /// NS-5: a lookup returns what existed while it went on.
-    fn stood_there(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+    fn stood_there(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let doing = &self.ops[at];
         let Some((seen, value, mzxid)) = doing.seen else { return };
-        findings.premise(RuleId::Ns5, doing.object);
+        out.premise(RuleId::Ns5, doing.object);
         if !scene.view.is_sim() {
             return;
         }
@@ -243,15 +243,15 @@ impl NameService {
         if let Some((why, seen)) = wrong {
             let found = if mzxid == 0 { "nothing".to_owned() } else { format!("{:?}", text(scene, value)) };
             let text = explain(format!("{who} looked {name:?} up and was told {found}")).because(why);
-            findings.fail(RuleId::Ns5, scene, doing.object, &[called.index, seen], text);
+            out.fail(RuleId::Ns5, scene, doing.object, &[called.index, seen], text);
         }
     }
 
     /// NS-2: unique names differ.
-    fn is_unique(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+    fn is_unique(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let doing = &self.ops[at];
         let Some((Seen::Name, name, czxid)) = doing.seen else { return };
-        findings.premise(RuleId::Ns2, doing.object);
+        out.premise(RuleId::Ns2, doing.object);
         let who = scene.actor(doing.id);
         let told = explain(format!("{who} was given {:?} (zxid {czxid:#x})", text(scene, name)));
         let same = |other: &&Doing| {
@@ -263,12 +263,12 @@ impl NameService {
         if let Some(other) = self.ops.iter().find(same) {
             let text = told.because(format!("{} was given the same before", scene.actor(other.id)));
             let called = scene.view.op(other.id).called.index;
-            return findings.fail(RuleId::Ns2, scene, doing.object, &[called], text);
+            return out.fail(RuleId::Ns2, scene, doing.object, &[called], text);
         }
         let made = |life: &Life| life.op == doing.id && life.czxid == czxid;
         if scene.view.is_sim() && !self.lives.iter().any(made) {
             let text = told.because("it has made no such znode");
-            findings.fail(RuleId::Ns2, scene, doing.object, &[], text);
+            out.fail(RuleId::Ns2, scene, doing.object, &[], text);
         }
     }
 
@@ -279,7 +279,7 @@ impl NameService {
         path: Sym,
         zxid: u64,
         owner: Session,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let Some(object) = directory_of(scene, path) else { return };
         let created = scene.now();
@@ -293,12 +293,12 @@ impl NameService {
             let who = scene.actor(doing.id);
             let text = explain(format!("{who} was refused the name at {}", scene.when(asked.over)))
                 .because(format!("its create was still under way, and made the znode (zxid {zxid:#x})"));
-            findings.fail(RuleId::Ns3, scene, object, &[asked.over.index], text);
+            out.fail(RuleId::Ns3, scene, object, &[asked.over.index], text);
         }
     }
 
     /// NS-4: only a name's own registration takes it back.
-    fn deleted(&mut self, scene: &Scene<'_>, event: &Event, path: Sym, by: Session, findings: &mut Findings) {
+    fn deleted(&mut self, scene: &Scene<'_>, event: &Event, path: Sym, by: Session, out: &mut Findings) {
         let Some(number) = self.lives.iter().rposition(|life| life.path == path && life.is_alive()) else {
             return;
         };
@@ -317,7 +317,7 @@ impl NameService {
             Some(czxid) => czxid != life.czxid,
             None => false,
         };
-        findings.premise(RuleId::Ns4, life.object);
+        out.premise(RuleId::Ns4, life.object);
         // A client that deletes another's znode may create one in its place between its look and the delete.
         let stranger = own.and_then(|czxid| self.lives.iter().find(|other| other.czxid == czxid));
         let is_excused = stranger.is_some_and(|own| {
@@ -338,12 +338,12 @@ impl NameService {
                 Some(czxid) => format!("its own was of zxid {czxid:#x}, and this one is another's ({owner})"),
                 None => format!("it belongs to {owner}"),
             });
-            findings.fail(RuleId::Ns4, scene, life.object, &[life.created.index], text);
+            out.fail(RuleId::Ns4, scene, life.object, &[life.created.index], text);
         }
     }
 
     /// NS-4: in the end no znode is left of a name that was given up or given back.
-    fn left(&self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn left(&self, scene: &Scene<'_>, out: &mut Findings) {
         for life in self.lives.iter().filter(|life| life.is_alive() && life.owner != Session(0)) {
             let Some(doing) = self.position(life.op).map(|at| &self.ops[at]) else { continue };
             let given_up = match scene.view.op(doing.id).phase {
@@ -363,7 +363,7 @@ impl NameService {
                     "its registration is over since {}",
                     scene.when(scene.view.op(doing.id).over)
                 ));
-                findings.fail(RuleId::Ns4, scene, life.object, &[life.created.index], text);
+                out.fail(RuleId::Ns4, scene, life.object, &[life.created.index], text);
             }
         }
     }
@@ -380,7 +380,7 @@ impl Rule for NameService {
         hears![Call, Given, Observed, Return, Reply, Lost, Created, Written, Data, Deleted, Quiesce];
     const ABOUT: &'static [Kind] = &[Kind::Names];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         if let What::Call { object, verb, .. } = event.what {
             let kind = scene.tables.objects.get(usize::from(object.0)).map(|object| object.kind);
@@ -400,13 +400,13 @@ impl Rule for NameService {
                 if let Some(at) = doing {
                     self.ops[at].seen = Some((seen, text, number));
                     if self.ops[at].verb == Verb::Unique {
-                        self.is_unique(scene, at, findings);
+                        self.is_unique(scene, at, out);
                     }
                 }
             }
             What::Return { outcome } => {
                 if let Some(at) = doing {
-                    self.returned(scene, at, outcome, findings);
+                    self.returned(scene, at, outcome, out);
                 }
             }
             What::Lost { req } => {
@@ -421,7 +421,7 @@ impl Rule for NameService {
                     self.ops[at].heard |= self.ops[at].lost.is_some_and(|lost| sent.sent.index > lost);
                 }
             }
-            What::Created { zxid, path, owner } => self.created(scene, event, path, zxid, owner, findings),
+            What::Created { zxid, path, owner } => self.created(scene, event, path, zxid, owner, out),
             What::Written { zxid, path } => {
                 let at = scene.now();
                 if let Some(life) = self.lives.iter_mut().rfind(|life| life.path == path && life.is_alive()) {
@@ -434,8 +434,8 @@ impl Rule for NameService {
                     write.data = Some(digest);
                 }
             }
-            What::Deleted { path, by, .. } => self.deleted(scene, event, path, by, findings),
-            What::Quiesce if view.is_sim() => self.left(scene, findings),
+            What::Deleted { path, by, .. } => self.deleted(scene, event, path, by, out),
+            What::Quiesce if view.is_sim() => self.left(scene, out),
             _ => {}
         }
     }

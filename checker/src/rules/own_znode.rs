@@ -16,9 +16,9 @@ impl Rule for OneZnode {
     const ID: RuleId = RuleId::Mx9;
     const HEARS: Kinds = hears![Created];
 
-    fn event(&mut self, scene: &Scene<'_>, _: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, _: &Event, out: &mut Findings) {
         let Some(new) = touched(scene) else { return };
-        findings.premise(Self::ID, new.object);
+        out.premise(Self::ID, new.object);
         let view = scene.view;
         if view.op(new.op).live < 2 || new.is_held {
             return;
@@ -40,7 +40,7 @@ impl Rule for OneZnode {
             other.created,
             scene.contender(number)
         ));
-        findings.fail(Self::ID, scene, new.object, &[other.created], text);
+        out.fail(Self::ID, scene, new.object, &[other.created], text);
     }
 }
 
@@ -52,9 +52,9 @@ impl Rule for WhoDeletes {
     const ID: RuleId = RuleId::Mx10;
     const HEARS: Kinds = hears![Deleted];
 
-    fn event(&mut self, scene: &Scene<'_>, _: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, _: &Event, out: &mut Findings) {
         let Some(gone) = touched(scene) else { return };
-        findings.premise(Self::ID, gone.object);
+        out.premise(Self::ID, gone.object);
         let is_revoked = scene.view.is_revoker(gone, gone.by_op);
         if gone.by == gone.owner || gone.by == gone.creator || gone.by_foreign || is_revoked {
             return;
@@ -71,6 +71,6 @@ impl Rule for WhoDeletes {
         ))
         .because(format!("it belongs to {}, which lives", scene.session(gone.owner)))
         .not_excused("no fault says that a stranger deleted it");
-        findings.fail(Self::ID, scene, gone.object, &[gone.created], text);
+        out.fail(Self::ID, scene, gone.object, &[gone.created], text);
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// RW-4: a reader is granted if there is no writer, whatever other readers do.
-    fn readers(&mut self, scene: &Scene<'_>, object: ObjectId, findings: &mut Findings) {
+    fn readers(&mut self, scene: &Scene<'_>, object: ObjectId, out: &mut Findings) {
         let view = scene.view;
         let contest = view.contest(object);
         let holds = |id: &OpId| view.op(*id).object == object && view.op(*id).share == Share::Exclusive;
@@ -45,7 +45,7 @@ impl Progress {
                 ms(scene.at - since),
                 ms(bound)
             ));
-            findings.fail_in(Layer::Liveness, RuleId::Rw4, scene, object, &[op.called.index], text);
+            out.fail_in(Layer::Liveness, RuleId::Rw4, scene, object, &[op.called.index], text);
         }
     }
 }
@@ -61,7 +61,7 @@ impl Rule for Progress {
     const ALSO: &'static [RuleId] = &[RuleId::Le5, RuleId::Rw4];
     const HEARS: Kinds = hears![Heal, Call];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         if !view.healed {
             return;
@@ -69,7 +69,7 @@ impl Rule for Progress {
         for (at, contest) in view.contests.iter().enumerate() {
             let object = ObjectId(at as u16);
             if matches!(contest.kind, Kind::SharedLock | Kind::RevocableLock) && !contest.waiting.is_empty() {
-                self.readers(scene, object, findings);
+                self.readers(scene, object, out);
             }
             let Some(since) = standstill(scene, contest) else { continue };
             let bound = view.bound(object);
@@ -90,36 +90,36 @@ impl Rule for Progress {
                 let of = view.contender(number).map_or("?".to_owned(), |first| scene.actor(first.op));
                 text = text.because(format!("{} of {of} stands first in line", scene.contender(number)));
             }
-            findings.fail(scene.rule(Self::ID, object), scene, object, &[first.called.index], text);
+            out.fail(scene.rule(Self::ID, object), scene, object, &[first.called.index], text);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         match event.what {
             What::Heal => {
                 for (at, contest) in scene.view.contests.iter().enumerate() {
                     let object = ObjectId(at as u16);
                     let rule = scene.rule(Self::ID, object);
-                    contest.waiting.iter().for_each(|_| findings.premise(rule, object));
+                    contest.waiting.iter().for_each(|_| out.premise(rule, object));
                 }
             }
             What::Call { object, verb, .. } if verb.asks_for().is_some() && scene.view.healed => {
-                findings.premise(scene.rule(Self::ID, object), object);
+                out.premise(scene.rule(Self::ID, object), object);
                 let shared = matches!(scene.kind(object), Kind::SharedLock | Kind::RevocableLock);
                 if shared && verb.asks_for() == Some(Share::Shared) {
-                    findings.premise(RuleId::Rw4, object);
+                    out.premise(RuleId::Rw4, object);
                 }
             }
             _ => {}
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for (at, contest) in scene.view.contests.iter().enumerate() {
             let settled = scene.view.quiet && contest.held > 0;
             if !contest.waiting.is_empty() && !settled {
                 let object = ObjectId(at as u16);
-                findings.unknown(scene.rule(Self::ID, object), object);
+                out.unknown(scene.rule(Self::ID, object), object);
             }
         }
     }

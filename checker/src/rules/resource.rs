@@ -20,14 +20,14 @@ impl Rule for Resource {
     const ID: RuleId = RuleId::Mx1;
     const HEARS: Kinds = hears![Resource];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Resource { object, token, accepted } = event.what else { return };
         let at = usize::from(object.0);
         let hold = scene.view.op(event.op);
         if !scene.tables.objects[at].fenced || !hold.granted.came() {
             return;
         }
-        findings.premise(Self::ID, object);
+        out.premise(Self::ID, object);
         if self.latest.len() <= at {
             self.latest.resize(at + 1, [None; 2]);
         }
@@ -51,7 +51,7 @@ impl Rule for Resource {
                     scene.actor(later.op),
                     later.rank
                 ));
-                findings.fail(Self::ID, scene, object, &[hold.granted.index, later.index], text);
+                out.fail(Self::ID, scene, object, &[hold.granted.index, later.index], text);
             }
             (true, _) => {
                 let accepted = Accepted { rank, op: event.op, index: scene.index };
@@ -64,7 +64,7 @@ impl Rule for Resource {
             (false, _) => {
                 let text = explain(told("refused"))
                     .because(format!("no operation of a later hold than this one ({rank:#x}) was accepted"));
-                findings.fail(Self::ID, scene, object, &[hold.granted.index], text);
+                out.fail(Self::ID, scene, object, &[hold.granted.index], text);
             }
         }
     }

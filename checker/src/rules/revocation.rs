@@ -45,7 +45,7 @@ fn is_word(found: Digest) -> bool {
 }
 
 impl Heard {
-    fn ask(&mut self, scene: &Scene<'_>, contender: u32, findings: &mut Findings) {
+    fn ask(&mut self, scene: &Scene<'_>, contender: u32, out: &mut Findings) {
         let view = scene.view;
         let Some(asked) = view.contender(contender) else { return };
         let op = view.op(asked.op);
@@ -53,9 +53,9 @@ impl Heard {
             return;
         }
         if Self::is_interested(op) {
-            findings.premise(RuleId::Rv1, asked.object);
+            out.premise(RuleId::Rv1, asked.object);
             if op.is_waiting() {
-                findings.premise(RuleId::Rv3, asked.object);
+                out.premise(RuleId::Rv3, asked.object);
             }
         }
         self.asked.push(Asked {
@@ -88,7 +88,7 @@ impl Heard {
         since.came() && !client.is_paused() && scene.at > since.at.max(resumed).saturating_add(patience)
     }
 
-    fn judge(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn judge(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         self.asked.retain(|asked| {
             let op = view.op(asked.op);
@@ -107,7 +107,7 @@ impl Heard {
             if asked.told.came() {
                 // A waiter must leave; a holder may stay.
                 if op.is_waiting() && calm {
-                    Self::stays(scene, *asked, findings);
+                    Self::stays(scene, *asked, out);
                     return false;
                 }
                 return true;
@@ -121,14 +121,14 @@ impl Heard {
             let busy = if view.is_sim() { 0 } else { view.settle };
             let noticed = quiet && Self::could_act(scene, op, asked.noticed, 4 * view.round_trip + busy);
             if given || noticed || calm {
-                Self::lost(scene, *asked, findings);
+                Self::lost(scene, *asked, out);
                 return false;
             }
             true
         });
     }
 
-    fn lost(scene: &Scene<'_>, asked: Asked, findings: &mut Findings) {
+    fn lost(scene: &Scene<'_>, asked: Asked, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(asked.op);
         let who = scene.client(op.client);
@@ -149,10 +149,10 @@ impl Heard {
             (text.because("nothing has told it"), Layer::Liveness)
         };
         let seen = [asked.since.index, asked.given.index, asked.noticed.index];
-        findings.fail_in(layer, RuleId::Rv1, scene, op.object, &seen, text);
+        out.fail_in(layer, RuleId::Rv1, scene, op.object, &seen, text);
     }
 
-    fn stays(scene: &Scene<'_>, asked: Asked, findings: &mut Findings) {
+    fn stays(scene: &Scene<'_>, asked: Asked, out: &mut Findings) {
         let op = scene.view.op(asked.op);
         let who = scene.client(op.client);
         let text = explain(format!(
@@ -161,11 +161,11 @@ impl Heard {
             scene.when(scene.now())
         ))
         .because(format!("{} is the most it may take", ms(scene.view.bound(op.object))));
-        findings.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], text);
+        out.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], text);
     }
 
     /// Reports a waiter that was told to go and is granted all the same.
-    fn believed(&mut self, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
+    fn believed(&mut self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         let Some(asked) = self.of(id).filter(|asked| asked.told.came() && op.granted == op.believed) else {
             return;
@@ -176,7 +176,7 @@ impl Heard {
             scene.when(op.granted)
         ))
         .because(format!("{} it had told so", scene.when(asked.told)));
-        findings.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], text);
+        out.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], text);
     }
 
     /// Judges a waiter that was asked to go, knows it, and leaves.
@@ -188,11 +188,11 @@ impl Heard {
     }
 
     /// In a capture, judges what the asking client was told.
-    fn fate(&mut self, scene: &Scene<'_>, asker: OpId, fate: Sym, findings: &mut Findings) {
+    fn fate(&mut self, scene: &Scene<'_>, asker: OpId, fate: Sym, out: &mut Findings) {
         let view = scene.view;
         if !view.is_sim() && scene.tables.names.get(fate) == Some("asked") {
             let contender = view.contender_of(view.op(asker).given);
-            self.ask(scene, contender.unwrap_or(NOBODY), findings);
+            self.ask(scene, contender.unwrap_or(NOBODY), out);
         }
     }
 }
@@ -203,17 +203,17 @@ impl Rule for Heard {
     const ALSO: &'static [RuleId] = &[RuleId::Rv3];
     const HEARS: Kinds = hears![Data, Observed, Notice, Served, Found, Reply, Believe, Return];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if !self.asked.is_empty() {
-            self.judge(scene, findings);
+            self.judge(scene, out);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         match event.what {
-            What::Data { .. } if view.asked != NOBODY => self.ask(scene, view.asked, findings),
-            What::Observed { seen: Seen::Fate, text, .. } => self.fate(scene, event.op, text, findings),
+            What::Data { .. } if view.asked != NOBODY => self.ask(scene, view.asked, out),
+            What::Observed { seen: Seen::Fate, text, .. } => self.fate(scene, event.op, text, out),
             _ if self.asked.is_empty() => {}
             What::Observed { seen: Seen::Word, .. } => {
                 if let Some(asked) = self.of(event.op).filter(|asked| !asked.told.came()) {
@@ -244,7 +244,7 @@ impl Rule for Heard {
                     asked.given = view.now;
                 }
             }
-            What::Believe { .. } => self.believed(scene, event.op, findings),
+            What::Believe { .. } => self.believed(scene, event.op, out),
             What::Return { .. } => self.returned(scene, event.op),
             _ => {}
         }
@@ -287,13 +287,13 @@ impl Rule for Force {
     const ABOUT: &'static [Kind] = REVOCABLE;
     const HEARS: Kinds = hears![Deleted, Return];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         // A client that asks and does not force keeps the promise, too.
         if let What::Return { outcome: Outcome::Done } = event.what {
             let op = view.op(event.op);
             if matches!(op.verb, Verb::Ask | Verb::Force) && is_revocable(scene, op.object) {
-                findings.premise(Self::ID, op.object);
+                out.premise(Self::ID, op.object);
             }
             return;
         }
@@ -302,10 +302,10 @@ impl Rule for Force {
         if by_owner || !view.is_revoker(gone, gone.by_op) {
             return;
         }
-        findings.premise(Self::ID, gone.object);
+        out.premise(Self::ID, gone.object);
         if !gone.by_force {
             let text = Self::text(scene, gone);
-            findings.fail(Self::ID, scene, gone.object, &[gone.created, gone.asked.index], text);
+            out.fail(Self::ID, scene, gone.object, &[gone.created, gone.asked.index], text);
         }
     }
 }
@@ -338,14 +338,14 @@ impl Rule for NoGrant {
     const ABOUT: &'static [Kind] = REVOCABLE;
     const HEARS: Kinds = hears![Data, Notice, Believe];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         match event.what {
             What::Data { .. } => {
                 let Some(asked) = view.contender(view.asked) else { return };
                 let others = &view.contest(asked.object).waiting;
                 if others.iter().any(|id| *id != asked.op) && is_revocable(scene, asked.object) {
-                    findings.premise(Self::ID, asked.object);
+                    out.premise(Self::ID, asked.object);
                 }
             }
             What::Notice { session, kind: Notify::DataChanged, path, .. } => {
@@ -376,7 +376,7 @@ impl Rule for NoGrant {
                 ))
                 .because(format!("{} it was told that {} has changed", scene.when(at), scene.znode(path)))
                 .because("that one was asked to go, and has not gone");
-                findings.fail(Self::ID, scene, object, &[at.index], text);
+                out.fail(Self::ID, scene, object, &[at.index], text);
             }
             _ => {}
         }

@@ -85,36 +85,36 @@ impl Wake {
         own.is_some_and(|own| own.is_alive() && scene.view.ahead_now(own).is_none())
     }
 
-    fn look(&mut self, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
+    fn look(&mut self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let source = Self::source(scene, id);
         if self.doubts.look(scene, id, &source) {
-            findings.premise(Self::ID, scene.view.op(id).object);
+            out.premise(Self::ID, scene.view.op(id).object);
         }
-        Self::premise_of_readers(scene, id, findings);
+        Self::premise_of_readers(scene, id, out);
     }
 
     /// Counts a test of RW-4 for each reader that is granted, or waits.
-    fn premise_of_readers(scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
+    fn premise_of_readers(scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         let reads = op.is_acquire() && op.share == Share::Shared;
         if reads && matches!(scene.kind(op.object), Kind::SharedLock | Kind::RevocableLock) {
-            findings.premise(RuleId::Rw4, op.object);
+            out.premise(RuleId::Rw4, op.object);
         }
     }
 
-    fn look_client(&mut self, scene: &Scene<'_>, client: u16, findings: &mut Findings) {
+    fn look_client(&mut self, scene: &Scene<'_>, client: u16, out: &mut Findings) {
         for op in &scene.view.client(client).open {
-            self.look(scene, *op, findings);
+            self.look(scene, *op, out);
         }
     }
 
-    fn look_session(&mut self, scene: &Scene<'_>, session: Session, findings: &mut Findings) {
+    fn look_session(&mut self, scene: &Scene<'_>, session: Session, out: &mut Findings) {
         if let Some(client) = scene.view.session(session).client {
-            self.look_client(scene, client, findings);
+            self.look_client(scene, client, out);
         }
     }
 
-    fn tell(scene: &Scene<'_>, doubt: Doubt, findings: &mut Findings) {
+    fn tell(scene: &Scene<'_>, doubt: Doubt, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(doubt.op);
         let who = scene.client(op.client);
@@ -141,7 +141,7 @@ impl Wake {
         let list = op.list.map_or(u32::MAX, |list| list.reply);
         let at = if at.came() { at.index } else { doubt.since.index };
         let rule = if Self::is_free_reader(scene, op) { RuleId::Rw4 } else { Self::ID };
-        findings.find(Found::fail(rule, at), scene, Some(op.object), &[op.called.index, list], text);
+        out.find(Found::fail(rule, at), scene, Some(op.object), &[op.called.index, list], text);
     }
 }
 
@@ -153,20 +153,20 @@ impl Rule for Wake {
         Crash, Ceased
     ];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for doubt in self.doubts.certain(scene.at, |op| Self::source(scene, op)) {
-            Self::tell(scene, doubt, findings);
+            Self::tell(scene, doubt, out);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
         match event.what {
             What::Reply { req, .. } | What::Lost { req } => {
                 if let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) {
-                    self.look(scene, req.op, findings);
+                    self.look(scene, req.op, out);
                 }
             }
             What::Notice { session, .. }
@@ -175,16 +175,16 @@ impl Rule for Wake {
             | What::Fire { session, .. }
             | What::Disarm { session, .. }
             | What::Marked { session, .. }
-            | What::Ended { session, .. } => self.look_session(scene, session, findings),
+            | What::Ended { session, .. } => self.look_session(scene, session, out),
             What::Fault { victim: Victim::Process { client }, .. }
             | What::Mended { victim: Victim::Process { client }, .. }
-            | What::Crash { client } => self.look_client(scene, client, findings),
+            | What::Crash { client } => self.look_client(scene, client, out),
             What::Ceased => {
                 for client in 0..scene.view.clients.len() {
-                    self.look_client(scene, client as u16, findings);
+                    self.look_client(scene, client as u16, out);
                 }
             }
-            _ if event.op != OpId(0) => self.look(scene, event.op, findings),
+            _ if event.op != OpId(0) => self.look(scene, event.op, out),
             _ => {}
         }
     }

@@ -66,7 +66,7 @@ impl Cost {
         participants: &Participants,
         scene: &Scene<'_>,
         event: &Event,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let What::Fire { session, path, zxid, conn, .. } = event.what else { return };
         let Some((object, _)) = object_of(scene.tables, path) else { return };
@@ -89,7 +89,7 @@ impl Cost {
         if !waits || change.writer == session {
             return;
         }
-        findings.premise(RuleId::Db8, object);
+        out.premise(RuleId::Db8, object);
         change.woken += 1;
         change.path = path;
         if change.concerns_all || change.woken != 2 {
@@ -97,16 +97,16 @@ impl Cost {
         }
         let text = explain(format!("zxid {zxid:#x}, by which one comes or goes, notified more than one"))
             .because(format!("they all watch {}", scene.path(path)));
-        findings.fail(RuleId::Db8, scene, object, &[], text);
+        out.fail(RuleId::Db8, scene, object, &[], text);
     }
 
     /// Judges the number of requests of an enter or a leave.
-    pub(super) fn sent(participants: &Participants, scene: &Scene<'_>, id: OpId, findings: &mut Findings) {
+    pub(super) fn sent(participants: &Participants, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         if !op.calm || participants.is_disturbed || !participants.open.contains(&id) {
             return;
         }
-        findings.premise(RuleId::Db8, op.object);
+        out.premise(RuleId::Db8, op.object);
         let allowed = 8 + 4 * op.wakes;
         if op.sends == allowed + 1 {
             let (who, called) = (scene.client(op.client), scene.when(op.called));
@@ -115,7 +115,7 @@ impl Cost {
                 op.sends, op.wakes
             ))
             .because(format!("its budget is {allowed}: who waits asks only when it is told something"));
-            findings.fail(RuleId::Db8, scene, op.object, &[op.called.index], text);
+            out.fail(RuleId::Db8, scene, op.object, &[op.called.index], text);
         }
     }
 }

@@ -14,27 +14,27 @@ pub(super) fn returned(
     scene: &Scene<'_>,
     op: OpId,
     outcome: Outcome,
-    findings: &mut Findings,
+    out: &mut Findings,
 ) {
     let Some(at) = participants.part_of(op) else { return };
     match outcome {
         Outcome::Done => {
-            together(participants, scene, at, findings);
-            roster(participants, scene, at, findings);
+            together(participants, scene, at, out);
+            roster(participants, scene, at, out);
             if scene.view.is_sim() {
-                opening(participants, scene, at, findings);
+                opening(participants, scene, at, out);
             }
         }
-        Outcome::Refused => refused(participants, scene, at, findings),
+        Outcome::Refused => refused(participants, scene, at, out),
         Outcome::Unknown | Outcome::Cancelled => {}
     }
 }
 
 /// DB-1, by calls and returns alone: at some instant before this return enough enters were open or done, none of
 /// which failed or left.
-fn together(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+fn together(participants: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
     let part = &participants.parts[at];
-    findings.premise(RuleId::Db1, part.object);
+    out.premise(RuleId::Db1, part.object);
     let wanted = size(scene, part);
     let (sure, perhaps) = participants.most_together(scene, at, (part.called.index, scene.index), None);
     if sure >= wanted {
@@ -52,24 +52,24 @@ fn together(participants: &Participants, scene: &Scene<'_>, at: usize, findings:
     if perhaps >= wanted {
         let text = text.excused("others had given up or died, and their znodes may have been there still");
         let found = Found::unavoidable(RuleId::Db1, scene.index);
-        return findings.find(found, scene, Some(part.object), &[part.called.index], text);
+        return out.find(found, scene, Some(part.object), &[part.called.index], text);
     }
-    findings.fail(RuleId::Db1, scene, part.object, &[part.called.index], text);
+    out.fail(RuleId::Db1, scene, part.object, &[part.called.index], text);
 }
 
 /// DB-1, by the servers: an enter that returns was registered itself, and there were enough at a time.
-fn unregistered(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+fn unregistered(participants: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
     let part = &participants.parts[at];
     if participants.members.iter().any(|member| member.object == part.object) {
         let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
         let text = explain(format!("{who} entered at {when}"))
             .because("it never had a znode there: nobody can have counted it");
-        findings.fail(RuleId::Db1, scene, part.object, &[part.called.index], text);
+        out.fail(RuleId::Db1, scene, part.object, &[part.called.index], text);
     }
 }
 
 /// Judges the roster that it was told: it is in it, and it is complete.
-fn roster(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+fn roster(participants: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
     let part = &participants.parts[at];
     let Some(roster) = part.roster.and_then(|roster| scene.tables.names.get(roster)) else { return };
     if roster.is_empty() {
@@ -77,19 +77,19 @@ fn roster(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &
     }
     let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
     let ids: Vec<&str> = roster.split(',').collect();
-    findings.premise(RuleId::Db3, part.object);
+    out.premise(RuleId::Db3, part.object);
     if ids.len() < size(scene, part) {
         let text = explain(format!("{who} entered at {when} with a roster of {}: {roster}", ids.len()))
             .because(format!("the barrier is for {}", size(scene, part)));
-        findings.fail(RuleId::Db3, scene, part.object, &[part.called.index], text);
+        out.fail(RuleId::Db3, scene, part.object, &[part.called.index], text);
     }
     let Id::Named(own) = part.id else { return };
-    findings.premise(RuleId::Db4, part.object);
+    out.premise(RuleId::Db4, part.object);
     let own = scene.tables.names.get(own).unwrap_or_default();
     if !ids.contains(&own) {
         let text = explain(format!("{who} entered at {when}, and is not in the roster: {roster}"))
             .because("it opened for others");
-        findings.fail(RuleId::Db4, scene, part.object, &[part.called.index], text);
+        out.fail(RuleId::Db4, scene, part.object, &[part.called.index], text);
     }
     // A participant in the roster had called for it, and had not failed or left before this call.
     for id in ids.iter().filter(|id| **id != own) {
@@ -111,17 +111,17 @@ fn roster(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &
         if all.all(failed) {
             let text = explain(format!("{who} entered at {when} with {id} in the roster: {roster}"))
                 .because(format!("{id} had failed or left before {who} called"));
-            findings.fail(RuleId::Db3, scene, part.object, &[part.called.index], text);
+            out.fail(RuleId::Db3, scene, part.object, &[part.called.index], text);
         }
     }
 }
 
 /// Judges by the servers: the barrier opened while the enter was registered.
-fn opening(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+fn opening(participants: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
     let part = &participants.parts[at];
-    let Some(own) = participants.own(at) else { return unregistered(participants, scene, at, findings) };
-    findings.premise(RuleId::Db4, part.object);
-    findings.premise(RuleId::Db9, part.object);
+    let Some(own) = participants.own(at) else { return unregistered(participants, scene, at, out) };
+    out.premise(RuleId::Db4, part.object);
+    out.premise(RuleId::Db9, part.object);
     let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
     let registered = format!("e{}: it registered with {}", own.created.index, scene.znode(own.path));
     if let Some(opening) = participants.opening_of(own) {
@@ -130,7 +130,7 @@ fn opening(participants: &Participants, scene: &Scene<'_>, at: usize, findings: 
                 "when it opened at {} its znode was not there",
                 scene.when(opening.created)
             ));
-            findings.fail(RuleId::Db4, scene, part.object, &[own.created.index, opening.created.index], text);
+            out.fail(RuleId::Db4, scene, part.object, &[own.created.index, opening.created.index], text);
         }
         return;
     }
@@ -147,7 +147,7 @@ fn opening(participants: &Participants, scene: &Scene<'_>, at: usize, findings: 
             scene.znode(ready.path),
             scene.when(ready.created)
         ));
-        findings.fail(RuleId::Db4, scene, part.object, &[ready.created.index, own.created.index], text);
+        out.fail(RuleId::Db4, scene, part.object, &[ready.created.index, own.created.index], text);
         return;
     }
     // Neither an opening, nor a count of its own that may have been right.
@@ -156,12 +156,12 @@ fn opening(participants: &Participants, scene: &Scene<'_>, at: usize, findings: 
         let text = explain(format!("{who} entered at {when} on {what}"))
             .because(registered)
             .because("it has not opened since, and there were never enough");
-        findings.fail(RuleId::Db9, scene, part.object, &[own.created.index, index], text);
+        out.fail(RuleId::Db9, scene, part.object, &[own.created.index, index], text);
     }
 }
 
 /// DB-7: a participant that was counted is not told that it was not.
-fn refused(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+fn refused(participants: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
     let part = &participants.parts[at];
     let Some(own) = participants.own(at).filter(|own| !own.by_foreign) else { return };
     let Some(opening) = participants.opening_of(own) else { return };
@@ -190,41 +190,35 @@ fn refused(participants: &Participants, scene: &Scene<'_>, at: usize, findings: 
         scene.when(opening.created),
         scene.znode(own.path)
     ));
-    findings.fail(RuleId::Db7, scene, part.object, &[opening.created.index], text);
+    out.fail(RuleId::Db7, scene, part.object, &[opening.created.index], text);
 }
 
 /// DB-3, when `ready` is created: its creator has seen enough participants registered together, of this round and
 /// each once.
-pub(super) fn opened(participants: &Participants, scene: &Scene<'_>, findings: &mut Findings) {
+pub(super) fn opened(participants: &Participants, scene: &Scene<'_>, out: &mut Findings) {
     let Some(ready) = participants.readies.last() else { return };
-    findings.premise(RuleId::Db3, ready.object);
+    out.premise(RuleId::Db3, ready.object);
     for member in &ready.counted {
         if participants.parts[participants.members[*member].part].is_entering() {
-            findings.premise(RuleId::Db7, ready.object);
+            out.premise(RuleId::Db7, ready.object);
         }
     }
     if let Some(at) = participants.part_of(ready.creator) {
-        counted(participants, scene, at, findings);
+        counted(participants, scene, at, out);
     }
 }
 
 /// Notes a request to create `ready`.
-pub(super) fn opens(
-    participants: &Participants,
-    scene: &Scene<'_>,
-    op: OpId,
-    path: Sym,
-    findings: &mut Findings,
-) {
+pub(super) fn opens(participants: &Participants, scene: &Scene<'_>, op: OpId, path: Sym, out: &mut Findings) {
     let Some(at) = participants.part_of(op).filter(|at| participants.parts[*at].enter == op) else { return };
     let is_ready = scene.tables.names.get(path).is_some_and(|path| path.ends_with("/ready"));
     if is_ready && scene.view.is_sim() {
-        counted(participants, scene, at, findings);
+        counted(participants, scene, at, out);
     }
 }
 
 /// Whether enough participants were registered together for the creator of `ready` to see them.
-fn counted(participants: &Participants, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+fn counted(participants: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
     let part = &participants.parts[at];
     let Some(own) = participants.own(at) else { return };
     let (from, wanted) = (own.created.index, size(scene, part));
@@ -241,5 +235,5 @@ fn counted(participants: &Participants, scene: &Scene<'_>, at: usize, findings: 
         scene.when(scene.view.now)
     ))
     .because(format!("the znodes of participants that are there are of [{}]", names.join(", ")));
-    findings.fail(RuleId::Db3, scene, part.object, &[part.called.index, from], text);
+    out.fail(RuleId::Db3, scene, part.object, &[part.called.index, from], text);
 }

@@ -22,18 +22,13 @@ fn stays(scene: &Scene<'_>, owner: Session) -> bool {
 
 impl Leaks {
     /// Reports znodes of participations that ended so long ago that they must be deleted.
-    pub(super) fn overdue(
-        &mut self,
-        participants: &Participants,
-        scene: &Scene<'_>,
-        findings: &mut Findings,
-    ) {
+    pub(super) fn overdue(&mut self, participants: &Participants, scene: &Scene<'_>, out: &mut Findings) {
         for member in participants.members.iter().filter(|member| member.gone == NEVER) {
             let part = &participants.parts[member.part];
             let Some(over) = done_with(part) else { continue };
             let since = over.at.max(scene.view.calm_since);
             if scene.at > since.saturating_add(scene.view.bound(part.object)) {
-                self.tell(scene, part, member.path, (member.owner, member.created.index), findings);
+                self.tell(scene, part, member.path, (member.owner, member.created.index), out);
             }
         }
     }
@@ -44,7 +39,7 @@ impl Leaks {
         part: &Participation,
         path: Sym,
         (owner, created): (Session, u32),
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let Some(over) = done_with(part).filter(|_| stays(scene, owner) && !self.reported.contains(&path))
         else {
@@ -55,26 +50,21 @@ impl Leaks {
         let how = if part.outcome == Some(Outcome::Done) { "left" } else { "gave up" };
         let text = explain(format!("{} of {who} is left", scene.znode(path)))
             .because(format!("{who} {how} at {}", scene.when(over)));
-        findings.metrics.leaks += 1;
-        findings.fail(RuleId::Db10, scene, part.object, &[created, over.index], text);
+        out.metrics.leaks += 1;
+        out.fail(RuleId::Db10, scene, part.object, &[created, over.index], text);
     }
 
     /// Reports what is left at the end.
-    pub(super) fn quiesce(
-        &mut self,
-        participants: &Participants,
-        scene: &Scene<'_>,
-        findings: &mut Findings,
-    ) {
+    pub(super) fn quiesce(&mut self, participants: &Participants, scene: &Scene<'_>, out: &mut Findings) {
         for part in &participants.parts {
-            findings.premise(RuleId::Db10, part.object);
+            out.premise(RuleId::Db10, part.object);
         }
         if !scene.view.is_sim() {
             return;
         }
         for member in participants.members.iter().filter(|member| member.gone == NEVER) {
             let of = (member.owner, member.created.index);
-            self.tell(scene, &participants.parts[member.part], member.path, of, findings);
+            self.tell(scene, &participants.parts[member.part], member.path, of, out);
         }
         for ready in participants.readies.iter().filter(|ready| ready.gone == NEVER) {
             if let Some(at) = participants.part_of(ready.creator) {
@@ -83,14 +73,14 @@ impl Leaks {
                     &participants.parts[at],
                     ready.path,
                     (ready.owner, ready.created.index),
-                    findings,
+                    out,
                 );
             }
         }
-        self.watches(participants, scene, findings);
+        self.watches(participants, scene, out);
     }
 
-    fn watches(&self, participants: &Participants, scene: &Scene<'_>, findings: &mut Findings) {
+    fn watches(&self, participants: &Participants, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         for watch in view.watches.iter().filter(|watch| watch.armed) {
             let Some((object, _)) = object_of(scene.tables, watch.path) else { continue };
@@ -104,8 +94,8 @@ impl Leaks {
             let who = scene.client(client);
             let text = explain(format!("a watch of {who} on {} is left", scene.path(watch.path)))
                 .because(format!("it was armed at e{}, and {who} takes no part", watch.armed_index));
-            findings.metrics.leaks += 1;
-            findings.fail(RuleId::Db10, scene, object, &[watch.armed_index], text);
+            out.metrics.leaks += 1;
+            out.fail(RuleId::Db10, scene, object, &[watch.armed_index], text);
         }
     }
 
@@ -115,10 +105,10 @@ impl Leaks {
         participants: &Participants,
         scene: &Scene<'_>,
         (object, path, owner): (ObjectId, Sym, Session),
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let Some(client) = scene.view.present_client(owner).filter(|_| owner != Session(0)) else { return };
-        findings.premise(RuleId::Db10, object);
+        out.premise(RuleId::Db10, object);
         if takes_part(participants, object, client) || self.reported.contains(&path) {
             return;
         }
@@ -126,8 +116,8 @@ impl Leaks {
         let who = scene.client(client);
         let text = explain(format!("{} of {who} is left", scene.znode(path)))
             .because(format!("{who} takes no part"));
-        findings.metrics.leaks += 1;
-        findings.fail(RuleId::Db10, scene, object, &[], text);
+        out.metrics.leaks += 1;
+        out.fail(RuleId::Db10, scene, object, &[], text);
     }
 }
 

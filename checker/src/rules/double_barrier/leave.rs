@@ -10,12 +10,12 @@ pub(super) fn returned(
     scene: &Scene<'_>,
     op: OpId,
     outcome: Outcome,
-    findings: &mut Findings,
+    out: &mut Findings,
 ) {
     let Some(at) = participants.part_of(op).filter(|_| outcome == Outcome::Done) else { return };
     let part = &participants.parts[at];
-    findings.premise(RuleId::Db2, part.object);
-    findings.premise(RuleId::Db9, part.object);
+    out.premise(RuleId::Db2, part.object);
+    out.premise(RuleId::Db9, part.object);
     let Some((why, witness)) =
         still_there(participants, scene, at).or_else(|| registered(participants, scene, at))
     else {
@@ -29,10 +29,10 @@ pub(super) fn returned(
     };
     if let Some((index, what)) = hasty {
         let text = explain(what).because("it did not read after that").because(why.clone());
-        findings.fail(RuleId::Db9, scene, part.object, &[index, witness], text);
+        out.fail(RuleId::Db9, scene, part.object, &[index, witness], text);
     }
     let text = explain(format!("{who} has left at {when}")).because(why);
-    findings.fail(RuleId::Db2, scene, part.object, &[part.left.index, witness], text);
+    out.fail(RuleId::Db2, scene, part.object, &[part.left.index, witness], text);
 }
 
 /// By calls and returns alone: a participant of the same generation is inside, and has not called leave.

@@ -51,7 +51,7 @@ impl Progress {
         participants: &Participants,
         scene: &Scene<'_>,
         op: OpId,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let Some(at) =
             participants.part_of(op).filter(|_| scene.view.is_sim() && participants.open.contains(&op))
@@ -60,7 +60,7 @@ impl Progress {
         };
         let source = waker(participants, scene, op);
         if self.doubts.look(scene, op, &source) {
-            findings.premise(RuleId::Db6, participants.parts[at].object);
+            out.premise(RuleId::Db6, participants.parts[at].object);
         }
     }
 
@@ -69,22 +69,17 @@ impl Progress {
         &mut self,
         participants: &Participants,
         scene: &Scene<'_>,
-        findings: &mut Findings,
+        out: &mut Findings,
         is: impl Fn(&Participation) -> bool,
     ) {
         for op in &participants.open {
             if participants.part_of(*op).is_some_and(|at| is(&participants.parts[at])) {
-                self.look(participants, scene, *op, findings);
+                self.look(participants, scene, *op, out);
             }
         }
     }
 
-    pub(super) fn pass_time(
-        &mut self,
-        participants: &Participants,
-        scene: &Scene<'_>,
-        findings: &mut Findings,
-    ) {
+    pub(super) fn pass_time(&mut self, participants: &Participants, scene: &Scene<'_>, out: &mut Findings) {
         for doubt in self.doubts.certain(scene.at, |op| waker(participants, scene, op)) {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
@@ -95,17 +90,12 @@ impl Progress {
                 scene.when(doubt.since)
             ))
             .because(format!("{who} has no watch on anything whose change has to come"));
-            findings.fail(RuleId::Db6, scene, op.object, &[op.called.index, doubt.since.index], text);
+            out.fail(RuleId::Db6, scene, op.object, &[op.called.index, doubt.since.index], text);
         }
     }
 
     /// Reports the operations that had nothing in their way for longer than the bound.
-    pub(super) fn overdue(
-        &mut self,
-        participants: &Participants,
-        scene: &Scene<'_>,
-        findings: &mut Findings,
-    ) {
+    pub(super) fn overdue(&mut self, participants: &Participants, scene: &Scene<'_>, out: &mut Findings) {
         for op in &participants.open {
             let Some(at) = participants.part_of(*op).filter(|_| !self.reported.contains(op)) else {
                 continue;
@@ -132,7 +122,7 @@ impl Progress {
             let text = explain(format!("{who} waits to {what} since {}", scene.when(called))).because(
                 format!("{why}, for {} now; {} is the most it may take", ms(scene.at - since), ms(bound)),
             );
-            findings.fail(rule, scene, part.object, &[called.index], text);
+            out.fail(rule, scene, part.object, &[called.index], text);
         }
     }
 }

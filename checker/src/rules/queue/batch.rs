@@ -19,15 +19,15 @@ impl Batch {
     }
 
     /// Judges a transaction whose effects are complete.
-    pub(super) fn judge(&mut self, scene: &Scene<'_>, stock: &Stock, findings: &mut Findings) {
+    pub(super) fn judge(&mut self, scene: &Scene<'_>, stock: &Stock, out: &mut Findings) {
         for taken in std::mem::take(&mut self.items) {
             let item = &stock.items[taken];
             let object = &scene.tables.objects[usize::from(item.object.0)];
             let is_fifo = object.kind == Kind::Queue;
             if is_fifo {
-                findings.premise(RuleId::Qu4, item.object);
+                out.premise(RuleId::Qu4, item.object);
             } else {
-                findings.premise(RuleId::Qu5, item.object);
+                out.premise(RuleId::Qu5, item.object);
             }
             let is_strict = is_fifo || object.manner.strict;
             let known = |other: &&Item| is_strict || is_known(scene, stock, taken, other);
@@ -38,12 +38,12 @@ impl Batch {
                 stock.there(item.object).filter(waits).filter(own)
             };
             if others().next().is_some() {
-                findings.premise(RuleId::Qu10, item.object);
+                out.premise(RuleId::Qu10, item.object);
             }
             let goes_first =
                 |other: &&Item| if is_fifo { age(other) < age(item) } else { rank(other) < rank(item) };
             if let Some(passed) = others().filter(goes_first).find(known) {
-                tell(scene, item.object, item, passed, findings);
+                tell(scene, item.object, item, passed, out);
             }
         }
     }
@@ -76,7 +76,7 @@ fn is_known(scene: &Scene<'_>, stock: &Stock, taken: usize, other: &Item) -> boo
     }
 }
 
-fn tell(scene: &Scene<'_>, object: ObjectId, item: &Item, passed: &Item, findings: &mut Findings) {
+fn tell(scene: &Scene<'_>, object: ObjectId, item: &Item, passed: &Item, out: &mut Findings) {
     let is_fifo = scene.tables.objects[usize::from(object.0)].kind == Kind::Queue;
     let (text, other) = (scene.path(item.text), scene.path(passed.text));
     let names = (scene.znode(item.path), scene.znode(passed.path));
@@ -85,7 +85,7 @@ fn tell(scene: &Scene<'_>, object: ObjectId, item: &Item, passed: &Item, finding
     if names.0 < names.1 {
         let text = explain(format!("item {text} went before {other}"))
             .because(format!("as texts {} comes before {}; as numbers it does not", names.0, names.1));
-        findings.fail(RuleId::Qu10, scene, object, &seen, text);
+        out.fail(RuleId::Qu10, scene, object, &seen, text);
     }
     let (rule, text) = if is_fifo {
         let text = explain(format!("item {text} (zxid {:#x}) went before {other}", item.czxid))
@@ -99,5 +99,5 @@ fn tell(scene: &Scene<'_>, object: ObjectId, item: &Item, passed: &Item, finding
         .because(format!("{other} was put at zxid {:#x}", passed.czxid));
         (RuleId::Qu5, text)
     };
-    findings.fail(rule, scene, object, &seen, text);
+    out.fail(rule, scene, object, &seen, text);
 }

@@ -124,25 +124,25 @@ impl IdleConsumers {
         self.stock.there(object).any(|item| item.claim.is_some())
     }
 
-    fn look(&mut self, scene: &Scene<'_>, waiting: Waiting, findings: &mut Findings) {
+    fn look(&mut self, scene: &Scene<'_>, waiting: Waiting, out: &mut Findings) {
         let source = self.source(scene, waiting);
         self.doubts.look(scene, waiting.op, &source);
         // A consumer that crashes or gives up before it is certain that it has no wake source proves nothing.
         if matches!(source, Source::Adequate) {
-            findings.premise(RuleId::Qu6, scene.view.op(waiting.op).object);
+            out.premise(RuleId::Qu6, scene.view.op(waiting.op).object);
         }
     }
 
-    fn look_all(&mut self, scene: &Scene<'_>, of: impl Fn(&Waiting) -> bool, findings: &mut Findings) {
+    fn look_all(&mut self, scene: &Scene<'_>, of: impl Fn(&Waiting) -> bool, out: &mut Findings) {
         for at in 0..self.open.len() {
             let waiting = self.open[at];
             if of(&waiting) {
-                self.look(scene, waiting, findings);
+                self.look(scene, waiting, out);
             }
         }
     }
 
-    fn doubts_are_due(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn doubts_are_due(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let mut doubts = std::mem::take(&mut self.doubts);
         let waiting = |op| self.open.iter().copied().find(|waiting| waiting.op == op);
         let source = |op| waiting(op).map_or(Source::Busy, |waiting| self.source(scene, waiting));
@@ -155,7 +155,7 @@ impl IdleConsumers {
                 scene.when(doubt.since)
             ))
             .because("it has no watch on the queue, nor on somebody who waits ahead of it");
-            findings.find(
+            out.find(
                 Found::fail(RuleId::Qu6, doubt.since.index).in_layer(Layer::Safety),
                 scene,
                 Some(op.object),
@@ -167,7 +167,7 @@ impl IdleConsumers {
     }
 
     /// Starvation after the heal: an item is there, a consumer waits, and does not get it.
-    fn progress(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn progress(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         for at in 0..scene.tables.objects.len() {
             let object = ObjectId(at as u16);
@@ -198,7 +198,7 @@ impl IdleConsumers {
                 .because(format!("that is so since {}", scene.when(since)))
                 .not_excused("no fault lasts any more");
                 let seen = [view.op(waiting.op).called.index, since.index];
-                findings.fail(RuleId::Qu6, scene, object, &seen, text);
+                out.fail(RuleId::Qu6, scene, object, &seen, text);
                 self.stuck.insert(object, view.now);
             }
         }
@@ -211,7 +211,7 @@ impl IdleConsumers {
         session: Session,
         path: Sym,
         half: u32,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let Who::Server(number) = server else { return };
         let view = scene.view;
@@ -233,7 +233,7 @@ impl IdleConsumers {
         }
         herd.woken.push(session);
         let index = herd.woken.len() as u32;
-        findings.metrics.herd_index = findings.metrics.herd_index.max(index);
+        out.metrics.herd_index = out.metrics.herd_index.max(index);
         // Behind a deleted place two consumers may both take themselves for the first.
         let allowed = 1 + self.displaced.get(&object).copied().unwrap_or(0);
         if index > allowed && !herd.reported && !scene.tables.objects[usize::from(object.0)].manner.textbook {
@@ -241,14 +241,14 @@ impl IdleConsumers {
             let text =
                 explain(format!("the put of zxid {zxid:#x} has woken {index} idle consumers: 1 may be"))
                     .because(format!("they all watch {}", scene.path(path)));
-            findings.fail(RuleId::Qu7, scene, object, &[], text);
+            out.fail(RuleId::Qu7, scene, object, &[], text);
         }
     }
 
-    fn put(&mut self, scene: &Scene<'_>, object: ObjectId, findings: &mut Findings) {
+    fn put(&mut self, scene: &Scene<'_>, object: ObjectId, out: &mut Findings) {
         let txn = scene.view.txn;
         if self.open.iter().any(|waiting| scene.view.op(waiting.op).object == object) {
-            findings.premise(RuleId::Qu7, object);
+            out.premise(RuleId::Qu7, object);
         }
         if self.herds.iter().any(|herd| herd.zxid == txn.zxid && herd.object == object) {
             return;
@@ -263,7 +263,7 @@ impl IdleConsumers {
     }
 
     /// In a capture: each change of the queue notifies one consumer.
-    fn noticed(&mut self, scene: &Scene<'_>, client: u16, path: Sym, findings: &mut Findings) {
+    fn noticed(&mut self, scene: &Scene<'_>, client: u16, path: Sym, out: &mut Findings) {
         let of = |waiting: &&Waiting| scene.view.op(waiting.op).client == client;
         let Some(waiting) = self.open.iter().find(of) else { return };
         let object = scene.view.op(waiting.op).object;
@@ -271,7 +271,7 @@ impl IdleConsumers {
         if declared.path != path || declared.manner.textbook {
             return;
         }
-        findings.premise(RuleId::Qu7, object);
+        out.premise(RuleId::Qu7, object);
         let capture = self.captures.entry(object).or_default();
         capture.notices += 1;
         if capture.notices > capture.changes + UNEXPLAINED && !capture.reported {
@@ -279,31 +279,31 @@ impl IdleConsumers {
             let (notices, changes) = (capture.notices, capture.changes);
             let text = explain(format!("{notices} notifications woke idle consumers, for {changes} changes"))
                 .because("a change may wake one");
-            findings.fail(RuleId::Qu7, scene, object, &[], text);
+            out.fail(RuleId::Qu7, scene, object, &[], text);
         }
     }
 
     /// Reports what is left when nothing is in flight.
-    fn leaks(&self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn leaks(&self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         let is_open = |object, session| {
             let of = |w: &Waiting| w.session == session && view.op(w.op).object == object;
             self.open.iter().any(of)
         };
         for (path, place) in &self.places {
-            findings.premise(RuleId::Qu9, place.object);
+            out.premise(RuleId::Qu9, place.object);
             if is_receipt(scene, *path) || view.op(place.op).phase == Phase::Open {
                 continue;
             }
             if let Some(client) = view.present_client(place.owner) {
                 let text = explain(format!("{} of {} is left", scene.znode(*path), scene.client(client)))
                     .because(format!("its operation is over since {}", scene.when(view.op(place.op).over)));
-                findings.metrics.leaks += 1;
-                findings.fail(RuleId::Qu9, scene, place.object, &[], text);
+                out.metrics.leaks += 1;
+                out.fail(RuleId::Qu9, scene, place.object, &[], text);
             }
         }
         for item in self.stock.items.iter().filter(|item| !item.claimants.is_empty()) {
-            findings.premise(RuleId::Qu9, item.object);
+            out.premise(RuleId::Qu9, item.object);
             let Some(claim) = item.claim else { continue };
             let Some(client) = view.present_client(claim.owner) else { continue };
             if is_open(item.object, claim.owner) || self.holds(client, item.text) {
@@ -319,8 +319,8 @@ impl IdleConsumers {
                 scene.path(item.text)
             ))
             .because("it was not handed out, or its caller is done with it");
-            findings.metrics.leaks += 1;
-            findings.fail(RuleId::Qu9, scene, item.object, &[item.made.index], text);
+            out.metrics.leaks += 1;
+            out.fail(RuleId::Qu9, scene, item.object, &[item.made.index], text);
         }
         for watch in view.watches.iter().filter(|watch| watch.armed) {
             let object = view.op(watch.op).object;
@@ -336,8 +336,8 @@ impl IdleConsumers {
                     scene.client(client),
                     scene.path(watch.path)
                 ));
-                findings.metrics.leaks += 1;
-                findings.fail(RuleId::Qu9, scene, object, &[watch.armed_index], text);
+                out.metrics.leaks += 1;
+                out.fail(RuleId::Qu9, scene, object, &[watch.armed_index], text);
             }
         }
     }
@@ -347,18 +347,18 @@ impl IdleConsumers {
     }
 
     /// Notes a znode that is created below a queue, or deleted.
-    fn changed(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn changed(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let change = self.stock.event(scene, event);
         match (change, event.what) {
             (Change::Made(at), _) => {
                 let object = self.stock.items[at].object;
                 self.stuck.remove(&object);
-                self.put(scene, object, findings);
-                self.look_all(scene, |_| true, findings);
+                self.put(scene, object, out);
+                self.look_all(scene, |_| true, out);
             }
             (Change::Gone(at) | Change::Claimed(at) | Change::Unclaimed(at, _), _) => {
                 self.stuck.remove(&self.stock.items[at].object);
-                self.look_all(scene, |_| true, findings);
+                self.look_all(scene, |_| true, out);
             }
             (_, What::Created { path, owner, zxid }) if owner != Session(0) => {
                 let op = scene.view.op(event.op);
@@ -373,7 +373,7 @@ impl IdleConsumers {
                 {
                     *self.displaced.entry(place.object).or_default() += 1;
                 }
-                self.look_all(scene, |_| true, findings);
+                self.look_all(scene, |_| true, out);
             }
             _ => {}
         }
@@ -386,12 +386,12 @@ impl IdleConsumers {
         }
     }
 
-    fn speaks(&mut self, scene: &Scene<'_>, req: ReqId, findings: &mut Findings) {
+    fn speaks(&mut self, scene: &Scene<'_>, req: ReqId, out: &mut Findings) {
         let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) else { return };
         let Some(waiting) = self.open.iter_mut().find(|waiting| waiting.op == req.op) else { return };
         waiting.session = req.session;
         let waiting = *waiting;
-        self.look(scene, waiting, findings);
+        self.look(scene, waiting, out);
     }
 }
 
@@ -408,14 +408,14 @@ impl Rule for IdleConsumers {
     ];
     const ABOUT: &'static [Kind] = &[Kind::Queue, Kind::PriorityQueue];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
-        self.doubts_are_due(scene, findings);
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        self.doubts_are_due(scene, out);
         if scene.view.healed && scene.view.is_sim() && !self.open.is_empty() {
-            self.progress(scene, findings);
+            self.progress(scene, out);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         match event.what {
             What::Call { object, .. } if is_queue(scene.tables, object) => self.called(scene, event.op),
             What::Given { text, .. } => {
@@ -442,18 +442,18 @@ impl Rule for IdleConsumers {
             }
             What::Notice { path, .. } if !scene.view.is_sim() => {
                 if let Who::Client(client) = event.who {
-                    self.noticed(scene, client, path, findings);
+                    self.noticed(scene, client, path, out);
                 }
             }
             _ if !scene.view.is_sim() => {}
             What::Created { .. } | What::Data { .. } | What::Deleted { .. } => {
-                self.changed(scene, event, findings)
+                self.changed(scene, event, out)
             }
-            What::Reply { req, .. } | What::Lost { req } => self.speaks(scene, req, findings),
+            What::Reply { req, .. } | What::Lost { req } => self.speaks(scene, req, out),
             What::Fire { session, conn, .. } if scene.view.has_left(session, conn) => {}
             What::Fire { session, path, zxid, .. } => {
-                self.fired(scene, event.who, session, path, zxid, findings);
-                self.look_all(scene, |waiting| waiting.session == session, findings);
+                self.fired(scene, event.who, session, path, zxid, out);
+                self.look_all(scene, |waiting| waiting.session == session, out);
             }
             What::Notice { session, .. }
             | What::State { session, .. }
@@ -461,7 +461,7 @@ impl Rule for IdleConsumers {
             | What::Disarm { session, .. }
             | What::Marked { session, .. }
             | What::Ended { session, .. } => {
-                self.look_all(scene, |waiting| waiting.session == session, findings);
+                self.look_all(scene, |waiting| waiting.session == session, out);
             }
             What::Crash { client } => {
                 self.open.retain(|waiting| scene.view.op(waiting.op).client != client);
@@ -469,10 +469,10 @@ impl Rule for IdleConsumers {
             }
             What::Fault { victim: Victim::Process { client }, .. }
             | What::Mended { victim: Victim::Process { client }, .. } => {
-                self.look_all(scene, |waiting| scene.view.op(waiting.op).client == client, findings);
+                self.look_all(scene, |waiting| scene.view.op(waiting.op).client == client, out);
             }
-            What::Ceased | What::Applied { .. } => self.look_all(scene, |_| true, findings),
-            What::Quiesce => self.leaks(scene, findings),
+            What::Ceased | What::Applied { .. } => self.look_all(scene, |_| true, out),
+            What::Quiesce => self.leaks(scene, out),
             _ => {}
         }
     }

@@ -71,52 +71,52 @@ impl Items {
         self.written.contains(&digest::data(Some(text.as_bytes())))
     }
 
-    fn changed(&mut self, scene: &Scene<'_>, event: &Event, change: Change, findings: &mut Findings) {
+    fn changed(&mut self, scene: &Scene<'_>, event: &Event, change: Change, out: &mut Findings) {
         match change {
             Change::None | Change::Same => {}
-            Change::Made(at) => self.made(scene, at, findings),
-            Change::Gone(at) => self.gone(scene, at, findings),
+            Change::Made(at) => self.made(scene, at, out),
+            Change::Gone(at) => self.gone(scene, at, out),
             Change::Claimed(at) => {
                 if self.stock.items[at].claimants.len() == 1 {
                     self.batch.add(at);
                 }
             }
-            Change::Unclaimed(at, owner) => self.unclaimed(scene, event, at, owner, findings),
+            Change::Unclaimed(at, owner) => self.unclaimed(scene, event, at, owner, out),
         }
     }
 
     /// QU-3 and QU-8: a put creates one item, and no session owns it.
-    fn made(&mut self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+    fn made(&mut self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let item = &self.stock.items[at];
         let op = scene.view.op(item.put);
         let (object, text) = (item.object, scene.path(item.text));
         let seen = [op.called.index];
-        findings.premise(RuleId::Qu3, object);
-        findings.premise(RuleId::Qu8, object);
+        out.premise(RuleId::Qu3, object);
+        out.premise(RuleId::Qu8, object);
         if item.owner != Session(0) {
             let text = explain(format!("item {text} goes with the session of its producer")).because(
                 format!("its znode {} belongs to {}", scene.znode(item.path), scene.session(item.owner)),
             );
-            findings.fail(RuleId::Qu8, scene, object, &seen, text);
+            out.fail(RuleId::Qu8, scene, object, &seen, text);
         }
         let before = self.stock.of(object, item.text).next().filter(|first| *first != at);
         if let Some(before) = before.map(|before| &self.stock.items[before]) {
             let text = explain(format!("{} put {text} once, and it is there twice", scene.actor(item.put)))
                 .because(format!("{} was made at zxid {:#x}", scene.znode(before.path), before.czxid))
                 .because(format!("{} was made at zxid {:#x}", scene.znode(item.path), item.czxid));
-            findings.fail(RuleId::Qu3, scene, object, &[op.called.index, before.made.index], text);
+            out.fail(RuleId::Qu3, scene, object, &[op.called.index, before.made.index], text);
         } else if matches!(op.phase, Phase::Over(Outcome::Refused)) {
             let text = explain(format!("item {text} is put although its put was refused")).because(format!(
                 "{} was told so at {}",
                 scene.actor(item.put),
                 scene.when(op.over)
             ));
-            findings.fail(RuleId::Qu3, scene, object, &seen, text);
+            out.fail(RuleId::Qu3, scene, object, &seen, text);
         }
     }
 
     /// QU-1: a take deletes an item, or the confirmation of a claim.
-    fn gone(&mut self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+    fn gone(&mut self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let item = self.stock.items[at].clone();
         if self.is_foreign(scene, item.taker, item.object) {
             self.died_with.push(at);
@@ -128,7 +128,7 @@ impl Items {
             self.batch.add(at);
             return;
         }
-        findings.premise(RuleId::Qu1, item.object);
+        out.premise(RuleId::Qu1, item.object);
         let text = scene.path(item.text);
         if op.verb != Verb::Confirm || op.phase == Phase::Unborn {
             let text = explain(format!("item {text} is gone, and nobody has confirmed it")).because(format!(
@@ -136,7 +136,7 @@ impl Items {
                 scene.when(item.gone_at),
                 scene.session(item.by)
             ));
-            findings.fail(RuleId::Qu2, scene, item.object, &[item.made.index], text);
+            out.fail(RuleId::Qu2, scene, item.object, &[item.made.index], text);
             return;
         }
         let owns = item.claim.is_some_and(|claim| claim.owner == item.by)
@@ -148,22 +148,15 @@ impl Items {
                 scene.actor(item.taker)
             ))
             .because(format!("it was claimed by {} then", scene.session(holder)));
-            findings.fail(RuleId::Qu1, scene, item.object, &[op.called.index], text);
+            out.fail(RuleId::Qu1, scene, item.object, &[op.called.index], text);
         }
     }
 
     /// Judges the end of a claim: by its own session, or with it.
-    fn unclaimed(
-        &mut self,
-        scene: &Scene<'_>,
-        event: &Event,
-        at: usize,
-        owner: Session,
-        findings: &mut Findings,
-    ) {
+    fn unclaimed(&mut self, scene: &Scene<'_>, event: &Event, at: usize, owner: Session, out: &mut Findings) {
         let What::Deleted { by, .. } = event.what else { return };
         let object = self.stock.items[at].object;
-        findings.premise(RuleId::Qu1, object);
+        out.premise(RuleId::Qu1, object);
         if by == owner || self.is_foreign(scene, event.op, object) {
             return;
         }
@@ -179,10 +172,10 @@ impl Items {
             scene.actor(event.op)
         ))
         .because("a claim ends when its owner gives the item back, or with the owner's session");
-        findings.fail(RuleId::Qu1, scene, object, &[op.called.index], text);
+        out.fail(RuleId::Qu1, scene, object, &[op.called.index], text);
     }
 
-    fn observed(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn observed(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Observed { object, text, number, .. } = event.what else { return };
         let op = scene.view.op(event.op);
         if !is_queue(scene.tables, object) || !gets(op.verb) {
@@ -191,12 +184,12 @@ impl Items {
         if self.is_foreign_text(scene, text) {
             return;
         }
-        findings.premise(RuleId::Qu1, object);
+        out.premise(RuleId::Qu1, object);
         let (who, what) = (scene.client(op.client), scene.path(text));
         let before = self.fates.get(&text).copied().unwrap_or_default();
         if self.stock.given(scene, object, text).is_none() {
             let text = explain(format!("{who} was handed {what}, which nobody has put"));
-            findings.fail(RuleId::Qu1, scene, object, &[op.called.index], text);
+            out.fail(RuleId::Qu1, scene, object, &[op.called.index], text);
             return;
         }
         let at_least_once = scene.tables.objects[usize::from(object.0)].manner.at_least_once;
@@ -208,14 +201,14 @@ impl Items {
             } else {
                 (RuleId::Qu1, text.because("one of them did not remove it"))
             };
-            findings.fail(rule, scene, object, &[when, op.called.index], text);
+            out.fail(rule, scene, object, &[when, op.called.index], text);
         } else if scene.view.is_sim() {
-            self.is_due(scene, event.op, object, text, at_least_once, findings);
+            self.is_due(scene, event.op, object, text, at_least_once, out);
         }
         let capture = self.captures.entry(object).or_default();
         capture.delivered += u32::from(!at_least_once && before.seen.is_none());
         if scene.tables.objects[usize::from(object.0)].kind == Kind::Queue && !at_least_once {
-            self.in_order(scene, event.op, object, text, number, findings);
+            self.in_order(scene, event.op, object, text, number, out);
         }
         let fate = self.fates.entry(text).or_default();
         fate.seen = Some((event.op, scene.index));
@@ -230,7 +223,7 @@ impl Items {
         object: ObjectId,
         text: Sym,
         at_least_once: bool,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let client = scene.view.op(id).client;
         let (who, what) = (scene.client(client), scene.path(text));
@@ -263,7 +256,7 @@ impl Items {
             )),
         };
         let seen = all().next_back().map_or(u32::MAX, |item| item.gone_at.index);
-        findings.fail(RuleId::Qu1, scene, object, &[scene.view.op(id).called.index, seen], text);
+        out.fail(RuleId::Qu1, scene, object, &[scene.view.op(id).called.index, seen], text);
     }
 
     /// In a capture, one client gets items in the order in which they were created.
@@ -274,13 +267,13 @@ impl Items {
         object: ObjectId,
         text: Sym,
         number: u64,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let client = scene.view.op(id).client;
         if number == 0 || scene.view.is_sim() {
             return;
         }
-        findings.premise(RuleId::Qu4, object);
+        out.premise(RuleId::Qu4, object);
         let latest = self.latest.entry((object, client)).or_insert((number, text));
         let (later, later_text) = *latest;
         if later <= number {
@@ -294,11 +287,11 @@ impl Items {
             ))
             .because(format!("the one was put at zxid {number:#x}, the other at {later:#x}"));
             let when = self.fates.get(&later_text).and_then(|fate| fate.seen);
-            findings.fail(RuleId::Qu4, scene, object, &[when.map_or(u32::MAX, |(_, when)| when)], text);
+            out.fail(RuleId::Qu4, scene, object, &[when.map_or(u32::MAX, |(_, when)| when)], text);
         }
     }
 
-    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, findings: &mut Findings) {
+    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, out: &mut Findings) {
         let op = scene.view.op(id);
         let object = op.object;
         if !is_queue(scene.tables, object) {
@@ -307,7 +300,7 @@ impl Items {
         let given = self.given.remove(&id).unwrap_or_default();
         let at_least_once = scene.tables.objects[usize::from(object.0)].manner.at_least_once;
         match op.verb {
-            Verb::Put => self.put(scene, id, outcome, &given, findings),
+            Verb::Put => self.put(scene, id, outcome, &given, out),
             Verb::Confirm => {
                 let capture = self.captures.entry(object).or_default();
                 match outcome {
@@ -318,7 +311,7 @@ impl Items {
                 for text in
                     given.into_iter().filter(|text| !self.is_foreign_text(scene, *text)).collect::<Vec<_>>()
                 {
-                    self.confirmed(scene, id, outcome, text, findings);
+                    self.confirmed(scene, id, outcome, text, out);
                 }
             }
             Verb::Take | Verb::Claim if !at_least_once => {
@@ -330,7 +323,7 @@ impl Items {
         }
     }
 
-    fn put(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, given: &[Sym], findings: &mut Findings) {
+    fn put(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, given: &[Sym], out: &mut Findings) {
         let op = scene.view.op(id);
         let (object, who) = (op.object, scene.client(op.client));
         if outcome == Outcome::Done {
@@ -359,27 +352,20 @@ impl Items {
                 }
                 _ => continue,
             };
-            findings.fail(RuleId::Qu3, scene, object, &[op.called.index], text);
+            out.fail(RuleId::Qu3, scene, object, &[op.called.index], text);
         }
     }
 
-    fn confirmed(
-        &mut self,
-        scene: &Scene<'_>,
-        id: OpId,
-        outcome: Outcome,
-        text: Sym,
-        findings: &mut Findings,
-    ) {
+    fn confirmed(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, text: Sym, out: &mut Findings) {
         let op = scene.view.op(id);
         let (object, who, what) = (op.object, scene.client(op.client), scene.path(text));
-        findings.premise(RuleId::Qu1, object);
+        out.premise(RuleId::Qu1, object);
         let item = self.stock.of(object, text).next().map(|at| self.stock.items[at].clone());
         let is_mine = item.as_ref().is_some_and(|item| item.taker == id);
         if outcome == Outcome::Refused && is_mine {
             let text = explain(format!("{who} was told that it is not done with {what}, and {what} is gone"))
                 .because("its own confirmation has removed it");
-            findings.fail(RuleId::Qu2, scene, object, &[op.called.index], text);
+            out.fail(RuleId::Qu2, scene, object, &[op.called.index], text);
         }
         if outcome != Outcome::Done {
             return;
@@ -389,7 +375,7 @@ impl Items {
         if let Some(before) = before {
             let text =
                 explain(format!("{who} is done with {what}, and so was {} before", scene.actor(before)));
-            findings.fail(RuleId::Qu1, scene, object, &[scene.view.op(before).over.index], text);
+            out.fail(RuleId::Qu1, scene, object, &[scene.view.op(before).over.index], text);
         } else if scene.view.is_sim() && !is_mine {
             let text = explain(format!("{who} was told that it is done with {what}, and it is not"));
             let text = match item {
@@ -397,15 +383,15 @@ impl Items {
                 Some(item) => text.because(format!("{} had removed it before", scene.session(item.by))),
                 None => text.because("the item never was in the queue"),
             };
-            findings.fail(RuleId::Qu1, scene, object, &[op.called.index], text);
+            out.fail(RuleId::Qu1, scene, object, &[op.called.index], text);
         }
     }
 
     /// QU-2: an item that has not come out must still be there.
-    fn quiesce(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn quiesce(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if scene.view.is_sim() {
             for at in 0..self.stock.items.len() {
-                self.accounts_for(scene, at, findings);
+                self.accounts_for(scene, at, out);
             }
             return;
         }
@@ -413,7 +399,7 @@ impl Items {
             if capture.acknowledged == 0 {
                 continue;
             }
-            findings.premise(RuleId::Qu2, *object);
+            out.premise(RuleId::Qu2, *object);
             let missing = capture.acknowledged.saturating_sub(capture.delivered + capture.left);
             if missing == 0 {
                 continue;
@@ -421,7 +407,7 @@ impl Items {
             if capture.doubtful > 0 {
                 // The number of items that each of them took is unknown.
                 if missing > capture.doubtful {
-                    findings.unknown(RuleId::Qu2, *object);
+                    out.unknown(RuleId::Qu2, *object);
                 }
                 continue;
             }
@@ -431,13 +417,13 @@ impl Items {
                     capture.acknowledged, capture.delivered, capture.left
                 ))
                 .not_excused("no operation was cancelled, none has an unknown end, nobody died");
-            findings.fail(RuleId::Qu2, scene, *object, &[capture.put], text);
+            out.fail(RuleId::Qu2, scene, *object, &[capture.put], text);
         }
     }
 
-    fn accounts_for(&self, scene: &Scene<'_>, at: usize, findings: &mut Findings) {
+    fn accounts_for(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let item = &self.stock.items[at];
-        findings.premise(RuleId::Qu2, item.object);
+        out.premise(RuleId::Qu2, item.object);
         let object = &scene.tables.objects[usize::from(item.object.0)];
         let came_out = self.fates.get(&item.text).is_some_and(|fate| fate.seen.is_some());
         if item.is_there() || object.manner.at_least_once || came_out {
@@ -465,7 +451,7 @@ impl Items {
             Some(why) => (Verdict::Unavoidable, text.excused(why)),
             None => (Verdict::Fail, text.not_excused("the operation came to its end, and its client lived")),
         };
-        findings.find(
+        out.find(
             Found::new(RuleId::Qu2, verdict, scene.index),
             scene,
             Some(item.object),
@@ -497,7 +483,7 @@ impl Rule for Items {
         hears![Return, Given, Observed, Txn, Created, Data, Written, Deleted, Fault, Crash, Quiesce, Left];
     const ABOUT: &'static [Kind] = &[Kind::Queue, Kind::PriorityQueue];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         match event.what {
             What::Created { .. } | What::Data { .. } | What::Deleted { .. } | What::Given { .. } => {
                 if let What::Given { text, .. } = event.what {
@@ -509,7 +495,7 @@ impl Rule for Items {
                     self.written.insert(digest);
                 }
                 let change = self.stock.event(scene, event);
-                self.changed(scene, event, change, findings);
+                self.changed(scene, event, change, out);
             }
             What::Written { path, .. } => {
                 if let Some(at) = self.stock.item_at(path)
@@ -519,11 +505,11 @@ impl Rule for Items {
                 }
             }
             What::Observed { .. } => {
-                self.batch.judge(scene, &self.stock, findings);
-                self.observed(scene, event, findings);
+                self.batch.judge(scene, &self.stock, out);
+                self.observed(scene, event, out);
             }
-            What::Return { outcome } => self.returned(scene, event.op, outcome, findings),
-            What::Txn { .. } => self.batch.judge(scene, &self.stock, findings),
+            What::Return { outcome } => self.returned(scene, event.op, outcome, out),
+            What::Txn { .. } => self.batch.judge(scene, &self.stock, out),
             What::Fault { kind: FaultKind::ForeignDelete, .. } => self.foreign += 1,
             What::Crash { client } => self.crash(scene, client),
             What::Left { object, path, owner: Session(0) } => {
@@ -534,14 +520,14 @@ impl Rule for Items {
                 }
             }
             What::Quiesce => {
-                self.batch.judge(scene, &self.stock, findings);
-                self.quiesce(scene, findings);
+                self.batch.judge(scene, &self.stock, out);
+                self.quiesce(scene, out);
             }
             _ => {}
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
-        self.batch.judge(scene, &self.stock, findings);
+    fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        self.batch.judge(scene, &self.stock, out);
     }
 }

@@ -67,7 +67,7 @@ impl Cost {
         session: Session,
         (kind, path, name): (Notify, Sym, &str),
         (zxid, decided): (u32, Option<Moment>),
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let is_end = kind == Notify::Deleted && !is_life(name);
         // Waiting operations are notified of the begin of the transaction by whatever means.
@@ -81,7 +81,7 @@ impl Cost {
         }
         let Some(client) = scene.view.present_client(session) else { return };
         let Some(sites) = self.sites.get(&client) else { return };
-        findings.premise(RuleId::Tc12, object);
+        out.premise(RuleId::Tc12, object);
         let changes = self.notified.entry(session).or_default();
         if !changes.insert((zxid, path)) {
             return;
@@ -112,6 +112,6 @@ impl Cost {
             scene.path(path),
             scene.client(client)
         ));
-        findings.fail(RuleId::Tc12, scene, object, &[], text);
+        out.fail(RuleId::Tc12, scene, object, &[], text);
     }
 }

@@ -121,7 +121,7 @@ impl TwoPhaseCommit {
         found.next()
     }
 
-    fn hears_client(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn hears_client(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let disturbed = self.disturbed;
         match event.what {
             What::Call { object, verb, .. } => {
@@ -129,7 +129,7 @@ impl TwoPhaseCommit {
                 let part =
                     SiteOp { site: COORDINATOR, verb, vote: None, decides_at_once: false, met_record: false };
                 transaction.parts.insert(event.op, part);
-                transaction.ends.called(scene, event.op, object, findings);
+                transaction.ends.called(scene, event.op, object, out);
             }
             What::Given { text, number } => {
                 let object = scene.view.op(event.op).object;
@@ -154,18 +154,11 @@ impl TwoPhaseCommit {
                         if transaction.is_interfered_with {
                             return;
                         }
-                        transaction.written.judge(
-                            scene,
-                            object,
-                            &part,
-                            word,
-                            &transaction.observed,
-                            findings,
-                        );
-                        transaction.observed.decision(scene, object, &part, word, disturbed, findings);
+                        transaction.written.judge(scene, object, &part, word, &transaction.observed, out);
+                        transaction.observed.decision(scene, object, &part, word, disturbed, out);
                     }
                     Seen::Vote => {
-                        transaction.observed.vote(scene, object, event.op, &part, (number, word), findings)
+                        transaction.observed.vote(scene, object, event.op, &part, (number, word), out)
                     }
                     _ => {}
                 }
@@ -181,7 +174,7 @@ impl TwoPhaseCommit {
         }
     }
 
-    fn hears_servers(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn hears_servers(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if let What::Created { path, .. }
         | What::Written { path, .. }
         | What::Deleted { path, .. }
@@ -215,21 +208,14 @@ impl TwoPhaseCommit {
                 let Some(transaction) = self.of(object) else { return };
                 let by = transaction.parts.get(&event.op).cloned();
                 let place = written::ZnodePath { object, path, name };
-                transaction.written.data(
-                    scene,
-                    place,
-                    event.op,
-                    by.as_ref(),
-                    Word::written(digest),
-                    findings,
-                );
+                transaction.written.data(scene, place, event.op, by.as_ref(), Word::written(digest), out);
             }
             What::Deleted { path, by, .. } => {
                 let Some((object, name)) = self.place(scene, path) else { return };
                 let Some(transaction) = self.of(object) else { return };
                 let part = transaction.parts.get(&event.op).cloned();
                 let place = written::ZnodePath { object, path, name };
-                transaction.written.deleted(scene, place, by, part.as_ref(), &transaction.observed, findings);
+                transaction.written.deleted(scene, place, by, part.as_ref(), &transaction.observed, out);
                 transaction.woken.changed(name);
             }
             What::Found { read, code, path, .. } => {
@@ -275,7 +261,7 @@ impl Rule for TwoPhaseCommit {
     ];
     const ABOUT: &'static [Kind] = &[Kind::TwoPhaseCommit];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if !self.any || !scene.view.healed {
             return;
         }
@@ -283,12 +269,12 @@ impl Rule for TwoPhaseCommit {
             if let Some(Transaction { parts, observed, written, ends, is_interfered_with: false, .. }) =
                 transaction
             {
-                ends.pass_time(scene, ObjectId(at as u16), parts, observed, written, findings);
+                ends.pass_time(scene, ObjectId(at as u16), parts, observed, written, out);
             }
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if self.known < scene.tables.objects.len() {
             self.look_around(scene);
         }
@@ -297,7 +283,7 @@ impl Rule for TwoPhaseCommit {
         }
         match event.what {
             What::Call { .. } | What::Given { .. } | What::Observed { .. } | What::Return { .. } => {
-                self.hears_client(scene, event, findings);
+                self.hears_client(scene, event, out);
             }
             What::Reply { code, .. } => {
                 let object = scene.view.op(event.op).object;
@@ -317,12 +303,12 @@ impl Rule for TwoPhaseCommit {
                 if zxid == 0 || scene.view.has_left(session, conn) {
                     return;
                 }
-                self.fired(scene, session, (kind, path), zxid, findings);
+                self.fired(scene, session, (kind, path), zxid, out);
             }
             What::Heal => {
                 for (at, transaction) in self.all.iter_mut().enumerate() {
                     if let Some(Transaction { parts, ends, .. }) = transaction {
-                        ends.healed(scene, ObjectId(at as u16), parts, findings);
+                        ends.healed(scene, ObjectId(at as u16), parts, out);
                     }
                 }
             }
@@ -337,19 +323,19 @@ impl Rule for TwoPhaseCommit {
                         ..
                     }) = transaction
                     {
-                        ends.quiesce(scene, ObjectId(at as u16), parts, observed, written, findings);
+                        ends.quiesce(scene, ObjectId(at as u16), parts, observed, written, out);
                     }
                 }
             }
-            _ if scene.view.is_sim() => self.hears_servers(scene, event, findings),
+            _ if scene.view.is_sim() => self.hears_servers(scene, event, out),
             _ => {}
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for (at, transaction) in self.all.iter_mut().enumerate() {
             if let Some(Transaction { parts, ends, .. }) = transaction {
-                ends.finish(scene, ObjectId(at as u16), parts, findings);
+                ends.finish(scene, ObjectId(at as u16), parts, out);
             }
         }
     }
@@ -362,14 +348,14 @@ impl TwoPhaseCommit {
         session: Session,
         (kind, path): (Notify, Sym),
         zxid: u32,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let Some((object, name)) = self.place(scene, path) else { return };
         let Some(transaction) = self.of(object).filter(|transaction| !transaction.is_interfered_with) else {
             return;
         };
         let decided = transaction.written.decided_at();
-        transaction.woken.fired(scene, object, session, (kind, path, name), (zxid, decided), findings);
+        transaction.woken.fired(scene, object, session, (kind, path, name), (zxid, decided), out);
     }
 }
 

@@ -44,9 +44,9 @@ impl Observed {
         op: OpId,
         part: &SiteOp,
         (site, word): (u64, Word),
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
-        findings.premise(RuleId::Tc6, object);
+        out.premise(RuleId::Tc6, object);
         if part.verb == Verb::Vote {
             self.votes.insert(op, (site, word));
         }
@@ -59,7 +59,7 @@ impl Observed {
                     word.text()
                 ))
                 .because(format!("its vote had been told to be {}: a vote is cast once", before.text()));
-                findings.fail(RuleId::Tc6, scene, object, &[], text);
+                out.fail(RuleId::Tc6, scene, object, &[], text);
             }
             _ => drop(self.seen.insert(site, word)),
         }
@@ -107,13 +107,13 @@ impl Observed {
         part: &SiteOp,
         word: Word,
         disturbed: bool,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let when = scene.view.now;
         let tells = || format!("{} decided {} at {}", site_name(part.site), word.text(), scene.when(when));
         let other = self.decisions.iter().find(|heard| heard.site != part.site);
         if let Some(other) = self.decisions.iter().find(|h| h.site != part.site && h.word != word).or(other) {
-            findings.premise(RuleId::Tc1, object);
+            out.premise(RuleId::Tc1, object);
             if other.word != word {
                 let text = explain(tells()).because(format!(
                     "{} had decided {} at {}",
@@ -121,44 +121,38 @@ impl Observed {
                     other.word.text(),
                     scene.when(other.when)
                 ));
-                findings.fail(RuleId::Tc1, scene, object, &[other.when.index], text);
+                out.fail(RuleId::Tc1, scene, object, &[other.when.index], text);
             }
         }
         match self.decisions.iter().find(|heard| heard.site == part.site) {
             None => self.decisions.push(Heard { site: part.site, word, when }),
             Some(own) => {
-                findings.premise(RuleId::Tc2, object);
+                out.premise(RuleId::Tc2, object);
                 if own.word != word {
                     let text = explain(tells()).because(format!(
                         "it had decided {} at {}",
                         own.word.text(),
                         scene.when(own.when)
                     ));
-                    findings.fail(RuleId::Tc2, scene, object, &[own.when.index], text);
+                    out.fail(RuleId::Tc2, scene, object, &[own.when.index], text);
                 }
             }
         }
         match word {
             Word::Commit => {
-                self.commit_has_every_vote(scene, object, &tells(), findings);
+                self.commit_has_every_vote(scene, object, &tells(), out);
                 if !disturbed && self.all_said_yes(scene, object).is_some() {
-                    findings.premise(RuleId::Tc4, object);
+                    out.premise(RuleId::Tc4, object);
                 }
             }
-            Word::Abort if !disturbed => self.abort_has_a_reason(scene, object, &tells(), findings),
+            Word::Abort if !disturbed => self.abort_has_a_reason(scene, object, &tells(), out),
             Word::Abort => {}
         }
     }
 
     /// TC-3: commit needs the votes of all sites.
-    fn commit_has_every_vote(
-        &self,
-        scene: &Scene<'_>,
-        object: ObjectId,
-        tells: &str,
-        findings: &mut Findings,
-    ) {
-        findings.premise(RuleId::Tc3, object);
+    fn commit_has_every_vote(&self, scene: &Scene<'_>, object: ObjectId, tells: &str, out: &mut Findings) {
+        out.premise(RuleId::Tc3, object);
         for site in 0..size(scene, object) as u64 {
             let because = match self.cast.get(&site) {
                 Some((Word::Commit, _)) => continue,
@@ -170,7 +164,7 @@ impl Observed {
                 None => format!("site {site} has not voted for it"),
             };
             let seen = self.cast.get(&site).map_or(u32::MAX, |(_, when)| when.index);
-            findings.fail(RuleId::Tc3, scene, object, &[seen], explain(tells).because(because));
+            out.fail(RuleId::Tc3, scene, object, &[seen], explain(tells).because(because));
         }
     }
 
@@ -192,11 +186,11 @@ impl Observed {
         (!is_excused).then_some(last)
     }
 
-    fn abort_has_a_reason(&self, scene: &Scene<'_>, object: ObjectId, tells: &str, findings: &mut Findings) {
+    fn abort_has_a_reason(&self, scene: &Scene<'_>, object: ObjectId, tells: &str, out: &mut Findings) {
         let Some(last) = self.all_said_yes(scene, object) else { return };
         let text = explain(tells)
             .because(format!("all sites had voted for commit, the last at {}", scene.when(last)))
             .not_excused("nothing had gone wrong, and nobody's time limit was over before");
-        findings.fail(RuleId::Tc4, scene, object, &[last.index], text);
+        out.fail(RuleId::Tc4, scene, object, &[last.index], text);
     }
 }

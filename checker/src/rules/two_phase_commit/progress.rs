@@ -20,10 +20,10 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn called(&mut self, scene: &Scene<'_>, op: OpId, object: ObjectId, findings: &mut Findings) {
+    pub(super) fn called(&mut self, scene: &Scene<'_>, op: OpId, object: ObjectId, out: &mut Findings) {
         self.open.insert(op);
         if scene.view.healed {
-            findings.premise(RuleId::Tc13, object);
+            out.premise(RuleId::Tc13, object);
         }
     }
 
@@ -32,10 +32,10 @@ impl Progress {
         scene: &Scene<'_>,
         object: ObjectId,
         parts: &BTreeMap<OpId, SiteOp>,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         for _ in parts.keys().filter(|op| scene.view.op(**op).phase == Phase::Open) {
-            findings.premise(RuleId::Tc13, object);
+            out.premise(RuleId::Tc13, object);
         }
     }
 
@@ -47,7 +47,7 @@ impl Progress {
         parts: &BTreeMap<OpId, SiteOp>,
         observed: &Observed,
         written: &Written,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let view = scene.view;
         let known =
@@ -69,7 +69,7 @@ impl Progress {
                 continue;
             }
             self.found.insert(*id);
-            Self::overdue(scene, object, (op, part, since), observed, written, findings);
+            Self::overdue(scene, object, (op, part, since), observed, written, out);
         }
     }
 
@@ -79,7 +79,7 @@ impl Progress {
         (op, part, since): (&Op, &SiteOp, u64),
         observed: &Observed,
         written: &Written,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let view = scene.view;
         let now = scene.when(scene.now());
@@ -123,7 +123,7 @@ impl Progress {
                 Verdict::Fail
             }
         };
-        findings.find(
+        out.find(
             Found::new(RuleId::Tc13, verdict, scene.index),
             scene,
             Some(object),
@@ -144,7 +144,7 @@ impl Progress {
         parts: &BTreeMap<OpId, SiteOp>,
         observed: &Observed,
         written: &Written,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let view = scene.view;
         for site in observed.voters() {
@@ -154,7 +154,7 @@ impl Progress {
             if view.client(op.client).is_dead() {
                 continue;
             }
-            findings.premise(RuleId::Tc5, object);
+            out.premise(RuleId::Tc5, object);
             // A site whose record an operator removed is told so.
             if observed.knows(site) || observed.is_forgotten() || self.found.contains(id) {
                 continue;
@@ -171,7 +171,7 @@ impl Progress {
                     scene.when(op.over)
                 ))
                 .not_excused(format!("{why}, and nothing is in the way any more"));
-            findings.fail(RuleId::Tc5, scene, object, &[op.called.index, op.over.index], text);
+            out.fail(RuleId::Tc5, scene, object, &[op.called.index, op.over.index], text);
         }
     }
 
@@ -181,11 +181,11 @@ impl Progress {
         scene: &Scene<'_>,
         object: ObjectId,
         parts: &BTreeMap<OpId, SiteOp>,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let is_open = |id: &&OpId| scene.view.op(**id).phase == Phase::Open && !self.found.contains(id);
         if !scene.view.quiet && parts.keys().any(|id| is_open(&id)) {
-            findings.unknown(RuleId::Tc5, object);
+            out.unknown(RuleId::Tc5, object);
         }
     }
 }

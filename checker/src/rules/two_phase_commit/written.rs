@@ -96,11 +96,11 @@ impl Written {
         op: OpId,
         by: Option<&SiteOp>,
         word: Option<Word>,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         if place.name == "decision" {
             if let Some(word) = word {
-                self.recorded(scene, place.object, by, word, findings);
+                self.recorded(scene, place.object, by, word, out);
             }
             return;
         }
@@ -121,7 +121,7 @@ impl Written {
                     before.text(),
                     scene.when(when)
                 ));
-                findings.fail(RuleId::Tc6, scene, place.object, &[when.index], text);
+                out.fail(RuleId::Tc6, scene, place.object, &[when.index], text);
             }
             slot.vote = word.map(|word| (word, now)).or(slot.vote);
             return;
@@ -131,22 +131,16 @@ impl Written {
         slot.site = by.filter(|by| by.verb == Verb::Vote).map(|by| by.site);
         let (site, owner) = (slot.site, slot.owner);
         self.refused |= word == Word::Abort;
-        findings.premise(RuleId::Tc6, place.object);
-        findings.premise(RuleId::Tc10, place.object);
+        out.premise(RuleId::Tc6, place.object);
+        out.premise(RuleId::Tc10, place.object);
         if owner != Session(0) {
             self.ephemeral = self.ephemeral.or(Some((place.path, None)));
         }
-        self.votes_once(scene, place, site, findings);
+        self.votes_once(scene, place, site, out);
     }
 
     /// TC-7: a site has one vote, wherever it is written.
-    fn votes_once(
-        &self,
-        scene: &Scene<'_>,
-        place: ZnodePath<'_>,
-        site: Option<u64>,
-        findings: &mut Findings,
-    ) {
+    fn votes_once(&self, scene: &Scene<'_>, place: ZnodePath<'_>, site: Option<u64>, out: &mut Findings) {
         let Some(site) = site else { return };
         let elsewhere = self
             .slots
@@ -164,7 +158,7 @@ impl Written {
             scene.znode(*path),
             scene.when(slot.made)
         ));
-        findings.fail(RuleId::Tc6, scene, place.object, &[slot.made.index], text);
+        out.fail(RuleId::Tc6, scene, place.object, &[slot.made.index], text);
     }
 
     /// Notes the decision on record.
@@ -174,7 +168,7 @@ impl Written {
         object: ObjectId,
         by: Option<&SiteOp>,
         word: Word,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let now = scene.view.now;
         let who = by.map_or_else(|| "somebody".to_owned(), |by| site_name(by.site));
@@ -185,27 +179,27 @@ impl Written {
                 before.word.text(),
                 scene.when(before.made)
             ));
-            return findings.fail(RuleId::Tc9, scene, object, &[before.made.index], text);
+            return out.fail(RuleId::Tc9, scene, object, &[before.made.index], text);
         }
         self.record = Some(Record { word, made: now, removed: None });
-        findings.premise(RuleId::Tc9, object);
+        out.premise(RuleId::Tc9, object);
         let (yes, all) = (self.yes(), size(scene, object));
         match word {
-            Word::Commit => self.has_every_vote(scene, object, &tells, findings),
+            Word::Commit => self.has_every_vote(scene, object, &tells, out),
             Word::Abort if yes >= all => {
                 let text = explain(tells).because(format!(
                     "all {all} sites had voted for commit by then: the record was made without a check that a vote is \
                      missing"
                 ));
-                findings.fail(RuleId::Tc4, scene, object, &[], text);
+                out.fail(RuleId::Tc4, scene, object, &[], text);
             }
             Word::Abort => {}
         }
     }
 
     /// TC-6: commit follows from the votes of all sites.
-    fn has_every_vote(&self, scene: &Scene<'_>, object: ObjectId, tells: &str, findings: &mut Findings) {
-        findings.premise(RuleId::Tc7, object);
+    fn has_every_vote(&self, scene: &Scene<'_>, object: ObjectId, tells: &str, out: &mut Findings) {
+        out.premise(RuleId::Tc7, object);
         let (yes, all) = (self.yes(), size(scene, object));
         if yes >= all {
             return;
@@ -216,10 +210,10 @@ impl Written {
             let text = explain(tells).because(format!(
                 "{yes} of {all} sites had voted for it, and not all stood in the transaction when the first did"
             ));
-            return findings.fail(RuleId::Tc7, scene, object, &[], text);
+            return out.fail(RuleId::Tc7, scene, object, &[], text);
         }
         let text = explain(tells).because(format!("{yes} of {all} votes for commit stood there"));
-        findings.fail(RuleId::Tc9, scene, object, &[], text);
+        out.fail(RuleId::Tc9, scene, object, &[], text);
     }
 
     /// Notes the deletion of a znode.
@@ -230,7 +224,7 @@ impl Written {
         by: Session,
         part: Option<&SiteOp>,
         observed: &Observed,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let now = scene.view.now;
         if let Some(slot) = self.slots.remove(&place.path) {
@@ -245,7 +239,7 @@ impl Written {
                     scene.when(now)
                 ))
                 .because("it was ephemeral, and no record fixes the outcome");
-                findings.fail(RuleId::Tc10, scene, place.object, &[when.index], text);
+                out.fail(RuleId::Tc10, scene, place.object, &[when.index], text);
             }
         }
         if place.name != "decision" {
@@ -257,7 +251,7 @@ impl Written {
         if part.is_none() || observed.is_forgotten() {
             return;
         }
-        findings.premise(RuleId::Tc11, place.object);
+        out.premise(RuleId::Tc11, place.object);
         let Some(site) = (0..size(scene, place.object) as u64).find(|site| !observed.knows(*site)) else {
             return;
         };
@@ -268,7 +262,7 @@ impl Written {
             scene.when(now)
         ))
         .because(format!("{} had not learned the decision", site_name(site)));
-        findings.fail(RuleId::Tc11, scene, place.object, &[record.made.index], text);
+        out.fail(RuleId::Tc11, scene, place.object, &[record.made.index], text);
     }
 
     /// Whether a decision that a site learns follows from the record.
@@ -279,16 +273,16 @@ impl Written {
         part: &SiteOp,
         word: Word,
         observed: &Observed,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         // A capture does not see what is written.
         if !scene.view.is_sim() {
             return;
         }
         let after_yes = part.site != COORDINATOR && word == Word::Abort && observed.said_yes(part.site);
-        findings.premise(RuleId::Tc9, object);
+        out.premise(RuleId::Tc9, object);
         if after_yes {
-            findings.premise(RuleId::Tc8, object);
+            out.premise(RuleId::Tc8, object);
         }
         let tells =
             format!("{} decided {} at {}", site_name(part.site), word.text(), scene.when(scene.view.now));
@@ -307,9 +301,9 @@ impl Written {
                     ),
                     false => (RuleId::Tc9, explain(tells).because(on_record)),
                 };
-                findings.fail(rule, scene, object, &[record.made.index], text);
+                out.fail(rule, scene, object, &[record.made.index], text);
             }
-            None => self.without_record(scene, object, word, after_yes, tells, findings),
+            None => self.without_record(scene, object, word, after_yes, tells, out),
         }
     }
 
@@ -321,7 +315,7 @@ impl Written {
         word: Word,
         after_yes: bool,
         tells: String,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         let nothing = "nothing is on record";
         let (rule, text) = if let Some((path, _)) = self.ephemeral {
@@ -332,10 +326,10 @@ impl Written {
             (RuleId::Tc8, explain(tells).because(why).because(nothing))
         } else {
             if word == Word::Commit && self.yes() < size(scene, object) {
-                return self.has_every_vote(scene, object, &tells, findings);
+                return self.has_every_vote(scene, object, &tells, out);
             }
             (RuleId::Tc9, explain(tells).because(nothing))
         };
-        findings.fail(rule, scene, object, &[], text);
+        out.fail(rule, scene, object, &[], text);
     }
 }

@@ -100,7 +100,7 @@ impl Asked {
     }
 
     /// Step 1: pairs a transaction with a request of its kind.
-    fn txn(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn txn(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Txn { zxid, session, kind, code } = event.what else { return };
         self.session = session;
         self.done.push_back(None);
@@ -116,16 +116,16 @@ impl Asked {
         let candidates = open.iter().enumerate().filter(|(_, sent)| is(sent));
         let best = candidates.min_by_key(|(_, sent)| (sent.session != session, sent.is_lost));
         let rule = if kind == Request::Multi { RuleId::Zk11 } else { RuleId::Zk3 };
-        findings.premise_of_all(rule);
+        out.premise_of_all(rule);
         let Some((at, _)) = best else {
             let before = self.done.iter().rev().nth(1).copied().flatten();
             let part = |before: Done| {
                 before.session == session && before.from.kind == kind && before.zxid + 1 == zxid
             };
             if kind == Request::Multi && before.is_some_and(part) {
-                return Self::in_parts(scene, zxid, session, findings);
+                return Self::in_parts(scene, zxid, session, out);
             }
-            return Self::not_asked(scene, zxid, session, kind, findings);
+            return Self::not_asked(scene, zxid, session, kind, out);
         };
         let from = open.remove(at);
         let is_refused = code != Code::Ok;
@@ -138,22 +138,22 @@ impl Asked {
         }
     }
 
-    fn not_asked(scene: &Scene<'_>, zxid: u64, session: Session, kind: Request, findings: &mut Findings) {
+    fn not_asked(scene: &Scene<'_>, zxid: u64, session: Session, kind: Request, out: &mut Findings) {
         let word = kind.name();
         let text = explain(format!("zxid {zxid:#x} is a {word} of {}", client_of(scene, session)))
             .because("it has asked for none that was not carried out before");
-        findings.fail_all(RuleId::Zk3, scene, &[], text);
+        out.fail_all(RuleId::Zk3, scene, &[], text);
     }
 
-    fn in_parts(scene: &Scene<'_>, zxid: u64, session: Session, findings: &mut Findings) {
+    fn in_parts(scene: &Scene<'_>, zxid: u64, session: Session, out: &mut Findings) {
         let text = explain(format!("zxid {zxid:#x} is a multi of {}", client_of(scene, session)))
             .because("so is the one before it, and it has asked for one");
-        findings.fail_all(RuleId::Zk11, scene, &[], text);
+        out.fail_all(RuleId::Zk11, scene, &[], text);
     }
 
     /// Step 2: the effects show the request, if only one fits.
-    fn effect(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
-        self.owner(scene, event, findings);
+    fn effect(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
+        self.owner(scene, event, out);
         let Some(path) = event.what.path() else { return };
         let Some(Some(done)) = self.done.back().copied() else { return };
         if done.from.kind == Request::Multi || done.is_certain || done.is_refused {
@@ -170,7 +170,7 @@ impl Asked {
             if let Some(at) = open.iter().position(like) {
                 std::mem::swap(&mut open[at], &mut from);
             } else if !self.change_with_hazy(client, &mut from, like) {
-                return Self::not_asked(scene, done.zxid, done.session, from.kind, findings);
+                return Self::not_asked(scene, done.zxid, done.session, from.kind, out);
             }
         }
         let like = |number: &u32| {
@@ -185,7 +185,7 @@ impl Asked {
             let number = (self.first + self.done.len()) as u32 - 1;
             slot(&mut self.hazy, usize::from(client)).push(number);
         } else {
-            self.certain(scene, Done { from, ..done }, path, findings);
+            self.certain(scene, Done { from, ..done }, path, out);
         }
     }
 
@@ -202,7 +202,7 @@ impl Asked {
         false
     }
 
-    fn owner(&self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn owner(&self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if let What::Created { owner, path, .. } = event.what
             && owner != Session(0)
             && owner != self.session
@@ -210,29 +210,29 @@ impl Asked {
         {
             let text = explain(format!("{} belongs to {}", scene.path(path), client_of(scene, owner)))
                 .because(format!("{} has made it", client_of(scene, self.session)));
-            findings.fail_all(RuleId::Zk9, scene, &[], text);
+            out.fail_all(RuleId::Zk9, scene, &[], text);
         }
     }
 
     /// The request of this transaction is certain.
-    fn certain(&mut self, scene: &Scene<'_>, done: Done, made: Sym, findings: &mut Findings) {
-        self.in_order(scene, done, findings);
-        self.condition(scene, done, findings);
+    fn certain(&mut self, scene: &Scene<'_>, done: Done, made: Sym, out: &mut Findings) {
+        self.in_order(scene, done, out);
+        self.condition(scene, done, out);
         let Done { from, zxid, .. } = done;
         let Some(count) = scene.view.oracle.node_at(made, zxid).and_then(|node| node.number) else { return };
         if from.kind == Request::Create && made != from.path {
-            findings.premise_of_all(RuleId::Zk8);
+            out.premise_of_all(RuleId::Zk8);
             let name = |sym| scene.tables.names.get(sym).unwrap_or_default();
             if name(made) != format!("{}{count:010}", name(from.path)) {
                 let text = explain(format!("r{} has made {}", from.req.0, scene.path(made)))
                     .because(format!("its parent had had {count} children before"));
-                findings.fail_all(RuleId::Zk8, scene, &[from.index], text);
+                out.fail_all(RuleId::Zk8, scene, &[from.index], text);
             }
         }
     }
 
     /// ZK-3: a session's writes are applied in the order in which they were sent.
-    fn in_order(&mut self, scene: &Scene<'_>, done: Done, findings: &mut Findings) {
+    fn in_order(&mut self, scene: &Scene<'_>, done: Done, out: &mut Findings) {
         let Done { from, zxid, session, .. } = done;
         let latest = slot(&mut self.latest, usize::from(session.0));
         if from.index >= latest.0 {
@@ -242,7 +242,7 @@ impl Asked {
             let who = client_of(scene, session);
             let text = explain(format!("the write r{} of {who} was made at zxid {zxid:#x}", from.req.0))
                 .because(format!("e{later}: one that was made at {before:#x} had been sent after it"));
-            findings.fail_all(RuleId::Zk3, scene, &[from.index, later], text);
+            out.fail_all(RuleId::Zk3, scene, &[from.index, later], text);
         }
     }
 
@@ -251,21 +251,21 @@ impl Asked {
     }
 
     /// ZK-9: a write that succeeded had found the expected version.
-    fn condition(&self, scene: &Scene<'_>, done: Done, findings: &mut Findings) {
+    fn condition(&self, scene: &Scene<'_>, done: Done, out: &mut Findings) {
         let Done { from, zxid, .. } = done;
         let before = scene.view.oracle.node_at(from.path, zxid.saturating_sub(1));
         let (Some(expected), Some(before)) = (self.expected(from.req), before) else { return };
-        findings.premise_of_all(RuleId::Zk9);
+        out.premise_of_all(RuleId::Zk9);
         if before.version != expected {
             let what = format!("{} was changed at zxid {zxid:#x} by r{}", scene.path(from.path), from.req.0);
             let because =
                 format!("e{}: only version {expected} was to be, and it had {}", from.index, before.version);
-            findings.fail_all(RuleId::Zk9, scene, &[from.index], explain(what).because(because));
+            out.fail_all(RuleId::Zk9, scene, &[from.index], explain(what).because(because));
         }
     }
 
     /// ZK-9: a write that was refused had a reason.
-    fn refused(&self, scene: &Scene<'_>, done: Done, code: Code, findings: &mut Findings) {
+    fn refused(&self, scene: &Scene<'_>, done: Done, code: Code, out: &mut Findings) {
         let Done { from, zxid, .. } = done;
         if is_unjudged(scene.tables.names.get(from.path).unwrap_or_default()) {
             return;
@@ -286,11 +286,11 @@ impl Asked {
         let word = code.name();
         let what = format!("the write r{} to {} was refused: {word}", from.req.0, scene.path(from.path));
         let text = explain(what).because(format!("before zxid {zxid:#x} {why}"));
-        findings.fail_all(RuleId::Zk9, scene, &[from.index], text);
+        out.fail_all(RuleId::Zk9, scene, &[from.index], text);
     }
 
     /// Step 3: a reply shows the request.
-    fn replied(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn replied(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Reply { req: id, code, zxid, .. } = event.what else { return };
         let (Some(req), Some(zxid)) = (scene.view.request(id), zxid_of(zxid)) else { return };
         if code == Code::Throttled {
@@ -300,7 +300,7 @@ impl Asked {
         if is_read(req.kind) && scene.view.session(req.session).is_attached && !is_served {
             let what = format!("the read r{} of {} was answered", id.0, client_of(scene, req.session));
             let text = explain(what).because("no server has answered it yet");
-            return findings.fail_all(RuleId::Zk3, scene, &[req.sent.index], text);
+            return out.fail_all(RuleId::Zk3, scene, &[req.sent.index], text);
         }
         let Some(number) = scene.view.oracle.number_of(zxid).filter(|_| is_asked(req.kind)) else { return };
         let Some(before) = self.at(number) else {
@@ -321,7 +321,7 @@ impl Asked {
         if before.from.req != id && !self.exchange(number, id, req.client) {
             if is_alone(scene, req.client) {
                 let text = text().because(format!("that is what came of r{}", before.from.req.0));
-                findings.fail_all(RuleId::Zk3, scene, &[req.sent.index], text);
+                out.fail_all(RuleId::Zk3, scene, &[req.sent.index], text);
             }
             return;
         }
@@ -334,16 +334,16 @@ impl Asked {
         match (code == Code::Ok, done.is_refused) {
             (true, true) => {
                 let text = text().because("as made, and it was refused");
-                findings.fail_all(RuleId::Zk10, scene, &[req.sent.index], text);
+                out.fail_all(RuleId::Zk10, scene, &[req.sent.index], text);
             }
             (false, false) => {
                 let text = text().because("as refused, and it was made");
-                findings.fail_all(RuleId::Zk11, scene, &[req.sent.index], text);
+                out.fail_all(RuleId::Zk11, scene, &[req.sent.index], text);
             }
-            (false, true) => self.refused(scene, done, code, findings),
+            (false, true) => self.refused(scene, done, code, out),
             (true, false) if !was_certain => {
-                self.in_order(scene, done, findings);
-                self.condition(scene, done, findings);
+                self.in_order(scene, done, out);
+                self.condition(scene, done, out);
             }
             (true, false) => {}
         }
@@ -409,7 +409,7 @@ impl Asked {
     }
 
     /// ZK-3: a read waits for the writes that its session sent before it on the same connection.
-    fn served(&mut self, scene: &Scene<'_>, id: ReqId, conn: Conn, findings: &mut Findings) {
+    fn served(&mut self, scene: &Scene<'_>, id: ReqId, conn: Conn, out: &mut Findings) {
         let Some(read) = scene.view.request(id) else { return };
         let session = scene.view.session(read.session);
         if !session.is_attached || session.conn != conn {
@@ -422,7 +422,7 @@ impl Asked {
             let what = format!("the read r{} of {} is answered", id.0, client_of(scene, read.session));
             let because =
                 format!("e{}: its write r{} before that has not been carried out", write.index, write.req.0);
-            findings.fail_all(RuleId::Zk3, scene, &[write.index], explain(what).because(because));
+            out.fail_all(RuleId::Zk3, scene, &[write.index], explain(what).because(because));
         }
     }
 
@@ -452,7 +452,7 @@ impl Rule for Asked {
     const HEARS: Kinds =
         hears![Send, Expects, Lost, Reply, Served, Txn, Created, Deleted, Written, Restricted, Fault];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
@@ -474,11 +474,11 @@ impl Rule for Asked {
             What::Lost { req } => self.lost(scene, req),
             // The client library answers by itself: the session is over.
             What::Reply { req, conn, .. } if conn.is_none() => self.lost(scene, req),
-            What::Txn { .. } => self.txn(scene, event, findings),
-            What::Reply { .. } => self.replied(scene, event, findings),
-            What::Served { req, conn, .. } => self.served(scene, req, conn, findings),
+            What::Txn { .. } => self.txn(scene, event, out),
+            What::Reply { .. } => self.replied(scene, event, out),
+            What::Served { req, conn, .. } => self.served(scene, req, conn, out),
             What::Fault { kind, victim, .. } => self.throttled(kind, victim),
-            _ => self.effect(scene, event, findings),
+            _ => self.effect(scene, event, out),
         }
     }
 }

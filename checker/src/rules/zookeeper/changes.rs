@@ -14,7 +14,7 @@ impl Rule for Suffix {
     const ID: RuleId = RuleId::Zk8;
     const HEARS: Kinds = hears![Reply, Made];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
@@ -28,12 +28,12 @@ impl Rule for Suffix {
                 let name = |sym| scene.tables.names.get(sym).unwrap_or_default();
                 let number = scene.view.oracle.node_at(path, czxid).and_then(|node| node.number);
                 let Some(number) = number else { return };
-                findings.premise_of_all(Self::ID);
+                out.premise_of_all(Self::ID);
                 let wanted = format!("{}{number:010}", name(asked));
                 if name(path) != wanted {
                     let text = explain(format!("the create of {} made {}", name(asked), name(path)))
                         .because(format!("its parent had had {number} children before"));
-                    findings.fail_all(Self::ID, scene, &[], text);
+                    out.fail_all(Self::ID, scene, &[], text);
                 }
             }
             _ => {}
@@ -49,11 +49,11 @@ impl Rule for Conditions {
     const ID: RuleId = RuleId::Zk9;
     const HEARS: Kinds = hears![Created, Deleted, Written, Restricted];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
-        findings.premise_of_all(Self::ID);
+        out.premise_of_all(Self::ID);
         let (Some(odd), Some(path)) = (scene.view.oracle.odd, event.what.path()) else { return };
         let because = match odd {
             Odd::AlreadyThere => "it was there already",
@@ -64,7 +64,7 @@ impl Rule for Conditions {
         };
         let text = explain(format!("{} was changed at {}", scene.path(path), scene.when(scene.view.now)))
             .because(because);
-        findings.fail_all(Self::ID, scene, &[], text);
+        out.fail_all(Self::ID, scene, &[], text);
     }
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct Whole {
 
 impl Whole {
     /// Judges a complete transaction: a single operation that succeeded had its one effect.
-    fn close(&mut self, scene: &Scene<'_>, effects: usize, findings: &mut Findings) {
+    fn close(&mut self, scene: &Scene<'_>, effects: usize, out: &mut Findings) {
         let Some((zxid, kind, Code::Ok, index)) = self.latest.take() else { return };
         let one = matches!(
             kind,
@@ -87,7 +87,7 @@ impl Whole {
             let kind = kind.name();
             let text = explain(format!("the {kind} of zxid {zxid:#x} had {effects} effects"))
                 .because(format!("e{index}: it had succeeded"));
-            findings.fail_all(RuleId::Zk11, scene, &[index], text);
+            out.fail_all(RuleId::Zk11, scene, &[index], text);
         }
     }
 }
@@ -96,7 +96,7 @@ impl Rule for Whole {
     const ID: RuleId = RuleId::Zk11;
     const HEARS: Kinds = hears![Txn, Created, Deleted, Written, Restricted];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
@@ -105,9 +105,9 @@ impl Rule for Whole {
             What::Txn { zxid, kind, code, .. } => {
                 // The new transaction has no effects yet: these belong to the one before.
                 let effects = oracle.latest_but_one().map_or(0, |last| oracle.effects_of(last).len());
-                self.close(scene, effects, findings);
+                self.close(scene, effects, out);
                 self.latest = Some((zxid, kind, code, scene.index));
-                return findings.premise_of_all(Self::ID);
+                return out.premise_of_all(Self::ID);
             }
             What::Created { zxid, .. }
             | What::Deleted { zxid, .. }
@@ -123,13 +123,13 @@ impl Rule for Whole {
         };
         let text = explain(format!("an effect of zxid {zxid:#x} at {}", scene.when(scene.view.now)))
             .because(because);
-        findings.fail_all(Self::ID, scene, &[index], text);
+        out.fail_all(Self::ID, scene, &[index], text);
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         // A history may end in the middle of a transaction: nothing is missing then.
         if scene.view.oracle.effects_so_far() > 1 {
-            self.close(scene, scene.view.oracle.effects_so_far(), findings);
+            self.close(scene, scene.view.oracle.effects_so_far(), out);
         }
     }
 }

@@ -39,7 +39,7 @@ impl Clients {
         slot(&mut self.sessions, usize::from(session.0))
     }
 
-    fn state(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn state(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::State { session, state, conn, .. } = event.what else { return };
         let known = scene.view.session(session).is_attached;
         let when = || scene.when(scene.view.now);
@@ -52,7 +52,7 @@ impl Clients {
                     let who = client_of(scene, session);
                     let text = explain(format!("{who} is connected again at {}", when()))
                         .because(format!("since e{seen} it was not told that it had lost its connection"));
-                    findings.fail_all(RuleId::Zk7, scene, &[seen], text);
+                    out.fail_all(RuleId::Zk7, scene, &[seen], text);
                 }
             }
             SessionState::Suspended => news.conn = Conn(0),
@@ -71,30 +71,30 @@ impl Clients {
                         when()
                     ))
                     .because("no leader has let it expire");
-                    findings.fail_all(RuleId::Zk7, scene, &[], text);
+                    out.fail_all(RuleId::Zk7, scene, &[], text);
                 }
             }
             SessionState::Closed => {
                 news.conn = Conn(0);
                 if known && !news.ended {
-                    self.falls_silent(scene, session, findings);
+                    self.falls_silent(scene, session, out);
                 }
             }
         }
     }
 
-    fn falls_silent(&mut self, scene: &Scene<'_>, session: Session, findings: &mut Findings) {
-        findings.premise_of_all(RuleId::Zk7);
+    fn falls_silent(&mut self, scene: &Scene<'_>, session: Session, out: &mut Findings) {
+        out.premise_of_all(RuleId::Zk7);
         if self.silent.iter().all(|silent| silent.session != session) {
             self.silent.push(Silent { session, since: scene.at, event: scene.index });
         }
     }
 
-    fn crashed(&mut self, scene: &Scene<'_>, client: u16, findings: &mut Findings) {
+    fn crashed(&mut self, scene: &Scene<'_>, client: u16, out: &mut Findings) {
         for (number, of) in (0..).zip(&scene.view.sessions) {
             let ended = self.sessions.get(usize::from(number)).is_some_and(|news| news.ended);
             if of.client == Some(client) && of.is_attached && !ended {
-                self.falls_silent(scene, Session(number), findings);
+                self.falls_silent(scene, Session(number), out);
             }
         }
     }
@@ -107,12 +107,12 @@ impl Clients {
     }
 
     /// Judges the reply to a closeSession.
-    fn closed(&mut self, scene: &Scene<'_>, session: Session, findings: &mut Findings) {
+    fn closed(&mut self, scene: &Scene<'_>, session: Session, out: &mut Findings) {
         let known = scene.view.session(session).is_attached;
         if known && !self.session(session).ended {
             let text = explain(format!("{} is told that its session is closed", client_of(scene, session)))
                 .because("it has not ended");
-            findings.fail_all(RuleId::Zk7, scene, &[], text);
+            out.fail_all(RuleId::Zk7, scene, &[], text);
         }
     }
 }
@@ -121,7 +121,7 @@ impl Rule for Clients {
     const ID: RuleId = RuleId::Zk7;
     const HEARS: Kinds = hears![State, Reply, Ceased, Opened, Marked, Ended, Crash];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if self.silent.is_empty() {
             return;
         }
@@ -148,26 +148,26 @@ impl Rule for Clients {
             crate::text::seconds(silent.since),
             ms(view.timeout_of(silent.session))
         ));
-        findings.fail_all(RuleId::Zk7, scene, &[silent.event], text);
+        out.fail_all(RuleId::Zk7, scene, &[silent.event], text);
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
         match event.what {
-            What::State { .. } if matches!(event.who, Who::Client(_)) => self.state(scene, event, findings),
+            What::State { .. } if matches!(event.who, Who::Client(_)) => self.state(scene, event, out),
             What::Reply { req, code: Code::Ok, .. } => {
                 let req = scene.view.request(req).filter(|req| req.kind == Request::CloseSession);
                 if let Some(req) = req {
-                    self.closed(scene, req.session, findings);
+                    self.closed(scene, req.session, out);
                 }
             }
             What::Ceased => self.ceased = scene.at,
             What::Opened { session, zxid, .. } => self.session(session).opened = zxid,
             What::Marked { session, .. } => self.over(session, false),
             What::Ended { session, .. } => self.over(session, true),
-            What::Crash { client } => self.crashed(scene, client, findings),
+            What::Crash { client } => self.crashed(scene, client, out),
             _ => {}
         }
     }

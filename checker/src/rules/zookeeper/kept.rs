@@ -174,7 +174,7 @@ impl Kept {
     }
 
     /// Settles the instant that is over: a watch that was armed by no read was registered again.
-    pub(super) fn settle(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    pub(super) fn settle(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for fresh in std::mem::take(&mut self.fresh) {
             let Some(client) = self.clients.get(usize::from(fresh.session.0)) else { continue };
             if !client.before || client.conn != fresh.conn {
@@ -184,21 +184,21 @@ impl Kept {
                 let (path, server) = (scene.path(fresh.path), fresh.server);
                 let text = explain(format!("server {server} armed a watch on {path} at e{}", fresh.index))
                     .because(why);
-                findings.fail_all(RuleId::Zk6, scene, &[fresh.index], text);
+                out.fail_all(RuleId::Zk6, scene, &[fresh.index], text);
             }
         }
     }
 
     /// Judges the first reply on a new connection: the registrations came before it.
-    pub(super) fn served(&mut self, scene: &Scene<'_>, conn: Conn, findings: &mut Findings) {
+    pub(super) fn served(&mut self, scene: &Scene<'_>, conn: Conn, out: &mut Findings) {
         if let Some(at) = self.promises.iter().position(|promise| promise.conn == conn) {
             let promise = self.promises.swap_remove(at);
-            broken(scene, &promise, findings);
+            broken(scene, &promise, out);
         }
     }
 
     /// Judges a client that has heard of its server for two timeouts: the server has heard it, too.
-    pub(super) fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    pub(super) fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         let due =
             |promise: &Promise| scene.at >= promise.at.saturating_add(2 * view.timeout_of(promise.session));
@@ -211,13 +211,13 @@ impl Kept {
                     || client.last_pause.1.came() && client.last_pause.1.at >= promise.at
             };
             if !client.is_some_and(stood_still) {
-                broken(scene, &promise, findings);
+                broken(scene, &promise, out);
             }
         }
     }
 }
 
-fn broken(scene: &Scene<'_>, promise: &Promise, findings: &mut Findings) {
+fn broken(scene: &Scene<'_>, promise: &Promise, out: &mut Findings) {
     let Some(want) = promise.wants.iter().find(|want| want.mode.is_one_shot()).or(promise.wants.first())
     else {
         return;
@@ -226,7 +226,7 @@ fn broken(scene: &Scene<'_>, promise: &Promise, findings: &mut Findings) {
     let who = super::client_of(scene, promise.session);
     let text = explain(format!("{who} is connected again at {}", crate::text::seconds(promise.at)))
         .because(format!("its watch on {} was not registered again", scene.path(want.path)));
-    findings.find(Found::fail(rule, promise.index), scene, None, &[], text);
+    out.find(Found::fail(rule, promise.index), scene, None, &[], text);
 }
 
 /// The reason why a watch was not to be registered again: its client does not wait for it, or should have been

@@ -25,22 +25,22 @@ impl Rule for OneOrder {
     const ID: RuleId = RuleId::Zk1;
     const HEARS: Kinds = hears![Txn, Applied];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let (What::Txn { zxid, .. } | What::Applied { zxid }) = event.what else { return };
         let oracle = &scene.view.oracle;
         let server = server(event.who);
-        findings.premise_of_all(Self::ID);
+        out.premise_of_all(Self::ID);
         if oracle.is_unknown {
             let text = explain(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
                 .because("that is not what comes next in the committed order");
-            return findings.fail_all(Self::ID, scene, &[], text);
+            return out.fail_all(Self::ID, scene, &[], text);
         }
         let (from, to) = oracle.skipped;
         if from < to {
             let first = oracle.zxid_of(from).unwrap_or_default();
             let text = explain(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
                 .because(format!("it has not applied {first:#x}, which was committed before"));
-            findings.fail_all(Self::ID, scene, &[], text);
+            out.fail_all(Self::ID, scene, &[], text);
         }
     }
 }
@@ -62,7 +62,7 @@ impl Rule for Linearizable {
     const ID: RuleId = RuleId::Zk2;
     const HEARS: Kinds = hears![Send, Reply];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
@@ -77,13 +77,13 @@ impl Rule for Linearizable {
                     code != Code::Throttled && scene.view.request(req).is_some_and(|req| is_write(req.kind));
                 let (floor, seen) = *self.floor.at(req.0 as usize);
                 if write && floor != 0 {
-                    findings.premise_of_all(Self::ID);
+                    out.premise_of_all(Self::ID);
                     if zxid <= floor {
                         let text = explain(format!("the write r{} was answered with {zxid:#x}", req.0))
                             .because(format!(
                                 "zxid {floor:#x} had been answered at e{seen}, before it was sent"
                             ));
-                        findings.fail_all(Self::ID, scene, &[seen], text);
+                        out.fail_all(Self::ID, scene, &[seen], text);
                     }
                 }
                 if zxid > self.largest {
@@ -113,7 +113,7 @@ struct Last {
 pub(crate) struct SessionOrder(Vec<Last>);
 
 impl SessionOrder {
-    fn reply(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn reply(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Reply { req: id, code, zxid, conn } = event.what else { return };
         let Some(req) = scene.view.request(id) else { return };
         // Authentication overtakes other requests, and is answered without a zxid.
@@ -122,11 +122,11 @@ impl SessionOrder {
         }
         let last = slot(&mut self.0, usize::from(req.session.0));
         let session = || client_of(scene, req.session);
-        findings.premise_of_all(RuleId::Zk3);
+        out.premise_of_all(RuleId::Zk3);
         if last.reply != 0 && last.conn == conn && req.sent.index < last.sent {
             let text = explain(format!("r{} of {} was answered at {}", id.0, session(), now(scene)))
                 .because(format!("a request that was sent after it had been answered at e{}", last.reply));
-            findings.fail_all(RuleId::Zk3, scene, &[last.reply], text);
+            out.fail_all(RuleId::Zk3, scene, &[last.reply], text);
         }
         (last.conn, last.sent, last.reply) = (conn, req.sent.index, scene.index);
         let Some(zxid) = zxid_of(zxid) else { return };
@@ -136,7 +136,7 @@ impl SessionOrder {
             let of = session();
             let text = explain(format!("the {what} r{} of {of} was answered with {zxid:#x}", id.0))
                 .because(format!("its own write was answered with {:#x} at e{}", last.write, last.wrote));
-            findings.fail_all(RuleId::Zk3, scene, &[last.wrote], text);
+            out.fail_all(RuleId::Zk3, scene, &[last.wrote], text);
         }
         if write {
             (last.write, last.wrote) = (last.write.max(zxid), scene.index);
@@ -148,9 +148,9 @@ impl Rule for SessionOrder {
     const ID: RuleId = RuleId::Zk3;
     const HEARS: Kinds = hears![Reply];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if scene.view.is_sim() {
-            self.reply(scene, event, findings);
+            self.reply(scene, event, out);
         }
     }
 }
@@ -163,7 +163,7 @@ impl Rule for OneImage {
     const ID: RuleId = RuleId::Zk4;
     const HEARS: Kinds = hears![Reply, State, TurnedAway];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         if !view.is_sim() {
             return;
@@ -176,12 +176,12 @@ impl Rule for OneImage {
                     return;
                 }
                 let last = slot(&mut self.0, usize::from(req.session.0));
-                findings.premise_of_all(Self::ID);
+                out.premise_of_all(Self::ID);
                 if zxid < last.zxid {
                     let session = client_of(scene, req.session);
                     let text = explain(format!("{session} was answered with {zxid:#x} at {}", now(scene)))
                         .because(format!("it had been answered with {:#x} at e{}", last.zxid, last.reply));
-                    findings.fail_all(Self::ID, scene, &[last.reply], text);
+                    out.fail_all(Self::ID, scene, &[last.reply], text);
                 }
                 (last.zxid, last.reply) = (zxid.max(last.zxid), scene.index);
             }
@@ -191,7 +191,7 @@ impl Rule for OneImage {
                 if !view.server(server).applied_is_known {
                     return;
                 }
-                findings.premise_of_all(Self::ID);
+                out.premise_of_all(Self::ID);
                 if applied < last.zxid {
                     let session = client_of(scene, session);
                     let text = explain(format!("server {server} took {session} in at {}", now(scene)))
@@ -199,7 +199,7 @@ impl Rule for OneImage {
                             "it has applied up to {applied:#x}, and the client has seen {:#x} (e{})",
                             last.zxid, last.reply
                         ));
-                    findings.fail_all(Self::ID, scene, &[last.reply], text);
+                    out.fail_all(Self::ID, scene, &[last.reply], text);
                 }
             }
             What::TurnedAway { session, seen } => {
@@ -208,12 +208,12 @@ impl Rule for OneImage {
                 if !view.server(number).applied_is_known {
                     return;
                 }
-                findings.premise_of_all(Self::ID);
+                out.premise_of_all(Self::ID);
                 if seen <= applied {
                     let session = client_of(scene, session);
                     let text = explain(format!("server {number} turned {session} away at {}", now(scene)))
                         .because(format!("it has applied {applied:#x}, the client had only seen {seen:#x}"));
-                    findings.fail_all(Self::ID, scene, &[], text);
+                    out.fail_all(Self::ID, scene, &[], text);
                 }
             }
             _ => {}
@@ -234,7 +234,7 @@ impl Rule for Durable {
     const ID: RuleId = RuleId::Zk10;
     const HEARS: Kinds = hears![Reply, Txn, Applied, Serving, Elected];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         if !view.is_sim() {
             return;
@@ -244,7 +244,7 @@ impl Rule for Durable {
                 let Some(zxid) = zxid_of(zxid) else { return };
                 let write = code == Code::Ok && view.request(req).is_some_and(|req| is_write(req.kind));
                 if write {
-                    findings.premise_of_all(Self::ID);
+                    out.premise_of_all(Self::ID);
                 }
                 match view.oracle.number_of(zxid) {
                     Some(number) if number >= self.shown => {
@@ -253,14 +253,14 @@ impl Rule for Durable {
                     None if write => {
                         let text = explain(format!("the write r{} was answered at {}", req.0, now(scene)))
                             .because(format!("no server has applied a transaction of zxid {zxid:#x}"));
-                        findings.fail_all(Self::ID, scene, &[], text);
+                        out.fail_all(Self::ID, scene, &[], text);
                     }
                     _ => {}
                 }
             }
             What::Txn { .. } | What::Applied { .. } => {
                 let (from, to) = view.oracle.skipped;
-                self.lost(scene, from, to, server(event.who), findings);
+                self.lost(scene, from, to, server(event.who), out);
             }
             // Before it serves, a server has caught up with everything that any client saw.
             What::Serving => {
@@ -270,14 +270,14 @@ impl Rule for Durable {
                 let since = view.server(number).serving_since;
                 let known = view.server(number).applied_is_known && applied != 0;
                 if known && since == scene.at {
-                    self.lost(scene, from, self.shown, number, findings);
+                    self.lost(scene, from, self.shown, number, out);
                 }
             }
             // A new leader leads with its own state, and gets no copy.
             What::Elected { .. } => {
                 let reached = view.oracle.reached(event.who);
                 if reached != 0 {
-                    self.lost(scene, reached, self.shown, server(event.who), findings);
+                    self.lost(scene, reached, self.shown, server(event.who), out);
                 }
             }
             _ => {}
@@ -286,13 +286,13 @@ impl Rule for Durable {
 }
 
 impl Durable {
-    fn lost(&self, scene: &Scene<'_>, from: u32, to: u32, server: u8, findings: &mut Findings) {
+    fn lost(&self, scene: &Scene<'_>, from: u32, to: u32, server: u8, out: &mut Findings) {
         if from >= to.min(self.shown) {
             return;
         }
         let zxid = scene.view.oracle.zxid_of(from).unwrap_or_default();
         let text = explain(format!("server {server} goes on at {} without zxid {zxid:#x}", now(scene)))
             .because(format!("e{}: an answer had shown that it was committed", self.told_at));
-        findings.fail_all(RuleId::Zk10, scene, &[self.told_at], text);
+        out.fail_all(RuleId::Zk10, scene, &[self.told_at], text);
     }
 }

@@ -80,7 +80,7 @@ impl Probes {
     }
 
     /// Notes a transaction: the first of its kind that its session has sent and no server has applied.
-    fn txn(&mut self, zxid: u64, session: Session, kind: Request, code: Code, findings: &mut Findings) {
+    fn txn(&mut self, zxid: u64, session: Session, kind: Request, code: Code, out: &mut Findings) {
         let of = self.session(session);
         let Some(at) = of.writes.iter().position(|write| write.kind == Some(kind)) else { return };
         let write = of.writes[at];
@@ -90,19 +90,19 @@ impl Probes {
         }
         if write.lost {
             (of.applied_lost, of.applied_lost_on) = (zxid, write.conn);
-            findings.reach(Probe::AppliedWithoutReply);
+            out.reach(Probe::AppliedWithoutReply);
         }
         if write.lost && write.read_since {
-            findings.reach(Probe::WriteAfterReads);
+            out.reach(Probe::WriteAfterReads);
         }
         *self.applied.slot(write.req.0 as usize) = true;
     }
 
-    fn lost(&mut self, scene: &Scene<'_>, id: ReqId, findings: &mut Findings) {
+    fn lost(&mut self, scene: &Scene<'_>, id: ReqId, out: &mut Findings) {
         self.arming.retain(|(req, _)| *req != id);
         let Some(req) = scene.view.request(id) else { return };
         if self.applied[id.0 as usize] {
-            findings.reach(Probe::AppliedWithoutReply);
+            out.reach(Probe::AppliedWithoutReply);
         }
         let of = self.session(req.session);
         if let Some(write) = of.writes.iter_mut().find(|write| write.req == id) {
@@ -110,7 +110,7 @@ impl Probes {
         }
     }
 
-    fn served(&mut self, scene: &Scene<'_>, id: ReqId, conn: Conn, zxid: u64, findings: &mut Findings) {
+    fn served(&mut self, scene: &Scene<'_>, id: ReqId, conn: Conn, zxid: u64, out: &mut Findings) {
         self.read = (id, zxid);
         let Some(req) = scene.view.request(id) else { return };
         let of = self.session(req.session);
@@ -118,20 +118,20 @@ impl Probes {
             write.read_since = true;
         }
         if zxid < of.applied_lost && of.applied_lost_on != conn {
-            findings.reach(Probe::WriteAfterReads);
+            out.reach(Probe::WriteAfterReads);
             of.applied_lost = 0;
         }
         if zxid < of.noticed && of.noticed_on != conn {
-            findings.reach(Probe::OlderThanNotified);
+            out.reach(Probe::OlderThanNotified);
         }
     }
 
-    fn found(&mut self, scene: &Scene<'_>, read: Request, code: Code, path: Sym, findings: &mut Findings) {
+    fn found(&mut self, scene: &Scene<'_>, read: Request, code: Code, path: Sym, out: &mut Findings) {
         let (id, zxid) = self.read;
         let oracle = &scene.view.oracle;
         let floor = self.floor[id.0 as usize];
         if zxid < floor && oracle.last_change(path, floor) > zxid {
-            findings.reach(Probe::StaleRead);
+            out.reach(Probe::StaleRead);
         }
         let Some(req) = scene.view.request(id).filter(|_| code == Code::Ok) else { return };
         let Some(sessions) = self.of_client.get(usize::from(req.client)).filter(|all| all.len() > 1) else {
@@ -148,13 +148,13 @@ impl Probes {
                 (here || listed) && oracle.node_at(**node, zxid).is_some_and(|node| node.owner == *old)
             };
             if oracle.ephemerals_of(*old).iter().any(|node| seen(&node)) {
-                return findings.reach(Probe::OwnOldEphemeral);
+                return out.reach(Probe::OwnOldEphemeral);
             }
         }
     }
 
     /// Notes a watch that is registered again, or a change found by that.
-    fn registered(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn registered(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let applied = scene.view.server(server(event.who)).applied;
         let oracle = &scene.view.oracle;
         match event.what {
@@ -163,13 +163,13 @@ impl Probes {
                 let relative = self.session(session).relative;
                 let life = oracle.last_life(path, applied);
                 if relative != 0 && life.is_some_and(|(created, _)| created > relative) {
-                    findings.reach(Probe::CreatedAndDeletedUnseen);
+                    out.reach(Probe::CreatedAndDeletedUnseen);
                 }
             }
             What::Fire { session, kind: Notify::DataChanged, path, zxid: 0, .. } => {
                 let relative = self.session(session).relative;
                 if oracle.node_at(path, applied).is_some_and(|node| node.czxid > relative) {
-                    findings.reach(Probe::RecreatedToldAsChanged);
+                    out.reach(Probe::RecreatedToldAsChanged);
                 }
             }
             _ => {}
@@ -179,7 +179,7 @@ impl Probes {
     /// Whether the session was certainly alive. Pings are not recorded, but a request that was answered had been sent
     /// less than a timeout ago; or its client is connected, and so had a reply within two thirds of the timeout, and
     /// a server between it and the leader was affected by a fault.
-    fn marked(&mut self, scene: &Scene<'_>, session: Session, findings: &mut Findings) {
+    fn marked(&mut self, scene: &Scene<'_>, session: Session, out: &mut Findings) {
         let view = scene.view;
         let timeout = view.timeout_of(session);
         self.session(session).expired = scene.at;
@@ -194,21 +194,21 @@ impl Probes {
         let settled = of.connected.came() && of.connected.at.saturating_add(timeout) < scene.at;
         let connected = settled && !of.is_suspended && !of.known_over.came() && running;
         if answered || (connected && of.may_be_unheard) {
-            findings.reach(Probe::ExpiredEarly);
+            out.reach(Probe::ExpiredEarly);
         }
     }
 
-    pub(crate) fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    pub(crate) fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         if !view.is_sim() {
             return;
         }
         match event.what {
             What::Send { req, kind, .. } => self.send(scene, req, kind),
-            What::Reply { req, code, zxid, .. } => self.reply(scene, req, code, zxid, findings),
-            What::Lost { req } => self.lost(scene, req, findings),
+            What::Reply { req, code, zxid, .. } => self.reply(scene, req, code, zxid, out),
+            What::Lost { req } => self.lost(scene, req, out),
             What::Fire { zxid, conn, .. } if !conn.is_none() => {
-                self.registered(scene, event, findings);
+                self.registered(scene, event, out);
                 let of = if zxid == 0 { 0 } else { view.server(server(event.who)).whole(zxid) };
                 slot(&mut self.queues, usize::from(conn.0)).push_back(of);
             }
@@ -229,25 +229,25 @@ impl Probes {
                     }
                 }
             }
-            What::Txn { zxid, session, kind, code } => self.txn(zxid, session, kind, code, findings),
-            What::Served { req, conn, zxid } => self.served(scene, req, conn, zxid, findings),
-            What::Found { read, code, path, .. } => self.found(scene, read, code, path, findings),
+            What::Txn { zxid, session, kind, code } => self.txn(zxid, session, kind, code, out),
+            What::Served { req, conn, zxid } => self.served(scene, req, conn, zxid, out),
+            What::Found { read, code, path, .. } => self.found(scene, read, code, path, out),
             What::Arm { session, path, .. } if event.op.0 == 0 => {
                 let client = view.session(session).client;
                 let reads = |(id, on): &(ReqId, Sym)| {
                     *on == path && view.request(*id).is_some_and(|req| Some(req.client) == client)
                 };
                 if !self.arming.iter().any(reads) {
-                    self.registered(scene, event, findings);
+                    self.registered(scene, event, out);
                 }
             }
-            What::Marked { session, .. } => self.marked(scene, session, findings),
+            What::Marked { session, .. } => self.marked(scene, session, out),
             What::Ended { session, zxid } => self.session(session).ended = zxid,
             _ => {}
         }
     }
 
-    fn reply(&mut self, scene: &Scene<'_>, id: ReqId, code: Code, zxid: u64, findings: &mut Findings) {
+    fn reply(&mut self, scene: &Scene<'_>, id: ReqId, code: Code, zxid: u64, out: &mut Findings) {
         self.arming.retain(|(req, _)| *req != id);
         let Some(req) = scene.view.request(id) else { return };
         let Some(zxid) = zxid_of(zxid) else { return };
@@ -260,7 +260,7 @@ impl Probes {
         }
         let expired = if of.expired == 0 { NEVER } else { of.expired };
         if code == Code::Ok && req.sent.at > expired && scene.view.session(req.session).is_marked {
-            findings.reach(Probe::AnsweredThoughExpired);
+            out.reach(Probe::AnsweredThoughExpired);
         }
     }
 }

@@ -14,9 +14,9 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    fn served(&mut self, scene: &Scene<'_>, number: u8, zxid: u64, findings: &mut Findings) {
+    fn served(&mut self, scene: &Scene<'_>, number: u8, zxid: u64, out: &mut Findings) {
         (self.state, self.served) = (zxid, scene.index);
-        findings.premise_of_all(RuleId::Zk5);
+        out.premise_of_all(RuleId::Zk5);
         let server = scene.view.server(number);
         let applied = server.applied;
         // The first state of an epoch is that of the last transaction before it.
@@ -24,21 +24,21 @@ impl Shown {
         if zxid != applied && !begins && server.applied_is_known {
             let text = explain(format!("server {number} answers a read in the state of {zxid:#x}"))
                 .because(format!("it has applied up to {applied:#x}"));
-            findings.fail_all(RuleId::Zk5, scene, &[], text);
+            out.fail_all(RuleId::Zk5, scene, &[], text);
         }
     }
 
     /// Judges a reply: it bears the zxid of the state that it shows.
-    fn replied(scene: &Scene<'_>, id: ReqId, zxid: u64, findings: &mut Findings) {
+    fn replied(scene: &Scene<'_>, id: ReqId, zxid: u64, out: &mut Findings) {
         let served = scene.view.request(id).map_or(0, |req| req.served);
         if served != 0 && zxid_of(zxid).is_some_and(|zxid| zxid != served) {
             let text = explain(format!("the answer to the read r{} bears zxid {zxid:#x}", id.0))
                 .because(format!("it was served in the state of {served:#x}"));
-            findings.fail_all(RuleId::Zk5, scene, &[], text);
+            out.fail_all(RuleId::Zk5, scene, &[], text);
         }
     }
 
-    fn found(&self, scene: &Scene<'_>, what: &What, findings: &mut Findings) {
+    fn found(&self, scene: &Scene<'_>, what: &What, out: &mut Findings) {
         let What::Found { read, code, path, digest } = *what else { return };
         let text = scene.tables.names.get(path).unwrap_or_default();
         if is_unjudged(text) || code.tells_nothing() {
@@ -56,7 +56,7 @@ impl Shown {
             let is = if node.is_some() { "there" } else { "not there" };
             let text = wrong("a wrong answer about the presence")
                 .because(format!("in the state of {state:#x} it is {is}"));
-            return findings.fail_all(RuleId::Zk5, scene, &[self.served], text);
+            return out.fail_all(RuleId::Zk5, scene, &[self.served], text);
         }
         let Some(node) = node else { return };
         let right = match read {
@@ -68,15 +68,15 @@ impl Shown {
         if digest.content != right.content && digest != Digest::default() {
             let what = if read == Request::Children { "a wrong list" } else { "wrong data" };
             let text = wrong(what).because(format!("in the state of {state:#x} it is another one"));
-            findings.fail_all(RuleId::Zk5, scene, &[self.served], text);
+            out.fail_all(RuleId::Zk5, scene, &[self.served], text);
         }
         if digest.stat == 0 {
             return;
         }
-        findings.premise_of_all(RuleId::Zk9);
+        out.premise_of_all(RuleId::Zk9);
         if digest.stat != right.stat {
             let text = wrong("a wrong stat").because(format!("in the state of {state:#x} it is another one"));
-            findings.fail_all(RuleId::Zk9, scene, &[self.served], text);
+            out.fail_all(RuleId::Zk9, scene, &[self.served], text);
         }
     }
 }
@@ -86,11 +86,11 @@ impl Rule for Shown {
     const ALSO: &'static [RuleId] = &[RuleId::Zk9];
     const HEARS: Kinds = hears![Served, Found, Reply];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         match event.what {
-            What::Served { zxid, .. } => self.served(scene, server(event.who), zxid, findings),
-            What::Reply { req, zxid, .. } => Self::replied(scene, req, zxid, findings),
-            _ => self.found(scene, &event.what, findings),
+            What::Served { zxid, .. } => self.served(scene, server(event.who), zxid, out),
+            What::Reply { req, zxid, .. } => Self::replied(scene, req, zxid, out),
+            _ => self.found(scene, &event.what, out),
         }
     }
 }
@@ -119,7 +119,7 @@ impl Rule for Sync {
     const ID: RuleId = RuleId::Zk12;
     const HEARS: Kinds = hears![Barrier, Served, Reply, Elected, Ceased];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         match event.what {
             What::Barrier { session, req, zxid } => {
                 *slot(&mut self.taken, req.0 as usize) = true;
@@ -127,7 +127,7 @@ impl Rule for Sync {
                 *slot(&mut self.barriers, usize::from(session.0)) =
                     Barrier { req: id, conn: req.conn.0, sent: req.sent.index, zxid, event: scene.index };
             }
-            What::Reply { req, code: Code::Ok, zxid, conn } => self.synced(scene, req, zxid, conn, findings),
+            What::Reply { req, code: Code::Ok, zxid, conn } => self.synced(scene, req, zxid, conn, out),
             What::Elected { .. } => self.leader = Some(server(event.who)),
             What::Ceased if self.leader == Some(server(event.who)) => self.leader = None,
             What::Served { req, conn, zxid } => {
@@ -136,12 +136,12 @@ impl Rule for Sync {
                 if barrier.event == 0 || barrier.conn != conn.0 || sent.sent.index < barrier.sent {
                     return;
                 }
-                findings.premise_of_all(Self::ID);
+                out.premise_of_all(Self::ID);
                 if zxid < barrier.zxid {
                     let session = client_of(scene, sent.session);
                     let text = explain(format!("the read r{} of {session} shows zxid {zxid:#x}", req.0))
                         .because(format!("e{}: its sync is a barrier at {:#x}", barrier.event, barrier.zxid));
-                    findings.fail_all(Self::ID, scene, &[barrier.event], text);
+                    out.fail_all(Self::ID, scene, &[barrier.event], text);
                 }
             }
             _ => {}
@@ -151,7 +151,7 @@ impl Rule for Sync {
 
 impl Sync {
     /// Judges the reply to a sync. The leader answers its own clients by itself; a follower has asked the leader.
-    fn synced(&self, scene: &Scene<'_>, id: ReqId, zxid: u64, conn: Conn, findings: &mut Findings) {
+    fn synced(&self, scene: &Scene<'_>, id: ReqId, zxid: u64, conn: Conn, out: &mut Findings) {
         let Some(req) = scene.view.request(id).filter(|req| req.kind == Request::Sync) else { return };
         let of = scene.view.session(req.session);
         let Some(zxid) = zxid_of(zxid).filter(|_| !conn.is_none() && of.conn == conn) else { return };
@@ -166,9 +166,9 @@ impl Sync {
                 && req.sent.at >= serving_since
         });
         if !taken && follows {
-            findings.premise_of_all(Self::ID);
+            out.premise_of_all(Self::ID);
             let text = text().because(format!("server {} follows, and no leader has heard of it", of.server));
-            return findings.fail_all(Self::ID, scene, &[req.sent.index], text);
+            return out.fail_all(Self::ID, scene, &[req.sent.index], text);
         }
         let barrier = self.barriers.get(usize::from(req.session.0)).copied().unwrap_or_default();
         if taken && barrier.req == id && zxid < barrier.zxid {
@@ -176,7 +176,7 @@ impl Sync {
                 "e{}: it is a barrier at {:#x}, and bears {zxid:#x}",
                 barrier.event, barrier.zxid
             ));
-            findings.fail_all(Self::ID, scene, &[barrier.event], text);
+            out.fail_all(Self::ID, scene, &[barrier.event], text);
         }
     }
 }
@@ -276,15 +276,15 @@ impl CutOff {
     }
 
     /// Reports a server that serves though it should have stopped.
-    fn judge(&mut self, scene: &Scene<'_>, number: u8, what: &str, findings: &mut Findings) {
+    fn judge(&mut self, scene: &Scene<'_>, number: u8, what: &str, out: &mut Findings) {
         let view = scene.view;
         let due = [self.cut_off(scene, number), self.left_behind(scene, number)];
         for (at, told, because) in due.into_iter().flatten().filter(|(at, ..)| *at != NEVER) {
-            findings.premise_of_all(RuleId::Zk13);
+            out.premise_of_all(RuleId::Zk13);
             // Packets that were in flight at the cut still arrive.
             if scene.at > at.saturating_add(view.round_trip + view.settle) {
                 let what = format!("server {number} {what} at {}", crate::text::seconds(scene.at));
-                findings.fail_all(RuleId::Zk13, scene, &[told], explain(what).because(because));
+                out.fail_all(RuleId::Zk13, scene, &[told], explain(what).because(because));
                 // Reported once.
                 *slot(&mut self.cut, usize::from(number)) = None;
                 slot(&mut self.serves, usize::from(number)).0 = scene.at;
@@ -297,7 +297,7 @@ impl Rule for CutOff {
     const ID: RuleId = RuleId::Zk13;
     const HEARS: Kinds = hears![Fault, Mended, Served, Serving, Ceased, Elected, Barrier, Marked];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if self.elected.is_none() && self.cut.is_empty() {
             return;
         }
@@ -306,12 +306,12 @@ impl Rule for CutOff {
             if told
                 && [self.cut_off(scene, number), self.left_behind(scene, number)].iter().any(Option::is_some)
             {
-                self.judge(scene, number, "still serves", findings);
+                self.judge(scene, number, "still serves", out);
             }
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         match event.what {
             What::Fault { kind, victim, .. } => self.fault(scene, kind, victim, true),
             What::Mended { kind, victim } => self.fault(scene, kind, victim, false),
@@ -325,7 +325,7 @@ impl Rule for CutOff {
                 *slot(&mut self.serves, usize::from(number)) = (scene.at, true);
                 self.elected = Some((number, scene.at, scene.index));
             }
-            What::Served { .. } => self.judge(scene, server(event.who), "answers a read", findings),
+            What::Served { .. } => self.judge(scene, server(event.who), "answers a read", out),
             _ => {}
         }
     }

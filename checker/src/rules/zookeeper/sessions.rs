@@ -14,19 +14,19 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    fn fail(scene: &Scene<'_>, findings: &mut Findings, seen: u32, what: String, because: String) {
-        findings.fail_all(RuleId::Zk7, scene, &[seen], explain(what).because(because));
+    fn fail(scene: &Scene<'_>, out: &mut Findings, seen: u32, what: String, because: String) {
+        out.fail_all(RuleId::Zk7, scene, &[seen], explain(what).because(because));
     }
 
     fn end_of(&self, session: Session) -> Option<u32> {
         self.ended.get(usize::from(session.0)).map(|end| end.0).filter(|at| *at != 0)
     }
 
-    fn marked(scene: &Scene<'_>, number: u8, session: Session, heard: u64, findings: &mut Findings) {
+    fn marked(scene: &Scene<'_>, number: u8, session: Session, heard: u64, out: &mut Findings) {
         let view = scene.view;
         let leader = view.server(number);
         let timeout = view.timeout_of(session);
-        findings.premise_of_all(RuleId::Zk7);
+        out.premise_of_all(RuleId::Zk7);
         // A new leader starts every timeout afresh.
         let from = heard.max(leader.elected);
         let who = client_of(scene, session);
@@ -37,7 +37,7 @@ impl Sessions {
             ms(timeout)
         );
         if scene.at.saturating_add(view.settle) < from.saturating_add(timeout) {
-            Self::fail(scene, findings, u32::MAX, what("too early"), because);
+            Self::fail(scene, out, u32::MAX, what("too early"), because);
         } else {
             // Time in which the leader was paused, or did not lead yet, does not count.
             let paused = leader.pauses;
@@ -45,29 +45,29 @@ impl Sessions {
                 from.max(leader.serving_since).max(if paused.is_now() { scene.at } else { paused.until() });
             let latest = from.saturating_add(timeout + view.tick + view.settle);
             if scene.at > latest {
-                Self::fail(scene, findings, u32::MAX, what("too late"), because);
+                Self::fail(scene, out, u32::MAX, what("too late"), because);
             }
         }
     }
 
-    fn deleted(&self, scene: &Scene<'_>, path: Sym, zxid: u64, findings: &mut Findings) {
+    fn deleted(&self, scene: &Scene<'_>, path: Sym, zxid: u64, out: &mut Findings) {
         let Some((closing, session)) = self.closing.filter(|(closing, _)| *closing == zxid) else { return };
         let owner = scene.view.oracle.node_at(path, zxid.saturating_sub(1)).map(|node| node.owner);
-        findings.premise_of_all(RuleId::Zk7);
+        out.premise_of_all(RuleId::Zk7);
         if owner.is_some_and(|owner| owner != session) {
             let what = format!("{} went at {closing:#x}", scene.path(path));
             let because = format!("that ends {}, whose it is not", client_of(scene, session));
-            Self::fail(scene, findings, u32::MAX, what, because);
+            Self::fail(scene, out, u32::MAX, what, because);
         }
     }
 
-    fn ended(&mut self, scene: &Scene<'_>, session: Session, zxid: u64, findings: &mut Findings) {
-        findings.premise_of_all(RuleId::Zk7);
+    fn ended(&mut self, scene: &Scene<'_>, session: Session, zxid: u64, out: &mut Findings) {
+        out.premise_of_all(RuleId::Zk7);
         let left = scene.view.oracle.living_of(session);
         if left > 0 {
             let what = format!("{} ended at zxid {zxid:#x}", client_of(scene, session));
             let because = format!("{left} of its ephemerals did not go with it");
-            Self::fail(scene, findings, u32::MAX, what, because);
+            Self::fail(scene, out, u32::MAX, what, because);
         }
         *slot(&mut self.ended, usize::from(session.0)) = (scene.index, zxid);
     }
@@ -75,13 +75,13 @@ impl Sessions {
 
 impl Sessions {
     /// Judges a server that has applied the end of a session: it has closed the session's connections.
-    fn served(&self, scene: &Scene<'_>, id: ReqId, zxid: u64, findings: &mut Findings) {
+    fn served(&self, scene: &Scene<'_>, id: ReqId, zxid: u64, out: &mut Findings) {
         let Some(req) = scene.view.request(id) else { return };
         let Some((end, at)) = self.ended.get(usize::from(req.session.0)).copied() else { return };
         if end != 0 && zxid >= at {
             let what = format!("the read r{} of {} is answered", id.0, client_of(scene, req.session));
             let because = format!("e{end}: that session is over, and the server has applied that");
-            Self::fail(scene, findings, end, what, because);
+            Self::fail(scene, out, end, what, because);
         }
     }
 }
@@ -90,7 +90,7 @@ impl Rule for Sessions {
     const ID: RuleId = RuleId::Zk7;
     const HEARS: Kinds = hears![Txn, Created, Deleted, Marked, Ended, Opened, Served];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
@@ -100,22 +100,22 @@ impl Rule for Sessions {
                 if let Some(end) = self.end_of(session).filter(|_| code == Code::Ok && self.closing.is_none())
                 {
                     let what = format!("zxid {zxid:#x} is a transaction of {}", client_of(scene, session));
-                    Self::fail(scene, findings, end, what, format!("e{end}: that session is over"));
+                    Self::fail(scene, out, end, what, format!("e{end}: that session is over"));
                 }
             }
             What::Created { path, owner, .. } => {
                 if let Some(end) = self.end_of(owner) {
                     let what = format!("{} was made for {}", scene.path(path), client_of(scene, owner));
-                    Self::fail(scene, findings, end, what, format!("e{end}: that session is over"));
+                    Self::fail(scene, out, end, what, format!("e{end}: that session is over"));
                 }
             }
-            What::Deleted { path, zxid, .. } => self.deleted(scene, path, zxid, findings),
+            What::Deleted { path, zxid, .. } => self.deleted(scene, path, zxid, out),
             What::Marked { session, heard } => {
-                Self::marked(scene, server(event.who), session, heard, findings);
+                Self::marked(scene, server(event.who), session, heard, out);
             }
-            What::Ended { session, zxid } => self.ended(scene, session, zxid, findings),
+            What::Ended { session, zxid } => self.ended(scene, session, zxid, out),
             What::Opened { session, .. } => *slot(&mut self.ended, usize::from(session.0)) = (0, 0),
-            What::Served { req, zxid, .. } => self.served(scene, req, zxid, findings),
+            What::Served { req, zxid, .. } => self.served(scene, req, zxid, out),
             _ => {}
         }
     }

@@ -125,8 +125,8 @@ fn said(kind: Notify) -> &'static str {
 }
 
 impl Watches {
-    fn arm(&mut self, armed: Armed, findings: &mut Findings) {
-        findings.premise_of_all(rule(armed.mode));
+    fn arm(&mut self, armed: Armed, out: &mut Findings) {
+        out.premise_of_all(rule(armed.mode));
         self.arming.retain(|w| (w.conn, w.table, w.path) != (armed.conn, armed.table, armed.path));
         self.remove(armed.conn, armed.table, armed.path);
         self.armed.push(armed);
@@ -219,17 +219,17 @@ impl Watches {
         }
     }
 
-    fn fired(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn fired(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Fire { session, kind, path, zxid: half, conn } = event.what else { return };
         let number = server(event.who);
-        findings.premise_of_all(RuleId::Zk6);
+        out.premise_of_all(RuleId::Zk6);
         let applied = scene.view.server(number).applied;
         // Notifications from registering again come before every reply of a later state.
         let zxid = if half == 0 { applied + 1 } else { scene.view.server(number).whole(half) };
         slot(&mut self.queues, usize::from(conn.0)).push_back((kind, path, zxid, scene.index));
         if half == 0 {
             self.kept.notified(conn, path, kind);
-            return self.missed(scene, session, kind, path, applied, findings);
+            return self.missed(scene, session, kind, path, applied, out);
         }
         let is =
             |w: &Due| (w.server, w.conn, w.kind, w.path, w.zxid as u32) == (number, conn, kind, path, half);
@@ -249,7 +249,7 @@ impl Watches {
         kind: Notify,
         path: Sym,
         applied: u64,
-        findings: &mut Findings,
+        out: &mut Findings,
     ) {
         if is_unjudged(scene.tables.names.get(path).unwrap_or_default()) {
             return;
@@ -271,11 +271,11 @@ impl Watches {
                 scene.when(scene.view.now)
             ))
             .because(format!("since zxid {relative:#x}, which it had been answered with, that is not so"));
-            findings.fail_all(RuleId::Zk6, scene, &[], text);
+            out.fail_all(RuleId::Zk6, scene, &[], text);
         }
     }
 
-    fn noticed(&mut self, scene: &Scene<'_>, kind: Notify, path: Sym, conn: Conn, findings: &mut Findings) {
+    fn noticed(&mut self, scene: &Scene<'_>, kind: Notify, path: Sym, conn: Conn, out: &mut Findings) {
         let queue = slot(&mut self.queues, usize::from(conn.0));
         if let Some((first, on, _, _)) = queue.front()
             && (*first, *on) == (kind, path)
@@ -298,17 +298,10 @@ impl Watches {
             scene.when(scene.view.now)
         ))
         .because(because);
-        findings.fail_all(RuleId::Zk6, scene, &[], text);
+        out.fail_all(RuleId::Zk6, scene, &[], text);
     }
 
-    fn replied(
-        &mut self,
-        scene: &Scene<'_>,
-        session: Session,
-        zxid: u64,
-        conn: Conn,
-        findings: &mut Findings,
-    ) {
+    fn replied(&mut self, scene: &Scene<'_>, session: Session, zxid: u64, conn: Conn, out: &mut Findings) {
         let seen = slot(&mut self.seen, usize::from(session.0));
         seen.0 = seen.0.max(zxid);
         let Some(queue) = self.queues.get_mut(usize::from(conn.0)) else { return };
@@ -325,7 +318,7 @@ impl Watches {
                 said(kind),
                 scene.path(path)
             ));
-            findings.fail_all(RuleId::Zk6, scene, &[fired], text);
+            out.fail_all(RuleId::Zk6, scene, &[fired], text);
         }
     }
 
@@ -344,8 +337,8 @@ impl Watches {
 
     /// Settles the instant that is over: every watch that had to fire has fired, and every watch that had to be armed
     /// is.
-    fn settle(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
-        self.kept.settle(scene, findings);
+    fn settle(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        self.kept.settle(scene, out);
         for due in std::mem::take(&mut self.due).into_iter().filter(|due| !due.filtered) {
             let text = explain(format!(
                 "server {} applied zxid {:#x} and did not tell {} of {}",
@@ -355,7 +348,7 @@ impl Watches {
                 scene.path(due.path)
             ))
             .because(format!("e{}: a watch was armed", due.armed));
-            findings.fail_all(rule(due.mode), scene, &[due.armed], text);
+            out.fail_all(rule(due.mode), scene, &[due.armed], text);
         }
         for early in std::mem::take(&mut self.early) {
             let text = explain(format!(
@@ -366,12 +359,12 @@ impl Watches {
                 early.index
             ))
             .because("no watch was armed on that connection that this fires");
-            findings.fail_all(RuleId::Zk6, scene, &[early.index], text);
+            out.fail_all(RuleId::Zk6, scene, &[early.index], text);
         }
         for arming in std::mem::take(&mut self.arming) {
             let text = explain(format!("the read at e{} armed no watch", arming.index))
                 .because(format!("it asked for one on {}", scene.path(arming.path)));
-            findings.fail_all(RuleId::Zk6, scene, &[arming.index], text);
+            out.fail_all(RuleId::Zk6, scene, &[arming.index], text);
         }
     }
 
@@ -388,15 +381,15 @@ impl Rule for Watches {
         Arm, Disarm, Fire, Notice, Reply, State, Created, Deleted, Written, Applied, Served, Found, Ceased
     ];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, findings: &mut Findings) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if !(self.due.is_empty() && self.early.is_empty() && self.arming.is_empty() && self.kept.is_settled())
         {
-            self.settle(scene, findings);
+            self.settle(scene, out);
         }
-        self.kept.pass_time(scene, findings);
+        self.kept.pass_time(scene, out);
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, findings: &mut Findings) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let (view, number) = (scene.view, server(event.who));
         match event.what {
             What::Arm { session, table, path, conn, mode } if !conn.is_none() => {
@@ -411,16 +404,16 @@ impl Rule for Watches {
                     index: scene.index,
                     applied,
                 });
-                self.arm(Armed { server: number, conn, table, path, mode, index: scene.index }, findings);
+                self.arm(Armed { server: number, conn, table, path, mode, index: scene.index }, out);
             }
             What::Disarm { session, table, path, conn } if conn.is_none() => {
                 self.kept.forgotten(session, table, path);
             }
             What::Disarm { table, path, conn, .. } => self.disarm(conn, table, path),
-            What::Fire { conn, .. } if !conn.is_none() => self.fired(scene, event, findings),
+            What::Fire { conn, .. } if !conn.is_none() => self.fired(scene, event, out),
             What::Notice { session, kind, path, conn } if !conn.is_none() => {
                 self.kept.noticed(session, kind, path);
-                self.noticed(scene, kind, path, conn, findings);
+                self.noticed(scene, kind, path, conn, out);
             }
             What::Reply { req, code, zxid, conn } => {
                 let Some(req) = view.request(req).filter(|req| req.kind != Request::Connect) else { return };
@@ -428,7 +421,7 @@ impl Rule for Watches {
                     self.kept.answered(req.session, req.kind, code, req.path, conn);
                 }
                 if let Some(zxid) = zxid_of(zxid) {
-                    self.replied(scene, req.session, zxid, conn, findings);
+                    self.replied(scene, req.session, zxid, conn, out);
                 }
             }
             What::State { session, state, .. } if state != SessionState::Connected => {
@@ -460,7 +453,7 @@ impl Rule for Watches {
             What::Served { req, conn, .. } => {
                 let watch = view.request(req).is_some_and(|req| req.watch);
                 self.read = (conn, watch && !conn.is_none());
-                self.kept.served(scene, conn, findings);
+                self.kept.served(scene, conn, out);
             }
             What::Found { read, code, path, .. } => self.found(scene, read, code, path),
             What::Ceased => self.ceased(number),
