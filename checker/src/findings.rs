@@ -121,9 +121,9 @@ impl Findings {
         scene: &Scene<'_>,
         object: ObjectId,
         seen: &[u32],
-        explanation: Explanation,
+        text: Explanation,
     ) {
-        self.find(Found::fail(rule, scene.index), scene, Some(object), seen, explanation);
+        self.find(Found::fail(rule, scene.index), scene, Some(object), seen, text);
     }
 
     /// The same in another layer than the rule's.
@@ -134,21 +134,15 @@ impl Findings {
         scene: &Scene<'_>,
         object: ObjectId,
         seen: &[u32],
-        explanation: Explanation,
+        text: Explanation,
     ) {
         let found = Found { layer, ..Found::fail(rule, scene.index) };
-        self.find(found, scene, Some(object), seen, explanation);
+        self.find(found, scene, Some(object), seen, text);
     }
 
     /// Adds a promise about the whole history that is broken at the current event.
-    pub(crate) fn fail_all(
-        &mut self,
-        rule: RuleId,
-        scene: &Scene<'_>,
-        seen: &[u32],
-        explanation: Explanation,
-    ) {
-        self.find(Found::fail(rule, scene.index), scene, None, seen, explanation);
+    pub(crate) fn fail_all(&mut self, rule: RuleId, scene: &Scene<'_>, seen: &[u32], text: Explanation) {
+        self.find(Found::fail(rule, scene.index), scene, None, seen, text);
     }
 
     /// Counts a probe that was reached.
@@ -178,7 +172,7 @@ impl Findings {
         scene: &Scene<'_>,
         object: Option<ObjectId>,
         seen: &[u32],
-        explanation: Explanation,
+        text: Explanation,
     ) {
         let Found { rule, verdict, layer, at } = found;
         if !self.on.has(rule) {
@@ -205,7 +199,7 @@ impl Findings {
             witnesses,
             secondary: false,
             path: path.to_owned(),
-            text: explanation.text(),
+            text: text.text(),
         });
     }
 

@@ -363,7 +363,7 @@ impl Rule for Config {
     const ABOUT: &'static [Kind] = &[Kind::Config];
 
     fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
-        self.wakes.pass_time(scene, |_, watch| watch.table == Table::Data, out);
+        self.wakes.pass_time(scene, &|_, watch| watch.table == Table::Data, out);
     }
 
     fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
@@ -428,7 +428,7 @@ impl Rule for Config {
             _ => {}
         }
         if followers::HEARS & super::kind(&event.what) != 0 {
-            self.wakes.event(scene, event, |_, watch| watch.table == Table::Data, out);
+            self.wakes.event(scene, event, &|_, watch| watch.table == Table::Data, out);
         }
     }
 }

@@ -5,6 +5,9 @@ use super::{Kinds, hears};
 use crate::rules::prelude::*;
 use crate::view::Watch;
 
+/// Whether a watch notifies of the next change of what is followed.
+type Tells<'a> = &'a dyn Fn(ObjectId, &Watch) -> bool;
+
 /// The events that [`Wakes`] needs.
 pub(super) const HEARS: Kinds = hears![
     Return, Send, Reply, Lost, Notice, State, Arm, Fire, Disarm, Marked, Ended, Fault, Mended, Crash, Ceased
@@ -26,7 +29,7 @@ impl Wakes {
         Wakes { rule, verb, doubts: Doubts::default() }
     }
 
-    fn source(&self, scene: &Scene<'_>, id: OpId, tells: &impl Fn(ObjectId, &Watch) -> bool) -> Source {
+    fn source(&self, scene: &Scene<'_>, id: OpId, tells: Tells<'_>) -> Source {
         let view = scene.view;
         let op = view.op(id);
         if op.verb != self.verb || op.sends == 0 {
@@ -37,13 +40,7 @@ impl Wakes {
         wake_sources::source(scene, id, view.client(op.client).session, wakes)
     }
 
-    fn look(
-        &mut self,
-        scene: &Scene<'_>,
-        id: OpId,
-        tells: &impl Fn(ObjectId, &Watch) -> bool,
-        out: &mut Findings,
-    ) {
+    fn look(&mut self, scene: &Scene<'_>, id: OpId, tells: Tells<'_>, out: &mut Findings) {
         let source = self.source(scene, id, tells);
         if self.doubts.look(scene, id, &source) {
             out.premise(self.rule, scene.view.op(id).object);
@@ -51,14 +48,9 @@ impl Wakes {
     }
 
     /// Reports the followers that certainly have no wake source.
-    pub(super) fn pass_time(
-        &mut self,
-        scene: &Scene<'_>,
-        tells: impl Fn(ObjectId, &Watch) -> bool,
-        out: &mut Findings,
-    ) {
+    pub(super) fn pass_time(&mut self, scene: &Scene<'_>, tells: Tells<'_>, out: &mut Findings) {
         let mut doubts = std::mem::take(&mut self.doubts);
-        for doubt in doubts.certain(scene.at, |op| self.source(scene, op, &tells)) {
+        for doubt in doubts.certain(scene.at, |op| self.source(scene, op, tells)) {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
             let path = scene.path(scene.tables.objects[usize::from(op.object.0)].path);
@@ -80,13 +72,7 @@ impl Wakes {
     }
 
     /// Takes in an event of [`HEARS`]. `tells`: whether an armed watch will notify of the next change.
-    pub(super) fn event(
-        &mut self,
-        scene: &Scene<'_>,
-        event: &Event,
-        tells: impl Fn(ObjectId, &Watch) -> bool,
-        out: &mut Findings,
-    ) {
+    pub(super) fn event(&mut self, scene: &Scene<'_>, event: &Event, tells: Tells<'_>, out: &mut Findings) {
         let view = scene.view;
         if !view.is_sim() {
             return;
@@ -106,24 +92,18 @@ impl Wakes {
             What::Send { .. } | What::Return { .. } if event.op != OpId(0) => Some(view.op(event.op).client),
             What::Ceased => {
                 for client in 0..view.clients.len() {
-                    self.look_client(scene, client as u16, &tells, out);
+                    self.look_client(scene, client as u16, tells, out);
                 }
                 None
             }
             _ => None,
         };
         if let Some(client) = client {
-            self.look_client(scene, client, &tells, out);
+            self.look_client(scene, client, tells, out);
         }
     }
 
-    fn look_client(
-        &mut self,
-        scene: &Scene<'_>,
-        client: u16,
-        tells: &impl Fn(ObjectId, &Watch) -> bool,
-        out: &mut Findings,
-    ) {
+    fn look_client(&mut self, scene: &Scene<'_>, client: u16, tells: Tells<'_>, out: &mut Findings) {
         for op in &scene.view.client(client).open {
             if scene.view.op(*op).verb == self.verb {
                 self.look(scene, *op, tells, out);

@@ -453,7 +453,7 @@ impl Rule for Group {
 
     fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let there = &self.there;
-        self.wakes.pass_time(scene, |object, watch| Self::tells(there, scene, object, watch), out);
+        self.wakes.pass_time(scene, &|object, watch| Self::tells(there, scene, object, watch), out);
         self.who_is_out(scene, out);
     }
 
@@ -547,7 +547,7 @@ impl Rule for Group {
         }
         if followers::HEARS & super::kind(&event.what) != 0 {
             let there = &self.there;
-            self.wakes.event(scene, event, |object, watch| Self::tells(there, scene, object, watch), out);
+            self.wakes.event(scene, event, &|object, watch| Self::tells(there, scene, object, watch), out);
         }
     }
 }

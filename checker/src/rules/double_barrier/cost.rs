@@ -43,45 +43,39 @@ impl Cost {
     }
 
     /// Notes an effect of a transaction, which the participants know already.
-    pub(super) fn changed(&mut self, participants: &Participants, scene: &Scene<'_>, event: &Event) {
+    pub(super) fn changed(&mut self, all: &Participants, scene: &Scene<'_>, event: &Event) {
         let (zxid, path, is_written) = match event.what {
             What::Created { zxid, path, .. } | What::Deleted { zxid, path, .. } => (zxid, path, false),
             What::Written { zxid, path } => (zxid, path, true),
             _ => return,
         };
         let Some((object, is_root)) = object_of(scene.tables, path) else { return };
-        let is_ready = participants.readies.iter().any(|ready| ready.path == path);
-        let of = participants.members.iter().rfind(|member| member.path == path);
+        let is_ready = all.readies.iter().any(|ready| ready.path == path);
+        let of = all.members.iter().rfind(|member| member.path == path);
         let is_last = of.is_some_and(|own| {
             own.deleted.came()
-                && !participants.members.iter().any(|other| other.dir == own.dir && !other.deleted.came())
+                && !all.members.iter().any(|other| other.dir == own.dir && !other.deleted.came())
         });
         let Some(change) = self.change(scene, zxid, object) else { return };
         change.concerns_all |= is_ready || is_last || (is_root && is_written);
     }
 
     /// Notes a notification.
-    pub(super) fn fired(
-        &mut self,
-        participants: &Participants,
-        scene: &Scene<'_>,
-        event: &Event,
-        out: &mut Findings,
-    ) {
+    pub(super) fn fired(&mut self, all: &Participants, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Fire { session, path, zxid, conn, .. } = event.what else { return };
         let Some((object, _)) = object_of(scene.tables, path) else { return };
         // A notification from registering again belongs to no transaction, and the client does not read a connection
         // that it left.
-        if participants.is_disturbed || zxid == 0 || scene.view.has_left(session, conn) {
+        if all.is_disturbed || zxid == 0 || scene.view.has_left(session, conn) {
             return;
         }
         let zxid = match event.who {
             Who::Server(number) => scene.view.server(number).whole(zxid),
             Who::Client(_) | Who::World => scene.view.txn.zxid,
         };
-        let waits = participants.open.iter().any(|op| {
-            participants.part_of(*op).is_some_and(|at| {
-                let part = &participants.parts[at];
+        let waits = all.open.iter().any(|op| {
+            all.part_of(*op).is_some_and(|at| {
+                let part = &all.parts[at];
                 part.object == object && part.session == session
             })
         });
@@ -101,9 +95,9 @@ impl Cost {
     }
 
     /// Judges the number of requests of an enter or a leave.
-    pub(super) fn sent(participants: &Participants, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
+    pub(super) fn sent(all: &Participants, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
-        if !op.calm || participants.is_disturbed || !participants.open.contains(&id) {
+        if !op.calm || all.is_disturbed || !all.open.contains(&id) {
             return;
         }
         out.premise(RuleId::Db8, op.object);

@@ -10,33 +10,33 @@ fn size(scene: &Scene<'_>, part: &Participation) -> usize {
 
 /// Judges an enter that returns.
 pub(super) fn returned(
-    participants: &Participants,
+    all: &Participants,
     scene: &Scene<'_>,
     op: OpId,
     outcome: Outcome,
     out: &mut Findings,
 ) {
-    let Some(at) = participants.part_of(op) else { return };
+    let Some(at) = all.part_of(op) else { return };
     match outcome {
         Outcome::Done => {
-            together(participants, scene, at, out);
-            roster(participants, scene, at, out);
+            together(all, scene, at, out);
+            roster(all, scene, at, out);
             if scene.view.is_sim() {
-                opening(participants, scene, at, out);
+                opening(all, scene, at, out);
             }
         }
-        Outcome::Refused => refused(participants, scene, at, out),
+        Outcome::Refused => refused(all, scene, at, out),
         Outcome::Unknown | Outcome::Cancelled => {}
     }
 }
 
 /// DB-1, by calls and returns alone: at some instant before this return enough enters were open or done, none of
 /// which failed or left.
-fn together(participants: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
-    let part = &participants.parts[at];
+fn together(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+    let part = &all.parts[at];
     out.premise(RuleId::Db1, part.object);
     let wanted = size(scene, part);
-    let (sure, perhaps) = participants.most_together(scene, at, (part.called.index, scene.index), None);
+    let (sure, perhaps) = all.most_together(scene, at, (part.called.index, scene.index), None);
     if sure >= wanted {
         return;
     }
@@ -58,9 +58,9 @@ fn together(participants: &Participants, scene: &Scene<'_>, at: usize, out: &mut
 }
 
 /// DB-1, by the servers: an enter that returns was registered itself, and there were enough at a time.
-fn unregistered(participants: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
-    let part = &participants.parts[at];
-    if participants.members.iter().any(|member| member.object == part.object) {
+fn unregistered(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+    let part = &all.parts[at];
+    if all.members.iter().any(|member| member.object == part.object) {
         let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
         let text = explain(format!("{who} entered at {when}"))
             .because("it never had a znode there: nobody can have counted it");
@@ -69,8 +69,8 @@ fn unregistered(participants: &Participants, scene: &Scene<'_>, at: usize, out: 
 }
 
 /// Judges the roster that it was told: it is in it, and it is complete.
-fn roster(participants: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
-    let part = &participants.parts[at];
+fn roster(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+    let part = &all.parts[at];
     let Some(roster) = part.roster.and_then(|roster| scene.tables.names.get(roster)) else { return };
     if roster.is_empty() {
         return;
@@ -93,13 +93,13 @@ fn roster(participants: &Participants, scene: &Scene<'_>, at: usize, out: &mut F
     }
     // A participant in the roster had called for it, and had not failed or left before this call.
     for id in ids.iter().filter(|id| **id != own) {
-        let known = participants.parts.iter().filter(|other| {
+        let known = all.parts.iter().filter(|other| {
             other.object == part.object
                 && matches!(other.id, Id::Named(name) if scene.tables.names.get(name) == Some(*id))
         });
-        let mut all = known.peekable();
+        let mut counted = known.peekable();
         // Nothing is known of a participant without a name.
-        if all.peek().is_none() {
+        if counted.peek().is_none() {
             continue;
         }
         let failed = |other: &Participation| {
@@ -108,7 +108,7 @@ fn roster(participants: &Participants, scene: &Scene<'_>, at: usize, out: &mut F
             (refused && !Participants::was_denied(scene, other))
                 || (other.left.came() && went(other.left.index))
         };
-        if all.all(failed) {
+        if counted.all(failed) {
             let text = explain(format!("{who} entered at {when} with {id} in the roster: {roster}"))
                 .because(format!("{id} had failed or left before {who} called"));
             out.fail(RuleId::Db3, scene, part.object, &[part.called.index], text);
@@ -117,15 +117,15 @@ fn roster(participants: &Participants, scene: &Scene<'_>, at: usize, out: &mut F
 }
 
 /// Judges by the servers: the barrier opened while the enter was registered.
-fn opening(participants: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
-    let part = &participants.parts[at];
-    let Some(own) = participants.own(at) else { return unregistered(participants, scene, at, out) };
+fn opening(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+    let part = &all.parts[at];
+    let Some(own) = all.own(at) else { return unregistered(all, scene, at, out) };
     out.premise(RuleId::Db4, part.object);
     out.premise(RuleId::Db9, part.object);
     let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
     let registered = format!("e{}: it registered with {}", own.created.index, scene.znode(own.path));
-    if let Some(opening) = participants.opening_of(own) {
-        if !opening.counted.iter().any(|member| participants.members[*member].part == at) {
+    if let Some(opening) = all.opening_of(own) {
+        if !opening.counted.iter().any(|member| all.members[*member].part == at) {
             let text = explain(format!("{who} entered at {when}")).because(registered).because(format!(
                 "when it opened at {} its znode was not there",
                 scene.when(opening.created)
@@ -141,7 +141,7 @@ fn opening(participants: &Participants, scene: &Scene<'_>, at: usize, out: &mut 
             && ready.created.index < own.created.index
             && (!ready.deleted.came() || ready.deleted.index > part.called.index)
     };
-    if let Some(ready) = participants.readies.iter().rfind(earlier) {
+    if let Some(ready) = all.readies.iter().rfind(earlier) {
         let text = explain(format!("{who} entered at {when}")).because(registered).because(format!(
             "{} is of {}, before that: it opened for others",
             scene.znode(ready.path),
@@ -151,7 +151,7 @@ fn opening(participants: &Participants, scene: &Scene<'_>, at: usize, out: &mut 
         return;
     }
     // Neither an opening, nor a count of its own that may have been right.
-    let (_, most) = participants.most_together(scene, at, (own.created.index, scene.index), Some(&own.dir));
+    let (_, most) = all.most_together(scene, at, (own.created.index, scene.index), Some(&own.dir));
     if let Some((index, what)) = part.last_event.filter(|_| most < size(scene, part)) {
         let text = explain(format!("{who} entered at {when} on {what}"))
             .because(registered)
@@ -161,11 +161,11 @@ fn opening(participants: &Participants, scene: &Scene<'_>, at: usize, out: &mut 
 }
 
 /// DB-7: a participant that was counted is not told that it was not.
-fn refused(participants: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
-    let part = &participants.parts[at];
-    let Some(own) = participants.own(at).filter(|own| !own.by_foreign) else { return };
-    let Some(opening) = participants.opening_of(own) else { return };
-    if !opening.counted.iter().any(|member| participants.members[*member].part == at) {
+fn refused(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+    let part = &all.parts[at];
+    let Some(own) = all.own(at).filter(|own| !own.by_foreign) else { return };
+    let Some(opening) = all.opening_of(own) else { return };
+    if !opening.counted.iter().any(|member| all.members[*member].part == at) {
         return;
     }
     // An access list or a failing server may keep it from reading the opening.
@@ -195,40 +195,39 @@ fn refused(participants: &Participants, scene: &Scene<'_>, at: usize, out: &mut 
 
 /// DB-3, when `ready` is created: its creator has seen enough participants registered together, of this round and
 /// each once.
-pub(super) fn opened(participants: &Participants, scene: &Scene<'_>, out: &mut Findings) {
-    let Some(ready) = participants.readies.last() else { return };
+pub(super) fn opened(all: &Participants, scene: &Scene<'_>, out: &mut Findings) {
+    let Some(ready) = all.readies.last() else { return };
     out.premise(RuleId::Db3, ready.object);
     for member in &ready.counted {
-        if participants.parts[participants.members[*member].part].is_entering() {
+        if all.parts[all.members[*member].part].is_entering() {
             out.premise(RuleId::Db7, ready.object);
         }
     }
-    if let Some(at) = participants.part_of(ready.creator) {
-        counted(participants, scene, at, out);
+    if let Some(at) = all.part_of(ready.creator) {
+        counted(all, scene, at, out);
     }
 }
 
 /// Notes a request to create `ready`.
-pub(super) fn opens(participants: &Participants, scene: &Scene<'_>, op: OpId, path: Sym, out: &mut Findings) {
-    let Some(at) = participants.part_of(op).filter(|at| participants.parts[*at].enter == op) else { return };
+pub(super) fn opens(all: &Participants, scene: &Scene<'_>, op: OpId, path: Sym, out: &mut Findings) {
+    let Some(at) = all.part_of(op).filter(|at| all.parts[*at].enter == op) else { return };
     let is_ready = scene.tables.names.get(path).is_some_and(|path| path.ends_with("/ready"));
     if is_ready && scene.view.is_sim() {
-        counted(participants, scene, at, out);
+        counted(all, scene, at, out);
     }
 }
 
 /// Whether enough participants were registered together for the creator of `ready` to see them.
-fn counted(participants: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
-    let part = &participants.parts[at];
-    let Some(own) = participants.own(at) else { return };
+fn counted(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+    let part = &all.parts[at];
+    let Some(own) = all.own(at) else { return };
     let (from, wanted) = (own.created.index, size(scene, part));
-    let (_, most) = participants.most_together(scene, at, (from, scene.index), Some(&own.dir));
+    let (_, most) = all.most_together(scene, at, (from, scene.index), Some(&own.dir));
     if most >= wanted {
         return;
     }
-    let others =
-        participants.members.iter().filter(|other| other.dir == own.dir && other.was_there(scene.index));
-    let names: Vec<String> = others.map(|other| scene.actor(participants.parts[other.part].enter)).collect();
+    let others = all.members.iter().filter(|other| other.dir == own.dir && other.was_there(scene.index));
+    let names: Vec<String> = others.map(|other| scene.actor(all.parts[other.part].enter)).collect();
     let who = scene.client(part.client);
     let text = explain(format!(
         "{who} opened it at {} for {wanted}, and never more than {most} of this round were registered",

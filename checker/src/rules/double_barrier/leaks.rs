@@ -22,9 +22,9 @@ fn stays(scene: &Scene<'_>, owner: Session) -> bool {
 
 impl Leaks {
     /// Reports znodes of participations that ended so long ago that they must be deleted.
-    pub(super) fn overdue(&mut self, participants: &Participants, scene: &Scene<'_>, out: &mut Findings) {
-        for member in participants.members.iter().filter(|member| member.gone == NEVER) {
-            let part = &participants.parts[member.part];
+    pub(super) fn overdue(&mut self, all: &Participants, scene: &Scene<'_>, out: &mut Findings) {
+        for member in all.members.iter().filter(|member| member.gone == NEVER) {
+            let part = &all.parts[member.part];
             let Some(over) = done_with(part) else { continue };
             let since = over.at.max(scene.view.calm_since);
             if scene.at > since.saturating_add(scene.view.bound(part.object)) {
@@ -55,32 +55,26 @@ impl Leaks {
     }
 
     /// Reports what is left at the end.
-    pub(super) fn quiesce(&mut self, participants: &Participants, scene: &Scene<'_>, out: &mut Findings) {
-        for part in &participants.parts {
+    pub(super) fn quiesce(&mut self, all: &Participants, scene: &Scene<'_>, out: &mut Findings) {
+        for part in &all.parts {
             out.premise(RuleId::Db10, part.object);
         }
         if !scene.view.is_sim() {
             return;
         }
-        for member in participants.members.iter().filter(|member| member.gone == NEVER) {
+        for member in all.members.iter().filter(|member| member.gone == NEVER) {
             let of = (member.owner, member.created.index);
-            self.tell(scene, &participants.parts[member.part], member.path, of, out);
+            self.tell(scene, &all.parts[member.part], member.path, of, out);
         }
-        for ready in participants.readies.iter().filter(|ready| ready.gone == NEVER) {
-            if let Some(at) = participants.part_of(ready.creator) {
-                self.tell(
-                    scene,
-                    &participants.parts[at],
-                    ready.path,
-                    (ready.owner, ready.created.index),
-                    out,
-                );
+        for ready in all.readies.iter().filter(|ready| ready.gone == NEVER) {
+            if let Some(at) = all.part_of(ready.creator) {
+                self.tell(scene, &all.parts[at], ready.path, (ready.owner, ready.created.index), out);
             }
         }
-        self.watches(participants, scene, out);
+        self.watches(all, scene, out);
     }
 
-    fn watches(&self, participants: &Participants, scene: &Scene<'_>, out: &mut Findings) {
+    fn watches(&self, all: &Participants, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         for watch in view.watches.iter().filter(|watch| watch.armed) {
             let Some((object, _)) = object_of(scene.tables, watch.path) else { continue };
@@ -88,7 +82,7 @@ impl Leaks {
             let suspended = view.session(watch.session).suspended;
             let is_old = suspended.came() && suspended.index > watch.armed_index;
             let Some(client) = view.present_client(watch.session).filter(|_| !is_old) else { continue };
-            if takes_part(participants, object, client) {
+            if takes_part(all, object, client) {
                 continue;
             }
             let who = scene.client(client);
@@ -102,14 +96,14 @@ impl Leaks {
     /// Reports what a last listing of a capture found.
     pub(super) fn left(
         &mut self,
-        participants: &Participants,
+        all: &Participants,
         scene: &Scene<'_>,
         (object, path, owner): (ObjectId, Sym, Session),
         out: &mut Findings,
     ) {
         let Some(client) = scene.view.present_client(owner).filter(|_| owner != Session(0)) else { return };
         out.premise(RuleId::Db10, object);
-        if takes_part(participants, object, client) || self.reported.contains(&path) {
+        if takes_part(all, object, client) || self.reported.contains(&path) {
             return;
         }
         self.reported.push(path);
@@ -122,11 +116,7 @@ impl Leaks {
 }
 
 /// Whether a client enters, is inside or leaves.
-fn takes_part(participants: &Participants, object: ObjectId, client: u16) -> bool {
+fn takes_part(all: &Participants, object: ObjectId, client: u16) -> bool {
     let of = |part: &&Participation| part.object == object && part.client == client;
-    participants
-        .parts
-        .iter()
-        .filter(of)
-        .any(|part| part.is_entering() || part.is_inside() || part.is_leaving())
+    all.parts.iter().filter(of).any(|part| part.is_entering() || part.is_inside() || part.is_leaving())
 }

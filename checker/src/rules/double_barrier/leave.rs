@@ -6,19 +6,17 @@ use crate::view::NEVER;
 
 /// Judges a leave that returns.
 pub(super) fn returned(
-    participants: &Participants,
+    all: &Participants,
     scene: &Scene<'_>,
     op: OpId,
     outcome: Outcome,
     out: &mut Findings,
 ) {
-    let Some(at) = participants.part_of(op).filter(|_| outcome == Outcome::Done) else { return };
-    let part = &participants.parts[at];
+    let Some(at) = all.part_of(op).filter(|_| outcome == Outcome::Done) else { return };
+    let part = &all.parts[at];
     out.premise(RuleId::Db2, part.object);
     out.premise(RuleId::Db9, part.object);
-    let Some((why, witness)) =
-        still_there(participants, scene, at).or_else(|| registered(participants, scene, at))
-    else {
+    let Some((why, witness)) = still_there(all, scene, at).or_else(|| registered(all, scene, at)) else {
         return;
     };
     let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
@@ -36,14 +34,14 @@ pub(super) fn returned(
 }
 
 /// By calls and returns alone: a participant of the same generation is inside, and has not called leave.
-fn still_there(participants: &Participants, scene: &Scene<'_>, at: usize) -> Option<(String, u32)> {
-    let part = &participants.parts[at];
+fn still_there(all: &Participants, scene: &Scene<'_>, at: usize) -> Option<(String, u32)> {
+    let part = &all.parts[at];
     let generation = part.generation?;
     let same = |other: &super::participants::Participation| {
         other.object == part.object && other.generation == Some(generation) && other.is_inside()
     };
-    let others = participants.parts.iter().enumerate().filter(|(other, of)| *other != at && same(of));
-    let mut others = others.filter(|(other, _)| !participants.is_lost(scene, *other));
+    let others = all.parts.iter().enumerate().filter(|(other, of)| *other != at && same(of));
+    let mut others = others.filter(|(other, _)| !all.is_lost(scene, *other));
     let (_, other) = others.next()?;
     let (who, when) = (scene.client(other.client), scene.when(other.over));
     let why = format!("{who} entered generation {generation} at {when}, lives, and has not called leave");
@@ -51,10 +49,10 @@ fn still_there(participants: &Participants, scene: &Scene<'_>, at: usize) -> Opt
 }
 
 /// By the servers: the znode of another participant of its opening exists.
-fn registered(participants: &Participants, scene: &Scene<'_>, at: usize) -> Option<(String, u32)> {
-    let opening = participants.opening_of(participants.own(at)?)?;
-    let mut counted = opening.counted.iter().map(|member| &participants.members[*member]);
+fn registered(all: &Participants, scene: &Scene<'_>, at: usize) -> Option<(String, u32)> {
+    let opening = all.opening_of(all.own(at)?)?;
+    let mut counted = opening.counted.iter().map(|member| &all.members[*member]);
     let member = counted.find(|member| member.gone == NEVER)?;
-    let (who, znode) = (scene.actor(participants.parts[member.part].enter), scene.znode(member.path));
+    let (who, znode) = (scene.actor(all.parts[member.part].enter), scene.znode(member.path));
     Some((format!("{znode} of {who} was registered when it opened, and is there"), member.created.index))
 }

@@ -14,16 +14,16 @@ pub(super) struct Progress {
 }
 
 /// The wake source of an enter or a leave.
-fn waker(participants: &Participants, scene: &Scene<'_>, op: OpId) -> Source {
-    let Some(at) = participants.part_of(op) else { return Source::Busy };
-    let (part, view) = (&participants.parts[at], scene.view);
-    let Some(own) = participants.own(at) else { return Source::Busy };
+fn waker(all: &Participants, scene: &Scene<'_>, op: OpId) -> Source {
+    let Some(at) = all.part_of(op) else { return Source::Busy };
+    let (part, view) = (&all.parts[at], scene.view);
+    let Some(own) = all.own(at) else { return Source::Busy };
     let root = scene.tables.objects[usize::from(part.object.0)].path;
     let dir = scene.tables.names.find(&own.dir);
     // The server of the watch has not applied the change yet: the notification will come.
     let to_come = |watch: &crate::view::Watch, zxid: u64| view.server(watch.server).may_come_to(zxid);
     let here = |watch: &crate::view::Watch| {
-        let ready = participants.readies.iter().rfind(|ready| ready.path == watch.path);
+        let ready = all.readies.iter().rfind(|ready| ready.path == watch.path);
         let lives = |gone: u64| gone == NEVER || to_come(watch, gone);
         if op == part.enter {
             let is_ready = scene.tables.names.get(watch.path).is_some_and(|path| path.ends_with("/ready"));
@@ -34,11 +34,10 @@ fn waker(participants: &Participants, scene: &Scene<'_>, op: OpId) -> Source {
         }
         let is_dir = watch.table == Table::Child && (watch.path == root || Some(watch.path) == dir);
         let member = |path| {
-            let of = participants.members.iter().rfind(|member| member.path == path);
+            let of = all.members.iter().rfind(|member| member.path == path);
             of.is_some_and(|member| member.part != at && lives(member.gone))
         };
-        let anybody =
-            || participants.members.iter().any(|member| member.dir == own.dir && lives(member.gone));
+        let anybody = || all.members.iter().any(|member| member.dir == own.dir && lives(member.gone));
         member(watch.path) || ready.is_some_and(|ready| lives(ready.gone)) || (is_dir && anybody())
     };
     source(scene, op, part.session, |watch| !watch.armed || here(watch))
@@ -46,41 +45,33 @@ fn waker(participants: &Participants, scene: &Scene<'_>, op: OpId) -> Source {
 
 impl Progress {
     /// Looks at an operation that an event touches.
-    pub(super) fn look(
-        &mut self,
-        participants: &Participants,
-        scene: &Scene<'_>,
-        op: OpId,
-        out: &mut Findings,
-    ) {
-        let Some(at) =
-            participants.part_of(op).filter(|_| scene.view.is_sim() && participants.open.contains(&op))
-        else {
+    pub(super) fn look(&mut self, all: &Participants, scene: &Scene<'_>, op: OpId, out: &mut Findings) {
+        let Some(at) = all.part_of(op).filter(|_| scene.view.is_sim() && all.open.contains(&op)) else {
             return;
         };
-        let source = waker(participants, scene, op);
+        let source = waker(all, scene, op);
         if self.doubts.look(scene, op, &source) {
-            out.premise(RuleId::Db6, participants.parts[at].object);
+            out.premise(RuleId::Db6, all.parts[at].object);
         }
     }
 
     /// Looks at all open operations that match.
     pub(super) fn look_where(
         &mut self,
-        participants: &Participants,
+        all: &Participants,
         scene: &Scene<'_>,
         out: &mut Findings,
         is: impl Fn(&Participation) -> bool,
     ) {
-        for op in &participants.open {
-            if participants.part_of(*op).is_some_and(|at| is(&participants.parts[at])) {
-                self.look(participants, scene, *op, out);
+        for op in &all.open {
+            if all.part_of(*op).is_some_and(|at| is(&all.parts[at])) {
+                self.look(all, scene, *op, out);
             }
         }
     }
 
-    pub(super) fn pass_time(&mut self, participants: &Participants, scene: &Scene<'_>, out: &mut Findings) {
-        for doubt in self.doubts.certain(scene.at, |op| waker(participants, scene, op)) {
+    pub(super) fn pass_time(&mut self, all: &Participants, scene: &Scene<'_>, out: &mut Findings) {
+        for doubt in self.doubts.certain(scene.at, |op| waker(all, scene, op)) {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
             let what = op.verb.name();
@@ -95,19 +86,19 @@ impl Progress {
     }
 
     /// Reports the operations that had nothing in their way for longer than the bound.
-    pub(super) fn overdue(&mut self, participants: &Participants, scene: &Scene<'_>, out: &mut Findings) {
-        for op in &participants.open {
-            let Some(at) = participants.part_of(*op).filter(|_| !self.reported.contains(op)) else {
+    pub(super) fn overdue(&mut self, all: &Participants, scene: &Scene<'_>, out: &mut Findings) {
+        for op in &all.open {
+            let Some(at) = all.part_of(*op).filter(|_| !self.reported.contains(op)) else {
                 continue;
             };
-            let part = &participants.parts[at];
+            let part = &all.parts[at];
             let client = scene.view.client(part.client);
             if client.is_dead() || client.is_paused() || !Participants::is_open(scene, *op) {
                 continue;
             }
             let owed = match *op == part.enter {
-                true => enter_owed(participants, scene, at),
-                false => leave_owed(participants, scene, at).map(|(since, why)| (RuleId::Db6, since, why)),
+                true => enter_owed(all, scene, at),
+                false => leave_owed(all, scene, at).map(|(since, why)| (RuleId::Db6, since, why)),
             };
             let Some((rule, since, why)) = owed else { continue };
             let since = since.max(scene.view.calm_since);
@@ -128,13 +119,13 @@ impl Progress {
 }
 
 /// The time since which an enter has to return, and why.
-fn enter_owed(participants: &Participants, scene: &Scene<'_>, at: usize) -> Option<(RuleId, u64, String)> {
-    let part = &participants.parts[at];
+fn enter_owed(all: &Participants, scene: &Scene<'_>, at: usize) -> Option<(RuleId, u64, String)> {
+    let part = &all.parts[at];
     let object = &scene.tables.objects[usize::from(part.object.0)];
     // The servers show that it was counted.
-    if let Some(own) = participants.own(at).filter(|own| !own.by_foreign)
-        && let Some(opening) = participants.opening_of(own)
-        && opening.counted.iter().any(|member| participants.members[*member].part == at)
+    if let Some(own) = all.own(at).filter(|own| !own.by_foreign)
+        && let Some(opening) = all.opening_of(own)
+        && opening.counted.iter().any(|member| all.members[*member].part == at)
     {
         return Some((RuleId::Db6, opening.created.at, "it has opened with it".to_owned()));
     }
@@ -144,29 +135,28 @@ fn enter_owed(participants: &Participants, scene: &Scene<'_>, at: usize) -> Opti
     let entered =
         |other: &&Participation| other.object == part.object && other.outcome == Some(Outcome::Done);
     if is_whole
-        && let Some(other) =
-            participants.parts.iter().filter(entered).find(|other| counts(participants, scene, at, other))
+        && let Some(other) = all.parts.iter().filter(entered).find(|other| counts(all, scene, at, other))
     {
         let why = format!("{} entered with it", scene.client(other.client));
         return Some((RuleId::Db6, other.over.at, why));
     }
     let before = |other: &&Participation| {
-        other.over.index < part.called.index && !participants.has_ended(object.path, other.over)
+        other.over.index < part.called.index && !all.has_ended(object.path, other.over)
     };
     if object.manner.once
-        && let Some(other) = participants.parts.iter().filter(entered).find(before)
+        && let Some(other) = all.parts.iter().filter(entered).find(before)
     {
         let why = format!("it came late: {} had entered before", scene.client(other.client));
         return Some((RuleId::Db5, other.over.at.max(part.called.at), why));
     }
-    enough(participants, scene, part.object).map(|since| {
+    enough(all, scene, part.object).map(|since| {
         (RuleId::Db6, since, format!("{} who live wait to enter, and nobody is inside", object.size))
     })
 }
 
 /// Whether a roster names another participant that was not counted.
-fn counts(participants: &Participants, scene: &Scene<'_>, at: usize, entered: &Participation) -> bool {
-    let part = &participants.parts[at];
+fn counts(all: &Participants, scene: &Scene<'_>, at: usize, entered: &Participation) -> bool {
+    let part = &all.parts[at];
     if part.called.index > entered.over.index {
         return false;
     }
@@ -176,33 +166,30 @@ fn counts(participants: &Participants, scene: &Scene<'_>, at: usize, entered: &P
         Id::Only(_) => "",
     };
     if !roster.is_empty() {
-        let alone = || {
-            participants.parts.iter().filter(|other| other.id == part.id && !other.died.came()).count() == 1
-        };
+        let alone =
+            || all.parts.iter().filter(|other| other.id == part.id && !other.died.came()).count() == 1;
         return !id.is_empty() && roster.split(',').any(|other| other == id) && alone();
     }
     // Without `ready` and without a roster: both were registered when there were enough for the first time.
-    let (Some(own), Some(other)) =
-        (participants.own(at), participants.part_of(entered.enter).and_then(|at| participants.own(at)))
+    let (Some(own), Some(other)) = (all.own(at), all.part_of(entered.enter).and_then(|at| all.own(at)))
     else {
         return false;
     };
     let size = scene.tables.objects[usize::from(part.object.0)].size as usize;
-    let mut arrivals: Vec<u32> = participants.members.iter().map(|member| member.created.index).collect();
+    let mut arrivals: Vec<u32> = all.members.iter().map(|member| member.created.index).collect();
     arrivals.retain(|index| *index >= other.created.index);
     let enough = arrivals.into_iter().find(|index| {
-        participants.members.iter().filter(|member| member.dir == own.dir && member.was_there(*index)).count()
-            >= size
+        all.members.iter().filter(|member| member.dir == own.dir && member.was_there(*index)).count() >= size
     });
     own.dir == other.dir && enough.is_some_and(|index| index < entered.over.index && own.was_there(index))
 }
 
 /// The time since which enough participants wait to enter, with nothing in their way.
-fn enough(participants: &Participants, scene: &Scene<'_>, object: ObjectId) -> Option<u64> {
+fn enough(all: &Participants, scene: &Scene<'_>, object: ObjectId) -> Option<u64> {
     let wanted = scene.tables.objects[usize::from(object.0)].size as usize;
     let mut since: Vec<(u64, Id)> = Vec::new();
     let mut free = 0;
-    for part in participants.parts.iter().filter(|part| part.object == object) {
+    for part in all.parts.iter().filter(|part| part.object == object) {
         if part.is_inside() || part.is_leaving() {
             return None;
         }
@@ -218,13 +205,13 @@ fn enough(participants: &Participants, scene: &Scene<'_>, object: ObjectId) -> O
 }
 
 /// The time since which a leave has to return, and why.
-fn leave_owed(participants: &Participants, scene: &Scene<'_>, at: usize) -> Option<(u64, String)> {
-    let part = &participants.parts[at];
+fn leave_owed(all: &Participants, scene: &Scene<'_>, at: usize) -> Option<(u64, String)> {
+    let part = &all.parts[at];
     let mut since = part.left.at;
     let why = "all others of its generation have left or are gone".to_owned();
-    if let Some(opening) = participants.own(at).and_then(|own| participants.opening_of(own)) {
-        for member in opening.counted.iter().map(|member| &participants.members[*member]) {
-            let of = &participants.parts[member.part];
+    if let Some(opening) = all.own(at).and_then(|own| all.opening_of(own)) {
+        for member in opening.counted.iter().map(|member| &all.members[*member]) {
+            let of = &all.parts[member.part];
             match () {
                 () if member.gone != NEVER => since = since.max(member.deleted.at),
                 () if of.left.came() => since = since.max(of.left.at),
@@ -234,14 +221,14 @@ fn leave_owed(participants: &Participants, scene: &Scene<'_>, at: usize) -> Opti
         return Some((since, why));
     }
     let generation = part.generation?;
-    for (number, other) in participants.parts.iter().enumerate() {
+    for (number, other) in all.parts.iter().enumerate() {
         if other.object != part.object || number == at {
             continue;
         }
         match other.generation {
             Some(of) if of != generation => {}
             _ if other.left.came() => since = since.max(other.left.at),
-            Some(_) if !participants.is_lost(scene, number) => return None,
+            Some(_) if !all.is_lost(scene, number) => return None,
             // A participant that has not entered may yet be of this generation.
             None if other.is_entering() && other.called.index < part.over.index => return None,
             _ => {}
