@@ -1,12 +1,12 @@
-//! What a read found, as two short hashes: one of the data or the names, one of the stat.
+//! The result of a read as two short hashes: one of the data or the names, one of the stat.
 //!
-//! Whoever records a run feeds what a server answered; the checker computes the same from the transactions. Times are
-//! left out of the stat: they are wall clocks.
+//! The recorder digests what a server answered; the checker computes the same from the transactions. Times are left
+//! out of the stat, since they are wall clocks.
 
-use crate::history::Session;
+use crate::ids::Session;
 use serde::{Deserialize, Serialize};
 
-/// What a read found. A part that was not answered is zero, and one that was is not.
+/// The digest of a read's result. A part that was not answered is zero, and no other part is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Digest {
     /// Of the data, or of the names of the children.
@@ -26,7 +26,7 @@ impl Digest {
         Digest { content: fold(data ^ DATA), stat: stat.digest() }
     }
 
-    /// Of a list, by the sum of [`name`] over its names, and of the stat if it was answered.
+    /// Of a list, by the sum of [`name`] over its names, and of the stat if there is one.
     pub fn of_names(names: u64, stat: Option<&Stat>) -> Digest {
         Digest { content: fold(names ^ NAMES), stat: stat.map_or(0, Stat::digest) }
     }
@@ -63,12 +63,13 @@ impl Stat {
     }
 }
 
-/// Of data. No data at all is zero, and not the same as empty data.
+/// The digest of data. No data at all is zero, and not the same as empty data.
 pub fn data(content: Option<&[u8]>) -> u64 {
     content.map_or(0, |bytes| of_bytes(DATA, bytes) | 1)
 }
 
-/// Of one name in a list. The order of a list does not count: the digests of its names are added up, wrapping.
+/// The digest of one name in a list. The order of a list does not count: the digests of its names are added up,
+/// wrapping.
 pub fn name(name: &str) -> u64 {
     of_bytes(NAMES, name.as_bytes())
 }
@@ -92,55 +93,8 @@ fn mix(hash: u64, word: u64) -> u64 {
     (mixed ^ (mixed >> 32)).wrapping_mul(0xc4ce_b9fe_1a85_ec53).rotate_left(27)
 }
 
-/// Half as long, and never zero.
+/// Half the hash, and never zero.
 fn fold(hash: u64) -> u32 {
     let hash = mix(hash, 0);
     ((hash >> 32) as u32 ^ hash as u32).max(1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_field_of_a_stat_counts() {
-        let stat =
-            Stat { czxid: 1, mzxid: 2, pzxid: 3, version: 4, cversion: 5, aversion: 6, ..Stat::default() };
-        let others = [
-            Stat { czxid: 9, ..stat },
-            Stat { mzxid: 9, ..stat },
-            Stat { pzxid: 9, ..stat },
-            Stat { version: 9, ..stat },
-            Stat { cversion: 9, ..stat },
-            Stat { aversion: 9, ..stat },
-            Stat { owner: Session(9), ..stat },
-            Stat { data_length: 9, ..stat },
-            Stat { num_children: 9, ..stat },
-        ];
-        for other in others {
-            assert_ne!(Digest::of_stat(&stat), Digest::of_stat(&other), "{other:?}");
-        }
-    }
-
-    #[test]
-    fn no_data_is_not_empty_data() {
-        let all = [
-            data(None),
-            data(Some(b"")),
-            data(Some(b"\0")),
-            data(Some(b"\0\0")),
-            data(Some(b"longer than 8")),
-        ];
-        for (at, one) in all.iter().enumerate() {
-            assert!(!all[at + 1..].contains(one));
-        }
-    }
-
-    #[test]
-    fn the_order_of_a_list_does_not_count() {
-        let sum = |names: &[&str]| names.iter().fold(0u64, |sum, text| sum.wrapping_add(name(text)));
-        assert_eq!(sum(&["a", "b"]), sum(&["b", "a"]));
-        assert_ne!(sum(&["a", "b"]), sum(&["a", "c"]));
-        assert_ne!(Digest::of_names(0, None).content, 0, "an empty list is told");
-    }
 }

@@ -1,11 +1,11 @@
 //! A history as JSON lines: the header, the names, the objects, the events, and a last line that proves that nothing is
 //! missing.
 //!
-//! Paths and parties stand there as texts. The last line holds the number of events and a hash of all bytes before it;
+//! Paths and actors stand there as texts. The last line holds the number of events and a hash of all bytes before it;
 //! a file without it was cut off, one that it does not fit was damaged, and neither is ever judged Pass.
 
-use crate::history::{Event, Header, History, Names, Object, OpId, Sym, What};
-use crate::parties::Parties;
+use crate::actors::Actors;
+use crate::history::{Event, Header, History, Names, OpId, Sym, What};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -14,18 +14,18 @@ use std::io::{self, BufRead, Write};
 /// A history that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// As far as it goes.
+    /// The history, as far as it goes.
     pub history: History,
-    /// Why it is not whole, if it is not: no last line, or one that does not fit what stands before it.
+    /// The reason why it is not complete, if it is not: no last line, or one that does not match.
     pub cut: Option<Cut>,
 }
 
-/// Why a stored history is not whole.
+/// The reason why a stored history is not complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// There is no last line: what is there did happen, and what followed is missing.
+    /// The last line is missing: the events did happen, and later ones are missing.
     Short,
-    /// The last line does not fit: what is there may be anything.
+    /// The last line does not match: the events may be wrong.
     Damaged(String),
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for Cut {
     }
 }
 
-/// Why a history cannot be read: one sentence, with the number of the line.
+/// The reason why a history cannot be read: one sentence, with the number of the line.
 #[derive(Debug)]
 pub struct ReadError {
     line: usize,
@@ -66,7 +66,7 @@ impl std::error::Error for ReadError {}
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Line {
+enum Record {
     Header(Header),
     Names(Vec<String>),
     Object(Value),
@@ -76,21 +76,21 @@ enum Line {
 /// Writes a history.
 pub fn write(history: &History, out: &mut impl Write) -> io::Result<()> {
     let mut out = Hashing { out, hash: Hash::default() };
-    out.line(&Line::Header(history.header.clone()))?;
-    out.line(&Line::Names(history.names.iter().map(str::to_owned).collect()))?;
+    out.line(&Record::Header(history.header.clone()))?;
+    out.line(&Record::Names(history.names.iter().map(str::to_owned).collect()))?;
     for object in &history.objects {
         let mut value = serde_json::to_value(object)?;
         if let Value::Object(fields) = &mut value {
             name_path(fields, &history.names);
         }
-        out.line(&Line::Object(value))?;
+        out.line(&Record::Object(value))?;
     }
-    let parties = Parties::of(&history.header);
+    let actors = Actors::of(&history.header);
     for event in &history.events {
-        out.line(&event_to_json(event, &parties, &history.names)?)?;
+        out.line(&event_to_json(event, &actors, &history.names)?)?;
     }
     let hash = out.hash.text();
-    out.line(&Line::End { count: history.events.len(), hash })
+    out.line(&Record::End { count: history.events.len(), hash })
 }
 
 /// Reads a history.
@@ -101,104 +101,100 @@ pub fn write(history: &History, out: &mut impl Write) -> io::Result<()> {
 /// [`Stored::cut`].
 pub fn read(mut input: impl BufRead) -> Result<Stored, ReadError> {
     let mut text = String::new();
-    let mut hash = Hash::default();
-    let mut number = 0;
-    let mut history: Option<History> = None;
-    let mut parties = Parties::default();
-    let mut cut = Some(Cut::Short);
-    let mut ended = false;
-    loop {
+    let mut reader = Reader::default();
+    for number in 1.. {
         text.clear();
-        let read = input.read_line(&mut text).map_err(|e| ReadError::new(number + 1, e.to_string()))?;
-        if read == 0 {
-            break;
+        let read = input.read_line(&mut text).map_err(|e| ReadError::new(number, e.to_string()))?;
+        if read == 0 || reader.line(&text).map_err(|why| ReadError::new(number, why))? {
+            let cut = reader.end.unwrap_or(Some(Cut::Short));
+            let missing = || ReadError::new((number - 1).max(1), "there is no header");
+            return reader.history.map(|history| Stored { history, cut }).ok_or_else(missing);
         }
-        number += 1;
-        let fail = |why: String| ReadError::new(number, why);
-        if ended {
-            return Err(fail("nothing may follow the last line".to_owned()));
+    }
+    unreachable!("a file has an end")
+}
+/// The part that was read so far.
+#[derive(Default)]
+struct Reader {
+    history: Option<History>,
+    actors: Actors,
+    hash: Hash,
+    /// Whether the last line was read; inside, what is wrong with the history if it does not match.
+    end: Option<Option<Cut>>,
+}
+
+impl Reader {
+    /// Reads a line. Returns whether it is half a line at the very end, where the writer was stopped.
+    fn line(&mut self, text: &str) -> Result<bool, String> {
+        if self.end.is_some() {
+            return Err("nothing may follow the last line".to_owned());
         }
-        let value: Value = match serde_json::from_str(&text) {
-            Ok(value) => value,
-            // Half a line at the very end is where the writer was stopped.
-            Err(_) if !text.ends_with('\n') && history.is_some() => break,
-            Err(e) => return Err(fail(format!("this is no JSON: {e}"))),
+        let mut fields = match serde_json::from_str(text) {
+            Ok(Value::Object(fields)) => fields,
+            Ok(_) => return Err("a line is a JSON object".to_owned()),
+            Err(_) if !text.ends_with('\n') && self.history.is_some() => return Ok(true),
+            Err(e) => return Err(format!("this is no JSON: {e}")),
         };
-        let Value::Object(mut fields) = value else { return Err(fail("a line is a JSON object".to_owned())) };
         if fields.contains_key("what") {
-            let history =
-                history.as_mut().ok_or_else(|| fail("an event stands before the header".to_owned()))?;
-            let event = event_from_json(fields, &parties, &mut history.names).map_err(fail)?;
+            let history = self.history.as_mut().ok_or("an event stands before the header")?;
+            let event = event_from_json(fields, &self.actors, &mut history.names)?;
             if history.events.last().is_some_and(|last| last.at > event.at) {
-                return Err(fail("this event is earlier than the one before".to_owned()));
+                return Err("this event is earlier than the one before".to_owned());
             }
             history.events.push(event);
         } else {
             if fields.len() != 1 {
-                return Err(fail("a line is an event, or has one key".to_owned()));
+                return Err("a line is an event, or has one key".to_owned());
             }
             if let Some(Value::Object(object)) = fields.get_mut("object") {
-                let history =
-                    history.as_mut().ok_or_else(|| fail("an object stands before the header".to_owned()))?;
-                intern_path(object, &mut history.names).map_err(fail)?;
+                let history = self.history.as_mut().ok_or("an object stands before the header")?;
+                intern_path(object, &mut history.names)?;
             }
-            match serde_json::from_value(Value::Object(fields)).map_err(|e| fail(e.to_string()))? {
-                Line::Header(header) => {
-                    if history.is_some() {
-                        return Err(fail("a second header".to_owned()));
-                    }
-                    if header.format != 1 {
-                        return Err(fail(format!("format {} is not known", header.format)));
-                    }
-                    parties = Parties::of(&header);
-                    history =
-                        Some(History { header, objects: vec![], names: Names::default(), events: vec![] });
-                }
-                line => {
-                    let history =
-                        history.as_mut().ok_or_else(|| fail("the first line is the header".to_owned()))?;
-                    match line {
-                        Line::End { count, hash: told } => {
-                            ended = true;
-                            cut = match () {
-                                () if count != history.events.len() => Some(Cut::Damaged(format!(
-                                    "the last line tells of {count} events, there are {}",
-                                    history.events.len()
-                                ))),
-                                () if told != hash.text() => {
-                                    Some(Cut::Damaged("the hash of the last line does not fit".to_owned()))
-                                }
-                                () => None,
-                            };
-                        }
-                        _ if !history.events.is_empty() => {
-                            return Err(fail("only events and the last line may follow an event".to_owned()));
-                        }
-                        Line::Names(names) => names.iter().for_each(|name| {
-                            history.names.intern(name);
-                        }),
-                        Line::Object(value) => {
-                            let object: Object =
-                                serde_json::from_value(value).map_err(|e| fail(e.to_string()))?;
-                            history.objects.push(object);
-                        }
-                        Line::Header(_) => unreachable!("headers are handled above"),
-                    }
-                }
+            self.record(serde_json::from_value(Value::Object(fields)).map_err(|e| e.to_string())?)?;
+        }
+        self.hash.add(text.as_bytes());
+        Ok(false)
+    }
+
+    fn record(&mut self, record: Record) -> Result<(), String> {
+        let Some(history) = &mut self.history else {
+            let Record::Header(header) = record else {
+                return Err("the first line is the header".to_owned());
+            };
+            if header.format != 1 {
+                return Err(format!("format {} is not known", header.format));
+            }
+            self.actors = Actors::of(&header);
+            self.history = Some(History { header, objects: vec![], names: Names::default(), events: vec![] });
+            return Ok(());
+        };
+        let events = history.events.len();
+        match record {
+            Record::Header(_) => return Err("a second header".to_owned()),
+            Record::End { count, .. } if count != events => {
+                let why = format!("the last line tells of {count} events, there are {events}");
+                self.end = Some(Some(Cut::Damaged(why)));
+            }
+            Record::End { hash, .. } => {
+                let why = "the hash of the last line does not fit";
+                self.end = Some((hash != self.hash.text()).then(|| Cut::Damaged(why.to_owned())));
+            }
+            _ if events > 0 => return Err("only events and the last line may follow an event".to_owned()),
+            Record::Names(names) => names.iter().for_each(|name| {
+                history.names.intern(name);
+            }),
+            Record::Object(value) => {
+                history.objects.push(serde_json::from_value(value).map_err(|e| e.to_string())?);
             }
         }
-        hash.add(text.as_bytes());
-    }
-    match history {
-        Some(history) => Ok(Stored { history, cut }),
-        None => Err(ReadError::new(number.max(1), "there is no header")),
+        Ok(())
     }
 }
 
-fn event_to_json(event: &Event, parties: &Parties, names: &Names) -> io::Result<Value> {
+fn event_to_json(event: &Event, actors: &Actors, names: &Names) -> io::Result<Value> {
     let mut fields = Map::new();
     fields.insert("at".to_owned(), event.at.into());
-    fields.insert("who".to_owned(), parties.who(event.who).into());
+    fields.insert("who".to_owned(), actors.who(event.who).into());
     if event.op != OpId(0) {
         fields.insert("op".to_owned(), event.op.0.into());
     }
@@ -211,7 +207,7 @@ fn event_to_json(event: &Event, parties: &Parties, names: &Names) -> io::Result<
 
 fn event_from_json(
     mut fields: Map<String, Value>,
-    parties: &Parties,
+    actors: &Actors,
     names: &mut Names,
 ) -> Result<Event, String> {
     let at = fields.remove("at").and_then(|at| at.as_u64()).ok_or("an event has a time")?;
@@ -221,13 +217,13 @@ fn event_from_json(
     };
     let who = fields.remove("who");
     let who = who.as_ref().and_then(Value::as_str).ok_or("an event says who did it")?;
-    let who = parties.who_of(who).ok_or_else(|| format!("{who:?} is nobody"))?;
+    let who = actors.who_of(who).ok_or_else(|| format!("{who:?} is nobody"))?;
     intern_path(&mut fields, names)?;
     let what: What = serde_json::from_value(Value::Object(fields)).map_err(|e| e.to_string())?;
     Ok(Event { at, op: OpId(op), who, what })
 }
 
-/// The fields of an event or an object that stand as texts.
+/// The fields that stand as texts in JSON.
 const TEXTS: [&str; 2] = ["path", "text"];
 
 fn name_path(fields: &mut Map<String, Value>, names: &Names) {
@@ -264,7 +260,7 @@ impl<W: Write> Hashing<'_, W> {
     }
 }
 
-/// FNV-1a with 128 bits: enough to see that a file was cut or edited by accident.
+/// A hash that shows accidental cuts and edits: FNV-1a with 128 bits.
 struct Hash(u128);
 
 impl Default for Hash {

@@ -1,7 +1,7 @@
-//! Which promise was broken, by whom, when and why.
+//! Judges histories of ZooKeeper recipes: which promise was broken, by which client, when and why.
 //!
-//! A run of ZooKeeper recipes is told as a [`history::History`]; [`judge`] holds it against the promises of the recipes
-//! ([`RuleId`]) and gives a [`Report`]. The same happens while a run goes on with a [`Judge`].
+//! A recorded run is a [`history::History`]; [`judge`] checks it against the promises of the recipes ([`RuleId`]) and
+//! returns a [`Report`]. A [`Judge`] does the same while the run goes on.
 //!
 //! ```
 //! let history = zk_checker::text::parse(
@@ -18,8 +18,8 @@
 //! # Ok::<(), zk_checker::jsonl::ReadError>(())
 //! ```
 //!
-//! The crate is pure: it opens no file, asks no clock, draws nothing at random; the same history gives the same report
-//! to the byte.
+//! The crate is pure: it opens no file, reads no clock and draws no random number; the same history gives the same
+//! report to the byte.
 
 pub mod digest;
 pub mod history;
@@ -29,19 +29,28 @@ pub mod search;
 pub mod text;
 pub mod verify;
 
+mod actors;
 mod black_box;
+mod explanation;
+mod findings;
+mod ids;
 mod judge;
+mod metrics;
+mod named;
+mod recent;
 mod report;
-mod verdict;
-
-mod parties;
+mod rule_id;
+mod rule_set;
 mod rules;
-mod sink;
+mod scene;
+mod verdict;
 mod view;
-mod window;
-mod words;
 
-pub use black_box::{BlackBox, Seen};
-pub use judge::{Judge, RuleSet, judge, judge_stored};
-pub use report::{Finding, Metrics, Probe, Report, Row};
-pub use verdict::{Layer, RuleId, Verdict};
+pub use black_box::{BlackBox, ClientView};
+pub use findings::{Finding, Row};
+pub use judge::{Judge, judge, judge_stored};
+pub use metrics::{Metrics, Probe};
+pub use report::Report;
+pub use rule_id::{Layer, RuleId};
+pub use rule_set::RuleSet;
+pub use verdict::Verdict;

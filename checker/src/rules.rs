@@ -1,4 +1,4 @@
-//! The rules: small state machines over the view. A rule does not know another one.
+//! The rules: small state machines over the view. No rule depends on another one.
 
 mod barrier;
 mod belief;
@@ -9,82 +9,92 @@ mod election;
 mod followers;
 mod grant;
 mod group;
-mod idle;
 mod in_time;
 mod interest;
 mod leaks;
-mod line;
 mod loss;
-mod names;
+mod name_service;
+mod own_znode;
 mod progress;
 mod queue;
 mod resource;
 mod revocation;
 mod two_phase_commit;
 mod wake;
+mod wake_sources;
 mod zookeeper;
 
-use crate::history::{Event, Kind, Object, What};
-use crate::judge::RuleSet;
-use crate::sink::{Scene, Sink};
-use crate::verdict::{Layer, RuleId};
+use crate::findings::Findings;
+use crate::history::{Event, Kind, Object, What, event_table};
+use crate::rule_id::{Layer, RuleId};
+use crate::rule_set::RuleSet;
+use crate::scene::Scene;
+
+/// What all rules are written with.
+mod prelude {
+    pub(super) use super::{Kinds, Rule, hears};
+    pub(super) use crate::explanation::{Explanation, explain};
+    pub(super) use crate::findings::{Findings, Found};
+    pub(super) use crate::history::*;
+    pub(super) use crate::rule_id::{Layer, RuleId};
+    pub(super) use crate::scene::{Scene, ms};
+    pub(super) use crate::verdict::Verdict;
+}
 
 /// The kinds of event that a rule hears, as bits.
 pub(crate) type Kinds = u64;
 
-macro_rules! kinds {
-    ($($kind:ident = $bit:literal),+ $(,)?) => {
+macro_rules! define {
+    ($($(#[$meta:meta])* $kind:ident = $name:literal $({ $($fields:tt)* })?,)+) => {
+        /// The numbers of the bits.
+        #[derive(Clone, Copy)]
+        #[allow(dead_code, reason = "no rule hears some of the kinds")]
+        pub(crate) enum Bit { $($kind),+ }
+
         /// The kind of an event as a bit.
         fn kind(what: &What) -> Kinds {
-            match what { $(What::$kind { .. } => 1 << $bit),+ }
-        }
-
-        /// The bits by name.
-        #[allow(non_upper_case_globals, reason = "they are named like the variants they stand for")]
-        pub(crate) mod hears {
-            $(#[allow(dead_code, reason = "one for each kind")] pub(crate) const $kind: super::Kinds = 1 << $bit;)+
+            match what { $(What::$kind { .. } => 1 << Bit::$kind as u32),+ }
         }
     };
 }
 
-kinds! {
-    Call = 0, Return = 1, Believe = 2, Unbelieve = 3, Resource = 4, Sleep = 5, Send = 6, Reply = 7, Made = 8, Lost = 9,
-    Notice = 10, State = 11, Txn = 12, Created = 13, Deleted = 14, Written = 15, Arm = 16, Fire = 17, Disarm = 18,
-    Opened = 19, Marked = 20, Ended = 21, Fault = 22, Mended = 23, Crash = 24, Start = 25, Heal = 26, Quiesce = 27,
-    Left = 28, Stopped = 29, Restricted = 30, Data = 31, Applied = 32, Served = 33, Found = 34, Barrier = 35,
-    Attached = 36, TurnedAway = 37, Moved = 38, Elected = 39, Serving = 40, Ceased = 41, Given = 42, Observed = 43,
-    Expects = 44,
+event_table!(define);
+
+/// The bits of some kinds of event: `hears![Call, Return]`.
+macro_rules! hears {
+    ($($kind:ident),+ $(,)?) => { $(1 << $crate::rules::Bit::$kind as u32)|+ };
 }
 
-/// A promise, as a state machine.
+use hears;
+
+/// A promise as a state machine over events.
 pub(crate) trait Rule {
-    /// Which one.
+    /// The rule under which it is reported.
     const ID: RuleId;
-    /// What it hears.
+    /// The kinds of event that it hears.
     const HEARS: Kinds;
-    /// Which others it judges on the way.
+    /// Other rules that it judges on the way.
     const ALSO: &'static [RuleId] = &[];
-    /// The kinds of object that it is about; none means whatever there is.
+    /// The kinds of object that it is about; empty means every kind.
     const ABOUT: &'static [Kind] = &[];
 
-    /// Whether anything that it judges is on.
+    /// Whether any of its rules is on.
     fn is_on(on: &RuleSet) -> bool {
         on.has(Self::ID) || Self::ALSO.iter().any(|rule| on.has(*rule))
     }
 
-    /// Time is about to pass: `scene.at` is the new time, the view still shows what was before.
-    fn pass_time(&mut self, _scene: &Scene<'_>, _sink: &mut Sink) {}
+    /// Called before time passes: `scene.at` is the new time, and the view still shows the state before.
+    fn pass_time(&mut self, _scene: &Scene<'_>, _sink: &mut Findings) {}
 
-    /// An event that it hears; the view shows what is after it.
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink);
+    /// Called for each event that it hears; the view shows the state after the event.
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings);
 
-    /// Nothing follows.
-    fn finish(&mut self, _scene: &Scene<'_>, _sink: &mut Sink) {}
+    /// Called once, after the last event.
+    fn finish(&mut self, _scene: &Scene<'_>, _sink: &mut Findings) {}
 }
 
 macro_rules! all_rules {
     ($($field:ident: $rule:ty),+ $(,)?) => {
-        /// All rules.
         #[derive(Default)]
         pub(crate) struct Rules {
             tally: cost::Tally,
@@ -96,7 +106,7 @@ macro_rules! all_rules {
         /// What each rule hears: nothing if it is off, or no object is of its kind.
         #[derive(Default)]
         struct Heard {
-            /// Of how many objects that is known.
+            /// The number of objects that this was computed for.
             objects: usize,
             is_known: bool,
             $($field: Kinds),+
@@ -116,31 +126,31 @@ macro_rules! all_rules {
         }
 
         impl Rules {
-            /// Objects may be declared while a run goes on.
+            /// Computes anew what each rule hears if objects were declared since.
             fn listen(&mut self, on: &RuleSet, scene: &Scene<'_>) {
                 if !self.heard.is_known || self.heard.objects != scene.tables.objects.len() {
                     self.heard = Heard::new(on, scene.tables.objects);
                 }
             }
 
-            pub(crate) fn pass_time(&mut self, on: &RuleSet, scene: &Scene<'_>, sink: &mut Sink) {
+            pub(crate) fn pass_time(&mut self, on: &RuleSet, scene: &Scene<'_>, out: &mut Findings) {
                 self.listen(on, scene);
-                $(if self.heard.$field != 0 { self.$field.pass_time(scene, sink); })+
+                $(if self.heard.$field != 0 { self.$field.pass_time(scene, out); })+
             }
 
-            pub(crate) fn event(&mut self, on: &RuleSet, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+            pub(crate) fn event(&mut self, on: &RuleSet, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
                 self.listen(on, scene);
-                self.tally.event(scene, event, sink);
+                self.tally.event(scene, event, out);
                 let kind = kind(&event.what);
                 if zookeeper::probes::Probes::HEARS & kind != 0 && on.has_layer(Layer::ZooKeeper) {
-                    self.probes.event(scene, event, sink);
+                    self.probes.event(scene, event, out);
                 }
-                $(if self.heard.$field & kind != 0 { self.$field.event(scene, event, sink); })+
+                $(if self.heard.$field & kind != 0 { self.$field.event(scene, event, out); })+
             }
 
-            pub(crate) fn finish(&mut self, on: &RuleSet, scene: &Scene<'_>, sink: &mut Sink) {
+            pub(crate) fn finish(&mut self, on: &RuleSet, scene: &Scene<'_>, out: &mut Findings) {
                 self.listen(on, scene);
-                $(if self.heard.$field != 0 { self.$field.finish(scene, sink); })+
+                $(if self.heard.$field != 0 { self.$field.finish(scene, out); })+
             }
         }
     };
@@ -166,12 +176,12 @@ all_rules! {
     mx2: belief::Guarded,
     mx3: belief::Raw,
     mx4: grant::Justified,
-    mx5: grant::Token,
-    mx6: grant::Order,
+    mx5: grant::FencingToken,
+    mx6: grant::GrantOrder,
     mx7: wake::Wake,
     mx8: progress::Progress,
-    mx9: line::OneZnode,
-    mx10: line::WhoDeletes,
+    mx9: own_znode::OneZnode,
+    mx10: own_znode::WhoDeletes,
     mx11: leaks::Leaks,
     mx12: interest::EndOfInterest,
     mx13: cost::Cost,
@@ -185,9 +195,9 @@ all_rules! {
     ba: barrier::Barriers,
     db: double_barrier::DoubleBarriers,
     qu1: queue::items::Items,
-    qu6: queue::idle::Idle,
+    qu6: queue::consumers::IdleConsumers,
     tc: two_phase_commit::TwoPhaseCommit,
-    ns: names::Names,
+    ns: name_service::NameService,
     cf: config::Config,
     gm: group::Group,
 }

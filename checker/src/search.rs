@@ -1,18 +1,19 @@
 //! A bounded search for objects that no [monitor](crate::monitor) knows: whether some order of effects explains a history.
 //!
-//! Depth-first with a memory of what was seen (Wing, Gong: Testing and verifying concurrent objects, 1993; Lowe: Testing for
-//! linearizability, 2017). It walks along the calls and returns; only when an operation is about to return that has not
-//! taken effect does it choose which of the open ones does. What it remembers is how far it was, which of the open
-//! operations had taken effect, and the state: where nothing is open that is the state alone, so quiet points cut the search.
+//! Depth-first with a memory of visited states (Wing, Gong: Testing and verifying concurrent objects, 1993; Lowe:
+//! Testing for linearizability, 2017). The search walks along the calls and returns; only when an operation without
+//! an effect is about to return does it choose which open operation takes effect. It remembers the position, the open
+//! operations that have taken effect, and the state: where nothing is open that is the state alone, so quiet points
+//! cut the search.
 //!
-//! In the worst case the effort is exponential in the number of operations that are open at once. Whoever asks gives a
+//! In the worst case the effort is exponential in the number of operations that are open at once. The caller gives a
 //! budget; when it is spent the answer is Unknown, and never Pass.
 
 use crate::monitor::{Certificate, Effect, Number, Operation, Operations, Step};
 use crate::verdict::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How an object works, one operation at a time.
+/// A model of an object, one operation at a time.
 ///
 /// ```
 /// use zk_checker::Verdict;
@@ -57,32 +58,33 @@ use std::collections::{BTreeMap, BTreeSet};
 /// assert_eq!(search(&LastIn, &history, 1000).verdict, Verdict::Fail);
 /// ```
 pub trait Model {
-    /// What clients ask, and after the return also what was answered.
+    /// The request of a client, and after the return its answer.
     type Action: Copy;
-    /// What the object remembers.
+    /// The state of the object.
     type State: Clone + Ord + Default;
 
-    /// The state after the operation takes effect, or `None` if it cannot, with this answer. One that has not returned may
-    /// be answered anything.
+    /// The state after the operation takes effect, or `None` if it cannot with this answer. An open operation may
+    /// have any answer.
     fn step(&self, state: &Self::State, operation: &Operation<Self::Action>) -> Option<Self::State>;
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Searched {
     /// Pass, Fail, Vacuous if there was nothing to judge, or Unknown if the budget was spent.
     pub verdict: Verdict,
     /// For a Pass: an order of effects.
     pub certificate: Certificate,
-    /// For a Fail: the operation whose return no order of effects gets past. For an Unknown: how far it was.
+    /// For a Fail: the operation whose return no order of effects gets past. For an Unknown: the furthest operation
+    /// reached.
     pub stuck: Option<Number>,
-    /// How many states were looked at.
+    /// The number of visited states.
     pub states: u64,
 }
 
-/// How far the search is: all before `position` has been explained.
+/// The frontier of the search: everything before `position` is explained.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct Frontier {
     position: u32,
     /// Open operations that have taken effect, in the order of calls.
     happened: Vec<Number>,
@@ -90,7 +92,7 @@ struct Place {
     state: u32,
 }
 
-/// A place that was reached: from which, and by which effect.
+/// A frontier that was reached: from which, and by which effect.
 struct Reached {
     from: usize,
     effect: Option<Effect>,
@@ -112,13 +114,13 @@ impl<S: Clone + Ord> States<S> {
     }
 }
 
-/// Searches an order of effects that explains the history of one object, looking at no more states than the budget allows.
-/// Of something that is made of independent parts, search each part: [`Operations::parts`].
+/// Searches for an order of effects that explains the history of one object, within a budget of visited states.
+/// Search the parts of a partitioned object one by one: [`Operations::parts`].
 pub fn search<M: Model>(model: &M, history: &Operations<M::Action>, budget: u64) -> Searched {
     let steps: Vec<Step> = history.steps().collect();
     let open = Open::of(history);
     let mut states = States { numbers: BTreeMap::new(), states: Vec::new() };
-    let first = Place { position: 0, happened: Vec::new(), state: states.number(M::State::default()) };
+    let first = Frontier { position: 0, happened: Vec::new(), state: states.number(M::State::default()) };
     let mut seen = BTreeSet::from([first.clone()]);
     let mut reached = vec![Reached { from: 0, effect: None }];
     let mut to_do = vec![(first, 0)];
@@ -134,7 +136,7 @@ pub fn search<M: Model>(model: &M, history: &Operations<M::Action>, budget: u64)
         return answer(Verdict::Vacuous, Certificate::Nothing, 0, 0);
     }
     while let Some((mut place, at)) = to_do.pop() {
-        // What needs no choice.
+        // Operations that need no choice.
         let due = loop {
             match steps.get(place.position as usize) {
                 None => {
@@ -150,13 +152,13 @@ pub fn search<M: Model>(model: &M, history: &Operations<M::Action>, budget: u64)
             place.position += 1;
         };
         furthest = furthest.max(place.position);
-        // Last in, first out: the one that is due is tried first.
+        // A stack: the operation that is due is tried first.
         let others = open.at(place.position).filter(|number| *number != due);
         for number in others.chain([due]) {
             let Err(index) = place.happened.binary_search(&number) else { continue };
             let state = &states.states[place.state as usize];
             let Some(state) = model.step(state, &history[number]) else { continue };
-            let mut next = Place { state: states.number(state), ..place.clone() };
+            let mut next = Frontier { state: states.number(state), ..place.clone() };
             next.happened.insert(index, number);
             if seen.contains(&next) {
                 continue;
@@ -173,12 +175,12 @@ pub fn search<M: Model>(model: &M, history: &Operations<M::Action>, budget: u64)
     answer(Verdict::Fail, Certificate::Nothing, furthest, seen.len() as u64)
 }
 
-/// Which operations are open where.
+/// The open operations by position.
 struct Open<'a, A> {
     history: &'a Operations<A>,
-    /// Those that never return.
+    /// Operations that never return.
     pending: Vec<Number>,
-    /// By position: below that number all have returned that ever do.
+    /// By position: all operations with smaller numbers have returned, if they ever do.
     first: Vec<u32>,
 }
 
@@ -200,7 +202,7 @@ impl<'a, A: Copy> Open<'a, A> {
         Open { history, pending, first }
     }
 
-    /// Just before a position.
+    /// The open operations just before a position.
     fn at(&self, position: u32) -> impl Iterator<Item = Number> {
         let pending = self.pending.iter().copied().take_while(move |n| self.history[*n].called < position);
         let others = (self.first[position as usize]..self.history.len() as u32).map(Number);
@@ -213,7 +215,7 @@ impl<'a, A: Copy> Open<'a, A> {
     }
 }
 
-/// The effects on the way to a place.
+/// The effects on the way to a frontier.
 fn path(reached: &[Reached], mut at: usize) -> Vec<Effect> {
     let mut effects = Vec::new();
     while let Some(effect) = reached[at].effect {

@@ -1,8 +1,9 @@
-//! Checks certificates of [monitors](crate::monitor), and trusts nobody.
+//! Checks the certificates of [monitors](crate::monitor) independently.
 //!
-//! An order of effects is held against its history: each operation that returned takes effect once, each effect lies within
-//! its operation, gaps do not go back, and a naive object accepts the order. A breach is held against the inequalities that
-//! prove it. Nothing here is shared with the monitors but the types of operations and certificates.
+//! An order of effects is checked against its history: each operation that returned takes effect once, each effect
+//! lies within its operation, gaps do not go back, and a naive object accepts the order. A breach is checked against
+//! the inequalities that prove it. The only code shared with the monitors is the types of operations and
+//! certificates.
 
 mod wrong;
 
@@ -13,15 +14,15 @@ use crate::monitor::{
 };
 use std::collections::{BTreeMap, VecDeque};
 
-/// A naive object, one operation at a time, and what is certainly wrong about histories of it.
+/// A naive object, one operation at a time, and the proofs of its breaches.
 pub trait Naive: Monitor {
     /// What the object remembers.
     type State: Default;
 
-    /// Whether the object may answer so. One that has not returned may be answered anything.
+    /// Whether the object may give this answer. An open operation may have any answer.
     fn accepts(&self, state: &mut Self::State, operation: &Operation<Self::Action>) -> bool;
 
-    /// Whether that is wrong indeed.
+    /// Whether a breach is proved.
     fn proves(&self, history: &Operations<Self::Action>, wrong: Wrong, chain: &[Number]) -> bool;
 }
 
@@ -89,7 +90,7 @@ fn numbers(certificate: &Certificate) -> Vec<Number> {
     named
 }
 
-/// Who holds: how often, how, and with which token; and the largest tokens so far, of all and of exclusive holds.
+/// The holders: how often, how, and with which token; and the largest tokens so far, of all and of exclusive holds.
 #[derive(Default)]
 pub struct Holders {
     held: BTreeMap<u32, (u32, Share)>,

@@ -1,11 +1,15 @@
-//! The world as the events tell it so far: what all rules look at, brought up to date once an event.
+//! The state of clients, sessions, contests, watches and servers after the events so far: what all rules look at.
 
 mod ahead;
 mod causes;
-mod line;
+mod contenders;
+mod contest;
+mod initial;
+mod operations;
 mod oracle;
-mod parts;
+mod requests;
 mod servers;
+mod state;
 mod stop;
 mod update;
 mod watches;
@@ -13,21 +17,19 @@ mod world;
 
 pub(crate) use ahead::{HandOver, Unjust};
 pub(crate) use causes::Struck;
-pub(crate) use line::{Room, is_child, is_place, room_of_directory};
+pub(crate) use contenders::{Room, is_child, is_place, room_of_directory};
+pub(crate) use contest::{At, Contender, Contest, Turn, conflict};
 pub(crate) use oracle::{Effect, Odd, Oracle, is_unjudged};
-pub(crate) use parts::{
-    At, Client, Contender, Hold, Line, List, Moment, NEVER, NOBODY, Op, Phase, Place, Req, SessionView, Txn,
-    conflict,
-};
 pub(crate) use servers::ServerView;
+pub(crate) use state::{Client, Hold, List, Moment, NEVER, NOBODY, Op, Phase, Req, SessionView, Txn};
 pub(crate) use stop::StopWhy;
 pub(crate) use update::Taken;
-pub(crate) use watches::{Watch, Watches, is_told};
+pub(crate) use watches::{Watch, Watches, fires};
 
 use crate::history::{Event, Mode, ObjectId, OpId, ReqId, Session, Sym, Tables};
-use crate::window::Window;
+use crate::recent::Recent;
 
-/// What is known after the events so far. Tables are indexed by the dense numbers of the history.
+/// The state after the events so far. Tables are indexed by the dense numbers of the history.
 #[derive(Debug)]
 pub(crate) struct View {
     pub(crate) mode: Mode,
@@ -36,68 +38,68 @@ pub(crate) struct View {
     pub(crate) timeout: u64,
     pub(crate) election: u64,
     pub(crate) round_trip: u64,
-    /// The event in hand, or the last one.
+    /// The current event, or the last one.
     pub(crate) now: Moment,
-    pub(crate) ops: Window<Op>,
-    pub(crate) requests: Window<Req>,
+    pub(crate) ops: Recent<Op>,
+    pub(crate) requests: Recent<Req>,
     pub(crate) sessions: Vec<SessionView>,
     pub(crate) clients: Vec<Client>,
-    /// One line a declared object.
-    pub(crate) lines: Vec<Line>,
-    /// Every znode ever made by an acquire, in the order of creation.
-    pub(crate) contenders: Window<Contender>,
-    /// By symbol: the number of the contender of that path plus one.
-    contender_at: Window<At>,
-    /// Nobody who believes has to stop before that.
+    /// By object: the contest for it.
+    pub(crate) contests: Vec<Contest>,
+    /// Every znode that an acquire made, in the order of creation.
+    pub(crate) contenders: Recent<Contender>,
+    /// By path: the contender whose znode it is.
+    contender_at: Recent<At>,
+    /// No believed hold has to stop before this time.
     pub(crate) first_stop: u64,
     pub(crate) watches: Watches,
     pub(crate) servers: Vec<ServerView>,
-    /// By connection: whose it is.
+    /// By connection: its session.
     conns: Vec<Session>,
-    /// The tree as the transactions made it; only kept for the rules about ZooKeeper itself.
+    /// The tree that the transactions made; only kept for the rules about ZooKeeper itself.
     pub(crate) oracle: Oracle,
     keeps_oracle: bool,
     pub(crate) sync_limit: u64,
     pub(crate) txn: Txn,
     pub(crate) healed: bool,
-    /// No fault strikes and none lasts since then; meaningful once healed.
+    /// The time since which no fault is injected and none lasts; meaningful once healed.
     pub(crate) calm_since: u64,
     /// In a capture: whether everything that can break a connection was recorded.
     faults_recorded: bool,
-    /// Faults of servers, and of links between them, which may concern any client.
+    /// Faults of servers and of links between servers, which may affect any client.
     struck: Struck,
     pub(crate) quiet: bool,
-    /// Contenders that a client is about to delete as a third party: which, and which client.
-    strangers: Vec<(u32, u16)>,
-    /// Foreign deletes announced and not yet seen.
+    /// Contenders that a client outside the recipe is about to delete, and the number of that client.
+    foreign_deletes: Vec<(u32, u16)>,
+    /// Foreign deletes that were announced and have not been seen yet.
     pub(crate) foreign_due: u32,
-    /// What strangers have made, written into or deleted, as far as it went through.
+    /// Paths that foreign clients have created, written or deleted.
     foreign: Vec<Sym>,
-    /// Whether something happened that can excuse an overlap: expiry, pause, foreign delete.
+    /// Whether an event can excuse an overlap: expiry, pause, foreign delete.
     pub(crate) excusable: bool,
-    /// Contender that the event in hand created or deleted.
+    /// The contender that the current event created or deleted.
     pub(crate) touched: u32,
-    /// How many waiting operations the deletion in hand lets proceed.
+    /// The number of waiting operations that the current deletion enables.
     pub(crate) enabled: u32,
-    /// How many of those that wait it may wake: whom it enables, and whose nearest it was.
+    /// The number of waiting operations that it may wake: those it enables, and those whose nearest contender it was.
     pub(crate) concerned: u32,
-    /// The contender that the event in hand asks to go.
+    /// The contender that the current event asks to go.
     pub(crate) asked: u32,
-    /// The contender whose data were just written by somebody else.
+    /// The contender whose data another client has just written.
     writing: u32,
     /// Digests of the words that ask a contender to go.
     words: [u64; 2],
-    /// What was listed of holds, and what grants were made from: priority locks.
+    /// Priority locks: lists of holds that were served, and the lists that grants were made from.
     held_lists: Vec<(OpId, List)>,
     pub(crate) hand_overs: Vec<HandOver>,
-    /// The operation that the notification in hand wakes, if that is known.
+    /// The operation that the current notification wakes, if that is known.
     pub(crate) woken: OpId,
 }
 
-/// What is written into a contender's znode to ask it to go: our word, and Curator's.
+/// The words that ask a contender to go, written into its znode: this project's, and Curator's.
 pub(crate) const WORDS: [&str; 2] = ["unlock", "__REVOKE__"];
 
-/// The longest time that a header may name and a sum still hold.
+/// The longest time in a header for which sums still do not overflow.
 const LONGEST: u64 = 1 << 40;
 
 impl View {
@@ -111,13 +113,13 @@ impl View {
             election: header.election.min(LONGEST),
             round_trip: header.round_trip.min(LONGEST),
             now: Moment { at: 0, index: 0 },
-            ops: Window::default(),
-            requests: Window::default(),
+            ops: Recent::default(),
+            requests: Recent::default(),
             sessions: Vec::with_capacity(8),
             clients: Vec::with_capacity(8),
-            lines: Vec::with_capacity(tables.objects.len()),
-            contenders: Window::default(),
-            contender_at: Window::default(),
+            contests: Vec::with_capacity(tables.objects.len()),
+            contenders: Recent::default(),
+            contender_at: Recent::default(),
             first_stop: NEVER,
             watches: Watches::default(),
             servers: Vec::with_capacity(5),
@@ -131,7 +133,7 @@ impl View {
             faults_recorded: header.faults_recorded,
             struck: Struck::default(),
             quiet: false,
-            strangers: Vec::new(),
+            foreign_deletes: Vec::new(),
             foreign_due: 0,
             foreign: Vec::new(),
             excusable: false,
@@ -158,7 +160,7 @@ impl View {
         }
     }
 
-    /// An operation. Numbers that were never called give an unborn one.
+    /// The operation of a number; one that was never called is unborn.
     pub(crate) fn op(&self, id: OpId) -> &Op {
         self.ops.at(id.0 as usize)
     }
@@ -173,8 +175,8 @@ impl View {
         self.sessions.get(usize::from(session.0)).unwrap_or(&NEW)
     }
 
-    pub(crate) fn line(&self, object: ObjectId) -> &Line {
-        &self.lines[usize::from(object.0)]
+    pub(crate) fn contest(&self, object: ObjectId) -> &Contest {
+        &self.contests[usize::from(object.0)]
     }
 
     pub(crate) fn request(&self, req: ReqId) -> Option<&Req> {
@@ -185,18 +187,18 @@ impl View {
         self.contenders.get(number as usize)
     }
 
-    /// Whether a session is a third party's: a client that tells of its own acts as faults.
-    pub(crate) fn is_stranger(&self, session: Session) -> bool {
-        self.session(session).client.is_some_and(|client| self.client(client).is_stranger)
+    /// Whether a session belongs to a foreign client, which reports its own acts as faults.
+    pub(crate) fn is_foreign(&self, session: Session) -> bool {
+        self.session(session).client.is_some_and(|client| self.client(client).is_foreign)
     }
 
-    /// Whether the change in hand is a stranger's.
-    pub(crate) fn is_by_stranger(&self) -> bool {
-        self.is_stranger(self.txn.session)
+    /// Whether a foreign client makes the current change.
+    pub(crate) fn is_foreign_change(&self) -> bool {
+        self.is_foreign(self.txn.session)
     }
 
-    /// Whether a stranger has had its hands on a path, or on something below it.
-    pub(crate) fn is_meddled_with(&self, tables: Tables<'_>, path: Sym) -> bool {
+    /// Whether a foreign client has modified a path or anything below it.
+    pub(crate) fn is_interfered_with(&self, tables: Tables<'_>, path: Sym) -> bool {
         let text = tables.names.get(path).unwrap_or_default();
         self.foreign.iter().any(|foreign| {
             let foreign = tables.names.get(*foreign).unwrap_or_default();
@@ -204,7 +206,7 @@ impl View {
         })
     }
 
-    /// Whether a stranger has had its hands on a znode itself.
+    /// Whether a foreign client has modified this very znode.
     pub(crate) fn is_touched(&self, path: Sym) -> bool {
         self.foreign.contains(&path)
     }
@@ -215,7 +217,7 @@ impl View {
         self.contender(number).map(|_| number)
     }
 
-    /// How long the session may be silent, in microseconds.
+    /// The session timeout in microseconds.
     pub(crate) fn timeout_of(&self, session: Session) -> u64 {
         match self.session(session).timeout {
             0 => self.timeout,
@@ -223,9 +225,9 @@ impl View {
         }
     }
 
-    /// By when things that must happen have happened, counted from when nothing stands in their way.
+    /// The longest time that pending work may take once nothing is in its way.
     pub(crate) fn bound(&self, object: ObjectId) -> u64 {
-        let open = self.line(object).waiting.len() as u64;
+        let open = self.contest(object).waiting.len() as u64;
         self.timeout + self.tick + self.election + (open + 1) * 4 * self.round_trip + self.settle
     }
 }

@@ -1,22 +1,22 @@
-//! Gathers what clients saw of each object while a history is judged.
+//! Collects what clients saw of each object while a history is judged.
 
-use super::{BlackBox, Seen, rule_of};
+use super::{BlackBox, ClientView, rule_of};
 use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Share, Tables, Verb, What, Who};
-use crate::judge::RuleSet;
 use crate::monitor::{Locking, Operations, Queue, Urgent};
-use crate::verdict::RuleId;
+use crate::rule_id::RuleId;
+use crate::rule_set::RuleSet;
 use crate::view::{Hold, View};
 use std::collections::BTreeMap;
 
-/// What was done: by whom, what, and at which events it was called and returned.
-type Told<A> = Vec<(u32, A, u32, Option<u32>)>;
+/// Operations: the process, the action, the events of call and return.
+type Entries<A> = Vec<(u32, A, u32, Option<u32>)>;
 
-/// What is gathered so far.
+/// The operations that were collected so far.
 pub(crate) struct Collect {
     on: RuleSet,
-    /// By object; none for kinds that are judged otherwise.
+    /// By object; none for kinds without a monitor.
     objects: Vec<Option<Gathered>>,
-    /// An acquire that returned just now: a belief may follow.
+    /// Acquires that have just returned: a belief may follow.
     returned: Option<(OpId, u32)>,
     requests: bool,
 }
@@ -25,16 +25,16 @@ struct Gathered {
     object: ObjectId,
     rule: RuleId,
     is_fifo: bool,
-    /// Holds now.
+    /// Current holds.
     held: Vec<Held>,
-    holds: Told<Locking>,
+    holds: Entries<Locking>,
     puts: Vec<Put>,
     gets: Vec<Got>,
     /// By client.
     hands: BTreeMap<u16, Hand>,
 }
 
-/// A hold, and whether a belief was told.
+/// A hold, and whether a belief was recorded.
 struct Held {
     op: OpId,
     share: Share,
@@ -56,23 +56,23 @@ struct Got {
     client: u16,
     item: u32,
     called: u32,
-    /// Since when it may have been taken.
+    /// The earliest event at which it may have been taken.
     since: u32,
     seen: u32,
 }
 
-/// What a consumer may have in hand.
+/// The items that a consumer may have in hand.
 #[derive(Clone, Copy)]
 struct Hand {
     /// Its first call.
     first: u32,
-    /// Since when it may have been taken.
+    /// The earliest event at which it may have been taken.
     since: u32,
-    /// Calls that have not returned.
+    /// Its open calls.
     open: u32,
-    /// It asked for two things at once: nothing is known of its hand.
+    /// Whether two of its requests overlapped, so that nothing is known of its hand.
     is_two: bool,
-    /// What its last call did is in doubt.
+    /// Whether the effect of its last call is in doubt.
     in_doubt: bool,
 }
 
@@ -85,7 +85,7 @@ impl Collect {
         Collect { on: on.clone(), objects: Vec::new(), returned: None, requests: false }
     }
 
-    /// Takes in an event; the view shows what is after it.
+    /// Takes in an event; the view shows the state after it.
     pub(crate) fn event(&mut self, view: &View, tables: Tables<'_>, index: u32, event: &Event) {
         for at in self.objects.len()..tables.objects.len() {
             self.declare(ObjectId(at as u16), view, tables);
@@ -136,7 +136,7 @@ impl Collect {
             What::Crash { client } => {
                 for gathered in self.objects.iter_mut().flatten() {
                     gathered.end_holds(view, index, None);
-                    // Whoever comes after it has nothing in hand.
+                    // The next process of that client has nothing in hand.
                     gathered.hands.remove(&client);
                 }
             }
@@ -147,10 +147,10 @@ impl Collect {
     fn declare(&mut self, object: ObjectId, view: &View, tables: Tables<'_>) {
         let declared = &tables.objects[usize::from(object.0)];
         let queues = [Kind::Queue, Kind::PriorityQueue].contains(&declared.kind);
-        // What was claimed may come again, in no order.
+        // A claimed item may come again, in no order.
         let is_judged = !queues || !declared.manner.at_least_once;
         let is_judged = is_judged && (declared.kind != Kind::PriorityQueue || declared.manner.strict);
-        // A second opinion needs all of the first one.
+        // A second opinion needs the complete first one.
         let others: &[RuleId] = match view.is_sim() && queues {
             true => &[RuleId::Qu1, RuleId::Qu2, RuleId::Qu3],
             false => &[],
@@ -173,11 +173,11 @@ impl Collect {
         self.objects.get_mut(usize::from(object.0))?.as_mut()
     }
 
-    /// A hold begins.
+    /// Begins a hold.
     fn begin(&mut self, view: &View, op: OpId, at: u32, believed: bool) {
         let (object, share) = (view.op(op).object, view.op(op).share);
         let Some(gathered) = self.gathered(object) else { return };
-        // Each hold is one's own: a client that asks twice waits for itself.
+        // Each hold is a process of its own: a client that acquires twice waits for itself.
         let process = gathered.holds.len() as u32;
         gathered.holds.push((process, Locking::Acquire { share, token: 0 }, at, Some(at)));
         gathered.held.push(Held { op, share, process, believed });
@@ -204,7 +204,7 @@ impl Collect {
         }
     }
 
-    /// A consumer asks for an item.
+    /// Notes that a consumer asks for an item.
     fn asked(&mut self, client: u16, object: ObjectId, index: u32) {
         let Some(gathered) = self.gathered(object) else { return };
         let new = Hand { first: index, since: index, open: 0, is_two: false, in_doubt: false };
@@ -213,7 +213,7 @@ impl Collect {
         hand.open += 1;
     }
 
-    /// A consumer that asks the servers has nothing in hand, unless its last call came to no good end.
+    /// Notes a request: a consumer that asks the servers has nothing in hand, unless its last call failed.
     fn sent(&mut self, view: &View, id: OpId) {
         let op = view.op(id);
         if !gets(op.verb) || !op.called.came() {
@@ -238,7 +238,7 @@ impl Collect {
         gathered.gets.push(Got { client, item, called, since, seen: index });
     }
 
-    /// All objects of which clients saw something.
+    /// The objects of which clients saw something.
     pub(super) fn finish(mut self, view: &View) -> Vec<BlackBox> {
         if let Some((op, at)) = self.returned.take() {
             self.begin(view, op, at, false);
@@ -262,9 +262,9 @@ impl Gathered {
         });
     }
 
-    /// What is not believed any more, or not in that way, has ended: beliefs end when that is told, with a call on the
-    /// same object, or with the client. Where no belief was told, the call of a release and the death of the client are
-    /// ends.
+    /// Ends the holds that are not believed any more: beliefs end when that is recorded, with a call on the same
+    /// object, or with the client. Where no belief was recorded, the call of a release and the death of the client
+    /// end a hold.
     fn end_holds(&mut self, view: &View, at: u32, releases: Option<Who>) {
         self.end(at, |held| {
             let op = view.op(held.op);
@@ -277,18 +277,18 @@ impl Gathered {
 
     fn finish(mut self, requests: bool) -> BlackBox {
         let (object, rule) = (self.object, self.rule);
-        let make = |seen: Seen, events| {
+        let make = |seen: ClientView, events| {
             let judged = seen.judge();
             BlackBox { object, rule, verdict: judged.verdict, seen, judged, events }
         };
         if !self.holds.is_empty() {
-            let (seen, events) = told(&self.holds);
-            return make(Seen::Holds(seen), events);
+            let (seen, events) = operations(&self.holds);
+            return make(ClientView::Holds(seen), events);
         }
         self.gets.sort_by_key(|got| (got.item, got.seen));
         let came_out = |item: u32| self.gets.binary_search_by_key(&item, |got| got.item).is_ok();
         let puts = self.puts.iter().filter(|put| !put.refused && came_out(put.item));
-        // Who puts is somebody else than who takes.
+        // Puts and takes are different processes.
         let puts = puts.map(|put| (u32::MAX, put, put.called, put.returned));
         let gets = self.gets.iter().map(|got| {
             let called = if requests { got.since } else { got.called };
@@ -297,24 +297,25 @@ impl Gathered {
         if self.is_fifo {
             let puts = puts.map(|(who, put, called, end)| (who, Queue::Put(put.item), called, end));
             let gets = gets.map(|(who, item, called, end)| (who, Queue::Take(item), called, end));
-            let (seen, events) = told(&puts.chain(gets).collect());
-            make(Seen::Fifo(seen), events)
+            let (seen, events) = operations(&puts.chain(gets).collect());
+            make(ClientView::Fifo(seen), events)
         } else {
             let put = |put: &Put| Urgent::Put { item: put.item, urgency: put.urgency };
             let puts = puts.map(|(who, item, called, end)| (who, put(item), called, end));
             let gets = gets.map(|(who, item, called, end)| (who, Urgent::Take(item), called, end));
-            let (seen, events) = told(&puts.chain(gets).collect());
-            make(Seen::MostUrgent(seen), events)
+            let (seen, events) = operations(&puts.chain(gets).collect());
+            make(ClientView::MostUrgent(seen), events)
         }
     }
 }
 
-/// The operations, and the event at each of their positions.
-fn told<A: Copy>(told: &Told<A>) -> (Operations<A>, Vec<u32>) {
+/// The operations, and the event at each position.
+fn operations<A: Copy>(entries: &Entries<A>) -> (Operations<A>, Vec<u32>) {
     let mut events: Vec<u32> =
-        told.iter().flat_map(|(.., called, end)| [Some(*called), *end]).flatten().collect();
+        entries.iter().flat_map(|(.., called, end)| [Some(*called), *end]).flatten().collect();
     events.sort_unstable();
-    let timed =
-        told.iter().map(|(who, action, called, end)| (*who, *action, u64::from(*called), end.map(u64::from)));
+    let timed = entries
+        .iter()
+        .map(|(who, action, called, end)| (*who, *action, u64::from(*called), end.map(u64::from)));
     (Operations::of_times(timed), events)
 }

@@ -1,14 +1,15 @@
-//! What a history declares before its first event: the run as a whole, and the objects that it is about.
+//! The declarations of a history: the run as a whole, and its objects.
 
-use super::Sym;
+use super::{Sym, is_default};
+use crate::named::named;
 use serde::{Deserialize, Serialize};
 
-/// What is known of the whole run.
+/// The run as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// Version of this form: 1.
     pub format: u32,
-    /// What kind of evidence it is.
+    /// The kind of evidence.
     pub mode: Mode,
     /// The clients' names, by number.
     pub clients: Vec<String>,
@@ -18,18 +19,18 @@ pub struct Header {
     pub timeout: u64,
     /// Time for an election in microseconds, or zero.
     pub election: u64,
-    /// A round trip on the calm network in microseconds.
+    /// A round trip on a fault-free network in microseconds.
     pub round_trip: u64,
-    /// How long things may take to settle in microseconds: 1000 in a simulation, 250000 in a capture.
+    /// The time that effects may take to settle in microseconds: 1000 in a simulation, 250000 in a capture.
     pub settle: u64,
-    /// After how many ticks without the others a server gives up: ZooKeeper's `syncLimit`.
+    /// The number of ticks without the others after which a server gives up: ZooKeeper's `syncLimit`.
     #[serde(default = "default_sync_limit", skip_serializing_if = "is_default_sync_limit")]
     pub sync_limit: u32,
-    /// In a capture: whether everything that can break a connection was recorded, so that a connection that broke without
-    /// any of it broke without a reason: injected faults, and stalls of the process and of the servers.
-    #[serde(default, skip_serializing_if = "is_false")]
+    /// In a capture: whether everything that can break a connection was recorded (injected faults, and stalls of the
+    /// process and of the servers), so that a loss without any of it has no cause.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub faults_recorded: bool,
-    /// What produced it: a seed, choices, a command. Opaque.
+    /// The origin of the run: a seed, choices, a command. Opaque.
     pub source: String,
 }
 
@@ -45,51 +46,41 @@ fn is_default_sync_limit(limit: &u32) -> bool {
     *limit == SYNC_LIMIT
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_false(flag: &bool) -> bool {
-    !*flag
+named! {
+    /// The kind of evidence in a history.
+    pub enum Mode = "sim or client" {
+        /// A simulation: everything.
+        Sim = "sim",
+        /// A real ensemble: what the clients saw, and a last listing.
+        Client = "client",
+    }
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_nothing(number: &u32) -> bool {
-    *number == 0
-}
-
-/// What kind of evidence a history has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// A simulation: everything.
-    Sim,
-    /// A real ensemble: what the clients saw, and a last listing.
-    Client,
-}
-
-/// A declared object: nothing is guessed from paths.
+/// A declared object. Nothing is guessed from paths.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Object {
     /// What it is.
     pub kind: Kind,
     /// Its directory.
     pub path: Sym,
-    /// What its holders do when the connection is lost.
+    /// The policy of its holders on connection loss.
     pub on_suspect: OnSuspect,
     /// The margin before the end of the session at which a holder stops, in microseconds.
     pub margin: u64,
-    /// Whether a resource behind it refuses smaller tokens.
+    /// Whether a resource behind it checks fencing tokens.
     pub fenced: bool,
-    /// What it may cost.
+    /// Its cost budget.
     pub budget: Budget,
-    /// How many it is for: participants of a double barrier, sites of a transaction; zero if that means nothing.
-    #[serde(default, skip_serializing_if = "is_nothing")]
+    /// The number of participants of a double barrier, or of sites of a transaction; zero for other kinds.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub size: u32,
-    /// In which of several ways it is used.
-    #[serde(default, skip_serializing_if = "Manner::is_plain")]
+    /// The variant of the recipe.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub manner: Manner,
 }
 
 impl Object {
-    /// An object used in the plain way, without a resource behind it.
+    /// An object of the plain variant, without a fenced resource.
     pub fn plain(kind: Kind, path: Sym) -> Object {
         Object {
             kind,
@@ -104,83 +95,75 @@ impl Object {
     }
 }
 
-/// In which of several ways an object is used.
+/// The variant of a recipe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Manner {
-    /// Queues: an item is claimed and confirmed, not taken for good.
+    /// Queues: items are claimed and confirmed (at least once), not taken for good (at most once).
     pub at_least_once: bool,
-    /// Priority queues: nothing more urgent exists when an item goes.
+    /// Priority queues: an item goes only if there is no more urgent one.
     pub strict: bool,
-    /// Queues: every idle consumer watches by itself, as the page has it. Two-phase commit: every site watches every vote.
+    /// Queues: every idle consumer watches the queue itself, as on ZooKeeper's page of recipes. Two-phase commit:
+    /// every site watches every vote.
     pub textbook: bool,
-    /// Double barriers: they leave one after the other.
+    /// Double barriers: participants leave one after the other.
     pub chain: bool,
     /// Double barriers: it is for one use.
     pub once: bool,
     /// Two-phase commit: a coordinator decides.
     pub coordinated: bool,
-    /// Revocable locks: who was asked to go can be made to.
+    /// Revocable locks: a holder that was asked to go can be forced out.
     pub forced: bool,
-    /// Revocable locks: how long who is made to go is left alone first, in microseconds.
+    /// Revocable locks: the grace period before a forced revocation, in microseconds.
     pub grace: u64,
 }
 
-impl Manner {
-    /// Whether it is the plain way.
-    pub fn is_plain(&self) -> bool {
-        *self == Manner::default()
+named! {
+    /// What an object is.
+    pub enum Kind = "a kind of object" {
+        /// An exclusive lock.
+        Lock = "lock",
+        /// A lock with readers and writers.
+        SharedLock = "shared_lock",
+        /// A shared lock whose contenders can be asked to go.
+        RevocableLock = "revocable_lock",
+        /// A shared lock that serves the more urgent first.
+        PriorityLock = "priority_lock",
+        /// An election.
+        Election = "election",
+        /// A barrier.
+        Barrier = "barrier",
+        /// A double barrier.
+        DoubleBarrier = "double_barrier",
+        /// A queue.
+        Queue = "queue",
+        /// A queue that gives the more urgent first.
+        PriorityQueue = "priority_queue",
+        /// A two-phase commit.
+        TwoPhaseCommit = "two_phase_commit",
+        /// A directory of names.
+        Names = "names",
+        /// A value, or a set of values, with followers.
+        Config = "config",
+        /// A group of members.
+        Group = "group",
+    }
+
+    /// The policy of holders on connection loss.
+    pub enum OnSuspect = "a policy" {
+        /// They stop at once.
+        Stop = "stop",
+        /// They go on until the deadline.
+        UntilDeadline = "until_deadline",
     }
 }
 
-/// What an object is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// An exclusive lock.
-    Lock,
-    /// A lock with readers and writers.
-    SharedLock,
-    /// A shared lock whose contenders can be asked to go.
-    RevocableLock,
-    /// A shared lock that serves the more urgent first.
-    PriorityLock,
-    /// An election.
-    Election,
-    /// A barrier.
-    Barrier,
-    /// A double barrier.
-    DoubleBarrier,
-    /// A queue.
-    Queue,
-    /// A queue that gives the more urgent first.
-    PriorityQueue,
-    /// A transaction in two phases.
-    TwoPhaseCommit,
-    /// A directory of names.
-    Names,
-    /// A value, or a set of values, that many follow.
-    Config,
-    /// A group of members.
-    Group,
-}
-
-/// What holders do when the connection is lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnSuspect {
-    /// They stop at once.
-    Stop,
-    /// They go on until the deadline.
-    UntilDeadline,
-}
-
-/// What an operation may cost at the most, on a calm network.
+/// The cost budget of operations on a fault-free network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Budget {
-    /// Requests of an acquire that finds nobody ahead.
+    /// Requests of an uncontended acquire.
     pub free_acquire: u32,
-    /// Round trips of an acquire that finds nobody ahead.
+    /// Round trips of an uncontended acquire.
     pub free_round_trips: u32,
     /// Requests of a release.
     pub release: u32,

@@ -1,103 +1,333 @@
-//! The small sets of words that events are made of.
+//! The named enums that events are made of.
 
+use crate::named::named;
 use serde::{Deserialize, Serialize};
 
-/// The operations of recipes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verb {
-    /// Wait for the hold.
-    Acquire,
-    /// Take the hold if it is free.
-    TryAcquire,
-    /// Give the hold back. Its `Call` carries its own op.
-    Release,
-    /// Shared locks: wait for a reader's hold.
-    Read,
-    /// Shared locks: take a reader's hold if no writer is ahead.
-    TryRead,
-    /// Shared locks: wait for a writer's hold.
-    Write,
-    /// Shared locks: take a writer's hold if nobody is ahead.
-    TryWrite,
-    /// Shared locks: make a writer's hold a reader's. The reader's belief carries this op.
-    Downgrade,
-    /// Revocable locks: ask a contender to go.
-    Ask,
-    /// Revocable locks: ask a contender to go, and make it go after the grace.
-    Force,
-    /// Elections: stand for office and wait for it.
-    Stand,
-    /// Elections: put on record that the leader has begun.
-    Acknowledge,
-    /// Elections: follow who leads.
-    Observe,
-    /// Barriers: put it up.
-    Raise,
-    /// Barriers: take it down.
-    Lower,
-    /// Barriers: wait until this one has gone.
-    Wait,
-    /// Barriers: wait until there is none.
-    WaitDown,
-    /// Double barriers: enter, together with the others.
-    Enter,
-    /// Double barriers: leave, together with the others.
-    Leave,
-    /// Queues: put an item, or several.
-    Put,
-    /// Queues: take an item, for good.
-    Take,
-    /// Queues: take an item into one's hands.
-    Claim,
-    /// Queues: say that a claimed item is done with.
-    Confirm,
-    /// Queues: give a claimed item back.
-    GiveBack,
-    /// Two-phase commit: set a transaction up.
-    Begin,
-    /// Two-phase commit: cast a site's vote.
-    Vote,
-    /// Two-phase commit: learn the decision, and further it where that is allowed.
-    Decide,
-    /// Two-phase commit: the site has acted on the decision.
-    Finish,
-    /// Names: take a name.
-    Register,
-    /// Names: give a name back.
-    Unregister,
-    /// Names: look a name up.
-    Resolve,
-    /// Names: get a name that nobody else has.
-    Unique,
-    /// Configuration: follow a value.
-    Follow,
-    /// Configuration: write a value if nobody else has written in between.
-    CompareAndSet,
-    /// Configuration: write a value.
-    Overwrite,
-    /// Configuration: write a set of values as one.
-    Publish,
-    /// Configuration: read a set of values as one.
-    Snapshot,
-    /// Groups: become a member.
-    Join,
-    /// Groups: follow who is a member.
-    Watch,
+named! {
+    /// The operations of recipes.
+    pub enum Verb = "a verb" {
+        /// Waits for the hold.
+        Acquire = "acquire",
+        /// Takes the hold if it is free.
+        TryAcquire = "try_acquire",
+        /// Gives the hold back. Its `Call` carries its own op.
+        Release = "release",
+        /// Shared locks: waits for a reader's hold.
+        Read = "read",
+        /// Shared locks: takes a reader's hold if no writer is ahead.
+        TryRead = "try_read",
+        /// Shared locks: waits for a writer's hold.
+        Write = "write",
+        /// Shared locks: takes a writer's hold if no contender is ahead.
+        TryWrite = "try_write",
+        /// Shared locks: turns a writer's hold into a reader's. The reader's belief carries this op.
+        Downgrade = "downgrade",
+        /// Revocable locks: asks a contender to go.
+        Ask = "ask",
+        /// Revocable locks: asks a contender to go, and deletes it by force after the grace period.
+        Force = "force",
+        /// Elections: stands for office and waits for it.
+        Stand = "stand",
+        /// Elections: puts on record that the leader has begun.
+        Acknowledge = "acknowledge",
+        /// Elections: follows the leader on record.
+        Observe = "observe",
+        /// Barriers: raises the barrier.
+        Raise = "raise",
+        /// Barriers: lowers the barrier.
+        Lower = "lower",
+        /// Barriers: waits until this barrier is gone (edge-triggered).
+        Wait = "wait",
+        /// Barriers: waits until there is no barrier (level-triggered).
+        WaitDown = "wait_down",
+        /// Double barriers: enters, together with the others.
+        Enter = "enter",
+        /// Double barriers: leaves, together with the others.
+        Leave = "leave",
+        /// Queues: puts an item, or several.
+        Put = "put",
+        /// Queues: takes an item, for good.
+        Take = "take",
+        /// Queues: claims an item, which a confirmation deletes.
+        Claim = "claim",
+        /// Queues: confirms a claimed item.
+        Confirm = "confirm",
+        /// Queues: gives a claimed item back.
+        GiveBack = "give_back",
+        /// Two-phase commit: sets a transaction up.
+        Begin = "begin",
+        /// Two-phase commit: casts a site's vote.
+        Vote = "vote",
+        /// Two-phase commit: learns the decision, and decides where that is allowed.
+        Decide = "decide",
+        /// Two-phase commit: the site has acted on the decision.
+        Finish = "finish",
+        /// Names: registers a name.
+        Register = "register",
+        /// Names: gives a name back.
+        Unregister = "unregister",
+        /// Names: looks a name up.
+        Resolve = "resolve",
+        /// Names: gets a name that no other client has.
+        Unique = "unique",
+        /// Configuration: follows a value.
+        Follow = "follow",
+        /// Configuration: writes a value if it has the expected version.
+        CompareAndSet = "compare_and_set",
+        /// Configuration: writes a value.
+        Overwrite = "overwrite",
+        /// Configuration: writes a set of values as one.
+        Publish = "publish",
+        /// Configuration: reads a set of values as one.
+        Snapshot = "snapshot",
+        /// Groups: becomes a member.
+        Join = "join",
+        /// Groups: follows the members.
+        Watch = "watch",
+    }
+
+    /// Whether a hold excludes all others.
+    pub enum Share = "a share" {
+        /// It excludes all other holds.
+        Exclusive = "exclusive",
+        /// It excludes exclusive holds only.
+        Shared = "shared",
+    }
+
+    /// The kinds of value that a recipe hands to its caller.
+    pub enum Seen = "something that is seen" {
+        /// A value (number: the mzxid of its znode).
+        Value = "value",
+        /// The absence of a value.
+        Missing = "missing",
+        /// The members (text: the sorted ids with commas between; number: the zxid of the view).
+        View = "view",
+        /// An item (number: the czxid of its znode, or zero).
+        Item = "item",
+        /// The request to go, as the owner of the contender sees it.
+        Word = "word",
+        /// The outcome of a request to go: `asked`, `yielded`, `forced` or `gone`.
+        Fate = "fate",
+        /// A site's vote: `commit` or `abort`.
+        Vote = "vote",
+        /// A transaction's decision: `commit` or `abort`.
+        Decision = "decision",
+        /// The leader on record (text: what it says of itself; number: its epoch).
+        Leader = "leader",
+        /// The absence of a leader on record.
+        Vacant = "vacant",
+        /// A generation of a double barrier (number) and its roster (text).
+        Opening = "opening",
+        /// A name (number: the czxid of its znode).
+        Name = "name",
+    }
+
+    /// The outcome of an operation.
+    pub enum Outcome = "an outcome" {
+        /// It succeeded.
+        Done = "done",
+        /// It certainly had no effect: refused, not free, time limit, session over before anything was held.
+        Refused = "refused",
+        /// It may or may not have had an effect.
+        Unknown = "unknown",
+        /// The future was dropped.
+        Cancelled = "cancelled",
+    }
+
+    /// The reason why a belief ended.
+    pub enum Why = "why" {
+        /// The holder released it.
+        Released = "released",
+        /// The holder was told that the hold may be lost (disconnected, or past its deadline).
+        Suspect = "suspect",
+        /// The holder was told that the hold is lost.
+        Lost = "lost",
+        /// The guard was dropped.
+        Dropped = "dropped",
+        /// The process died.
+        Crashed = "crashed",
+    }
+
+    /// The type of a request.
+    #[allow(missing_docs, reason = "they are ZooKeeper's names")]
+    pub enum Request = "a request" {
+        Create = "create",
+        Delete = "delete",
+        Exists = "exists",
+        Get = "get",
+        Set = "set",
+        Children = "children",
+        Multi = "multi",
+        MultiRead = "multi_read",
+        Sync = "sync",
+        RemoveWatches = "remove_watches",
+        /// Registers watches again after a reconnect.
+        SetWatches = "set_watches",
+        Connect = "connect",
+        CloseSession = "close_session",
+        GetAcl = "get_acl",
+        SetAcl = "set_acl",
+        /// Arms a persistent watch.
+        AddWatch = "add_watch",
+        /// The leader deletes an empty container, or a znode whose TTL is over.
+        Reap = "reap",
+        Other = "other",
+    }
+
+    /// The outcome of a request: success, or ZooKeeper's error of that name.
+    #[allow(missing_docs, reason = "they are ZooKeeper's names")]
+    pub enum Code = "a code" {
+        Ok = "ok",
+        NoNode = "no_node",
+        NodeExists = "node_exists",
+        BadVersion = "bad_version",
+        NotEmpty = "not_empty",
+        NoChildrenForEphemerals = "no_children_for_ephemerals",
+        SessionExpired = "session_expired",
+        SessionMoved = "session_moved",
+        NoAuth = "no_auth",
+        BadArguments = "bad_arguments",
+        /// Any other error.
+        Other = "other",
+        /// The server was overloaded, and did not process the request.
+        Throttled = "throttled",
+    }
+
+    /// The type of a notification.
+    #[allow(missing_docs, reason = "they are ZooKeeper's names")]
+    pub enum Notify = "a notification" {
+        Created = "created",
+        Deleted = "deleted",
+        DataChanged = "data_changed",
+        ChildrenChanged = "children_changed",
+    }
+
+    /// A server's tables of watches.
+    pub enum Table = "a table" {
+        /// Armed by reading data or a stat.
+        Data = "data",
+        /// Armed by listing children.
+        Child = "child",
+    }
+
+    /// A session's state as a client knows it.
+    pub enum SessionState = "a state" {
+        /// Connected.
+        Connected = "connected",
+        /// Not connected; the session may live on.
+        Suspended = "suspended",
+        /// Over by expiry.
+        Expired = "expired",
+        /// Closed by the client.
+        Closed = "closed",
+    }
+
+    /// The kinds of fault.
+    pub enum FaultKind = "a fault" {
+        /// The connection breaks before a request reaches the server.
+        RequestLost = "request_lost",
+        /// The connection breaks after the server applied a request and before the reply reached the client.
+        ReplyLost = "reply_lost",
+        /// A reply is slow.
+        ReplyLate = "reply_late",
+        /// The connection breaks, with nothing in flight that mattered.
+        Disconnect = "disconnect",
+        /// The client is cut off until the ensemble has ended its session.
+        SessionExpiry = "session_expiry",
+        /// The client process dies.
+        ClientCrash = "client_crash",
+        /// The client process is paused.
+        ClientPause = "client_pause",
+        /// A future is dropped.
+        Cancel = "cancel",
+        /// A foreign client deletes a znode.
+        ForeignDelete = "foreign_delete",
+        /// A foreign client writes into a znode.
+        ForeignWrite = "foreign_write",
+        /// A foreign client creates a znode.
+        ForeignCreate = "foreign_create",
+        /// For a while what a client sends does not arrive, although it hears its server.
+        ClientMuted = "client_muted",
+        /// For a while what a server sends does not reach a client, although the server hears it.
+        ClientDeafened = "client_deafened",
+        /// For a while a client and its server do not hear each other.
+        ClientPartition = "client_partition",
+        /// The connection breaks just as a notification is about to arrive.
+        WatchLost = "watch_lost",
+        /// A client's clock runs fast or slow by up to a tenth.
+        ClockDrift = "clock_drift",
+        /// A server dies, and comes back later.
+        ServerCrash = "server_crash",
+        /// A server is paused.
+        ServerPause = "server_pause",
+        /// For a while what one server sends to another is held up.
+        LinkHeld = "link_held",
+        /// For a while what one server sends to another is lost.
+        LinkCut = "link_cut",
+        /// For a while a server is cut off from all others, and not from its clients.
+        ServerPartition = "server_partition",
+        /// For a while a server cannot write its log.
+        DiskStall = "disk_stall",
+        /// For a while a server cannot apply what is committed, nor answer reads.
+        ApplyStall = "apply_stall",
+        /// The leader cannot apply what it has just declared committed.
+        CommitStall = "commit_stall",
+        /// The leader dies.
+        LeaderCrash = "leader_crash",
+        /// The wall clock of the leader jumps.
+        ClockJump = "clock_jump",
+        /// An overloaded server refuses a request of a client.
+        Throttled = "throttled",
+        /// A quota forbids a write of a client.
+        QuotaExceeded = "quota_exceeded",
+        /// An access list forbids a request of a client.
+        AccessDenied = "access_denied",
+        /// A server fails to process a request of a client.
+        ServerError = "server_error",
+        /// In a capture: a server did not answer for a while, without an injected fault.
+        SlowServer = "slow_server",
+        /// In a capture: a client process was paused, without an injected fault: it was stopped, or got no processor.
+        SlowProcess = "slow_process",
+    }
+
+    /// What becomes of a watch after it fires.
+    #[derive(Default)]
+    pub enum WatchMode = "a mode of watches" {
+        /// It is one-shot.
+        #[default]
+        OneShot = "one_shot",
+        /// It stays armed.
+        Persistent = "persistent",
+        /// It stays armed, and covers everything below its path.
+        Recursive = "recursive",
+    }
 }
 
-/// How a hold gets on with others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Share {
-    /// It excludes all others.
-    Exclusive,
-    /// It excludes exclusive ones.
-    Shared,
+/// The target of a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Victim {
+    /// A client process.
+    Process {
+        /// Its number.
+        client: u16,
+    },
+    /// A server.
+    Server {
+        /// Its number.
+        server: u8,
+    },
+    /// A link: what one server sends to another.
+    Link {
+        /// The sender.
+        from: u8,
+        /// The receiver.
+        to: u8,
+    },
 }
 
 impl Verb {
-    /// What kind of hold it asks for, if it asks for one: by standing in line.
+    /// The kind of hold that it asks for as a contender, if it does.
     pub fn asks_for(self) -> Option<Share> {
         match self {
             Verb::Acquire | Verb::TryAcquire | Verb::Write | Verb::TryWrite | Verb::Stand => {
@@ -114,291 +344,15 @@ impl Verb {
     }
 }
 
-/// What a recipe hands to its caller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Seen {
-    /// A value (number: the mzxid of its znode).
-    Value,
-    /// That there is no value.
-    Missing,
-    /// Who is a member (text: the sorted ids with commas between; number: the zxid of the view).
-    View,
-    /// An item (number: the czxid of its znode, or zero).
-    Item,
-    /// The request to go, written into one's own znode.
-    Word,
-    /// What has become of somebody who was asked to go: `asked`, `yielded`, `forced` or `gone`.
-    Fate,
-    /// A site's vote: `commit` or `abort`.
-    Vote,
-    /// A transaction's decision: `commit` or `abort`.
-    Decision,
-    /// The leader on record (text: what it says of itself; number: its epoch).
-    Leader,
-    /// That no leader is on record.
-    Vacant,
-    /// A generation of a double barrier (number) and its roster (text).
-    Opening,
-    /// A name that was given (number: the czxid of its znode).
-    Name,
-}
-
-/// How an operation ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// As asked.
-    Done,
-    /// Certainly not done: refused, not free, time limit, session over before anything was held.
-    Refused,
-    /// It may or may not be done.
-    Unknown,
-    /// The future was dropped.
-    Cancelled,
-}
-
-/// Why a belief ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Why {
-    /// The holder released.
-    Released,
-    /// The holder was told that the hold may be lost (disconnected, or past its deadline).
-    Suspect,
-    /// The holder was told that the hold is lost.
-    Lost,
-    /// The guard was dropped.
-    Dropped,
-    /// The process died.
-    Crashed,
-}
-
-/// What a request asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Request {
-    /// Create a znode.
-    Create,
-    /// Delete a znode.
-    Delete,
-    /// Read a stat.
-    Exists,
-    /// Read data.
-    Get,
-    /// Write data.
-    Set,
-    /// List children.
-    Children,
-    /// A transaction.
-    Multi,
-    /// Several reads.
-    MultiRead,
-    /// A barrier.
-    Sync,
-    /// Take a watch away.
-    RemoveWatches,
-    /// Arm watches again after a reconnect.
-    SetWatches,
-    /// Open a session.
-    Connect,
-    /// End a session.
-    CloseSession,
-    /// Read an access list.
-    GetAcl,
-    /// Write an access list.
-    SetAcl,
-    /// Arm a persistent watch.
-    AddWatch,
-    /// The leader takes an empty container away, or a znode whose time is over.
-    Reap,
-    /// Anything else.
-    Other,
-}
-
-/// How a request went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Code {
-    /// As asked.
-    Ok,
-    /// ZooKeeper's error of that name.
-    NoNode,
-    /// ZooKeeper's error of that name.
-    NodeExists,
-    /// ZooKeeper's error of that name.
-    BadVersion,
-    /// ZooKeeper's error of that name.
-    NotEmpty,
-    /// ZooKeeper's error of that name.
-    NoChildrenForEphemerals,
-    /// ZooKeeper's error of that name.
-    SessionExpired,
-    /// ZooKeeper's error of that name.
-    SessionMoved,
-    /// ZooKeeper's error of that name.
-    NoAuth,
-    /// ZooKeeper's error of that name.
-    BadArguments,
-    /// Any other error.
-    Other,
-    /// The server was overloaded, and did not process the request.
-    Throttled,
-}
-
 impl Code {
-    /// Whether it tells nothing of the tree: the server did not get as far as looking, or says nothing of what it saw.
+    /// Whether it shows nothing of the tree: the server did not look, or does not say what it saw.
     pub(crate) fn tells_nothing(self) -> bool {
         matches!(self, Code::NoAuth | Code::BadArguments | Code::Other | Code::Throttled)
     }
 }
 
-/// What a notification says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Notify {
-    /// NodeCreated.
-    Created,
-    /// NodeDeleted.
-    Deleted,
-    /// NodeDataChanged.
-    DataChanged,
-    /// NodeChildrenChanged.
-    ChildrenChanged,
-}
-
-/// A server's tables of watches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Table {
-    /// Armed by reading data or a stat.
-    Data,
-    /// Armed by listing children.
-    Child,
-}
-
-/// A session's state as a client knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SessionState {
-    /// Connected.
-    Connected,
-    /// Not connected; the session may live on.
-    Suspended,
-    /// Over by expiry.
-    Expired,
-    /// Closed by the client.
-    Closed,
-}
-
-/// The kinds of fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FaultKind {
-    /// The connection breaks before a request reaches the server.
-    RequestLost,
-    /// The connection breaks after the server applied a request and before its answer reached the client.
-    ReplyLost,
-    /// An answer is slow.
-    ReplyLate,
-    /// The connection breaks with nothing on its way lost that mattered.
-    Disconnect,
-    /// The client is cut off until the ensemble has ended its session.
-    SessionExpiry,
-    /// The client process dies.
-    ClientCrash,
-    /// The client process stands still.
-    ClientPause,
-    /// A future is dropped.
-    Cancel,
-    /// A third party deletes a znode.
-    ForeignDelete,
-    /// A third party writes into a znode.
-    ForeignWrite,
-    /// A third party makes a znode.
-    ForeignCreate,
-    /// What a client sends does not arrive for a while, although it hears its server.
-    ClientMuted,
-    /// What a server sends does not reach a client for a while, although the server hears it.
-    ClientDeafened,
-    /// A client and its server do not hear each other for a while.
-    ClientPartition,
-    /// The connection breaks just as a notification is about to arrive.
-    WatchLost,
-    /// A client's clock runs fast or slow by up to a tenth.
-    ClockDrift,
-    /// A server dies, and comes back later.
-    ServerCrash,
-    /// A server stands still.
-    ServerPause,
-    /// What one server sends to another is held up for a while.
-    LinkHeld,
-    /// What one server sends to another is lost for a while.
-    LinkCut,
-    /// A server is cut off from all others for a while, and not from its clients.
-    ServerPartition,
-    /// A server does not get to write its log for a while.
-    DiskStall,
-    /// A server does not get to apply what is committed for a while, nor to answer reads.
-    ApplyStall,
-    /// The leader does not get to apply what it has just declared committed.
-    CommitStall,
-    /// The leader dies.
-    LeaderCrash,
-    /// The wall clock of the leader jumps.
-    ClockJump,
-    /// An overloaded server refuses a request of a client.
-    Throttled,
-    /// A quota forbids a write of a client.
-    QuotaExceeded,
-    /// An access list forbids a request of a client.
-    AccessDenied,
-    /// A server fails to process a request of a client.
-    ServerError,
-    /// In a capture: a server did not answer for a while, and no fault was injected for that.
-    SlowServer,
-    /// In a capture: a client process stood still, and no fault was injected for that: it was stopped, or got no processor.
-    SlowProcess,
-}
-
-/// Whom a fault strikes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Victim {
-    /// A client process.
-    Process {
-        /// Its number.
-        client: u16,
-    },
-    /// A server.
-    Server {
-        /// Its number.
-        server: u8,
-    },
-    /// What one server sends to another.
-    Link {
-        /// Who sends.
-        from: u8,
-        /// Who would receive.
-        to: u8,
-    },
-}
-
-/// How a watch goes on after it fired.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WatchMode {
-    /// It is gone.
-    #[default]
-    OneShot,
-    /// It stays.
-    Persistent,
-    /// It stays, and is about everything below, too.
-    Recursive,
-}
-
 impl WatchMode {
-    /// Whether it fires once only.
+    /// Whether it is one-shot.
     pub fn is_one_shot(&self) -> bool {
         *self == WatchMode::OneShot
     }

@@ -1,4 +1,4 @@
-//! Texts as small numbers.
+//! Interned texts.
 
 use super::Sym;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The symbol of a text, made if need be.
+    /// The symbol of a text, created if need be.
     pub fn intern(&mut self, text: &str) -> Sym {
         if let Some(sym) = self.index.get(text) {
             return *sym;

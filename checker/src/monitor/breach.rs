@@ -42,60 +42,26 @@ pub struct Breach {
 
 /// What is wrong, with the operations that prove it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "a field is the operation that its name says")]
 pub enum Wrong {
-    /// Holds: two that exclude each other held at once.
-    Together {
-        /// The acquire that returned first.
-        first: Number,
-        /// The acquire that returned before the first hold was given back.
-        second: Number,
-    },
+    /// Holds: two that exclude each other held at once. The second acquire returned before the first hold was given back.
+    Together { first: Number, second: Number },
     /// Holds: when this acquire returned, more held than may hold at once.
-    TooMany {
-        /// The acquire.
-        acquire: Number,
-    },
-    /// Holds: given back by who had none.
-    NotHeld {
-        /// The release.
-        release: Number,
-    },
-    /// Holds: the token of the later one is not larger.
-    Token {
-        /// The acquire that held first.
-        first: Number,
-        /// The acquire that held later.
-        second: Number,
-    },
-    /// Queues and registers: what was got had not been put (written) by then.
-    Invented {
-        /// The take, or the read.
-        get: Number,
-    },
-    /// Queues: one item, taken twice.
-    Twice {
-        /// One take.
-        first: Number,
-        /// Another.
-        second: Number,
-    },
-    /// First in, first out: an item put before was still there, and was passed.
-    Passed {
-        /// The put of the item that was passed.
-        put: Number,
-        /// The take that passed it.
-        take: Number,
-    },
-    /// The more urgent first: more urgent items were there all the time that this take took.
-    LessUrgent {
-        /// The take.
-        take: Number,
-    },
-    /// Queues: it was never empty while this take took, which said so.
-    NotEmpty {
-        /// The take.
-        take: Number,
-    },
+    TooMany { acquire: Number },
+    /// Holds: a process without a hold released.
+    NotHeld { release: Number },
+    /// Holds: the token of the later acquire is not larger.
+    Token { first: Number, second: Number },
+    /// Queues and registers: the value of a take or read had not been put (written) by then.
+    Invented { get: Number },
+    /// Queues: one item was taken twice.
+    Twice { first: Number, second: Number },
+    /// First in, first out: an item put before was still there, and a take passed it.
+    Passed { put: Number, take: Number },
+    /// The more urgent first: more urgent items were there as long as the take took.
+    LessUrgent { take: Number },
+    /// Queues: a take found the queue empty, and it was never empty while the take took.
+    NotEmpty { take: Number },
     /// Registers: one value stood from here to there, and the other stood both before and after.
     Between {
         /// An operation with the one value that had returned (none for the initial value), and one with it that was
@@ -105,13 +71,9 @@ pub enum Wrong {
         /// it that was called after it stood for the first time.
         other: (Option<Number>, Number),
     },
-    /// Numbers: the earlier one got a number that is not smaller.
-    NotLarger {
-        /// Returned before the other was called, or with the same number.
-        first: Number,
-        /// The other one.
-        second: Number,
-    },
+    /// Numbers: the earlier operation got a number that is not smaller. It returned before the other was called, or with
+    /// the same number.
+    NotLarger { first: Number, second: Number },
 }
 
 /// An operation takes effect.

@@ -1,17 +1,11 @@
 //! Barriers: BA-1 to BA-5.
 //!
-//! A wait must follow from what its client was told: that there is no barrier, that the one it waited for has gone, or
-//! that another one stands. What servers know says whether it was let in although the barrier stood, and whether it had to
-//! be let in.
+//! A wait must follow from what its client was served: that there is no barrier, that the barrier it waited for is
+//! gone, or that another one stands. The servers' events show whether a wait was let in although the barrier stood,
+//! and whether it had to be let in.
 
-use super::idle::{Doubts, Source, source};
-use super::{Kinds, Rule, hears};
-use crate::history::{
-    Code, Conn, Event, Kind, Notify, ObjectId, OpId, Outcome, ReqId, Request, Session, Sym, Verb, Victim,
-    What, Who,
-};
-use crate::sink::{Scene, Sink, Story, ms};
-use crate::verdict::RuleId;
+use super::wake_sources::{Doubts, Source, source};
+use crate::rules::prelude::*;
 use crate::view::{Moment, NEVER, Phase, Watch};
 
 /// BA-1 to BA-5.
@@ -20,29 +14,29 @@ pub(crate) struct Barriers {
     /// By object.
     gates: Vec<Gate>,
     waiters: Vec<Waiter>,
-    /// Waits that nothing seems to end.
+    /// Waits without a wake source.
     doubts: Doubts,
-    /// The request whose answer is being told, and what it found so far at barriers.
+    /// The request that is being answered, and what its reads found at barriers so far.
     serving: ReqId,
     found: Vec<(ReqId, Sym, bool)>,
-    /// A fault has struck.
+    /// A fault was injected.
     is_hostile: bool,
-    /// When to look next at what takes too long: not at every event, since a long run has many.
+    /// The time of the next look at overdue waits: not every event, since a long run has many.
     next_look: u64,
-    /// The notifications of the latest transactions: which, to whom, and of which gate.
+    /// The notifications of the latest transactions: zxid, receiver, barrier, count.
     fired: Vec<(u64, Session, Conn, ObjectId, u32)>,
 }
 
-/// How often to look at what takes too long, in microseconds.
+/// The interval between looks at overdue waits, in microseconds.
 const LOOK: u64 = 100_000;
 
-/// What servers know of a barrier.
+/// A barrier as the servers know it.
 #[derive(Default)]
 struct Gate {
     lives: Vec<Life>,
 }
 
-/// One incarnation.
+/// One incarnation of the barrier's znode.
 struct Life {
     czxid: u64,
     created: Moment,
@@ -51,7 +45,7 @@ struct Life {
 }
 
 impl Gate {
-    /// The incarnation that a read in the state of a transaction shows.
+    /// The incarnation that exists in the state of a transaction.
     fn at(&self, zxid: u64) -> Option<&Life> {
         self.lives.iter().rev().find(|life| life.czxid <= zxid && zxid < life.gone)
     }
@@ -61,16 +55,16 @@ impl Gate {
     }
 }
 
-/// An open wait, and what its client has been told.
+/// An open wait, and what its client has learned.
 struct Waiter {
     op: OpId,
     object: ObjectId,
     session: Session,
-    /// The incarnation that it waits for, if servers told, and the largest zxid of a read.
+    /// The incarnation that it waits for, if servers showed it, and the largest zxid of a read.
     first: Option<u64>,
     shown: u64,
-    /// It was told that there is no barrier (for a level: by its last read); that the one that it had read of has gone; that
-    /// another one stands.
+    /// Whether it learned that there is no barrier (a level-triggered wait: by its last read); that the barrier it
+    /// had read is gone; that another barrier stands.
     is_absent: bool,
     is_gone: bool,
     is_another: bool,
@@ -79,7 +73,7 @@ struct Waiter {
     is_told: bool,
 }
 
-/// What a waiter was told last.
+/// The last thing that a waiter learned.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     Nothing,
@@ -89,7 +83,23 @@ enum Last {
 }
 
 impl Waiter {
-    /// The session in which it waits; its client's, as long as nothing else is known.
+    fn new(op: OpId, object: ObjectId) -> Waiter {
+        Waiter {
+            op,
+            object,
+            session: Session(0),
+            first: None,
+            shown: 0,
+            is_absent: false,
+            is_gone: false,
+            is_another: false,
+            last: Last::Nothing,
+            last_index: u32::MAX,
+            is_told: false,
+        }
+    }
+
+    /// The session in which it waits: its client's, unless another one is known.
     fn session_in(&self, scene: &Scene<'_>) -> Session {
         match self.session {
             Session(0) => scene.view.client(scene.view.op(self.op).client).session,
@@ -111,9 +121,9 @@ fn is_wait(verb: Verb) -> bool {
 }
 
 impl Barriers {
-    /// The barrier of a path.
+    /// The barrier whose path this is.
     fn of_path(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
-        let is = |object: &crate::history::Object| object.kind == Kind::Barrier && object.path == path;
+        let is = |object: &Object| object.kind == Kind::Barrier && object.path == path;
         scene.tables.objects.iter().position(is).map(|at| ObjectId(at as u16))
     }
 
@@ -137,39 +147,39 @@ impl Barriers {
         let path = scene.tables.objects[usize::from(waiter.object.0)].path;
         let gate = self.gates.get(usize::from(waiter.object.0));
         let gone = gate.and_then(|gate| gate.lives.last()).map_or(NEVER, |life| life.gone);
-        // A deletion that has not come to the server of the watch yet will be told all the same.
+        // The server of the watch has not applied the deletion yet: the notification will come.
         let to_come = |watch: &Watch| gone == NEVER || scene.view.server(watch.server).may_come_to(gone);
-        // An edge that was told that the one it waited for has gone has nothing to wait for.
+        // An edge-triggered wait that learned of the end of its barrier has nothing to wait for.
         let is_over = scene.view.op(id).verb == Verb::Wait && waiter.is_justified(Verb::Wait);
         let wakes = |watch: &Watch| watch.path == path && !is_over && (!watch.armed || to_come(watch));
         source(scene, id, waiter.session, wakes)
     }
 
-    fn look(&mut self, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    fn look(&mut self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
         let source = self.source(scene, id);
         if self.doubts.look(scene, id, &source) {
-            sink.premise(RuleId::Ba2, scene.view.op(id).object);
+            out.premise(RuleId::Ba2, scene.view.op(id).object);
         }
     }
 
-    /// Looks at all waiters of which that is so.
-    fn look_where(&mut self, scene: &Scene<'_>, sink: &mut Sink, is: impl Fn(&Waiter) -> bool) {
+    /// Looks for the wake sources of the waiters that match.
+    fn look_where(&mut self, scene: &Scene<'_>, out: &mut Findings, is: impl Fn(&Waiter) -> bool) {
         let ops: Vec<OpId> =
             self.waiters.iter().filter(|waiter| is(waiter)).map(|waiter| waiter.op).collect();
-        ops.into_iter().for_each(|op| self.look(scene, op, sink));
+        ops.into_iter().for_each(|op| self.look(scene, op, out));
     }
 
-    /// What an answer told of a barrier reaches a waiter.
+    /// Passes on what a reply told about a barrier to the waiter.
     fn answered(&mut self, scene: &Scene<'_>, req: ReqId, code: Code, zxid: u64) {
         let Some(of) = scene.view.request(req).copied() else { return };
         let reads =
             matches!(of.kind, Request::Exists | Request::Get | Request::Children | Request::MultiRead);
         let at = self.waiters.iter().position(|waiter| waiter.op == of.op);
         let path = at.map(|at| scene.tables.objects[usize::from(self.waiters[at].object.0)].path);
-        // One answer may tell of several barriers.
+        // One reply may tell of several barriers.
         let told = self.found.iter().find(|(found, of, _)| *found == req && Some(*of) == path);
         let told = told.map(|(.., stands)| *stands);
         self.found.retain(|(found, ..)| *found != req);
@@ -202,7 +212,7 @@ impl Barriers {
         waiter.last = Last::Stands;
     }
 
-    /// A notification, or a change of the session's state, reaches the waiters of a session.
+    /// Passes a notification, or a change of the session's state, on to the waiters of a session.
     fn hears(&mut self, scene: &Scene<'_>, session: Session, path: Option<Sym>, event: &'static str) {
         let is_deletion = event == NODE_DELETED;
         let gates = &self.gates;
@@ -213,7 +223,7 @@ impl Barriers {
             if of != session || !here || waiter.last == Last::Nothing {
                 continue;
             }
-            // Of an earlier one it may be told, too.
+            // It may be notified of an earlier incarnation, too.
             let gate = gates.get(usize::from(waiter.object.0));
             let of = gate.and_then(|gate| gate.lives.iter().find(|life| Some(life.czxid) == waiter.first));
             waiter.is_gone |= is_deletion && of.is_none_or(|life| life.gone != NEVER);
@@ -222,16 +232,16 @@ impl Barriers {
         }
     }
 
-    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, sink: &mut Sink) {
+    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, out: &mut Findings) {
         let Some(at) = self.waiters.iter().position(|waiter| waiter.op == id) else { return };
         let waiter = self.waiters.remove(at);
         if outcome != Outcome::Done {
             return;
         }
         let op = scene.view.op(id);
-        sink.premise(RuleId::Ba1, op.object);
+        out.premise(RuleId::Ba1, op.object);
         if matches!(waiter.last, Last::Event(event) if event != NODE_DELETED) {
-            sink.premise(RuleId::Ba5, op.object);
+            out.premise(RuleId::Ba5, op.object);
         }
         if waiter.is_justified(op.verb) {
             return;
@@ -247,21 +257,21 @@ impl Barriers {
             Last::Event(event) => format!("e{}: the last that it was told is {event}", waiter.last_index),
         };
         let event = match waiter.last {
-            // For a level an event of the deletion is a reason to read again, too.
+            // For a level-triggered wait a notification of the deletion is only a reason to read again.
             Last::Event(event) => Some(event),
             _ => None,
         };
         if let Some(event) = event {
-            let story = Story::new(format!("{who} passed at {when} on {event}"))
+            let text = explain(format!("{who} passed at {when} on {event}"))
                 .because("it did not read again after that");
-            sink.fail(RuleId::Ba5, scene, op.object, &seen, story);
+            out.fail(RuleId::Ba5, scene, op.object, &seen, text);
         }
         if stood || event.is_none() {
-            let mut story = Story::new(format!("{who} passed at {when}")).because(told);
+            let mut text = explain(format!("{who} passed at {when}")).because(told);
             if stood {
-                story = story.because("the barrier stood all the time");
+                text = text.because("the barrier stood all the time");
             }
-            sink.fail(RuleId::Ba1, scene, op.object, &seen, story);
+            out.fail(RuleId::Ba1, scene, op.object, &seen, text);
         }
     }
 
@@ -273,7 +283,7 @@ impl Barriers {
             let stands = gate.and_then(Gate::stands);
             return stands.is_some_and(|life| life.created.index < wait.called.index);
         }
-        // By calls alone: raised before, and nobody has called for its removal since, nor can it have gone by itself.
+        // By calls alone: raised before, not lowered since, and its session cannot have ended.
         let of = |verb| view.ops.from(0).filter(move |op| op.object == wait.object && op.verb == verb);
         let was_raised = |raise: &&crate::view::Op| {
             let lives = view.client(raise.client);
@@ -292,7 +302,7 @@ impl Barriers {
         })
     }
 
-    /// Since when a wait has to come to its end, if it has.
+    /// The time since which a wait had to return.
     fn owed_since(&self, scene: &Scene<'_>, waiter: &Waiter) -> Option<(u64, &'static str)> {
         let view = scene.view;
         let op = view.op(waiter.op);
@@ -327,7 +337,7 @@ impl Barriers {
         }
     }
 
-    /// By calls alone: since when nobody may have raised it.
+    /// By calls alone: the time since which no client may have raised it.
     fn lowered_since(scene: &Scene<'_>, object: ObjectId) -> Option<u64> {
         let of = |verb| scene.view.ops.from(0).filter(move |op| op.object == object && op.verb == verb);
         let raised = of(Verb::Raise).map(|raise| match raise.phase {
@@ -341,7 +351,7 @@ impl Barriers {
         lowered.map(|lower| lower.over.at).min()
     }
 
-    fn overdue(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn overdue(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for at in 0..self.waiters.len() {
             let waiter = &self.waiters[at];
             let Some((since, why)) = self.owed_since(scene, waiter).filter(|_| !waiter.is_told) else {
@@ -352,7 +362,7 @@ impl Barriers {
                 continue;
             }
             let op = scene.view.op(waiter.op);
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "{} waits since {}, and does not come to an end",
                 scene.client(op.client),
                 scene.when(op.called)
@@ -362,22 +372,22 @@ impl Barriers {
                 ms(scene.at - since),
                 ms(bound)
             ));
-            sink.fail(RuleId::Ba2, scene, waiter.object, &[op.called.index, waiter.last_index], story);
+            out.fail(RuleId::Ba2, scene, waiter.object, &[op.called.index, waiter.last_index], text);
             self.waiters[at].is_told = true;
         }
     }
 
-    /// BA-3: one notification a waiter for each transaction; requests keep to what events call for.
+    /// BA-3: one notification per waiter and transaction; a budget of requests per wake-up.
     ///
-    /// Each connection counts for itself: what was under way when one broke is told again on the next, by a server that
-    /// may apply it later.
+    /// Each connection counts for itself: a notification in flight when a connection breaks is repeated on the next
+    /// one, by a server that may apply the change later.
     fn fired(
         &mut self,
         scene: &Scene<'_>,
         (session, conn): (Session, Conn),
         object: ObjectId,
         zxid: u64,
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
         let waiters = self.waiters.iter().filter(|waiter| {
             waiter.object == object
@@ -388,7 +398,7 @@ impl Barriers {
         if waiting == 0 {
             return;
         }
-        sink.premise(RuleId::Ba3, object);
+        out.premise(RuleId::Ba3, object);
         self.fired.retain(|(other, ..)| zxid.abs_diff(*other) < 64);
         let same = |fired: &&mut (u64, Session, Conn, ObjectId, u32)| {
             (fired.0, fired.1, fired.2, fired.3) == (zxid, session, conn, object)
@@ -406,13 +416,13 @@ impl Barriers {
         if count == waiting + 1 {
             let who =
                 scene.view.session(session).client.map_or("?".to_owned(), |client| scene.client(client));
-            let story = Story::new(format!("zxid {zxid:#x} notified {who} {count} times"))
+            let text = explain(format!("zxid {zxid:#x} notified {who} {count} times"))
                 .because(format!("{waiting} of its operations wait there"));
-            sink.fail(RuleId::Ba3, scene, object, &[], story);
+            out.fail(RuleId::Ba3, scene, object, &[], text);
         }
     }
 
-    fn sent(&self, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    fn sent(&self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         if !op.calm || !self.waiters.iter().any(|waiter| waiter.op == id) {
             return;
@@ -420,17 +430,24 @@ impl Barriers {
         let allowed = 2 + 2 * op.wakes;
         if op.sends == allowed + 1 {
             let (who, called) = (scene.client(op.client), scene.when(op.called));
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "{who} (called at {called}) sent {} requests, after {} wake-ups, and still waits",
                 op.sends, op.wakes
             ))
             .because(format!("its budget is {allowed}: who waits asks only when it is told something"));
-            sink.fail(RuleId::Ba3, scene, op.object, &[op.called.index], story);
+            out.fail(RuleId::Ba3, scene, op.object, &[op.called.index], text);
         }
     }
 
-    /// BA-4.
-    fn left(&self, scene: &Scene<'_>, sink: &mut Sink) {
+    /// BA-4: no watch is left of a wait that is over.
+    fn left(&self, scene: &Scene<'_>, out: &mut Findings) {
+        for (at, object) in scene.tables.objects.iter().enumerate() {
+            let id = ObjectId(at as u16);
+            let used = scene.view.ops.from(0).any(|op| op.object == id && is_wait(op.verb));
+            if object.kind == Kind::Barrier && used {
+                out.premise(RuleId::Ba4, id);
+            }
+        }
         let view = scene.view;
         for watch in view.watches.iter().filter(|watch| watch.armed) {
             let Some(object) = Self::of_path(scene, watch.path) else { continue };
@@ -442,10 +459,10 @@ impl Barriers {
                 continue;
             }
             let who = scene.client(client);
-            let story = Story::new(format!("a watch of {who} on {} is left", scene.path(watch.path)))
+            let text = explain(format!("a watch of {who} on {} is left", scene.path(watch.path)))
                 .because(format!("it was armed at e{}, and {who} waits for nothing", watch.armed_index));
-            sink.metrics.leaks += 1;
-            sink.fail(RuleId::Ba4, scene, object, &[watch.armed_index], story);
+            out.metrics.leaks += 1;
+            out.fail(RuleId::Ba4, scene, object, &[watch.armed_index], text);
         }
     }
 }
@@ -464,31 +481,13 @@ fn name_of(kind: Notify) -> &'static str {
 impl Rule for Barriers {
     const ID: RuleId = RuleId::Ba1;
     const ALSO: &'static [RuleId] = &[RuleId::Ba2, RuleId::Ba3, RuleId::Ba4, RuleId::Ba5];
-    const HEARS: Kinds = hears::Call
-        | hears::Return
-        | hears::Send
-        | hears::Reply
-        | hears::Lost
-        | hears::Notice
-        | hears::State
-        | hears::Created
-        | hears::Deleted
-        | hears::Served
-        | hears::Found
-        | hears::Arm
-        | hears::Fire
-        | hears::Disarm
-        | hears::Marked
-        | hears::Ended
-        | hears::Fault
-        | hears::Mended
-        | hears::Crash
-        | hears::Ceased
-        | hears::Sleep
-        | hears::Quiesce;
+    const HEARS: Kinds = hears![
+        Call, Return, Send, Reply, Lost, Notice, State, Created, Deleted, Served, Found, Arm, Fire, Disarm,
+        Marked, Ended, Fault, Mended, Crash, Ceased, Sleep, Quiesce
+    ];
     const ABOUT: &'static [Kind] = &[Kind::Barrier];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if self.waiters.is_empty() {
             return;
         }
@@ -496,7 +495,7 @@ impl Rule for Barriers {
         for doubt in doubts.certain(scene.at, |op| self.source(scene, op)) {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "{who} waits since {}, and from {} on nothing is there to wake it",
                 scene.when(op.called),
                 scene.when(doubt.since)
@@ -508,36 +507,24 @@ impl Rule for Barriers {
                 _ => format!("{who} has no watch on the barrier that will tell of its end"),
             });
             let seen = [op.called.index, doubt.since.index];
-            sink.fail(RuleId::Ba2, scene, op.object, &seen, story);
+            out.fail(RuleId::Ba2, scene, op.object, &seen, text);
         }
         self.doubts = doubts;
         if scene.at >= self.next_look {
             self.next_look = scene.at.saturating_add(LOOK);
-            self.overdue(scene, sink);
+            self.overdue(scene, out);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         self.is_hostile |= matches!(event.what, What::Fault { .. });
         match event.what {
             What::Call { object, verb, .. } if is_wait(verb) => {
-                sink.premise(RuleId::Ba2, object);
-                sink.premise(RuleId::Ba3, object);
-                self.waiters.push(Waiter {
-                    op: event.op,
-                    object,
-                    session: Session(0),
-                    first: None,
-                    shown: 0,
-                    is_absent: false,
-                    is_gone: false,
-                    is_another: false,
-                    last: Last::Nothing,
-                    last_index: u32::MAX,
-                    is_told: false,
-                });
+                out.premise(RuleId::Ba2, object);
+                out.premise(RuleId::Ba3, object);
+                self.waiters.push(Waiter::new(event.op, object));
             }
-            What::Return { outcome } => self.returned(scene, event.op, outcome, sink),
+            What::Return { outcome } => self.returned(scene, event.op, outcome, out),
             What::Created { zxid, path, .. } => {
                 if let Some(object) = Self::of_path(scene, path) {
                     let (created, deleted) = (scene.view.now, Moment::NEVER);
@@ -558,86 +545,78 @@ impl Rule for Barriers {
             {
                 self.found.push((self.serving, path, code == Code::Ok));
             }
-            What::Send { .. } => self.sent(scene, event.op, sink),
+            What::Send { .. } => self.sent(scene, event.op, out),
             What::Reply { req, code, zxid, .. } => {
                 self.answered(scene, req, code, zxid);
                 if let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) {
-                    self.look(scene, req.op, sink);
+                    self.look(scene, req.op, out);
                 }
             }
             What::Lost { req } => {
                 self.found.retain(|(found, ..)| *found != req);
                 if let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) {
-                    self.look(scene, req.op, sink);
+                    self.look(scene, req.op, out);
                 }
             }
             What::Notice { session, kind, path, .. } => {
                 if let (Some(object), true) = (Self::of_path(scene, path), kind != Notify::Deleted) {
-                    sink.premise(RuleId::Ba5, object);
+                    out.premise(RuleId::Ba5, object);
                 }
                 self.hears(scene, session, Some(path), name_of(kind));
-                self.look_where(scene, sink, |waiter| waiter.session == session);
+                self.look_where(scene, out, |waiter| waiter.session == session);
             }
             What::State { session, .. } => {
-                // Whose session it is, it may take it for an opening; the others do not know of it.
+                // A waiter may take a change of its own session for an opening; other waiters do not learn of it.
                 let hears = |waiter: &&Waiter| waiter.session_in(scene) == session;
                 let waiting = self.waiters.iter().filter(hears).map(|waiter| waiter.object);
-                waiting.for_each(|object| sink.premise(RuleId::Ba5, object));
+                waiting.for_each(|object| out.premise(RuleId::Ba5, object));
                 self.hears(scene, session, None, "a change of its session's state");
-                self.look_where(scene, sink, |waiter| waiter.session == session);
+                self.look_where(scene, out, |waiter| waiter.session == session);
             }
             What::Fire { session, path, zxid, conn, .. } => {
-                // What registering again tells is no transaction's doing; and an epoch begins with the same low halves.
+                // A notification from registering again belongs to no transaction; and an epoch begins with the same
+                // low halves.
                 if let (Some(object), Who::Server(server), 1..) =
                     (Self::of_path(scene, path), event.who, zxid)
                     && !scene.view.has_left(session, conn)
                 {
                     let zxid = scene.view.server(server).whole(zxid);
-                    self.fired(scene, (session, conn), object, zxid, sink);
+                    self.fired(scene, (session, conn), object, zxid, out);
                 }
-                self.look_where(scene, sink, |waiter| waiter.session == session);
+                self.look_where(scene, out, |waiter| waiter.session == session);
             }
             What::Arm { session, .. }
             | What::Disarm { session, .. }
             | What::Marked { session, .. }
             | What::Ended { session, .. } => {
-                self.look_where(scene, sink, |waiter| waiter.session == session);
+                self.look_where(scene, out, |waiter| waiter.session == session);
             }
             What::Fault { victim: Victim::Process { client }, .. }
             | What::Mended { victim: Victim::Process { client }, .. } => {
-                self.look_where(scene, sink, |waiter| scene.view.op(waiter.op).client == client);
+                self.look_where(scene, out, |waiter| scene.view.op(waiter.op).client == client);
             }
             What::Crash { client } => {
                 self.waiters.retain(|waiter| scene.view.op(waiter.op).client != client);
             }
-            What::Ceased => self.look_where(scene, sink, |_| true),
+            What::Ceased => self.look_where(scene, out, |_| true),
             What::Sleep { deadline: false, .. } if self.waiter(event.op).is_some() => {
                 let op = scene.view.op(event.op);
-                let story =
-                    Story::new(format!("{} sleeps while it waits, to look again", scene.client(op.client)))
+                let text =
+                    explain(format!("{} sleeps while it waits, to look again", scene.client(op.client)))
                         .because("whoever waits is woken by an event, or by its own time limit");
-                sink.fail(RuleId::Ba3, scene, op.object, &[op.called.index], story);
+                out.fail(RuleId::Ba3, scene, op.object, &[op.called.index], text);
             }
-            What::Quiesce if scene.view.is_sim() => {
-                for (at, object) in scene.tables.objects.iter().enumerate() {
-                    let id = ObjectId(at as u16);
-                    let used = scene.view.ops.from(0).any(|op| op.object == id && is_wait(op.verb));
-                    if object.kind == Kind::Barrier && used {
-                        sink.premise(RuleId::Ba4, id);
-                    }
-                }
-                self.left(scene, sink);
-            }
+            What::Quiesce if scene.view.is_sim() => self.left(scene, out),
             _ => {}
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for waiter in &self.waiters {
             let gate = self.gates.get(usize::from(waiter.object.0));
             let stands = scene.view.is_sim() && gate.and_then(Gate::stands).is_some();
             if !stands && !waiter.is_told {
-                sink.unknown(RuleId::Ba2, waiter.object);
+                out.unknown(RuleId::Ba2, waiter.object);
             }
         }
     }

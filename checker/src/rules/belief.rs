@@ -1,13 +1,10 @@
-//! Two that believe to hold at once: MX-2 and MX-3 (RW-1 of shared locks, LE-1 of elections).
+//! Overlapping beliefs: MX-2 and MX-3 (RW-1 of shared locks, LE-1 of elections).
 
 use super::in_time::had_to_stop;
-use super::{Kinds, Rule, hears};
-use crate::history::{Event, ObjectId, OpId, Outcome, Verb, What, Who};
-use crate::sink::{Found, Scene, Sink, Story, ms};
-use crate::verdict::{RuleId, Verdict};
+use crate::rules::prelude::*;
 use crate::view::{Hold, Moment, View, conflict};
 
-/// MX-2: two beliefs at once are excused by a named cause only, and for its window only.
+/// MX-2: a named cause excuses two beliefs at once, within its window only.
 #[derive(Default)]
 pub(crate) struct Guarded {
     /// Overlaps that may be excused.
@@ -22,22 +19,22 @@ struct Overlap {
 }
 
 enum Cause {
-    /// The first holder's process stood still.
+    /// The first holder's process was paused.
     Pause(Moment),
-    /// A third party deleted its znode.
+    /// A foreign client deleted its znode.
     Stranger(Moment),
-    /// It was made to go.
+    /// Its holder was forced out.
     Force(Moment),
-    /// It was answered after the leader had last heard of it.
+    /// A reply reached it after the leader had last heard of it.
     Unheard(Moment),
-    /// What it sent may not have reached the leader: a server on the way was cut off, stood still, or died.
+    /// Its touches may not have reached the leader: a server on the way was cut off, paused, or killed.
     CutOff(Moment),
     /// Its clock runs fast or slow.
     Clock(Moment),
 }
 
 impl Guarded {
-    /// What may excuse the first holder for believing at the begin of the overlap.
+    /// The cause that may excuse the first holder for its belief at the begin of the overlap.
     fn cause(scene: &Scene<'_>, pair: Overlap) -> Option<Cause> {
         let view = scene.view;
         let op = view.op(pair.first);
@@ -47,12 +44,12 @@ impl Guarded {
         }
         let (begin, end) = client.last_pause;
         let covers = begin.came() && begin.at <= pair.since.at && pair.since.at <= end.at + view.settle;
-        // It had to stop when the pause was over.
+        // It had to stop at the end of the pause.
         if covers && scene.at <= end.at + view.settle {
             return Some(Cause::Pause(begin));
         }
-        // Where holders watch their znodes, only as long as it is still to be told.
-        let own = view.standing(pair.first).filter(|own| own.by_stranger || own.by_force);
+        // Where holders watch their znodes, only until the notification is delivered.
+        let own = view.standing(pair.first).filter(|own| own.by_foreign || own.by_force);
         let owns = View::watches_own(scene.kind(op.object));
         if let Some(own) =
             own.filter(|_| !owns || op.hold != Hold::Believed || view.is_told_of_loss(pair.first))
@@ -74,11 +71,11 @@ impl Guarded {
         client.drifts.came().then_some(Cause::Clock(client.drifts))
     }
 
-    /// Somebody believes, and now somebody else does too.
-    fn judge(&mut self, scene: &Scene<'_>, before: OpId, now: OpId, sink: &mut Sink) {
+    /// Compares a new belief with those of the other holders.
+    fn judge(&mut self, scene: &Scene<'_>, before: OpId, now: OpId, out: &mut Findings) {
         let view = scene.view;
-        let since = Moment { at: scene.at, index: scene.index };
-        // A grant may reach its client late, when the next in line has long been granted.
+        let since = scene.now();
+        // A grant may reach its client late, when the next contender has long been granted.
         let rank =
             |op| view.contender(view.op(op).own).map(|own| if own.is_held { own.czxid } else { own.stamp });
         let late = rank(now).is_some() && rank(now) < rank(before);
@@ -86,29 +83,29 @@ impl Guarded {
         let pair = Overlap { first, second, since };
         let new = view.op(now);
         if new.granted == new.believed && view.justify(now).is_err() {
-            if Self::is_enough(scene, pair, sink) {
+            if Self::is_enough(scene, pair, out) {
                 return;
             }
-            let story = Self::story(scene, pair)
+            let text = Self::text(scene, pair)
                 .not_excused(format!("{} had no right to be granted it", scene.client(new.client)));
-            return Self::fail(scene, pair, sink, story);
+            return Self::fail(scene, pair, out, text);
         }
         if scene.at > view.last_belief(pair.first) && !view.client(view.op(pair.first).client).is_paused() {
-            // Who waits for the answer to a downgrade does not act.
+            // A client that waits for the reply to a downgrade does not act.
             if view.is_downgrading(pair.first) {
                 return;
             }
-            return Self::kept(scene, pair, sink);
+            return Self::kept(scene, pair, out);
         }
         match Self::cause(scene, pair) {
             Some(_) => self.open.push(pair),
-            None => Self::unexplained(scene, pair, sink),
+            None => Self::unexplained(scene, pair, out),
         }
     }
 
-    fn story(scene: &Scene<'_>, pair: Overlap) -> Story {
+    fn text(scene: &Scene<'_>, pair: Overlap) -> Explanation {
         let (first, second) = (scene.view.op(pair.first), scene.view.op(pair.second));
-        let story = Story::new(format!(
+        let text = explain(format!(
             "{} held it (token {:#x}) since {}, {} (token {:#x}) since {}: both at once",
             scene.client(first.client),
             first.token,
@@ -120,21 +117,21 @@ impl Guarded {
         match scene.view.contender(first.own) {
             Some(own) if !own.is_alive() => {
                 let marked = scene.view.session(first.session).marked;
-                let how = match own.by_stranger {
+                let how = match own.by_foreign {
                     true => "a stranger deleted it".to_owned(),
                     false if marked.came() => {
                         format!("the leader expired its session at {}", scene.when(marked))
                     }
                     false => format!("{} ended it", scene.session(own.by)),
                 };
-                story.because(format!(
+                text.because(format!(
                     "{} went at {}: {how}",
-                    scene.place(first.own),
+                    scene.contender(first.own),
                     scene.when(own.deleted)
                 ))
             }
-            Some(_) => story.because(format!("{} was still there", scene.place(first.own))),
-            None => story,
+            Some(_) => text.because(format!("{} was still there", scene.contender(first.own))),
+            None => text,
         }
     }
 
@@ -142,48 +139,48 @@ impl Guarded {
         [scene.view.op(pair.first).believed.index, pair.since.index]
     }
 
-    fn is_enough(scene: &Scene<'_>, pair: Overlap, sink: &mut Sink) -> bool {
+    fn is_enough(scene: &Scene<'_>, pair: Overlap, out: &mut Findings) -> bool {
         let object = scene.view.op(pair.first).object;
-        sink.is_enough(scene.rule(Self::ID, object), object)
+        out.is_enough(scene.rule(Self::ID, object), object)
     }
 
-    fn fail(scene: &Scene<'_>, pair: Overlap, sink: &mut Sink, story: Story) {
+    fn fail(scene: &Scene<'_>, pair: Overlap, out: &mut Findings, text: Explanation) {
         let object = scene.view.op(pair.first).object;
-        sink.fail(scene.rule(Self::ID, object), scene, object, &Self::seen(scene, pair), story);
+        out.fail(scene.rule(Self::ID, object), scene, object, &Self::seen(scene, pair), text);
     }
 
-    fn kept(scene: &Scene<'_>, pair: Overlap, sink: &mut Sink) {
-        if Self::is_enough(scene, pair, sink) {
+    fn kept(scene: &Scene<'_>, pair: Overlap, out: &mut Findings) {
+        if Self::is_enough(scene, pair, out) {
             return;
         }
         let first = scene.view.op(pair.first);
         let (_, why, index) = first.stop.instant();
-        let story = Self::story(scene, pair)
+        let text = Self::text(scene, pair)
             .because(format!(
                 "e{index}: {} had to stop, for {}",
                 scene.client(first.client),
                 had_to_stop(why)
             ))
             .not_excused("its belief lasted longer");
-        Self::fail(scene, pair, sink, story);
+        Self::fail(scene, pair, out, text);
     }
 
-    fn unexplained(scene: &Scene<'_>, pair: Overlap, sink: &mut Sink) {
-        if Self::is_enough(scene, pair, sink) {
+    fn unexplained(scene: &Scene<'_>, pair: Overlap, out: &mut Findings) {
+        if Self::is_enough(scene, pair, out) {
             return;
         }
-        let client = scene.party(pair.first);
-        let story = Self::story(scene, pair)
+        let client = scene.actor(pair.first);
+        let text = Self::text(scene, pair)
             .not_excused(format!("{client} was not standing still, and no stranger had deleted its znode"));
-        Self::fail(scene, pair, sink, story);
+        Self::fail(scene, pair, out, text);
     }
 
-    /// The overlap is over (or the history is).
-    fn close(scene: &Scene<'_>, pair: Overlap, sink: &mut Sink) {
+    /// Judges an overlap that is over, or the history with it.
+    fn close(scene: &Scene<'_>, pair: Overlap, out: &mut Findings) {
         let window = scene.at.saturating_sub(pair.since.at);
-        let client = scene.party(pair.first);
+        let client = scene.actor(pair.first);
         let (why, index) = match Self::cause(scene, pair) {
-            None => return Self::unexplained(scene, pair, sink),
+            None => return Self::unexplained(scene, pair, out),
             Some(Cause::Pause(begin)) => {
                 (format!("{client} stood still since {}", scene.when(begin)), begin.index)
             }
@@ -211,69 +208,67 @@ impl Guarded {
                 )
             }
         };
-        sink.metrics.zombies += 1;
-        sink.metrics.longest_zombie = sink.metrics.longest_zombie.max(window);
-        let story = Self::story(scene, pair).excused(format!("{why}; {} together", ms(window)));
+        out.metrics.zombies += 1;
+        out.metrics.longest_zombie = out.metrics.longest_zombie.max(window);
+        let text = Self::text(scene, pair).excused(format!("{why}; {} together", ms(window)));
         let [a, b] = Self::seen(scene, pair);
         let object = scene.view.op(pair.first).object;
         let rule = scene.rule(Self::ID, object);
-        let found = Found { rule, verdict: Verdict::Inherent, layer: rule.layer(), at: pair.since.index };
-        sink.find(found, scene, Some(object), &[a, b, index], story);
+        out.find(Found::unavoidable(rule, pair.since.index), scene, Some(object), &[a, b, index], text);
     }
 }
 
 impl Rule for Guarded {
     const ID: RuleId = RuleId::Mx2;
     const ALSO: &'static [RuleId] = &[RuleId::Rw1, RuleId::Le1];
-    const HEARS: Kinds = hears::Believe | hears::Unbelieve | hears::Call | hears::Crash;
+    const HEARS: Kinds = hears![Believe, Unbelieve, Call, Crash];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         self.open.retain(|pair| {
             let paused = scene.view.client(scene.view.op(pair.first).client).is_paused();
             let kept = scene.at > scene.view.last_belief(pair.first) && !paused;
             if kept && !scene.view.is_downgrading(pair.first) {
-                Self::kept(scene, *pair, sink);
+                Self::kept(scene, *pair, out);
             }
             !kept
         });
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         if let What::Believe { object, .. } = event.what {
-            sink.premise(scene.rule(Self::ID, object), object);
+            out.premise(scene.rule(Self::ID, object), object);
             let share = view.op(event.op).share;
-            for first in &view.line(object).believers {
+            for first in &view.contest(object).believers {
                 let other = view.op(*first);
                 if *first != event.op && conflict(share, other.share) {
-                    self.judge(scene, *first, event.op, sink);
+                    self.judge(scene, *first, event.op, out);
                 }
             }
         } else {
             self.open.retain(|pair| {
                 let both = [pair.first, pair.second].iter().all(|op| view.op(*op).hold == Hold::Believed);
                 if !both {
-                    Self::close(scene, *pair, sink);
+                    Self::close(scene, *pair, out);
                 }
                 both
             });
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        self.open.drain(..).for_each(|pair| Self::close(scene, pair, sink));
+    fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        self.open.drain(..).for_each(|pair| Self::close(scene, pair, out));
     }
 }
 
-/// MX-3: in a run where nothing can excuse it, cores do not overlap. A core begins with the belief, or with the return of
-/// the acquire if no belief is told, and ends with the end of belief or the call of the release.
-///
-/// Families with one name for both forms of exclusion have beliefs judged by the other form.
+/// MX-3: in a run where nothing can excuse it, cores do not overlap. A core begins with the belief, or with the
+/// return of the acquire if no belief is recorded, and ends with the end of belief or the call of the release. Where
+/// one rule covers both forms of exclusion, the other form judges beliefs.
 #[derive(Default)]
 pub(crate) struct Raw {
-    /// By object. One that is over goes when the next one begins.
+    /// By object. A core that is over is dropped when the next one begins.
     cores: Vec<Vec<Core>>,
-    /// Returned just now: a belief may follow.
+    /// Acquires that have just returned: a belief may follow.
     returned: Option<(OpId, Moment)>,
 }
 
@@ -300,7 +295,7 @@ impl Raw {
         &mut self.cores[at]
     }
 
-    fn begin(&mut self, scene: &Scene<'_>, op: OpId, since: Moment, believed: bool, sink: &mut Sink) {
+    fn begin(&mut self, scene: &Scene<'_>, op: OpId, since: Moment, believed: bool, out: &mut Findings) {
         let view = scene.view;
         let (object, share) = (view.op(op).object, view.op(op).share);
         let rule = scene.rule(RuleId::Mx3, object);
@@ -308,31 +303,30 @@ impl Raw {
         let cores = self.of(object);
         cores.retain(|core| core.op != op && core.lasts(view));
         if !view.excusable {
-            sink.premise(rule, object);
+            out.premise(rule, object);
             for held in &*cores {
                 let harmless = !conflict(share, view.op(held.op).share);
-                if harmless || by_belief && believed && held.believed || sink.is_enough(rule, object) {
+                if harmless || by_belief && believed && held.believed || out.is_enough(rule, object) {
                     continue;
                 }
-                let story = Story::new(format!(
+                let text = explain(format!(
                     "{} held it since {}; {} held it too, since {}",
-                    scene.party(held.op),
+                    scene.actor(held.op),
                     scene.when(held.since),
-                    scene.party(op),
+                    scene.actor(op),
                     scene.when(since)
                 ))
                 .not_excused("no session expired, nobody stood still, no stranger deleted anything");
-                let found = Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at: since.index };
-                sink.find(found, scene, Some(object), &[held.since.index], story);
+                out.find(Found::fail(rule, since.index), scene, Some(object), &[held.since.index], text);
             }
         }
         cores.push(Core { op, since, believed });
     }
 
-    /// No belief followed the return: it alone counts.
-    fn settle(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    /// Begins a core with a return that no belief followed.
+    fn settle(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if let Some((op, since)) = self.returned.take() {
-            self.begin(scene, op, since, false, sink);
+            self.begin(scene, op, since, false, out);
         }
     }
 }
@@ -340,21 +334,21 @@ impl Raw {
 impl Rule for Raw {
     const ID: RuleId = RuleId::Mx3;
     const ALSO: &'static [RuleId] = &[RuleId::Rw1, RuleId::Le1];
-    const HEARS: Kinds = hears::Believe | hears::Call | hears::Return;
+    const HEARS: Kinds = hears![Believe, Call, Return];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        self.settle(scene, sink);
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        self.settle(scene, out);
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
-        let now = Moment { at: scene.at, index: scene.index };
+        let now = scene.now();
         if matches!(event.what, What::Believe { .. }) {
             self.returned = self.returned.filter(|(op, _)| *op != event.op);
         }
-        self.settle(scene, sink);
+        self.settle(scene, out);
         match event.what {
-            What::Believe { .. } => self.begin(scene, event.op, now, true, sink),
+            What::Believe { .. } => self.begin(scene, event.op, now, true, out),
             What::Return { outcome: Outcome::Done } => {
                 let op = view.op(event.op);
                 if op.is_acquire() && op.hold == Hold::None {
@@ -369,7 +363,7 @@ impl Rule for Raw {
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        self.settle(scene, sink);
+    fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        self.settle(scene, out);
     }
 }

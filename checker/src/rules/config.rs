@@ -1,33 +1,30 @@
-//! Configuration: what followers are told, and what writers have done: CF-1 to CF-8.
+//! Configuration: what followers learn, and what writers have done: CF-1 to CF-8.
 
 use super::followers::{self, Cost, Wakes, had_time};
-use super::{Kinds, Rule, hears};
 use crate::digest;
-use crate::history::{Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Sym, Table, Verb, What};
-use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
+use crate::rules::prelude::*;
 use crate::view::{Moment, Phase};
 
 /// CF-1 to CF-8.
 pub(crate) struct Config {
     wakes: Wakes,
     cost: Cost,
-    /// What became of each value, in the order of transactions.
+    /// The effects on each value, in the order of transactions.
     writes: Vec<Write>,
     ops: Vec<Doing>,
-    /// Changes that a connection was notified of.
-    told: Vec<Told>,
+    /// Notifications of changes, by connection.
+    told: Vec<Notified>,
 }
 
-/// What a transaction made of a value.
+/// The effect of a transaction on a value.
 struct Write {
     object: ObjectId,
     zxid: u64,
     at: Moment,
     op: OpId,
-    /// Its latest effect on the value.
+    /// The index of its latest event.
     effect: u32,
-    /// Of the data; `None`: it is not there any more.
+    /// The digest of the data; `None`: the znode was deleted.
     data: Option<u64>,
 }
 
@@ -37,15 +34,15 @@ struct Doing {
     object: ObjectId,
     verb: Verb,
     given: Option<(Sym, u64)>,
-    /// The writes that it made.
+    /// The number of its writes.
     writes: u32,
     first_write: usize,
-    /// For one that follows: whether its last read of the data, and its last look for the znode, armed a watch.
+    /// For a follower: whether its last read of the data, and its last check for the znode, armed a watch.
     read: Option<(bool, Moment)>,
     looked: Option<(bool, Moment)>,
-    /// What it was told last, and when.
+    /// The value that it was handed last, and when.
     seen: Option<(u64, Moment)>,
-    /// The newest value that it was told, and where.
+    /// The newest value that it was handed, and where.
     newest: (u64, u32),
 }
 
@@ -56,8 +53,8 @@ impl Doing {
     }
 }
 
-struct Told {
-    conn: crate::history::Conn,
+struct Notified {
+    conn: Conn,
     object: ObjectId,
     zxid: u64,
     noticed: Moment,
@@ -71,9 +68,9 @@ impl Default for Config {
     }
 }
 
-/// The value at that path.
+/// The value whose path this is.
 fn value_at(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
-    let is = |object: &crate::history::Object| object.kind == Kind::Config && object.path == path;
+    let is = |object: &Object| object.kind == Kind::Config && object.path == path;
     scene.tables.objects.iter().position(is).map(|at| ObjectId(at as u16))
 }
 
@@ -94,7 +91,7 @@ impl Config {
         self.writes.iter().filter(move |write| write.object == object)
     }
 
-    /// A transaction wrote the value, or took it away.
+    /// Notes a transaction that writes or deletes the value.
     fn written(
         &mut self,
         scene: &Scene<'_>,
@@ -102,10 +99,10 @@ impl Config {
         path: Sym,
         zxid: u64,
         there: bool,
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
         let Some(object) = value_at(scene, path) else { return };
-        let at = Moment { at: scene.at, index: scene.index };
+        let at = scene.now();
         let data = there.then_some(0);
         let last = self.of(object).next_back();
         if let Some(last) = last.filter(|last| last.zxid == zxid) {
@@ -116,26 +113,26 @@ impl Config {
         let before = last.filter(|last| last.data.is_some()).map_or(0, |last| last.zxid);
         let number = self.writes.len();
         self.writes.push(Write { object, zxid, at, op: event.op, effect: scene.index, data });
-        self.judge_write(scene, event.op, before, number, sink);
+        self.judge_write(scene, event.op, before, number, out);
     }
 
     /// CF-7: whether an operation may make this write.
-    fn judge_write(&mut self, scene: &Scene<'_>, id: OpId, before: u64, number: usize, sink: &mut Sink) {
+    fn judge_write(&mut self, scene: &Scene<'_>, id: OpId, before: u64, number: usize, out: &mut Findings) {
         let Some(at) = self.ops.iter().rposition(|op| op.id == id) else { return };
         let others = |from: usize| self.writes[from..].iter().any(|write| write.op != id);
         let doing = &self.ops[at];
-        let who = scene.party(id);
+        let who = scene.actor(id);
         let expected = doing.given.map_or(0, |(_, number)| number);
         let conditional = matches!(doing.verb, Verb::CompareAndSet | Verb::Publish);
-        let story = |what: String| Story::new(what);
+        let text = |what: String| explain(what);
         let is_excused = is_excused(scene, doing.object);
         let wrong = if scene.view.op(id).phase == Phase::Over(Outcome::Refused) {
-            Some(story(format!("{who} was told that nothing was written, and then it was")))
+            Some(text(format!("{who} was told that nothing was written, and then it was")))
         } else if conditional && before != expected && !is_excused {
             let what = format!("{who} wrote over what was written at zxid {before:#x}");
-            Some(story(what).because(format!("it expected what was written at zxid {expected:#x}")))
+            Some(text(what).because(format!("it expected what was written at zxid {expected:#x}")))
         } else if doing.writes > 0 && (conditional || others(doing.first_write)) && !is_excused {
-            Some(story(format!("{who} wrote a second time what it had written once")))
+            Some(text(format!("{who} wrote a second time what it had written once")))
         } else {
             None
         };
@@ -143,24 +140,24 @@ impl Config {
         let called = scene.view.op(id).called.index;
         self.ops[at].writes += 1;
         self.ops[at].first_write = first;
-        if let Some(story) = wrong {
-            sink.fail(RuleId::Cf7, scene, object, &[called], story);
+        if let Some(text) = wrong {
+            out.fail(RuleId::Cf7, scene, object, &[called], text);
         }
     }
 
-    /// CF-7: whether an operation that is over has told the truth.
-    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, sink: &mut Sink) {
+    /// CF-7: whether the outcome of an operation is true.
+    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, out: &mut Findings) {
         let Some(at) = self.ops.iter().rposition(|op| op.id == id) else { return };
         let doing = &self.ops[at];
         let object = doing.object;
         match doing.verb {
             Verb::Follow => {
-                self.cost.over(RuleId::Cf8, scene, id, sink);
-                self.is_late(scene, at, sink);
+                self.cost.over(RuleId::Cf8, scene, id, out);
+                self.is_late(scene, at, out);
             }
             Verb::CompareAndSet | Verb::Publish | Verb::Overwrite => {
-                sink.premise(RuleId::Cf7, object);
-                let who = scene.party(id);
+                out.premise(RuleId::Cf7, object);
+                let who = scene.actor(id);
                 let is_excused = is_excused(scene, object);
                 let wrong = match outcome {
                     Outcome::Done if scene.view.is_sim() && doing.writes == 0 => {
@@ -176,14 +173,14 @@ impl Config {
                 };
                 if let Some(wrong) = wrong {
                     let called = scene.view.op(id).called.index;
-                    sink.fail(RuleId::Cf7, scene, object, &[called], Story::new(format!("{who} {wrong}")));
+                    out.fail(RuleId::Cf7, scene, object, &[called], explain(format!("{who} {wrong}")));
                 }
             }
             _ => {}
         }
     }
 
-    /// Whether another conditional write of the same expectation was done.
+    /// Whether another conditional write with the same expectation succeeded.
     fn rival(&self, scene: &Scene<'_>, at: usize) -> bool {
         let doing = &self.ops[at];
         let expected = doing.given.map_or(0, |(_, number)| number);
@@ -199,62 +196,69 @@ impl Config {
             })
     }
 
-    /// CF-3: whether a follower has an old value although it has had all the time that it needs.
-    fn is_late(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    /// CF-3: whether a follower has an old value although it has had enough time.
+    fn is_late(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let doing = &self.ops[at];
         let Some(last) = self.of(doing.object).next_back().filter(|_| scene.view.is_sim()) else { return };
         if !had_time(scene, doing.id, last.at.at) {
             return;
         }
-        sink.premise(RuleId::Cf3, doing.object);
+        out.premise(RuleId::Cf3, doing.object);
         let now = if last.data.is_some() { last.zxid } else { 0 };
         if doing.seen.map(|(zxid, _)| zxid) != Some(now) {
-            let who = scene.party(doing.id);
+            let who = scene.actor(doing.id);
             let has = match doing.seen {
                 Some((zxid, at)) => format!("has what was written at zxid {zxid:#x} (e{})", at.index),
                 None => "has heard of nothing".to_owned(),
             };
-            let story = Story::new(format!("{who} {has}; the last change was at zxid {:#x}", last.zxid))
+            let text = explain(format!("{who} {has}; the last change was at zxid {:#x}", last.zxid))
                 .because(format!("that was at {}, and nothing has stood in the way", scene.when(last.at)));
-            sink.fail(RuleId::Cf3, scene, doing.object, &[last.at.index], story);
+            out.fail(RuleId::Cf3, scene, doing.object, &[last.at.index], text);
         }
     }
 
-    fn observed(&mut self, scene: &Scene<'_>, event: &Event, seen: Seen, told: (Sym, u64), sink: &mut Sink) {
+    fn observed(
+        &mut self,
+        scene: &Scene<'_>,
+        event: &Event,
+        seen: Seen,
+        told: (Sym, u64),
+        out: &mut Findings,
+    ) {
         let Some(at) = self.ops.iter().rposition(|op| op.id == event.op) else { return };
         match (self.ops[at].verb, seen) {
             (Verb::Follow, Seen::Value) => {
-                self.goes_on(scene, at, told.1, sink);
-                self.was_written(scene, at, told, sink);
-                self.is_armed(scene, at, true, sink);
+                self.goes_on(scene, at, told.1, out);
+                self.was_written(scene, at, told, out);
+                self.is_armed(scene, at, true, out);
             }
-            (Verb::Follow, Seen::Missing) => self.is_armed(scene, at, false, sink),
-            (Verb::Snapshot, Seen::Value) => self.is_whole(scene, at, told, sink),
+            (Verb::Follow, Seen::Missing) => self.is_armed(scene, at, false, out),
+            (Verb::Snapshot, Seen::Value) => self.is_whole(scene, at, told, out),
             _ => return,
         }
         let number = if seen == Seen::Missing { 0 } else { told.1 };
         self.ops[at].newest = self.ops[at].newest.max((number, scene.index));
-        self.ops[at].seen = Some((number, Moment { at: scene.at, index: scene.index }));
+        self.ops[at].seen = Some((number, scene.now()));
     }
 
-    /// CF-1.
-    fn goes_on(&self, scene: &Scene<'_>, at: usize, zxid: u64, sink: &mut Sink) {
+    /// CF-1: the values of a follower do not go back.
+    fn goes_on(&self, scene: &Scene<'_>, at: usize, zxid: u64, out: &mut Findings) {
         let doing = &self.ops[at];
-        sink.premise(RuleId::Cf1, doing.object);
+        out.premise(RuleId::Cf1, doing.object);
         let newest = doing.newest;
         if zxid < newest.0 {
-            let who = scene.party(doing.id);
-            let story = Story::new(format!("{who} was told what was written at zxid {zxid:#x}"))
+            let who = scene.actor(doing.id);
+            let text = explain(format!("{who} was told what was written at zxid {zxid:#x}"))
                 .because(format!("it had been told what was written at zxid {:#x} before", newest.0));
-            sink.fail(RuleId::Cf1, scene, doing.object, &[newest.1], story);
+            out.fail(RuleId::Cf1, scene, doing.object, &[newest.1], text);
         }
     }
 
-    /// CF-2.
-    fn was_written(&self, scene: &Scene<'_>, at: usize, (value, zxid): (Sym, u64), sink: &mut Sink) {
+    /// CF-2: a value is one that was written.
+    fn was_written(&self, scene: &Scene<'_>, at: usize, (value, zxid): (Sym, u64), out: &mut Findings) {
         let doing = &self.ops[at];
-        sink.premise(RuleId::Cf2, doing.object);
-        let who = scene.party(doing.id);
+        out.premise(RuleId::Cf2, doing.object);
+        let who = scene.actor(doing.id);
         let content = digest::data(Some(text(scene, value).as_bytes()));
         let wrong = if scene.view.is_sim() {
             match self.of(doing.object).find(|write| write.zxid == zxid && write.data.is_some()) {
@@ -270,28 +274,28 @@ impl Config {
             (!self.ops.iter().any(given)).then(|| "nobody has ever written that".to_owned())
         };
         if let Some(wrong) = wrong {
-            let story = Story::new(format!("{who} was told {:?} of zxid {zxid:#x}", text(scene, value)));
-            sink.fail(RuleId::Cf2, scene, doing.object, &[], story.because(wrong));
+            let text = explain(format!("{who} was told {:?} of zxid {zxid:#x}", text(scene, value)));
+            out.fail(RuleId::Cf2, scene, doing.object, &[], text.because(wrong));
         }
     }
 
-    /// CF-5: whether the read whose answer is handed out has armed the watch.
-    fn is_armed(&self, scene: &Scene<'_>, at: usize, there: bool, sink: &mut Sink) {
+    /// CF-5: whether the read whose value is handed out armed the watch.
+    fn is_armed(&self, scene: &Scene<'_>, at: usize, there: bool, out: &mut Findings) {
         let doing = &self.ops[at];
         let Some((armed, read)) = (if there { doing.read } else { doing.looked }) else { return };
-        sink.premise(RuleId::Cf5, doing.object);
+        out.premise(RuleId::Cf5, doing.object);
         if !armed {
-            let who = scene.party(doing.id);
-            let story = Story::new(format!("{who} hands out what it read at {}", scene.when(read)))
+            let who = scene.actor(doing.id);
+            let text = explain(format!("{who} hands out what it read at {}", scene.when(read)))
                 .because("that read has armed no watch: what is written before another does is lost");
-            sink.fail(RuleId::Cf5, scene, doing.object, &[read.index], story);
+            out.fail(RuleId::Cf5, scene, doing.object, &[read.index], text);
         }
     }
 
-    /// CF-6.
-    fn is_whole(&self, scene: &Scene<'_>, at: usize, (values, zxid): (Sym, u64), sink: &mut Sink) {
+    /// CF-6: the values of a set are of one publication.
+    fn is_whole(&self, scene: &Scene<'_>, at: usize, (values, zxid): (Sym, u64), out: &mut Findings) {
         let doing = &self.ops[at];
-        sink.premise(RuleId::Cf6, doing.object);
+        out.premise(RuleId::Cf6, doing.object);
         let published = |op: &Doing| {
             op.verb == Verb::Publish
                 && op.object == doing.object
@@ -300,45 +304,38 @@ impl Config {
         let wrote = |op: &&Doing| {
             !scene.view.is_sim() || self.of(op.object).any(|write| write.zxid == zxid && write.op == op.id)
         };
-        // Whoever writes into a set that is published already makes another of it.
+        // A write into a published set makes another set of it.
         let set = scene.tables.objects[usize::from(doing.object.0)].path;
-        let is_excused = scene.view.is_meddled_with(scene.tables, set);
+        let is_excused = scene.view.is_interfered_with(scene.tables, set);
         if !is_excused && !self.ops.iter().filter(|op| published(op)).any(|op| wrote(&op)) {
-            let who = scene.party(doing.id);
+            let who = scene.actor(doing.id);
             let read = text(scene, values);
-            let story = Story::new(format!("{who} read {read:?} as the set of zxid {zxid:#x}"))
+            let text = explain(format!("{who} read {read:?} as the set of zxid {zxid:#x}"))
                 .because("no publication was of these values together");
-            sink.fail(RuleId::Cf6, scene, doing.object, &[], story);
+            out.fail(RuleId::Cf6, scene, doing.object, &[], text);
         }
     }
 
-    /// What a follower's read has armed, once it is answered.
-    fn answered(&mut self, scene: &Scene<'_>, req: crate::history::ReqId, code: crate::history::Code) {
+    /// Notes the watch that a follower's read armed.
+    fn answered(&mut self, scene: &Scene<'_>, req: ReqId, code: Code) {
         let Some(req) = scene.view.request(req).copied() else { return };
         if value_at(scene, req.path).is_none() {
             return;
         }
-        let now = Moment { at: scene.at, index: scene.index };
+        let now = scene.now();
         if let Some(doing) = self.doing(req.op).filter(|doing| doing.verb == Verb::Follow) {
             match (req.kind, code) {
-                (Request::Get, crate::history::Code::Ok) => doing.read = Some((req.watch, now)),
-                (Request::Exists, crate::history::Code::NoNode) => doing.looked = Some((req.watch, now)),
-                // A read of what is not there arms nothing, and tells that it is not.
-                (Request::Get, crate::history::Code::NoNode) => doing.looked = Some((false, now)),
+                (Request::Get, Code::Ok) => doing.read = Some((req.watch, now)),
+                (Request::Exists, Code::NoNode) => doing.looked = Some((req.watch, now)),
+                // A read of a missing znode arms nothing, and shows that it is missing.
+                (Request::Get, Code::NoNode) => doing.looked = Some((false, now)),
                 _ => {}
             }
         }
     }
 
-    /// CF-4, the server's part: a read on a connection that has been notified shows the change.
-    fn served(
-        &mut self,
-        scene: &Scene<'_>,
-        req: crate::history::ReqId,
-        conn: crate::history::Conn,
-        zxid: u64,
-        sink: &mut Sink,
-    ) {
+    /// CF-4, the server's part: a read on a connection after a notification shows the change.
+    fn served(&mut self, scene: &Scene<'_>, req: ReqId, conn: Conn, zxid: u64, out: &mut Findings) {
         let Some(req) = scene.view.request(req) else { return };
         let Some(object) = value_at(scene, req.path) else { return };
         let told = self.told.iter().filter(|told| {
@@ -348,11 +345,11 @@ impl Config {
                 && told.noticed.index < req.sent.index
         });
         let Some(latest) = told.max_by_key(|told| told.zxid) else { return };
-        sink.premise(RuleId::Cf4, object);
+        out.premise(RuleId::Cf4, object);
         if zxid < latest.zxid {
-            let story = Story::new(format!("a read was answered in the state of zxid {zxid:#x}"))
+            let text = explain(format!("a read was answered in the state of zxid {zxid:#x}"))
                 .because(format!("its connection had been notified of zxid {:#x} before", latest.zxid));
-            sink.fail(RuleId::Cf4, scene, object, &[latest.noticed.index], story);
+            out.fail(RuleId::Cf4, scene, object, &[latest.noticed.index], text);
         }
     }
 }
@@ -361,23 +358,15 @@ impl Rule for Config {
     const ID: RuleId = RuleId::Cf7;
     const ALSO: &'static [RuleId] =
         &[RuleId::Cf1, RuleId::Cf2, RuleId::Cf3, RuleId::Cf4, RuleId::Cf5, RuleId::Cf6, RuleId::Cf8];
-    const HEARS: Kinds = followers::HEARS
-        | hears::Call
-        | hears::Given
-        | hears::Observed
-        | hears::Created
-        | hears::Written
-        | hears::Deleted
-        | hears::Data
-        | hears::Served
-        | hears::Quiesce;
+    const HEARS: Kinds =
+        followers::HEARS | hears![Call, Given, Observed, Created, Written, Deleted, Data, Served, Quiesce];
     const ABOUT: &'static [Kind] = &[Kind::Config];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        self.wakes.pass_time(scene, |_, watch| watch.table == Table::Data, sink);
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        self.wakes.pass_time(scene, &|_, watch| watch.table == Table::Data, out);
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if let What::Call { object, verb, .. } = event.what {
             if is_config(scene, object) {
                 self.ops.push(Doing::new(event.op, object, verb));
@@ -391,12 +380,12 @@ impl Rule for Config {
                 }
             }
             What::Observed { object, seen, text, number } if is_config(scene, object) => {
-                self.observed(scene, event, seen, (text, number), sink);
+                self.observed(scene, event, seen, (text, number), out);
             }
             What::Created { zxid, path, .. } | What::Written { zxid, path } => {
-                self.written(scene, event, path, zxid, true, sink);
+                self.written(scene, event, path, zxid, true, out);
             }
-            What::Deleted { zxid, path, .. } => self.written(scene, event, path, zxid, false, sink),
+            What::Deleted { zxid, path, .. } => self.written(scene, event, path, zxid, false, out),
             What::Data { digest, .. } => {
                 let zxid = scene.view.txn.zxid;
                 if let Some(last) = self.writes.last_mut()
@@ -406,46 +395,46 @@ impl Rule for Config {
                     last.data = Some(digest);
                 }
             }
-            What::Return { outcome } => self.returned(scene, event.op, outcome, sink),
+            What::Return { outcome } => self.returned(scene, event.op, outcome, out),
             What::Reply { req, code, .. } => self.answered(scene, req, code),
             What::Fire { session, path, zxid, conn, kind } => {
                 if let Some(object) = value_at(scene, path) {
                     let table = if kind == Notify::ChildrenChanged { Table::Child } else { Table::Data };
-                    self.cost.fired(RuleId::Cf8, scene, object, (session, conn, path, zxid, table), sink);
+                    self.cost.fired(RuleId::Cf8, scene, object, (session, conn, path, zxid, table), out);
                     let full = self.of(object).map(|write| write.zxid).rfind(|full| *full as u32 == zxid);
                     if let Some(zxid) = full.filter(|_| !conn.is_none()) {
-                        self.told.push(Told { conn, object, zxid, noticed: Moment::NEVER });
+                        self.told.push(Notified { conn, object, zxid, noticed: Moment::NEVER });
                     }
                 }
             }
             What::Notice { path, conn, .. } => {
                 let object = value_at(scene, path);
-                let fired = |told: &&mut Told| {
+                let fired = |told: &&mut Notified| {
                     told.conn == conn && Some(told.object) == object && !told.noticed.came()
                 };
                 if let Some(told) = self.told.iter_mut().find(fired) {
-                    told.noticed = Moment { at: scene.at, index: scene.index };
+                    told.noticed = scene.now();
                 }
             }
-            What::Served { req, conn, zxid } => self.served(scene, req, conn, zxid, sink),
+            What::Served { req, conn, zxid } => self.served(scene, req, conn, zxid, out),
             What::Quiesce => {
                 for at in 0..self.ops.len() {
                     let op = &self.ops[at];
                     if op.verb == Verb::Follow && scene.view.op(op.id).phase == Phase::Open {
-                        self.is_late(scene, at, sink);
+                        self.is_late(scene, at, out);
                     }
                 }
             }
             _ => {}
         }
         if followers::HEARS & super::kind(&event.what) != 0 {
-            self.wakes.event(scene, event, |_, watch| watch.table == Table::Data, sink);
+            self.wakes.event(scene, event, &|_, watch| watch.table == Table::Data, out);
         }
     }
 }
 
-/// CF-7: who wrote what a stranger then took away, or over, cannot know that it has. And versions count from 0 for what is
-/// made again after that: an old expectation may hold by chance.
+/// CF-7: a writer whose value a foreign client deletes or overwrites cannot know that it was written. And versions
+/// restart from 0 when the znode is created again: an old expectation may hold by chance.
 fn is_excused(scene: &Scene<'_>, object: ObjectId) -> bool {
-    scene.view.is_meddled_with(scene.tables, scene.tables.objects[usize::from(object.0)].path)
+    scene.view.is_interfered_with(scene.tables, scene.tables.objects[usize::from(object.0)].path)
 }

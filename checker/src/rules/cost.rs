@@ -1,18 +1,15 @@
-//! What it costs: MX-13 (of who is woken: RW-5, LE-7, RV-4), and the counts of a report.
+//! The cost of a contest: MX-13 (thundering herds: RW-5, LE-7, RV-4), and the counts of a report.
 
-use super::{Kinds, Rule, hears};
-use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Request, Session, Sym, Verb, What, Who};
-use crate::sink::{Found, Scene, Sink, Story};
-use crate::verdict::{Layer, RuleId, Verdict};
+use crate::rules::prelude::*;
 use crate::view::{Moment, Op, is_place};
 
-/// Counts for the report, whatever rules are on.
+/// The counts of a report, whatever rules are on.
 #[derive(Default)]
 pub(crate) struct Tally;
 
 impl Tally {
-    pub(crate) fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
-        let metrics = &mut sink.metrics;
+    pub(crate) fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
+        let metrics = &mut out.metrics;
         match event.what {
             What::Send { cleanup, .. } if cleanup || event.op == OpId(0) => metrics.cleanup_requests += 1,
             What::Send { .. } => metrics.requests += 1,
@@ -34,16 +31,16 @@ impl Tally {
 /// MX-13: one deletion wakes one waiter, requests keep to the budget, nobody polls.
 #[derive(Default)]
 pub(crate) struct Cost {
-    /// The latest transactions that touched a line, or woke somebody in it.
+    /// The latest transactions that touched a contest, or notified one of its waiters.
     herds: Vec<Herd>,
-    /// Which of them is the oldest.
+    /// The index of the oldest of them.
     oldest: usize,
     unjudged: bool,
     /// In captures, by object.
     captures: Vec<Capture>,
 }
 
-/// Under which name a kind of object has the promise that nobody is woken for nothing.
+/// The rule under which a kind of object reports thundering herds.
 fn herd_rule(kind: Kind) -> RuleId {
     match kind {
         Kind::SharedLock | Kind::RevocableLock => RuleId::Rw5,
@@ -52,10 +49,10 @@ fn herd_rule(kind: Kind) -> RuleId {
     }
 }
 
-/// How many transactions are remembered: servers that lag fire late.
+/// The number of transactions that are kept: servers that lag fire late.
 const REMEMBERED: usize = 32;
 
-/// One transaction and one object.
+/// One transaction and one object: the waiters that it enables, and those that it wakes.
 struct Herd {
     zxid: u64,
     object: ObjectId,
@@ -63,11 +60,11 @@ struct Herd {
     deletions: u32,
     creations: u32,
     enabled: u32,
-    /// Waiters that it may wake.
+    /// The number of waiters that it may wake.
     concerned: u32,
     /// Requests to go.
     asks: u32,
-    /// Sessions of waiters to which it fired.
+    /// The sessions of waiters to which it fired.
     woken: Vec<Session>,
     path: Sym,
     last: Moment,
@@ -84,16 +81,16 @@ struct Capture {
 }
 
 impl Cost {
-    fn fail(scene: &Scene<'_>, id: OpId, sink: &mut Sink, what: String, budget: String) {
+    fn fail(scene: &Scene<'_>, id: OpId, out: &mut Findings, what: String, budget: String) {
         let op = scene.view.op(id);
-        // Others give things back too, and have budgets of their own.
+        // Other operations release holds, too, and have budgets of their own.
         if !RuleId::Mx13.is_about(scene.kind(op.object)) {
             return;
         }
-        let story =
-            Story::new(format!("{} (called at {}) {what}", scene.client(op.client), scene.when(op.called)))
+        let text =
+            explain(format!("{} (called at {}) {what}", scene.client(op.client), scene.when(op.called)))
                 .because(budget);
-        sink.fail(RuleId::Mx13, scene, op.object, &[op.called.index], story);
+        out.fail(RuleId::Mx13, scene, op.object, &[op.called.index], text);
     }
 
     fn herd(&mut self, scene: &Scene<'_>, zxid: u64, object: ObjectId) -> Option<&mut Herd> {
@@ -128,14 +125,14 @@ impl Cost {
         Some(&mut self.herds[at])
     }
 
-    fn touched(&mut self, scene: &Scene<'_>, deleted: bool, sink: &mut Sink) {
+    fn touched(&mut self, scene: &Scene<'_>, deleted: bool, out: &mut Findings) {
         let view = scene.view;
         let Some(touched) = view.contender(view.touched) else { return };
         let (object, enabled, concerned) = (touched.object, view.enabled, view.concerned);
         let rule = herd_rule(scene.kind(object));
         let zxid = if deleted { touched.gone } else { touched.czxid };
-        if !view.line(object).waiting.is_empty() {
-            sink.premise(rule, object);
+        if !view.contest(object).waiting.is_empty() {
+            out.premise(rule, object);
         }
         let Some(herd) = self.herd(scene, zxid, object) else { return };
         if deleted {
@@ -147,7 +144,7 @@ impl Cost {
         }
     }
 
-    /// A contender is asked to go: that concerns its owner.
+    /// Notes a request to go, which may wake the contender's owner.
     fn asked(&mut self, scene: &Scene<'_>) {
         let view = scene.view;
         let Some(asked) = view.contender(view.asked) else { return };
@@ -162,7 +159,7 @@ impl Cost {
             Who::Server(number) => view.server(number).whole(half),
             Who::Client(_) | Who::World => view.txn.zxid,
         };
-        // What registering again tells is no transaction's doing.
+        // A notification from registering again belongs to no transaction.
         if half == 0 {
             return;
         }
@@ -171,14 +168,14 @@ impl Cost {
             OpId(0) => {
                 let client = view.session(session).client.map(|client| view.client(client));
                 let open = client.and_then(|client| client.open.first().copied());
-                // A client that waits here may be told of what it holds elsewhere.
+                // A waiter may be notified of what it holds elsewhere.
                 open.filter(|op| is_place(scene.tables, view.op(*op).object, path)).unwrap_or_default()
             }
             op => op,
         };
-        // What becomes of its own znode concerns everybody.
+        // The deletion of its own znode concerns every waiter.
         let on_own = view.contender_of(path).and_then(|number| view.contender(number));
-        // Whose place in line has gone still watches until it is told, and counts for nobody.
+        // A waiter whose znode is gone still watches until it learns that, and does not count.
         let is_out = view.contender(view.op(op).node).is_some_and(|own| !own.is_alive());
         if !view.op(op).is_waiting() || is_out || on_own.is_some_and(|own| own.owner == session) {
             return;
@@ -194,14 +191,14 @@ impl Cost {
         }
     }
 
-    /// All effects of the transactions are there.
-    fn judge_herds(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    /// Judges a transaction whose effects are complete.
+    fn judge_herds(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         self.unjudged = false;
         for herd in self.herds.iter_mut().filter(|herd| herd.unjudged) {
             herd.unjudged = false;
             let woken = herd.woken.len() as u32;
             let index = woken / herd.enabled.max(1);
-            sink.metrics.herd_index = sink.metrics.herd_index.max(index);
+            out.metrics.herd_index = out.metrics.herd_index.max(index);
             let allowed = match (herd.deletions, herd.creations) {
                 (0, 1..) => 0,
                 (_, _) => herd.concerned.max(herd.enabled).max(1),
@@ -210,7 +207,7 @@ impl Cost {
                 0 if herd.asks > 0 => RuleId::Rv4,
                 _ => herd_rule(scene.kind(herd.object)),
             };
-            if woken <= allowed || sink.is_enough(rule, herd.object) {
+            if woken <= allowed || out.is_enough(rule, herd.object) {
                 continue;
             }
             let what = match (herd.deletions, herd.creations) {
@@ -218,62 +215,67 @@ impl Cost {
                 (0, _) => "creation",
                 _ => "deletion",
             };
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "the {what} of zxid {:#x} notified {woken} waiters and enabled {}: at most {allowed} may be",
                 herd.zxid, herd.enabled
             ))
             .because(format!("they all watch {}", scene.path(herd.path)));
-            let found = Found { rule, verdict: Verdict::Fail, layer: Layer::Cost, at: herd.last.index };
-            sink.find(found, scene, Some(herd.object), &[], story);
+            out.find(
+                Found::fail(rule, herd.last.index).in_layer(Layer::Cost),
+                scene,
+                Some(herd.object),
+                &[],
+                text,
+            );
         }
     }
 
-    /// Requests of an acquire that still waits.
-    fn sent(scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    /// Judges the number of requests of an acquire that still waits.
+    fn sent(scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         if !op.is_waiting() || !op.calm {
             return;
         }
         let budget = &scene.tables.objects[usize::from(op.object.0)].budget;
         let allowed = budget.free_acquire + 1 + op.wakes * budget.per_wake_up;
-        if op.sends == allowed + 1 && !sink.is_enough(RuleId::Mx13, op.object) {
+        if op.sends == allowed + 1 && !out.is_enough(RuleId::Mx13, op.object) {
             let what = format!("sent {} requests, after {} wake-ups, and still waits", op.sends, op.wakes);
-            Self::fail(scene, id, sink, what, format!("its budget is {allowed}"));
+            Self::fail(scene, id, out, what, format!("its budget is {allowed}"));
         }
     }
 
-    fn granted(&self, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    fn granted(&self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         let alone = match scene.view.is_sim() {
             true => op.nodes == 1 && !op.found_somebody,
             false => self.captures.get(usize::from(op.object.0)).is_some_and(|capture| capture.acquires == 1),
         };
-        // A holder of a priority lock may have come in between, from a place behind.
+        // A less urgent contender may have become the holder of a priority lock in between.
         let alone = alone && (scene.kind(op.object) != Kind::PriorityLock || op.wakes == 0);
         if op.granted.index != scene.index || !op.calm || !alone {
             return;
         }
-        sink.premise(RuleId::Mx13, op.object);
+        out.premise(RuleId::Mx13, op.object);
         let budget = &scene.tables.objects[usize::from(op.object.0)].budget;
-        if op.sends > budget.free_acquire && !sink.is_enough(RuleId::Mx13, op.object) {
+        if op.sends > budget.free_acquire && !out.is_enough(RuleId::Mx13, op.object) {
             let what = format!("sent {} requests for a grant with nobody ahead", op.sends);
-            Self::fail(scene, id, sink, what, format!("its budget is {}", budget.free_acquire));
+            Self::fail(scene, id, out, what, format!("its budget is {}", budget.free_acquire));
         }
-        if op.depth > budget.free_round_trips && !sink.is_enough(RuleId::Mx13, op.object) {
+        if op.depth > budget.free_round_trips && !out.is_enough(RuleId::Mx13, op.object) {
             let what = format!("took {} round trips for a grant with nobody ahead", op.depth);
-            Self::fail(scene, id, sink, what, format!("its budget is {}", budget.free_round_trips));
+            Self::fail(scene, id, out, what, format!("its budget is {}", budget.free_round_trips));
         }
     }
 
-    fn released(scene: &Scene<'_>, id: OpId, op: &Op, sink: &mut Sink) {
+    fn released(scene: &Scene<'_>, id: OpId, op: &Op, out: &mut Findings) {
         if !op.calm {
             return;
         }
-        sink.premise(RuleId::Mx13, op.object);
+        out.premise(RuleId::Mx13, op.object);
         let allowed = scene.tables.objects[usize::from(op.object.0)].budget.release;
-        if op.sends > allowed && !sink.is_enough(RuleId::Mx13, op.object) {
+        if op.sends > allowed && !out.is_enough(RuleId::Mx13, op.object) {
             let what = format!("sent {} requests to release", op.sends);
-            Self::fail(scene, id, sink, what, format!("its budget is {allowed}"));
+            Self::fail(scene, id, out, what, format!("its budget is {allowed}"));
         }
     }
 
@@ -290,7 +292,7 @@ impl Cost {
         let view = scene.view;
         match kind {
             Request::Delete | Request::Multi => {
-                for at in 0..view.lines.len() {
+                for at in 0..view.contests.len() {
                     let object = ObjectId(at as u16);
                     if crate::view::is_place(scene.tables, object, path) {
                         self.capture(object).deletes += 1;
@@ -307,18 +309,19 @@ impl Cost {
         }
     }
 
-    /// In a capture each notified waiter needs a deletion that may have been: counted by what clients sent.
-    fn noticed(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    /// In a capture, judges whether each notified waiter has a possible deletion, counted by the deletes that clients
+    /// sent.
+    fn noticed(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(view.woken);
-        // Who shares is woken together with others, and in a capture nobody tells how many.
-        if !op.is_waiting() || view.excusable || !view.line(op.object).is_plain {
+        // Readers are woken together, and a capture does not show how many.
+        if !op.is_waiting() || view.excusable || !view.contest(op.object).is_plain {
             return;
         }
         let object = op.object;
         let rule = herd_rule(scene.kind(object));
-        sink.premise(rule, object);
-        let deaths = view.line(object).deaths;
+        out.premise(rule, object);
+        let deaths = view.contest(object).deaths;
         let capture = self.capture(object);
         capture.woken += 1;
         let allowed = capture.deletes + deaths;
@@ -327,71 +330,62 @@ impl Cost {
         }
         let woken = capture.woken;
         capture.woken = allowed;
-        let story = Story::new(format!(
+        let text = explain(format!(
             "the notification at {} is the {woken}th to one who waits, and there can have been {allowed} deletions",
             scene.when(view.now)
         ))
         .because("one deletion notifies one waiter, a creation nobody");
-        sink.fail(rule, scene, object, &[], story);
+        out.fail(rule, scene, object, &[], text);
     }
 }
 
 impl Rule for Cost {
     const ID: RuleId = RuleId::Mx13;
     const ALSO: &'static [RuleId] = &[RuleId::Rw5, RuleId::Le7, RuleId::Rv4];
-    const HEARS: Kinds = hears::Call
-        | hears::Return
-        | hears::Believe
-        | hears::Sleep
-        | hears::Send
-        | hears::Txn
-        | hears::Created
-        | hears::Deleted
-        | hears::Data
-        | hears::Fire
-        | hears::Notice;
+    const HEARS: Kinds =
+        hears![Call, Return, Believe, Sleep, Send, Txn, Created, Deleted, Data, Fire, Notice];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if self.unjudged {
-            self.judge_herds(scene, sink);
+            self.judge_herds(scene, out);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         match event.what {
             What::Call { object, verb, .. } if verb.asks_for().is_some() && !view.is_sim() => {
                 self.capture(object).acquires += 1;
             }
             What::Return { outcome: Outcome::Done } if view.op(event.op).verb == Verb::Release => {
-                Self::released(scene, event.op, view.op(event.op), sink);
+                Self::released(scene, event.op, view.op(event.op), out);
             }
-            What::Believe { .. } => self.granted(scene, event.op, sink),
+            What::Believe { .. } => self.granted(scene, event.op, out),
             What::Sleep { deadline: false, .. } if view.op(event.op).is_waiting() => {
                 let budget = "whoever waits is woken by an event, or by its own time limit".to_owned();
-                Self::fail(scene, event.op, sink, "sleeps while it waits, to look again".to_owned(), budget);
+                Self::fail(scene, event.op, out, "sleeps while it waits, to look again".to_owned(), budget);
             }
             What::Send { kind, cleanup, path, .. } => {
                 if !cleanup {
-                    Self::sent(scene, event.op, sink);
+                    Self::sent(scene, event.op, out);
                 }
                 if !view.is_sim() {
                     self.may_delete(scene, event, kind, path);
                 }
             }
-            What::Txn { .. } if self.unjudged => self.judge_herds(scene, sink),
-            What::Created { .. } => self.touched(scene, false, sink),
-            What::Deleted { .. } => self.touched(scene, true, sink),
+            What::Txn { .. } if self.unjudged => self.judge_herds(scene, out),
+            What::Created { .. } => self.touched(scene, false, out),
+            What::Deleted { .. } => self.touched(scene, true, out),
             What::Data { .. } => self.asked(scene),
-            // Nobody hears what is told on a connection that was left.
+            // The client does not read notifications on a connection that it left.
             What::Fire { session, conn, .. } if view.has_left(session, conn) => {}
             What::Fire { session, path, zxid, .. } => self.fired(scene, event.who, session, path, zxid),
-            What::Notice { .. } if !view.is_sim() => self.noticed(scene, sink),
+            What::Notice { .. } if !view.is_sim() => self.noticed(scene, out),
             _ => {}
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        self.judge_herds(scene, sink);
+    fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        self.judge_herds(scene, out);
     }
 }

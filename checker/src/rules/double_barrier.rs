@@ -1,33 +1,30 @@
 //! Double barriers: DB-1 to DB-10.
 //!
-//! Calls and returns say who took part and when; what servers know says whose znode was there when it opened. An enter is
-//! judged against both, a leave against who has not called leave and whose znode is left.
+//! Calls and returns show who takes part and when; the servers' events show the znodes that existed at the opening.
+//! An enter is judged by both, a leave by participants that have not called leave and by znodes that are left.
 
-mod book;
 mod cost;
 mod enter;
 mod leaks;
 mod leave;
+mod participants;
 mod progress;
 
-use super::{Kinds, Rule, hears};
-use crate::history::{Event, Kind, OpId, Request, What, Who};
-use crate::sink::{Scene, Sink};
-use crate::verdict::RuleId;
-use book::Book;
+use crate::rules::prelude::*;
+use participants::Participants;
 
 /// DB-1 to DB-10.
 #[derive(Default)]
 pub(crate) struct DoubleBarriers {
-    book: Book,
+    participants: Participants,
     progress: progress::Progress,
     cost: cost::Cost,
     leaks: leaks::Leaks,
-    /// When to look next at what takes too long: not at every event, since a long run has many.
+    /// The time of the next look at overdue operations: not every event, since a long run has many.
     next_look: u64,
 }
 
-/// How often to look at what takes too long, in microseconds.
+/// The interval between looks at overdue operations, in microseconds.
 const LOOK: u64 = 100_000;
 
 impl Rule for DoubleBarriers {
@@ -43,84 +40,65 @@ impl Rule for DoubleBarriers {
         RuleId::Db9,
         RuleId::Db10,
     ];
-    const HEARS: Kinds = hears::Call
-        | hears::Return
-        | hears::Given
-        | hears::Observed
-        | hears::Send
-        | hears::Reply
-        | hears::Lost
-        | hears::Notice
-        | hears::State
-        | hears::Created
-        | hears::Deleted
-        | hears::Written
-        | hears::Arm
-        | hears::Fire
-        | hears::Disarm
-        | hears::Marked
-        | hears::Ended
-        | hears::Fault
-        | hears::Mended
-        | hears::Crash
-        | hears::Ceased
-        | hears::Left
-        | hears::Quiesce;
+    const HEARS: Kinds = hears![
+        Call, Return, Given, Observed, Send, Reply, Lost, Notice, State, Created, Deleted, Written, Arm,
+        Fire, Disarm, Marked, Ended, Fault, Mended, Crash, Ceased, Left, Quiesce
+    ];
     const ABOUT: &'static [Kind] = &[Kind::DoubleBarrier];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        if self.book.parts.is_empty() {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        if self.participants.parts.is_empty() {
             return;
         }
-        self.progress.pass_time(&self.book, scene, sink);
-        if scene.at >= self.next_look && self.book.is_calm(scene) {
+        self.progress.pass_time(&self.participants, scene, out);
+        if scene.at >= self.next_look && self.participants.is_calm(scene) {
             self.next_look = scene.at.saturating_add(LOOK);
-            self.progress.overdue(&self.book, scene, sink);
-            self.leaks.overdue(&self.book, scene, sink);
+            self.progress.overdue(&self.participants, scene, out);
+            self.leaks.overdue(&self.participants, scene, out);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
-        self.book.update(scene, event);
-        let book = &self.book;
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
+        self.participants.update(scene, event);
+        let participants = &self.participants;
         match event.what {
-            What::Call { .. } => self.called(scene, event.op, sink),
+            What::Call { .. } => self.called(scene, event.op, out),
             What::Return { outcome } => {
-                let Some(at) = book.part_of(event.op) else { return };
-                match book.parts[at].enter == event.op {
-                    true => enter::returned(book, scene, event.op, outcome, sink),
-                    false => leave::returned(book, scene, event.op, outcome, sink),
+                let Some(at) = participants.part_of(event.op) else { return };
+                match participants.parts[at].enter == event.op {
+                    true => enter::returned(participants, scene, event.op, outcome, out),
+                    false => leave::returned(participants, scene, event.op, outcome, out),
                 }
             }
             What::Created { path, .. } => {
-                if book
+                if participants
                     .readies
                     .last()
                     .is_some_and(|ready| ready.path == path && ready.created.index == scene.index)
                 {
-                    enter::opened(book, scene, sink);
+                    enter::opened(participants, scene, out);
                 }
-                self.cost.changed(book, scene, event);
+                self.cost.changed(participants, scene, event);
             }
             What::Deleted { .. } => {
-                self.cost.changed(book, scene, event);
-                self.progress.look_where(book, scene, sink, |_| true);
+                self.cost.changed(participants, scene, event);
+                self.progress.look_where(participants, scene, out, |_| true);
             }
-            What::Written { .. } => self.cost.changed(book, scene, event),
+            What::Written { .. } => self.cost.changed(participants, scene, event),
             What::Send { kind, path, .. } => {
-                cost::Cost::sent(book, scene, event.op, sink);
+                cost::Cost::sent(participants, scene, event.op, out);
                 if kind == Request::Create {
-                    enter::opens(book, scene, event.op, path, sink);
+                    enter::opens(participants, scene, event.op, path, out);
                 }
             }
             What::Reply { req, .. } | What::Lost { req } => {
                 if let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) {
-                    self.progress.look(book, scene, req.op, sink);
+                    self.progress.look(participants, scene, req.op, out);
                 }
             }
             What::Fire { session, .. } => {
-                self.cost.fired(book, scene, event, sink);
-                self.progress.look_where(book, scene, sink, |part| part.session == session);
+                self.cost.fired(participants, scene, event, out);
+                self.progress.look_where(participants, scene, out, |part| part.session == session);
             }
             What::Notice { session, .. }
             | What::State { session, .. }
@@ -128,42 +106,42 @@ impl Rule for DoubleBarriers {
             | What::Disarm { session, .. }
             | What::Marked { session, .. }
             | What::Ended { session, .. } => {
-                self.progress.look_where(book, scene, sink, |part| part.session == session);
+                self.progress.look_where(participants, scene, out, |part| part.session == session);
             }
             What::Fault { .. } | What::Mended { .. } | What::Crash { .. } | What::Ceased => {
-                self.progress.look_where(book, scene, sink, |_| true);
+                self.progress.look_where(participants, scene, out, |_| true);
             }
             What::Left { object, path, owner } if event.who == Who::World => {
-                self.leaks.left(book, scene, (object, path, owner), sink);
+                self.leaks.left(participants, scene, (object, path, owner), out);
             }
-            What::Quiesce => self.leaks.quiesce(book, scene, sink),
+            What::Quiesce => self.leaks.quiesce(participants, scene, out),
             _ => {}
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        for at in self.book.open.iter().filter_map(|op| self.book.part_of(*op)) {
+    fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        for at in self.participants.open.iter().filter_map(|op| self.participants.part_of(*op)) {
             if !scene.view.quiet {
-                sink.unknown(RuleId::Db6, self.book.parts[at].object);
+                out.unknown(RuleId::Db6, self.participants.parts[at].object);
             }
         }
     }
 }
 
 impl DoubleBarriers {
-    /// An enter: DB-6 is put to the test, and DB-5 if others have entered before; a leave: DB-6.
-    fn called(&self, scene: &Scene<'_>, op: OpId, sink: &mut Sink) {
-        let Some(at) = self.book.part_of(op) else { return };
-        let part = &self.book.parts[at];
-        sink.premise(RuleId::Db6, part.object);
-        let entered = |other: &book::Part| {
+    /// Counts the tests of an enter (DB-6, and DB-5 if others have entered before) and of a leave (DB-6).
+    fn called(&self, scene: &Scene<'_>, op: OpId, out: &mut Findings) {
+        let Some(at) = self.participants.part_of(op) else { return };
+        let part = &self.participants.parts[at];
+        out.premise(RuleId::Db6, part.object);
+        let entered = |other: &participants::Participation| {
             other.object == part.object
                 && other.over.came()
                 && other.over.index < scene.index
                 && other.generation.is_some()
         };
-        if op == part.enter && self.book.parts.iter().any(entered) {
-            sink.premise(RuleId::Db5, part.object);
+        if op == part.enter && self.participants.parts.iter().any(entered) {
+            out.premise(RuleId::Db5, part.object);
         }
     }
 }

@@ -1,16 +1,13 @@
-//! What elections have besides a line: the record of who leads (LE-4), those who follow it (LE-5), and candidates that
-//! are made once (LE-6).
+//! What elections have besides a contest: the record of the leader (LE-4), its followers (LE-5), and candidates that
+//! are created once (LE-6).
 //!
-//! The record is the znode `leader` below the election: an ephemeral, made in one transaction with a check that the
-//! candidate is there. So it is made by who leads by then, or not at all.
+//! The record is the znode `leader` below the election: an ephemeral, created in one transaction with a check that
+//! the candidate exists. So either the current leader creates it, or the transaction fails.
 
-use super::{Kinds, Rule, hears};
-use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Verb, What};
-use crate::sink::{Found, Scene, Sink, Story, ms};
-use crate::verdict::{Layer, RuleId, Verdict};
+use crate::rules::prelude::*;
 use crate::view::{Contender, Moment, Phase};
 
-/// A record that was made.
+/// A record of the leader.
 #[derive(Clone, Copy)]
 struct Record {
     object: ObjectId,
@@ -20,18 +17,18 @@ struct Record {
     since: Moment,
     owner: Session,
     alive: bool,
-    by_stranger: bool,
-    /// A stranger has written something else there: nobody who follows can read it any more.
+    by_foreign: bool,
+    /// Whether a foreign client has overwritten it, so that followers cannot read it any more.
     written_over: bool,
 }
 
-/// What somebody who follows was told last.
+/// What a follower was told last.
 #[derive(Clone, Copy)]
 struct Follower {
     op: OpId,
     epoch: u64,
     index: u32,
-    /// Told that there is none.
+    /// That there is no leader.
     vacant: bool,
     found: bool,
 }
@@ -41,36 +38,35 @@ struct Follower {
 pub(crate) struct Acknowledged {
     records: Vec<Record>,
     followers: Vec<Follower>,
-    /// Acknowledgements that were confirmed: of which object, the epoch, and when.
+    /// Confirmed acknowledgements: the object, the epoch, and the time.
     confirmed: Vec<(ObjectId, u64, Moment)>,
-    /// How the transaction in hand was asked for.
+    /// The request of the current transaction.
     asked: Option<Request>,
 }
 
-/// The election of which a path is the record.
+/// The election whose record has this path.
 fn record_of(scene: &Scene<'_>, path: Sym) -> Option<ObjectId> {
     let dir = scene.tables.names.get(path)?.strip_suffix("/leader")?;
-    let is = |object: &crate::history::Object| {
-        object.kind == Kind::Election && scene.tables.names.get(object.path) == Some(dir)
-    };
+    let is =
+        |object: &Object| object.kind == Kind::Election && scene.tables.names.get(object.path) == Some(dir);
     scene.tables.objects.iter().position(is).map(|at| ObjectId(at as u16))
 }
 
 impl Acknowledged {
     /// The candidate of an epoch.
     fn candidate<'a>(scene: &Scene<'a>, object: ObjectId, epoch: u64) -> Option<&'a Contender> {
-        let all = scene.view.line(object).from(0);
+        let all = scene.view.contest(object).from(0);
         all.filter_map(|number| scene.view.contender(number)).find(|candidate| candidate.czxid == epoch)
     }
 
-    /// Somebody writes that it leads.
+    /// Notes a record that is created.
     fn recorded(
         &mut self,
         scene: &Scene<'_>,
         event: &Event,
         path: Sym,
         owner: Option<Session>,
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
         let view = scene.view;
         let op = view.op(event.op);
@@ -83,53 +79,55 @@ impl Acknowledged {
         }
         let Some(object) = record_of(scene, path).filter(|object| *object == op.object) else { return };
         let epoch = op.number;
-        sink.premise(RuleId::Le4, object);
+        out.premise(RuleId::Le4, object);
         let before = self.records.iter().rfind(|record| record.object == object).copied();
         let candidate = Self::candidate(scene, object, epoch);
         let owner = owner.or(before.map(|before| before.owner)).unwrap_or_default();
-        let story = Story::new(format!(
+        let text = explain(format!(
             "{} put on record at {} that it leads, in epoch {epoch:#x}",
             scene.client(op.client),
             scene.when(view.now)
         ));
         let wrong = match candidate {
-            None => Some((story.because("no candidate has that epoch"), u32::MAX)),
+            None => Some((text.because("no candidate has that epoch"), u32::MAX)),
             Some(candidate) if !candidate.is_alive() => {
                 let gone = scene.when(candidate.deleted);
                 let told = format!("{} was gone since {gone}", scene.znode(candidate.path));
-                Some((story.because(told), candidate.deleted.index))
+                Some((text.because(told), candidate.deleted.index))
             }
             Some(candidate) if view.ahead_now(candidate).is_some() => {
-                let ahead = view.ahead_now(candidate).map_or("?".to_owned(), |ahead| scene.place(ahead));
-                Some((story.because(format!("{ahead} stands ahead of its candidate")), candidate.created))
+                let ahead = view.ahead_now(candidate).map_or("?".to_owned(), |ahead| scene.contender(ahead));
+                Some((text.because(format!("{ahead} stands ahead of its candidate")), candidate.created))
             }
             Some(candidate) if candidate.owner != owner => {
                 let of = scene.session(owner);
                 let told = format!("the record belongs to {of}, its candidate does not");
-                Some((story.because(told), candidate.created))
+                Some((text.because(told), candidate.created))
             }
             Some(_) if self.asked != Some(Request::Multi) => {
                 let told = "the record was written by itself, without a check that the candidate is there";
-                Some((story.because(told), u32::MAX))
+                Some((text.because(told), u32::MAX))
             }
             Some(_) => match before {
                 Some(before) if before.epoch > epoch => {
                     let told = format!("e{}: epoch {:#x} was on record", before.since.index, before.epoch);
-                    Some((story.because(told), before.since.index))
+                    Some((text.because(told), before.since.index))
                 }
-                // Whoever finds its record written over takes it for another's.
-                Some(before) if before.epoch == epoch && view.is_meddled_with(scene.tables, before.path) => {
+                // A leader that finds its record overwritten takes it for another leader's.
+                Some(before)
+                    if before.epoch == epoch && view.is_interfered_with(scene.tables, before.path) =>
+                {
                     None
                 }
-                Some(before) if before.epoch == epoch && !before.by_stranger => {
+                Some(before) if before.epoch == epoch && !before.by_foreign => {
                     let told = format!("e{}: this epoch was put on record before", before.since.index);
-                    Some((story.because(told), before.since.index))
+                    Some((text.because(told), before.since.index))
                 }
                 _ => None,
             },
         };
-        if let Some((story, seen)) = wrong {
-            sink.fail(RuleId::Le4, scene, object, &[op.called.index, seen], story);
+        if let Some((text, seen)) = wrong {
+            out.fail(RuleId::Le4, scene, object, &[op.called.index, seen], text);
         }
         let (op, since) = (event.op, view.now);
         self.records.push(Record {
@@ -140,7 +138,7 @@ impl Acknowledged {
             since,
             owner,
             alive: true,
-            by_stranger: false,
+            by_foreign: false,
             written_over: false,
         });
     }
@@ -151,17 +149,17 @@ impl Acknowledged {
         };
         record.alive = false;
         let nobody = scene.view.session(by).client.is_none();
-        record.by_stranger = by != record.owner && (nobody || scene.view.is_stranger(by));
+        record.by_foreign = by != record.owner && (nobody || scene.view.is_foreign(by));
     }
 
-    /// An acknowledgement is confirmed: it is, or was, on record, and no later leader had come before it was asked for.
-    fn confirmed(&mut self, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    /// Judges a confirmed acknowledgement: it is, or was, on record, and no later leader came before the request.
+    fn confirmed(&mut self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(id);
         let (object, epoch) = (op.object, op.number);
-        sink.premise(RuleId::Le4, object);
+        out.premise(RuleId::Le4, object);
         let told = || {
-            Story::new(format!(
+            explain(format!(
                 "{} was told at {} that its leadership (epoch {epoch:#x}) is on record",
                 scene.client(op.client),
                 scene.when(view.now)
@@ -169,28 +167,28 @@ impl Acknowledged {
         };
         let known = self.records.iter().any(|record| record.object == object && record.epoch == epoch);
         if view.is_sim() && !known {
-            let story = told().because("no such record was made");
-            return sink.fail(RuleId::Le4, scene, object, &[op.called.index], story);
+            let text = told().because("no such record was made");
+            return out.fail(RuleId::Le4, scene, object, &[op.called.index], text);
         }
         let later = |(other, later, at): &&(ObjectId, u64, Moment)| {
             *other == object && *later > epoch && at.index < op.called.index
         };
         if let Some((_, later, at)) = self.confirmed.iter().find(later) {
-            let story = told()
+            let text = told()
                 .because(format!("{} epoch {later:#x} had been confirmed, before it asked", scene.when(*at)));
-            sink.fail(RuleId::Le4, scene, object, &[op.called.index, at.index], story);
+            out.fail(RuleId::Le4, scene, object, &[op.called.index, at.index], text);
         }
         self.confirmed.push((object, epoch, view.now));
     }
 
-    /// Somebody who follows is told who leads.
-    fn followed(&mut self, scene: &Scene<'_>, event: &Event, text: Sym, epoch: u64, sink: &mut Sink) {
+    /// Judges what a follower is told.
+    fn followed(&mut self, scene: &Scene<'_>, event: &Event, text: Sym, epoch: u64, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(event.op);
         let object = op.object;
-        sink.premise(RuleId::Le4, object);
+        out.premise(RuleId::Le4, object);
         let before = self.followers.iter().find(|follower| follower.op == event.op).copied();
-        let told = Story::new(format!(
+        let told = explain(format!(
             "{} was told at {} that epoch {epoch:#x} is on record",
             scene.client(op.client),
             scene.when(view.now)
@@ -198,7 +196,7 @@ impl Acknowledged {
         let record = self.records.iter().find(|record| record.object == object && record.epoch == epoch);
         let list = op.list.filter(|list| view.is_sim() && list.zxid != 0);
         let lowest = |zxid: u64| {
-            let all = view.line(object).from(0).filter_map(|number| view.contender(number));
+            let all = view.contest(object).from(0).filter_map(|number| view.contender(number));
             all.filter(|candidate| candidate.is_in(zxid)).map(|candidate| candidate.stamp).min()
         };
         let wrong = if let Some(before) = before.filter(|before| before.epoch > epoch) {
@@ -216,8 +214,8 @@ impl Acknowledged {
         } else {
             None
         };
-        if let Some((story, seen)) = wrong {
-            sink.fail(RuleId::Le4, scene, object, &[seen], story);
+        if let Some((text, seen)) = wrong {
+            out.fail(RuleId::Le4, scene, object, &[seen], text);
         }
         self.news(event.op, epoch.max(before.map_or(0, |before| before.epoch)), false, scene.index);
     }
@@ -229,8 +227,8 @@ impl Acknowledged {
         }
     }
 
-    /// LE-5: in the end everybody who follows knows who leads.
-    fn known(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    /// LE-5: in the end every follower knows the leader.
+    fn known(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         for follower in &mut self.followers {
             let op = view.op(follower.op);
@@ -258,31 +256,31 @@ impl Acknowledged {
             }
             follower.found = true;
             let who = scene.client(op.client);
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "{who} follows since {}, and at {} it did not know of epoch {:#x}",
                 scene.when(op.called),
-                scene.when(Moment { at: scene.at, index: scene.index }),
+                scene.when(scene.now()),
                 record.epoch
             ))
             .because(format!("it is on record since {}", scene.when(record.since)))
             .not_excused(format!("{} is the most it may take", ms(bound)));
-            sink.fail(RuleId::Le5, scene, op.object, &[op.called.index, record.since.index], story);
+            out.fail(RuleId::Le5, scene, op.object, &[op.called.index, record.since.index], text);
         }
     }
 
-    /// Nothing is on its way any more: the record goes with its leader's candidate.
-    fn quiesce(&self, scene: &Scene<'_>, sink: &mut Sink) {
+    /// At the end, judges whether a record outlives its leader's candidate.
+    fn quiesce(&self, scene: &Scene<'_>, out: &mut Findings) {
         for record in self.records.iter().filter(|record| record.alive) {
             let view = scene.view;
             let done = Self::candidate(scene, record.object, record.epoch)
                 .is_some_and(|candidate| view.op(candidate.op).is_done_with() && !candidate.is_alive());
-            // What a stranger has written into is not known again by whoever made it.
-            let is_excused = view.is_meddled_with(scene.tables, record.path);
+            // A leader does not recognize its record after a foreign client has overwritten it.
+            let is_excused = view.is_interfered_with(scene.tables, record.path);
             if done && !is_excused && view.present_client(record.owner).is_some() {
-                let story = Story::new(format!("the record of epoch {:#x} is left", record.epoch))
-                    .because(format!("{} no longer leads", scene.party(record.op)));
-                sink.metrics.leaks += 1;
-                sink.fail(RuleId::Mx11, scene, record.object, &[record.since.index], story);
+                let text = explain(format!("the record of epoch {:#x} is left", record.epoch))
+                    .because(format!("{} no longer leads", scene.actor(record.op)));
+                out.metrics.leaks += 1;
+                out.fail(RuleId::Mx11, scene, record.object, &[record.since.index], text);
             }
         }
     }
@@ -292,94 +290,93 @@ impl Rule for Acknowledged {
     const ID: RuleId = RuleId::Le4;
     const ABOUT: &'static [Kind] = &[Kind::Election];
     const ALSO: &'static [RuleId] = &[RuleId::Le5, RuleId::Mx11];
-    const HEARS: Kinds = hears::Call
-        | hears::Return
-        | hears::Observed
-        | hears::Txn
-        | hears::Created
-        | hears::Written
-        | hears::Deleted
-        | hears::Quiesce;
+    const HEARS: Kinds = hears![Call, Return, Observed, Txn, Created, Written, Deleted, Quiesce];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if scene.view.healed && !self.followers.is_empty() && !self.records.is_empty() {
-            self.known(scene, sink);
+            self.known(scene, out);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         match event.what {
             What::Txn { kind, .. } => self.asked = Some(kind),
             What::Call { verb: Verb::Observe, object, .. } if scene.kind(object) == Kind::Election => {
                 self.news(event.op, 0, true, scene.index);
             }
-            What::Created { path, owner, .. } => self.recorded(scene, event, path, Some(owner), sink),
-            What::Written { path, .. } => self.recorded(scene, event, path, None, sink),
+            What::Created { path, owner, .. } => self.recorded(scene, event, path, Some(owner), out),
+            What::Written { path, .. } => self.recorded(scene, event, path, None, out),
             What::Deleted { path, by, .. } => self.erased(scene, path, by),
             What::Return { outcome: Outcome::Done } if view.op(event.op).verb == Verb::Acknowledge => {
-                self.confirmed(scene, event.op, sink);
+                self.confirmed(scene, event.op, out);
             }
             What::Observed { object, seen: Seen::Leader, text, number }
                 if scene.kind(object) == Kind::Election =>
             {
-                self.followed(scene, event, text, number, sink);
+                self.followed(scene, event, text, number, out);
             }
             What::Observed { object, seen: Seen::Vacant, .. } if scene.kind(object) == Kind::Election => {
                 let known = self.followers.iter().find(|follower| follower.op == event.op);
                 let epoch = known.map_or(0, |known| known.epoch);
                 self.news(event.op, epoch, true, scene.index);
             }
-            What::Quiesce if view.is_sim() => self.quiesce(scene, sink),
+            What::Quiesce if view.is_sim() => self.quiesce(scene, out),
             _ => {}
         }
     }
 }
 
-/// LE-6: who stands for office makes one candidate, and no other unless a third party or the end of its session took it.
+/// LE-6: a candidate is created once per stand for office, unless a foreign client or the end of the session took it.
 #[derive(Default)]
 pub(crate) struct OneCandidate;
 
 impl Rule for OneCandidate {
     const ID: RuleId = RuleId::Le6;
     const ABOUT: &'static [Kind] = &[Kind::Election];
-    const HEARS: Kinds = hears::Created;
+    const HEARS: Kinds = hears![Created];
 
-    fn event(&mut self, scene: &Scene<'_>, _: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, _: &Event, out: &mut Findings) {
         let view = scene.view;
         let Some(new) = view.contender(view.touched) else { return };
         if scene.kind(new.object) != Kind::Election {
             return;
         }
-        sink.premise(Self::ID, new.object);
+        out.premise(Self::ID, new.object);
         if view.op(new.op).nodes < 2 {
             return;
         }
-        let line = view.line(new.object);
-        let before = line.from(0).filter_map(|number| Some((number, view.contender(number)?)));
+        let contest = view.contest(new.object);
+        let before = contest.from(0).filter_map(|number| Some((number, view.contender(number)?)));
         let Some((number, before)) =
             before.filter(|(_, before)| before.op == new.op && before.czxid != new.czxid).last()
         else {
             return;
         };
         let over = view.session(before.owner).ended.came();
-        if !before.is_alive() && (before.by_stranger || over) {
+        if !before.is_alive() && (before.by_foreign || over) {
             return;
         }
-        let story = Story::new(format!(
+        let text = explain(format!(
             "{} made another candidate at {}, {}, for the same office",
-            scene.party(new.op),
+            scene.actor(new.op),
             scene.when(view.now),
-            scene.place(view.touched)
+            scene.contender(view.touched)
         ));
-        let story = match before.is_alive() {
-            true => story.because(format!("{} is still there", scene.place(number))),
+        let text = match before.is_alive() {
+            true => text.because(format!("{} is still there", scene.contender(number))),
             false => {
                 let when = scene.when(before.deleted);
-                story.because(format!("it had deleted {} itself, at {when}", scene.place(number)))
+                text.because(format!("it had deleted {} itself, at {when}", scene.contender(number)))
             }
         };
-        let found = Found { rule: Self::ID, verdict: Verdict::Fail, layer: Layer::Safety, at: scene.index };
-        sink.find(found, scene, Some(new.object), &[before.created, before.deleted.index], story);
+        out.fail_in(
+            Layer::Safety,
+            Self::ID,
+            scene,
+            new.object,
+            &[before.created, before.deleted.index],
+            text,
+        );
     }
 }

@@ -1,34 +1,23 @@
-//! Those who follow something, whatever it is: what wakes them, and what they have been told.
+//! Followers of a value, a group or a record: their wake sources, and the cost of a change.
 
-use super::idle::{self, Doubts, Source};
+use super::wake_sources::{self, Doubts, Source};
 use super::{Kinds, hears};
-use crate::history::{Conn, Event, ObjectId, OpId, Session, Sym, Table, Verb, Victim, What};
-use crate::sink::{Found, Scene, Sink, Story};
-use crate::verdict::{RuleId, Verdict};
+use crate::rules::prelude::*;
 use crate::view::Watch;
 
-/// What a [`Wakes`] hears.
-pub(super) const HEARS: Kinds = hears::Return
-    | hears::Send
-    | hears::Reply
-    | hears::Lost
-    | hears::Notice
-    | hears::State
-    | hears::Arm
-    | hears::Fire
-    | hears::Disarm
-    | hears::Marked
-    | hears::Ended
-    | hears::Fault
-    | hears::Mended
-    | hears::Crash
-    | hears::Ceased;
+/// Whether a watch notifies of the next change of what is followed.
+type Tells<'a> = &'a dyn Fn(ObjectId, &Watch) -> bool;
 
-/// Whether who follows has something to wake it, at the instant at which the last such thing goes.
+/// The events that [`Wakes`] needs.
+pub(super) const HEARS: Kinds = hears![
+    Return, Send, Reply, Lost, Notice, State, Arm, Fire, Disarm, Marked, Ended, Fault, Mended, Crash, Ceased
+];
+
+/// No lost wake-up for followers, judged at the instant at which the last wake source goes.
 ///
-/// An operation that follows is *idle* when nothing of it is on its way and its process runs. An idle one needs a watch on
-/// what it follows. Watches that a lost connection took from the server count until the client has had ample time to
-/// register them again.
+/// A follower is *idle* when it has no request and no notification in flight and its process runs. An idle one needs
+/// a watch on what it follows. Watches that a lost connection took from the server count until the client has had
+/// time to register them again.
 pub(super) struct Wakes {
     rule: RuleId,
     verb: Verb,
@@ -40,7 +29,7 @@ impl Wakes {
         Wakes { rule, verb, doubts: Doubts::default() }
     }
 
-    fn source(&self, scene: &Scene<'_>, id: OpId, tells: &impl Fn(ObjectId, &Watch) -> bool) -> Source {
+    fn source(&self, scene: &Scene<'_>, id: OpId, tells: Tells<'_>) -> Source {
         let view = scene.view;
         let op = view.op(id);
         if op.verb != self.verb || op.sends == 0 {
@@ -48,55 +37,42 @@ impl Wakes {
         }
         let path = scene.tables.objects[usize::from(op.object.0)].path;
         let wakes = |watch: &Watch| watch.path == path && (!watch.armed || tells(op.object, watch));
-        idle::source(scene, id, view.client(op.client).session, wakes)
+        wake_sources::source(scene, id, view.client(op.client).session, wakes)
     }
 
-    fn look(
-        &mut self,
-        scene: &Scene<'_>,
-        id: OpId,
-        tells: &impl Fn(ObjectId, &Watch) -> bool,
-        sink: &mut Sink,
-    ) {
+    fn look(&mut self, scene: &Scene<'_>, id: OpId, tells: Tells<'_>, out: &mut Findings) {
         let source = self.source(scene, id, tells);
         if self.doubts.look(scene, id, &source) {
-            sink.premise(self.rule, scene.view.op(id).object);
+            out.premise(self.rule, scene.view.op(id).object);
         }
     }
 
-    /// Time is about to pass.
-    pub(super) fn pass_time(
-        &mut self,
-        scene: &Scene<'_>,
-        tells: impl Fn(ObjectId, &Watch) -> bool,
-        sink: &mut Sink,
-    ) {
+    /// Reports the followers that certainly have no wake source.
+    pub(super) fn pass_time(&mut self, scene: &Scene<'_>, tells: Tells<'_>, out: &mut Findings) {
         let mut doubts = std::mem::take(&mut self.doubts);
-        for doubt in doubts.certain(scene.at, |op| self.source(scene, op, &tells)) {
+        for doubt in doubts.certain(scene.at, |op| self.source(scene, op, tells)) {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
             let path = scene.path(scene.tables.objects[usize::from(op.object.0)].path);
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "{who} follows {path} since {}, and from {} on nothing is there to wake it",
                 scene.when(op.called),
                 scene.when(doubt.since)
             ))
             .because("no watch is armed by which it would hear of the next change");
-            let (verdict, layer) = (Verdict::Fail, self.rule.layer());
-            let found = Found { rule: self.rule, verdict, layer, at: doubt.since.index };
-            sink.find(found, scene, Some(op.object), &[op.called.index], story);
+            out.find(
+                Found::fail(self.rule, doubt.since.index),
+                scene,
+                Some(op.object),
+                &[op.called.index],
+                text,
+            );
         }
         self.doubts = doubts;
     }
 
-    /// An event of [`HEARS`]. `tells`: whether an armed watch on what is followed tells of its next change.
-    pub(super) fn event(
-        &mut self,
-        scene: &Scene<'_>,
-        event: &Event,
-        tells: impl Fn(ObjectId, &Watch) -> bool,
-        sink: &mut Sink,
-    ) {
+    /// Takes in an event of [`HEARS`]. `tells`: whether an armed watch will notify of the next change.
+    pub(super) fn event(&mut self, scene: &Scene<'_>, event: &Event, tells: Tells<'_>, out: &mut Findings) {
         let view = scene.view;
         if !view.is_sim() {
             return;
@@ -116,33 +92,27 @@ impl Wakes {
             What::Send { .. } | What::Return { .. } if event.op != OpId(0) => Some(view.op(event.op).client),
             What::Ceased => {
                 for client in 0..view.clients.len() {
-                    self.look_client(scene, client as u16, &tells, sink);
+                    self.look_client(scene, client as u16, tells, out);
                 }
                 None
             }
             _ => None,
         };
         if let Some(client) = client {
-            self.look_client(scene, client, &tells, sink);
+            self.look_client(scene, client, tells, out);
         }
     }
 
-    fn look_client(
-        &mut self,
-        scene: &Scene<'_>,
-        client: u16,
-        tells: &impl Fn(ObjectId, &Watch) -> bool,
-        sink: &mut Sink,
-    ) {
+    fn look_client(&mut self, scene: &Scene<'_>, client: u16, tells: Tells<'_>, out: &mut Findings) {
         for op in &scene.view.client(client).open {
             if scene.view.op(*op).verb == self.verb {
-                self.look(scene, *op, tells, sink);
+                self.look(scene, *op, tells, out);
             }
         }
     }
 }
 
-/// Whether a follower has had all the time that it needs to hear of a change that was made at `changed`.
+/// Whether a follower has had enough time to learn of a change that was made at `changed`.
 pub(super) fn had_time(scene: &Scene<'_>, id: OpId, changed: u64) -> bool {
     let view = scene.view;
     let op = view.op(id);
@@ -155,21 +125,21 @@ pub(super) fn had_time(scene: &Scene<'_>, id: OpId, changed: u64) -> bool {
     view.healed && awake && scene.at > from.saturating_add(view.bound(op.object))
 }
 
-/// How many notifications a follower gets for one change, and how many requests it makes of them.
+/// The cost of a change: notifications for each follower, and requests for each notification.
 #[derive(Default)]
 pub(super) struct Cost {
     fired: Vec<(Session, Conn, Sym, u32, Table)>,
 }
 
 impl Cost {
-    /// A watch on what is followed has fired.
+    /// Counts a notification.
     pub(super) fn fired(
         &mut self,
         rule: RuleId,
         scene: &Scene<'_>,
         object: ObjectId,
         fire: (Session, Conn, Sym, u32, Table),
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
         let follows = scene.view.session(fire.0).client.is_some_and(|client| {
             let open = &scene.view.client(client).open;
@@ -178,12 +148,12 @@ impl Cost {
         if !follows || fire.3 == 0 {
             return;
         }
-        sink.premise(rule, object);
+        out.premise(rule, object);
         if self.fired.contains(&fire) {
             let (who, zxid) = (scene.session(fire.0), fire.3);
-            let story = Story::new(format!("{who} is notified twice of one change (zxid …{zxid:#x})"))
+            let text = explain(format!("{who} is notified twice of one change (zxid …{zxid:#x})"))
                 .because("one notification a follower and change is enough");
-            sink.fail(rule, scene, object, &[], story);
+            out.fail(rule, scene, object, &[], text);
         }
         self.fired.push(fire);
         if self.fired.len() > 64 {
@@ -191,22 +161,22 @@ impl Cost {
         }
     }
 
-    /// Who follows is done: whether it asked more often than it was woken.
-    pub(super) fn over(&self, rule: RuleId, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    /// Judges the requests of a follower that is done.
+    pub(super) fn over(&self, rule: RuleId, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         if !op.calm {
             return;
         }
-        sink.premise(rule, op.object);
+        out.premise(rule, op.object);
         let allowed = 4 * (op.wakes + 1);
         if op.sends > allowed {
             let who = scene.client(op.client);
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "{who} sent {} requests, woken {} times; {allowed} were allowed",
                 op.sends, op.wakes
             ))
             .because("who follows asks when it is told of a change, and not in between");
-            sink.fail(rule, scene, op.object, &[op.called.index], story);
+            out.fail(rule, scene, op.object, &[op.called.index], text);
         }
     }
 }

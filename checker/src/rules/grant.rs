@@ -1,9 +1,6 @@
-//! What a grant follows from, and what it bears: MX-4, MX-5 and MX-6 (RW-2, RW-3; LE-2, LE-3; MX-15).
+//! What justifies a grant, its token, and the order of grants: MX-4, MX-5 and MX-6 (RW-2, RW-3; LE-2, LE-3; MX-15).
 
-use super::{Kinds, Rule, hears};
-use crate::history::{Event, Kind, OpId, Share, Verb, What};
-use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
+use crate::rules::prelude::*;
 use crate::view::{Op, Unjust};
 
 /// The operation, if this event is its first belief.
@@ -19,14 +16,14 @@ pub(crate) struct Justified;
 impl Rule for Justified {
     const ID: RuleId = RuleId::Mx4;
     const ALSO: &'static [RuleId] = &[RuleId::Rw2, RuleId::Le3];
-    const HEARS: Kinds = hears::Believe;
+    const HEARS: Kinds = hears![Believe];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let Some(op) = grant(scene, event) else { return };
         let rule = scene.rule(Self::ID, op.object);
-        sink.premise(rule, op.object);
+        out.premise(rule, op.object);
         let Err(why) = scene.view.justify(event.op) else { return };
-        if sink.is_enough(rule, op.object) {
+        if out.is_enough(rule, op.object) {
             return;
         }
         let who = scene.client(op.client);
@@ -36,7 +33,7 @@ impl Rule for Justified {
             }
             None => "without any list".to_owned(),
         };
-        let place = |number| scene.place(number);
+        let place = |number| scene.contender(number);
         let (because, witness) = match why {
             Unjust::NoList => ("no list was served to this acquire".to_owned(), u32::MAX),
             Unjust::NoZnode => ("it has made no znode".to_owned(), u32::MAX),
@@ -52,14 +49,14 @@ impl Rule for Justified {
             }
             Unjust::Ahead(ahead) => {
                 let of = scene.view.contender(ahead);
-                let other = of.map_or("?".to_owned(), |ahead| scene.party(ahead.op));
+                let other = of.map_or("?".to_owned(), |ahead| scene.actor(ahead.op));
                 let own = place(op.own);
                 let at = of.map_or(u32::MAX, |ahead| ahead.created);
                 (format!("{} of {other} stands in it ahead of its own {own}", place(ahead)), at)
             }
             Unjust::Since(other) => {
                 let of = scene.view.contender(other);
-                let who = of.map_or("?".to_owned(), |other| scene.party(other.op));
+                let who = of.map_or("?".to_owned(), |other| scene.actor(other.op));
                 let at = of.map_or(u32::MAX, |other| other.created);
                 (format!("{who} had been granted it since that list, with {}", place(other)), at)
             }
@@ -73,10 +70,10 @@ impl Rule for Justified {
                 (format!("the connection on which it had asked was lost at {}", scene.when(lost)), lost.index)
             }
         };
-        let story =
-            Story::new(format!("{who} was granted it at {} {list}", scene.when(op.granted))).because(because);
+        let text =
+            explain(format!("{who} was granted it at {} {list}", scene.when(op.granted))).because(because);
         let list = op.list.map_or(u32::MAX, |list| list.reply);
-        sink.fail(rule, scene, op.object, &[list, witness], story);
+        out.fail(rule, scene, op.object, &[list, witness], text);
     }
 }
 
@@ -87,12 +84,12 @@ struct Largest {
     index: u32,
 }
 
-/// The largest number that was granted so far, by object: among those that exclude all, and among those that share.
+/// By object: the largest number granted so far, of exclusive holds and of shared ones.
 #[derive(Default)]
 struct Last(Vec<[Option<Largest>; 2]>);
 
 impl Last {
-    /// Takes a number in. Gives the one of a grant before that conflicts, if that was not smaller.
+    /// Takes a number in. Returns the conflicting grant before it whose number is not smaller.
     fn take(&mut self, scene: &Scene<'_>, op: OpId, number: u64) -> Option<Largest> {
         let share = scene.view.op(op).verb.asks_for().unwrap_or(Share::Shared);
         let at = usize::from(scene.view.op(op).object.0);
@@ -114,8 +111,8 @@ impl Last {
     }
 }
 
-/// Whether the grant is of a znode that, as far as one can know, is there. One that went between the list and the grant
-/// leaves a hold that was over before it began: numbers prove nothing then.
+/// Whether the znode of a grant exists, as far as the client can know. A hold whose znode was deleted between the
+/// list and the grant was over before it began, and its numbers prove nothing.
 fn is_firm(scene: &Scene<'_>, op: &Op) -> bool {
     match scene.view.contender(op.own) {
         Some(own) if scene.view.is_sim() => own.is_alive(),
@@ -125,14 +122,14 @@ fn is_firm(scene: &Scene<'_>, op: &Op) -> bool {
 
 /// MX-5: the token is the czxid of the own znode, and grows.
 #[derive(Default)]
-pub(crate) struct Token(Last);
+pub(crate) struct FencingToken(Last);
 
-impl Rule for Token {
+impl Rule for FencingToken {
     const ID: RuleId = RuleId::Mx5;
     const ALSO: &'static [RuleId] = &[RuleId::Le2];
-    const HEARS: Kinds = hears::Believe;
+    const HEARS: Kinds = hears![Believe];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let Some(op) = grant(scene, event) else { return };
         let own = scene.view.contender(op.own);
         let firm = is_firm(scene, op);
@@ -140,8 +137,8 @@ impl Rule for Token {
             return;
         }
         let rule = scene.rule(Self::ID, op.object);
-        sink.premise(rule, op.object);
-        let told = || {
+        out.premise(rule, op.object);
+        let what = || {
             format!(
                 "{} was granted it at {} with token {:#x}",
                 scene.client(op.client),
@@ -153,46 +150,46 @@ impl Rule for Token {
         if downgraded && op.former != OpId(0) {
             let before = scene.view.op(op.former).token;
             if before != op.token {
-                let story = Story::new(told()).because(format!("it keeps its writer's token, {before:#x}"));
-                sink.fail(rule, scene, op.object, &[], story);
+                let text = explain(what()).because(format!("it keeps its writer's token, {before:#x}"));
+                out.fail(rule, scene, op.object, &[], text);
             }
             return;
         }
         if let Some(own) = own.filter(|own| own.czxid != op.token && !downgraded) {
-            if sink.is_enough(rule, op.object) {
+            if out.is_enough(rule, op.object) {
                 return;
             }
-            let story = Story::new(told()).because(format!("its znode is {}", scene.place(op.own)));
-            return sink.fail(rule, scene, op.object, &[own.created], story);
+            let text = explain(what()).because(format!("its znode is {}", scene.contender(op.own)));
+            return out.fail(rule, scene, op.object, &[own.created], text);
         }
         if !firm || downgraded {
             return;
         }
         if let Some(last) = self.0.take(scene, event.op, op.token) {
-            if sink.is_enough(rule, op.object) {
+            if out.is_enough(rule, op.object) {
                 return;
             }
-            let before = scene.party(last.op);
-            let story = Story::new(told()).because(format!(
+            let before = scene.actor(last.op);
+            let text = explain(what()).because(format!(
                 "{before} had been granted it at e{} with token {:#x}",
                 last.index, last.number
             ));
-            sink.fail(rule, scene, op.object, &[last.index], story);
+            out.fail(rule, scene, op.object, &[last.index], text);
         }
     }
 }
 
-/// MX-6: who created its znode first is served first. RW-3: no reader goes before a writer that stands ahead of it.
-/// MX-15: of those in the list that the grant was made from, the most urgent goes first.
+/// MX-6: grants are in the order of creation. RW-3: no reader overtakes a writer that stands ahead. MX-15: of the
+/// contenders in the list that the grant was made from, the most urgent one is granted.
 #[derive(Default)]
-pub(crate) struct Order(Last);
+pub(crate) struct GrantOrder(Last);
 
-impl Rule for Order {
+impl Rule for GrantOrder {
     const ID: RuleId = RuleId::Mx6;
     const ALSO: &'static [RuleId] = &[RuleId::Rw3, RuleId::Mx15];
-    const HEARS: Kinds = hears::Believe;
+    const HEARS: Kinds = hears![Believe];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Believe { object, .. } = event.what else { return };
         let view = scene.view;
         let Some(op) = grant(scene, event) else { return };
@@ -206,43 +203,43 @@ impl Rule for Order {
         if op.verb == Verb::Downgrade {
             return;
         }
-        sink.premise(rule, object);
-        let told = || {
+        out.premise(rule, object);
+        let what = || {
             format!(
                 "{} was granted it at {} for {}",
                 scene.client(op.client),
                 scene.when(op.granted),
-                scene.place(op.own)
+                scene.contender(op.own)
             )
         };
         if kind == Kind::PriorityLock {
             if let Some((number, list)) = view.passed_over(event.op) {
                 let Some(passed) = view.contender(number) else { return };
-                let story = Story::new(told()).because(format!(
+                let text = explain(what()).because(format!(
                     "in the list of the line that it was served at e{}, {} of {} stands before it",
                     list.reply,
-                    scene.place(number),
-                    scene.party(passed.op)
+                    scene.contender(number),
+                    scene.actor(passed.op)
                 ));
-                sink.fail(rule, scene, object, &[passed.created, list.reply], story);
+                out.fail(rule, scene, object, &[passed.created, list.reply], text);
             }
             return;
         }
         if !view.is_sim() {
             if let Some(last) = self.0.take(scene, event.op, own.czxid) {
-                let story = Story::new(told()).because(format!(
+                let text = explain(what()).because(format!(
                     "{} had been granted it at e{} for a later znode ({:#x})",
-                    scene.party(last.op),
+                    scene.actor(last.op),
                     last.index,
                     last.number
                 ));
-                sink.fail(rule, scene, object, &[last.index], story);
+                out.fail(rule, scene, object, &[last.index], text);
             }
             return;
         }
-        let line = view.line(object);
+        let contest = view.contest(object);
         let is_ahead =
-            |number: &u32| !line.is_plain || view.contenders.at(*number as usize).place < own.place;
+            |number: &u32| !contest.is_plain || view.contenders.at(*number as usize).place < own.place;
         let waits = |number: &u32| {
             view.contender(*number).filter(|ahead| ahead.stands_before(own)).is_some_and(|ahead| {
                 let other = view.op(ahead.op);
@@ -251,17 +248,17 @@ impl Rule for Order {
                 ahead.op != event.op && ahead.is_alive() && other.is_waiting() && !withdrew
             })
         };
-        if let Some(number) = line.standing().take_while(is_ahead).find(waits) {
+        if let Some(number) = contest.standing().take_while(is_ahead).find(waits) {
             let Some(passed) = view.contender(number) else { return };
-            if sink.is_enough(rule, object) {
+            if out.is_enough(rule, object) {
                 return;
             }
-            let story = Story::new(told()).because(format!(
+            let text = explain(what()).because(format!(
                 "{} stands ahead with {}, and waits",
-                scene.party(passed.op),
-                scene.place(number)
+                scene.actor(passed.op),
+                scene.contender(number)
             ));
-            sink.fail(rule, scene, object, &[passed.created], story);
+            out.fail(rule, scene, object, &[passed.created], text);
         }
     }
 }

@@ -1,14 +1,9 @@
-//! Groups: who is a member, who says so, and what observers are told: GM-1 to GM-8.
+//! Groups: the members, and what members and observers are told: GM-1 to GM-8.
 
 use super::followers::{self, Cost, Wakes, had_time};
 use super::loss::{self, Loss, Znode};
-use super::{Kinds, Rule, hears};
-use crate::history::{
-    Code, Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Table, Verb, What, Who,
-};
-use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
-use crate::view::{Moment, Phase, Watch, is_child};
+use crate::rules::prelude::*;
+use crate::view::{Moment, Op, Phase, Watch, is_child};
 
 /// GM-1 to GM-8.
 pub(crate) struct Group {
@@ -17,9 +12,9 @@ pub(crate) struct Group {
     lives: Vec<Life>,
     members: Vec<Member>,
     watchers: Vec<Watcher>,
-    /// The members by transaction: sorted names with commas.
+    /// By transaction: the members, as sorted names with commas.
     states: Vec<(ObjectId, u64, String)>,
-    /// Directories that are there, and since which transaction.
+    /// Directories that exist, and the transaction that created each.
     there: Vec<(ObjectId, u64)>,
 }
 
@@ -33,7 +28,7 @@ struct Life {
     /// The zxid of its creation.
     czxid: u64,
     deleted: Moment,
-    /// In a capture: whether some client has sent a request to delete it.
+    /// In a capture: whether a client has sent a request to delete it.
     delete_sent: bool,
 }
 
@@ -45,21 +40,21 @@ struct Member {
     name: Option<Sym>,
     session: Session,
     since: Moment,
-    /// The zxid of the last write of its own that was acknowledged: its znode is not in a state before that.
+    /// The zxid of its last acknowledged write: its znode is in no state before that.
     written: u64,
-    /// It has left, was told that it is out, has died, or has joined again.
+    /// Whether the membership is over: it left, was told that it is out, died, or joined again.
     is_over: bool,
-    /// It was given up or given back: nothing of it may stay.
+    /// Whether it was given up or given back: its znode must go.
     is_released: bool,
-    /// When it was told that its znode is gone.
+    /// The time at which it learned that its znode is deleted.
     told: Moment,
 }
 
-/// One who follows who is a member.
+/// An observer of the members.
 struct Watcher {
     id: OpId,
     object: ObjectId,
-    /// The last view, and the largest number of a view.
+    /// The last view, and the largest zxid of a view.
     last: Option<(Sym, Moment)>,
     newest: u64,
 }
@@ -105,17 +100,17 @@ fn ids(view: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Group {
-    /// Whether an armed watch tells of the next change of members.
+    /// Whether an armed watch notifies of the next change of members.
     fn tells(there: &[(ObjectId, u64)], scene: &Scene<'_>, object: ObjectId, watch: &Watch) -> bool {
         let since = there.iter().find(|(of, _)| *of == object).map(|(_, zxid)| *zxid);
         match (watch.table, since) {
             (Table::Child, _) | (Table::Data, None) => true,
-            // The server where it is armed has yet to see the directory.
+            // The server of the watch has not applied the creation of the directory yet.
             (Table::Data, Some(zxid)) => scene.view.server(watch.server).may_come_to(zxid),
         }
     }
 
-    /// The members have changed.
+    /// Notes a change of members.
     fn changed(&mut self, scene: &Scene<'_>, object: ObjectId, zxid: u64) {
         let alive = self.lives.iter().filter(|life| life.object == object && !life.deleted.came());
         let mut names: Vec<&str> = alive.map(|life| name(scene, life.path)).collect();
@@ -134,7 +129,7 @@ impl Group {
         path: Sym,
         zxid: u64,
         owner: Session,
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
         if let Some(object) = group_at(scene, path) {
             self.there.retain(|(of, _)| *of != object);
@@ -142,16 +137,16 @@ impl Group {
         }
         let Some(object) = group_around(scene, path) else { return };
         if let Some(member) = self.members.iter().find(|member| member.id == event.op) {
-            sink.premise(RuleId::Gm5, object);
+            out.premise(RuleId::Gm5, object);
             let other = self.lives.iter().find(|life| life.op == event.op && !life.deleted.came());
             if let Some(other) = other {
-                let who = scene.party(member.id);
-                let story = Story::new(format!("{who} has made {} to join", scene.znode(path)))
+                let who = scene.actor(member.id);
+                let text = explain(format!("{who} has made {} to join", scene.znode(path)))
                     .because(format!("its {} is still there", scene.znode(other.path)));
-                sink.fail(RuleId::Gm5, scene, object, &[other.created.index], story);
+                out.fail(RuleId::Gm5, scene, object, &[other.created.index], text);
             }
         }
-        let created = Moment { at: scene.at, index: scene.index };
+        let created = scene.now();
         self.lives.push(Life {
             object,
             path,
@@ -165,11 +160,11 @@ impl Group {
         self.changed(scene, object, zxid);
     }
 
-    /// A capture does not show who makes and deletes znodes, but what clients were told of their own.
+    /// Notes a znode in a capture, which shows creates and deletes only by replies to their clients.
     fn made(&mut self, scene: &Scene<'_>, event: &Event, path: Sym, czxid: u64) {
         let (Some(object), Who::Client(client)) = (group_around(scene, path), event.who) else { return };
         let owner = scene.view.client(client).session;
-        let created = Moment { at: scene.at, index: scene.index };
+        let created = scene.now();
         let (op, deleted, delete_sent) = (event.op, Moment::NEVER, false);
         self.lives.push(Life { object, path, owner, op, created, czxid, deleted, delete_sent });
     }
@@ -181,12 +176,12 @@ impl Group {
         let Some(life) = self.lives.iter_mut().rfind(|life| life.path == path && !life.deleted.came()) else {
             return;
         };
-        life.deleted = Moment { at: scene.at, index: scene.index };
+        life.deleted = scene.now();
         let object = life.object;
         self.changed(scene, object, zxid);
     }
 
-    /// A client begins to join, and so is no longer what it was before.
+    /// Notes a join, which ends an earlier membership of the client.
     fn joins(&mut self, scene: &Scene<'_>, id: OpId, object: ObjectId) {
         let client = scene.view.op(id).client;
         self.ends(client, object);
@@ -206,6 +201,14 @@ impl Group {
         });
     }
 
+    /// Notes that a membership was given back: the latest one that the client ended.
+    fn released(&mut self, op: &Op) {
+        let mine = |member: &&mut Member| (member.client, member.object) == (op.client, op.object);
+        if let Some(back) = self.members.iter_mut().rev().filter(mine).find(|member| member.since.came()) {
+            back.is_released = true;
+        }
+    }
+
     fn ends(&mut self, client: u16, object: ObjectId) {
         let mine =
             |member: &&mut Member| (member.client, member.object) == (client, object) && !member.is_over;
@@ -214,22 +217,22 @@ impl Group {
         }
     }
 
-    /// GM-4: who is told that it has joined has a znode of its present session.
-    fn joined(&mut self, scene: &Scene<'_>, at: usize, outcome: Outcome, sink: &mut Sink) {
+    /// GM-4: a client that is told that it has joined has a znode of its current session.
+    fn joined(&mut self, scene: &Scene<'_>, at: usize, outcome: Outcome, out: &mut Findings) {
         let member = &mut self.members[at];
         if outcome != Outcome::Done {
             (member.is_over, member.is_released) = (true, true);
             return;
         }
-        member.since = Moment { at: scene.at, index: scene.index };
+        member.since = scene.now();
         member.session = scene.view.client(member.client).session;
         let member = &self.members[at];
-        sink.premise(RuleId::Gm4, member.object);
+        out.premise(RuleId::Gm4, member.object);
         if !scene.view.is_sim() {
             return;
         }
-        let who = scene.party(member.id);
-        let told = Story::new(format!("{who} was told that it has joined"));
+        let who = scene.actor(member.id);
+        let told = explain(format!("{who} was told that it has joined"));
         let own = self.lives.iter().rfind(|life| life.op == member.id);
         let wrong = match own {
             None => {
@@ -254,26 +257,26 @@ impl Group {
         };
         if let Some((why, seen)) = wrong {
             let session = scene.session(member.session);
-            let story = told.because(why).because(format!("{who} speaks as {session}"));
-            sink.fail(RuleId::Gm4, scene, member.object, &[seen], story);
+            let text = told.because(why).because(format!("{who} speaks as {session}"));
+            out.fail(RuleId::Gm4, scene, member.object, &[seen], text);
             self.members[at].is_over = true;
         }
     }
 
-    /// A client is told that a znode is gone.
+    /// Notes that a client learned of the deletion of a znode.
     fn gone(&mut self, scene: &Scene<'_>, client: u16, path: Sym) {
         let is_sim = scene.view.is_sim();
         for member in self.members.iter_mut().filter(|member| member.client == client && !member.is_over) {
             let own = self.lives.iter().rfind(|life| life.op == member.id);
             let is_own = own.is_some_and(|own| own.path == path && (own.deleted.came() || !is_sim));
             if member.since.came() && is_own && !member.told.came() {
-                member.told = Moment { at: scene.at, index: scene.index };
+                member.told = scene.now();
             }
         }
     }
 
-    /// GM-4 and GM-6: who is out and could know it says so.
-    fn who_is_out(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    /// GM-4 and GM-6: a member that is out, and could know it, says so.
+    fn who_is_out(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         for at in 0..self.members.len() {
             let member = &self.members[at];
@@ -297,28 +300,27 @@ impl Group {
                 None
             };
             let Some((rule, moment, why)) = found else { continue };
-            let who = scene.party(member.id);
-            let story =
-                Story::new(format!("{who} believes to be a member since {}", scene.when(member.since)))
-                    .because(format!("at {} {why}", scene.when(moment)))
-                    .not_excused("it has neither joined again nor said that it is out");
-            sink.fail(rule, scene, member.object, &[member.since.index, moment.index], story);
+            let who = scene.actor(member.id);
+            let text = explain(format!("{who} believes to be a member since {}", scene.when(member.since)))
+                .because(format!("at {} {why}", scene.when(moment)))
+                .not_excused("it has neither joined again nor said that it is out");
+            out.fail(rule, scene, member.object, &[member.since.index, moment.index], text);
             self.members[at].is_over = true;
         }
     }
 
-    /// GM-8: who leaves was a member until now, and was not told otherwise.
-    fn leaves(&self, scene: &Scene<'_>, client: u16, object: ObjectId, sink: &mut Sink) {
+    /// GM-8: a client that leaves was a member until now, and was not told otherwise.
+    fn leaves(&self, scene: &Scene<'_>, client: u16, object: ObjectId, out: &mut Findings) {
         let is_left = |member: &&Member| {
             (member.client, member.object) == (client, object) && !member.is_over && member.since.came()
         };
         if let Some(member) = self.members.iter().rfind(is_left) {
-            loss::kept(RuleId::Gm8, scene, object, member.session, member.since, sink);
+            loss::kept(RuleId::Gm8, scene, object, member.session, member.since, out);
         }
     }
 
-    /// GM-8: who says that it is out was told so for a reason.
-    fn is_out(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    /// GM-8: a client that says that it is out has a reason.
+    fn is_out(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let Member { id: op, object, session, since, .. } = self.members[at];
         let own = self.lives.iter().rfind(|life| life.op == op);
         let Some(own) = own.filter(|_| since.came()) else { return };
@@ -327,41 +329,35 @@ impl Group {
             true => Znode::There,
             false => Znode::seen(self.members[at].told.came(), own.delete_sent),
         };
-        loss::judge(RuleId::Gm8, scene, &Loss { object, op, session, since, znode }, sink);
+        loss::judge(RuleId::Gm8, scene, &Loss { object, op, session, since, znode }, out);
     }
 
     /// GM-1, and GM-3 where the servers are not seen.
-    fn viewed(&mut self, scene: &Scene<'_>, at: usize, (members, zxid): (Sym, u64), sink: &mut Sink) {
+    fn viewed(&mut self, scene: &Scene<'_>, at: usize, (members, zxid): (Sym, u64), out: &mut Findings) {
         let watcher = &self.watchers[at];
         let (object, shown) = (watcher.object, text(scene, members));
-        sink.premise(RuleId::Gm1, object);
-        let who = scene.party(watcher.id);
-        let told = || Story::new(format!("{who} was shown the members [{shown}] of zxid {zxid:#x}"));
+        out.premise(RuleId::Gm1, object);
+        let who = scene.actor(watcher.id);
+        let told = || explain(format!("{who} was shown the members [{shown}] of zxid {zxid:#x}"));
         let seen = watcher.last.map_or(u32::MAX, |(_, moment)| moment.index);
         if zxid < watcher.newest {
-            let story = told().because(format!("it had been shown those of zxid {:#x}", watcher.newest));
-            sink.fail(RuleId::Gm1, scene, object, &[seen], story);
+            let text = told().because(format!("it had been shown those of zxid {:#x}", watcher.newest));
+            out.fail(RuleId::Gm1, scene, object, &[seen], text);
         } else if scene.view.is_sim() && !self.was_so(object, shown, zxid) {
             let then = self.states.iter().rfind(|(of, at, _)| *of == object && *at <= zxid);
             let then = then.map_or("", |(_, _, state)| state.as_str());
-            sink.fail(
-                RuleId::Gm1,
-                scene,
-                object,
-                &[seen],
-                told().because(format!("they were [{then}] then")),
-            );
+            out.fail(RuleId::Gm1, scene, object, &[seen], told().because(format!("they were [{then}] then")));
         }
-        self.flickers(scene, at, (shown, zxid), sink);
+        self.flickers(scene, at, (shown, zxid), out);
         let watcher = &mut self.watchers[at];
-        watcher.last = Some((members, Moment { at: scene.at, index: scene.index }));
+        watcher.last = Some((members, scene.now()));
         watcher.newest = watcher.newest.max(zxid);
     }
 
     fn was_so(&self, object: ObjectId, shown: &str, zxid: u64) -> bool {
         let mut states = self.states.iter().filter(|(of, ..)| *of == object);
         if shown.is_empty() {
-            // Of a directory that is not there nobody knows the transaction.
+            // Nothing shows the transaction of a directory that does not exist.
             let before = states.clone().rfind(|(_, at, _)| *at <= zxid);
             return before.is_none_or(|(_, _, state)| state.is_empty())
                 || states.any(|(_, at, state)| *at >= zxid && state.is_empty());
@@ -369,13 +365,13 @@ impl Group {
         states.rfind(|(_, at, _)| *at <= zxid).is_some_and(|(_, _, state)| state == shown)
     }
 
-    /// GM-3: a member that lives and is connected is in every view after the first that shows it. A view may be an old
-    /// one, of before it joined again.
-    fn flickers(&self, scene: &Scene<'_>, at: usize, (shown, zxid): (&str, u64), sink: &mut Sink) {
+    /// GM-3: a member that is alive and connected is in every view after the first that shows it. A view may be
+    /// stale, from before it joined again.
+    fn flickers(&self, scene: &Scene<'_>, at: usize, (shown, zxid): (&str, u64), out: &mut Findings) {
         let watcher = &self.watchers[at];
         let Some((before, moment)) = watcher.last else { return };
         for id in ids(text(scene, before)).filter(|id| !ids(shown).any(|other| other == *id)) {
-            sink.premise(RuleId::Gm3, watcher.object);
+            out.premise(RuleId::Gm3, watcher.object);
             let is_in = |life: &Life, member: &Member| {
                 life.op == member.id && life.czxid <= zxid && !life.deleted.came()
             };
@@ -393,16 +389,16 @@ impl Group {
                     && (!scene.view.is_sim() || self.lives.iter().any(|life| is_in(life, member)))
             };
             if let Some(member) = self.members.iter().find(lives) {
-                let (who, lost) = (scene.party(watcher.id), scene.party(member.id));
-                let story = Story::new(format!("{who} is shown that {id} is gone"))
+                let (who, lost) = (scene.actor(watcher.id), scene.actor(member.id));
+                let text = explain(format!("{who} is shown that {id} is gone"))
                     .because(format!("{lost} is a member since {}, and connected", scene.when(member.since)));
-                sink.fail(RuleId::Gm3, scene, watcher.object, &[moment.index, member.since.index], story);
+                out.fail(RuleId::Gm3, scene, watcher.object, &[moment.index, member.since.index], text);
             }
         }
     }
 
-    /// GM-2 and GM-3: whether an observer has an old view although it has had all the time that it needs.
-    fn is_late(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    /// GM-2 and GM-3: whether an observer has an old view although it has had enough time.
+    fn is_late(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let watcher = &self.watchers[at];
         let object = watcher.object;
         if !scene.view.is_sim() {
@@ -419,30 +415,30 @@ impl Group {
         let shown = watcher.last.map_or("", |(view, _)| text(scene, view));
         let missing = ids(now).find(|id| !ids(shown).any(|other| other == *id));
         let dead = ids(shown).find(|id| !ids(now).any(|other| other == *id));
-        let who = scene.party(watcher.id);
+        let who = scene.actor(watcher.id);
         let seen = watcher.last.map_or(u32::MAX, |(_, moment)| moment.index);
         for (rule, id, why) in [
             (RuleId::Gm2, missing, "is a member, and not in its view"),
             (RuleId::Gm3, dead, "is no longer a member, and still in its view"),
         ] {
-            sink.premise(rule, object);
+            out.premise(rule, object);
             if let Some(id) = id {
-                let story = Story::new(format!("{who} follows the group: {id} {why}"))
+                let text = explain(format!("{who} follows the group: {id} {why}"))
                     .because(format!("nothing has changed since {}", crate::text::seconds(changed)));
-                sink.fail(rule, scene, object, &[seen], story);
+                out.fail(rule, scene, object, &[seen], text);
             }
         }
     }
 
-    /// GM-5: what was given up or given back is gone in the end.
-    fn left(&self, scene: &Scene<'_>, sink: &mut Sink) {
+    /// GM-5: in the end no znode is left of a membership that was given up or given back.
+    fn left(&self, scene: &Scene<'_>, out: &mut Findings) {
         for life in self.lives.iter().filter(|life| !life.deleted.came() && life.owner != Session(0)) {
             let Some(member) = self.members.iter().find(|member| member.id == life.op) else { continue };
             if member.is_released && scene.view.present_client(life.owner).is_some() {
-                let who = scene.party(member.id);
-                let story = Story::new(format!("{} of {who} is left", scene.znode(life.path)))
+                let who = scene.actor(member.id);
+                let text = explain(format!("{} of {who} is left", scene.znode(life.path)))
                     .because("its membership is over");
-                sink.fail(RuleId::Gm5, scene, life.object, &[life.created.index], story);
+                out.fail(RuleId::Gm5, scene, life.object, &[life.created.index], text);
             }
         }
     }
@@ -452,23 +448,16 @@ impl Rule for Group {
     const ID: RuleId = RuleId::Gm4;
     const ALSO: &'static [RuleId] =
         &[RuleId::Gm1, RuleId::Gm2, RuleId::Gm3, RuleId::Gm5, RuleId::Gm6, RuleId::Gm7, RuleId::Gm8];
-    const HEARS: Kinds = followers::HEARS
-        | hears::Call
-        | hears::Given
-        | hears::Observed
-        | hears::Created
-        | hears::Deleted
-        | hears::Made
-        | hears::Quiesce;
+    const HEARS: Kinds = followers::HEARS | hears![Call, Given, Observed, Created, Deleted, Made, Quiesce];
     const ABOUT: &'static [Kind] = &[Kind::Group];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let there = &self.there;
-        self.wakes.pass_time(scene, |object, watch| Self::tells(there, scene, object, watch), sink);
-        self.who_is_out(scene, sink);
+        self.wakes.pass_time(scene, &|object, watch| Self::tells(there, scene, object, watch), out);
+        self.who_is_out(scene, out);
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         let member = self.members.iter().rposition(|member| member.id == event.op);
         let watcher = self.watchers.iter().rposition(|watcher| watcher.id == event.op);
@@ -477,7 +466,7 @@ impl Rule for Group {
                 Verb::Join => self.joins(scene, event.op, object),
                 Verb::Release => {
                     let client = view.op(event.op).client;
-                    self.leaves(scene, client, object, sink);
+                    self.leaves(scene, client, object, out);
                     self.ends(client, object);
                 }
                 Verb::Watch => {
@@ -492,31 +481,24 @@ impl Rule for Group {
             }
             What::Observed { seen, text, number, .. } => match (seen, member, watcher) {
                 (Seen::Missing, Some(at), _) => {
-                    sink.premise(RuleId::Gm6, self.members[at].object);
-                    self.is_out(scene, at, sink);
+                    out.premise(RuleId::Gm6, self.members[at].object);
+                    self.is_out(scene, at, out);
                     self.members[at].is_over = true;
                 }
-                (Seen::View, _, Some(at)) => self.viewed(scene, at, (text, number), sink),
+                (Seen::View, _, Some(at)) => self.viewed(scene, at, (text, number), out),
                 _ => {}
             },
             What::Return { outcome } => {
-                let op = view.op(event.op);
                 if let Some(at) = member {
-                    self.joined(scene, at, outcome, sink);
+                    self.joined(scene, at, outcome, out);
                 } else if let Some(at) = watcher {
-                    self.cost.over(RuleId::Gm7, scene, event.op, sink);
-                    self.is_late(scene, at, sink);
-                } else if op.verb == Verb::Release && outcome == Outcome::Done {
-                    // The latest that it ended is the one that was given back.
-                    let mine =
-                        |member: &&mut Member| (member.client, member.object) == (op.client, op.object);
-                    let back = self.members.iter_mut().rev().filter(mine).find(|member| member.since.came());
-                    if let Some(back) = back {
-                        back.is_released = true;
-                    }
+                    self.cost.over(RuleId::Gm7, scene, event.op, out);
+                    self.is_late(scene, at, out);
+                } else if view.op(event.op).verb == Verb::Release && outcome == Outcome::Done {
+                    self.released(view.op(event.op));
                 }
             }
-            What::Created { zxid, path, owner } => self.created(scene, event, path, zxid, owner, sink),
+            What::Created { zxid, path, owner } => self.created(scene, event, path, zxid, owner, out),
             What::Deleted { zxid, path, .. } => self.deleted(scene, path, zxid),
             What::Made { path, czxid } if !view.is_sim() => self.made(scene, event, path, czxid),
             What::Send { kind: Request::Delete, path, .. } if !view.is_sim() => {
@@ -532,7 +514,7 @@ impl Rule for Group {
             What::Reply { req, code: Code::Ok, zxid, .. } => {
                 let writes = [Request::Create, Request::Multi];
                 let wrote = view.request(req).is_some_and(|req| writes.contains(&req.kind));
-                if let (Some(at), Some(zxid), true) = (member, super::zookeeper::told(zxid), wrote) {
+                if let (Some(at), Some(zxid), true) = (member, super::zookeeper::zxid_of(zxid), wrote) {
                     self.members[at].written = self.members[at].written.max(zxid);
                 }
             }
@@ -545,7 +527,7 @@ impl Rule for Group {
             What::Fire { session, path, zxid, conn, kind } => {
                 if let Some(object) = group_at(scene, path) {
                     let table = if kind == Notify::ChildrenChanged { Table::Child } else { Table::Data };
-                    self.cost.fired(RuleId::Gm7, scene, object, (session, conn, path, zxid, table), sink);
+                    self.cost.fired(RuleId::Gm7, scene, object, (session, conn, path, zxid, table), out);
                 }
             }
             What::Crash { client } => {
@@ -554,10 +536,10 @@ impl Rule for Group {
                 }
             }
             What::Quiesce if view.is_sim() => {
-                self.left(scene, sink);
+                self.left(scene, out);
                 for at in 0..self.watchers.len() {
                     if view.op(self.watchers[at].id).phase == Phase::Open {
-                        self.is_late(scene, at, sink);
+                        self.is_late(scene, at, out);
                     }
                 }
             }
@@ -565,7 +547,7 @@ impl Rule for Group {
         }
         if followers::HEARS & super::kind(&event.what) != 0 {
             let there = &self.there;
-            self.wakes.event(scene, event, |object, watch| Self::tells(there, scene, object, watch), sink);
+            self.wakes.event(scene, event, &|object, watch| Self::tells(there, scene, object, watch), out);
         }
     }
 }

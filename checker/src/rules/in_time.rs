@@ -1,13 +1,10 @@
-//! Who believes too long: MX-14 (LE-9 of elections).
+//! Beliefs that are kept too long: MX-14 (LE-9 of elections).
 
-use super::{Kinds, Rule, hears};
-use crate::history::{Event, OpId, What};
-use crate::sink::{Found, Scene, Sink, Story};
-use crate::verdict::{RuleId, Verdict};
+use crate::rules::prelude::*;
 use crate::view::{Hold, Moment, Phase, StopWhy, View};
 use std::collections::BTreeSet;
 
-/// Why a holder had to stop, as one says it.
+/// The reason to stop, in words.
 pub(super) fn had_to_stop(why: StopWhy) -> &'static str {
     match why {
         StopWhy::SessionOver => "its session was over, and it knew",
@@ -19,60 +16,59 @@ pub(super) fn had_to_stop(why: StopWhy) -> &'static str {
     }
 }
 
-/// MX-14: a holder stops when it must, also if nobody else came. Where recipes watch what their holds stand on, it must
-/// be told when that goes.
+/// MX-14: a holder stops at its must-stop instant, also if no other client came. Where recipes watch the znode of a
+/// hold, the holder must be notified of its deletion.
 #[derive(Default)]
 pub(crate) struct InTime {
     /// Beliefs that were found too long, by the event of their begin.
-    told: BTreeSet<u32>,
-    /// Holders whose znodes have gone, and since when nothing is there to tell them.
+    reported: BTreeSet<u32>,
+    /// Holders whose znodes are deleted, and the time since which no watch can notify them.
     untold: Vec<(OpId, Moment)>,
 }
 
 impl InTime {
-    /// Those whose znodes have gone are looked at until they know.
-    fn untold(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    /// Looks at the holders whose znodes are deleted until they learn it.
+    fn untold(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
-        let told = &mut self.told;
+        let reported = &mut self.reported;
         self.untold.retain_mut(|(id, since)| {
             let op = view.op(*id);
             if op.hold != Hold::Believed || op.stop.instant().0 != u64::MAX {
                 return false;
             }
             if view.is_told_of_loss(*id) {
-                *since = Moment { at: scene.at, index: scene.index };
+                *since = scene.now();
                 return true;
             }
-            if scene.at <= since.at.saturating_add(view.settle) || told.contains(&op.believed.index) {
+            if scene.at <= since.at.saturating_add(view.settle) || reported.contains(&op.believed.index) {
                 return true;
             }
-            told.insert(op.believed.index);
+            reported.insert(op.believed.index);
             let gone = view.contender(op.own).map_or(*since, |own| own.deleted);
             let who = scene.client(op.client);
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "{who} believed to hold it (token {:#x}) since {}, and still did at {}",
                 op.token,
                 scene.when(op.believed),
-                scene.when(Moment { at: scene.at, index: scene.index })
+                scene.when(scene.now())
             ))
-            .because(format!("{} was deleted at {}", scene.place(op.own), scene.when(gone)))
+            .because(format!("{} was deleted at {}", scene.contender(op.own), scene.when(gone)))
             .because(format!("{who} watches it no longer: nothing is there to tell it"));
             let rule = scene.rule(RuleId::Mx14, op.object);
             let at = since.index.max(gone.index);
-            let found = Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at };
-            sink.find(found, scene, Some(op.object), &[op.believed.index, gone.index], story);
+            out.find(Found::fail(rule, at), scene, Some(op.object), &[op.believed.index, gone.index], text);
             false
         });
     }
 
-    /// What a hold stands on has gone.
-    fn gone(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    /// Notes that the znode of a hold was deleted.
+    fn gone(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         let Some(gone) = view.contender(view.touched) else { return };
         let op = view.op(gone.op);
         let holds = op.hold == Hold::Believed && view.contender(op.own).is_some_and(|own| !own.is_alive());
         if holds && op.downgrade == OpId(0) && View::watches_own(scene.kind(gone.object)) {
-            sink.premise(scene.rule(RuleId::Mx14, gone.object), gone.object);
+            out.premise(scene.rule(RuleId::Mx14, gone.object), gone.object);
             self.untold.push((gone.op, view.now));
         }
     }
@@ -81,44 +77,44 @@ impl InTime {
 impl Rule for InTime {
     const ID: RuleId = RuleId::Mx14;
     const ALSO: &'static [RuleId] = &[RuleId::Le9];
-    const HEARS: Kinds = hears::Unbelieve | hears::Call | hears::Deleted | hears::Believe;
+    const HEARS: Kinds = hears![Unbelieve, Call, Deleted, Believe];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         if scene.at <= view.first_stop {
-            return self.untold(scene, sink);
+            return self.untold(scene, out);
         }
-        for id in view.lines.iter().flat_map(|line| &line.believers) {
+        for id in view.contests.iter().flat_map(|contest| &contest.believers) {
             let op = view.op(*id);
             let acts = !view.client(op.client).is_paused() && !view.is_downgrading(*id);
             if scene.at <= view.last_belief(*id) || !acts {
                 continue;
             }
             let rule = scene.rule(Self::ID, op.object);
-            if !self.told.insert(op.believed.index) || sink.is_enough(rule, op.object) {
+            if !self.reported.insert(op.believed.index) || out.is_enough(rule, op.object) {
                 continue;
             }
             let (at, why, index) = op.stop.instant();
             let stop = Moment { at, index };
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "{} believed to hold it (token {:#x}) since {}, and still did at {}",
                 scene.client(op.client),
                 op.token,
                 scene.when(op.believed),
-                scene.when(Moment { at: scene.at, index: scene.index })
+                scene.when(scene.now())
             ))
             .because(format!("{} it had to stop: {}", scene.when(stop), had_to_stop(why)))
             .not_excused("it was not standing still");
-            sink.fail(rule, scene, op.object, &[op.believed.index, index], story);
+            out.fail(rule, scene, op.object, &[op.believed.index, index], text);
         }
-        self.untold(scene, sink);
+        self.untold(scene, out);
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         let id = match event.what {
-            What::Deleted { .. } => return self.gone(scene, sink),
-            // The znode may have gone before the grant reached its client.
+            What::Deleted { .. } => return self.gone(scene, out),
+            // The znode may have been deleted before the grant reached its client.
             What::Believe { object, .. } => {
                 let own = view.contender(view.op(event.op).own);
                 if view.is_sim()
@@ -140,10 +136,10 @@ impl Rule for InTime {
             return;
         }
         let rule = scene.rule(Self::ID, op.object);
-        sink.premise(rule, op.object);
-        if op.stop.moved && !self.told.contains(&op.believed.index) {
+        out.premise(rule, op.object);
+        if op.stop.moved && !self.reported.contains(&op.believed.index) {
             let (begin, end) = view.client(op.client).last_pause;
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "{} believed to hold it (token {:#x}) from {} to {}, longer than it may",
                 scene.client(op.client),
                 op.token,
@@ -155,8 +151,13 @@ impl Rule for InTime {
                 scene.when(begin),
                 scene.when(end)
             ));
-            let found = Found { rule, verdict: Verdict::Inherent, layer: rule.layer(), at: scene.index };
-            sink.find(found, scene, Some(op.object), &[op.believed.index, begin.index, end.index], story);
+            out.find(
+                Found::unavoidable(rule, scene.index),
+                scene,
+                Some(op.object),
+                &[op.believed.index, begin.index, end.index],
+                text,
+            );
         }
     }
 }

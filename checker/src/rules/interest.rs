@@ -1,23 +1,20 @@
-//! What must come of an operation that is over: MX-12 (LE-8 of elections).
+//! The end of an operation: MX-12 (LE-8 of elections).
 
-use super::{Kinds, Rule, hears};
-use crate::history::{Event, OpId, Outcome, Verb, What, Why};
-use crate::sink::{Found, Scene, Sink, Story, ms};
-use crate::verdict::{Layer, RuleId, Verdict};
+use crate::rules::prelude::*;
 use crate::view::{Contender, Moment, Phase};
 
-/// MX-12: when an operation is over, its znode goes, it is not believed again, and its limit is kept.
+/// MX-12: when an operation is over, its znode goes, it is not believed again, and its time limit is kept.
 #[derive(Default)]
 pub(crate) struct EndOfInterest {
-    /// Operations whose znodes must go, and since when.
+    /// Operations whose znodes must go, and the time since which they must.
     owed: Vec<(OpId, Moment)>,
-    /// Open operations with a limit of their own.
+    /// Open operations with a time limit.
     limited: Vec<OpId>,
 }
 
 impl EndOfInterest {
-    /// What is over must be gone within the bound.
-    fn overdue(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    /// Reports znodes that are still there after the bound.
+    fn overdue(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         self.owed.retain(|(id, since)| {
             let op = view.op(*id);
@@ -31,11 +28,11 @@ impl EndOfInterest {
                 return true;
             }
             let left = Self::left(scene, *id);
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "{} of {} is still there at {}",
-                scene.place(left),
+                scene.contender(left),
                 scene.client(op.client),
-                scene.when(Moment { at: scene.at, index: scene.index })
+                scene.when(scene.now())
             ))
             .because(format!(
                 "its acquire (called at {}) is over since {}",
@@ -43,27 +40,28 @@ impl EndOfInterest {
                 scene.when(*since)
             ))
             .not_excused(format!("{} without faults is more than it may take", ms(scene.at - from)));
-            let found = Found {
-                rule: scene.rule(Self::ID, op.object),
-                verdict: Verdict::Fail,
-                layer: Layer::Liveness,
-                at: scene.index,
-            };
-            sink.find(found, scene, Some(op.object), &[op.called.index, since.index], story);
+            out.fail_in(
+                Layer::Liveness,
+                scene.rule(Self::ID, op.object),
+                scene,
+                op.object,
+                &[op.called.index, since.index],
+                text,
+            );
             false
         });
     }
 
-    /// The znode that is there of an operation.
+    /// The live znode of an operation.
     fn left(scene: &Scene<'_>, id: OpId) -> u32 {
         let (view, op) = (scene.view, scene.view.op(id));
-        let mut all = view.line(op.object).from(0);
+        let mut all = view.contest(op.object).from(0);
         let mine = all.find(|n| view.contender(*n).is_some_and(|c| c.op == id && c.is_alive()));
         mine.unwrap_or(op.node)
     }
 
-    /// Nothing is on its way any more: what is left stays.
-    fn quiesce(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    /// Reports znodes that are left when nothing is in flight any more.
+    fn quiesce(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for (id, since) in self.owed.drain(..) {
             let op = scene.view.op(id);
             if op.live == 0 {
@@ -73,25 +71,27 @@ impl EndOfInterest {
             if !scene.view.contender(left).is_some_and(|left| scene.view.is_leaked(left)) {
                 continue;
             }
-            let story =
-                Story::new(format!("{} of {} is never deleted", scene.place(left), scene.client(op.client)))
+            let text =
+                explain(format!("{} of {} is never deleted", scene.contender(left), scene.client(op.client)))
                     .because(format!(
                         "its acquire (called at {}) is over since {}",
                         scene.when(op.called),
                         scene.when(since)
                     ))
                     .not_excused(format!("at e{} nothing was on its way any more", scene.index));
-            let found = Found {
-                rule: scene.rule(Self::ID, op.object),
-                verdict: Verdict::Fail,
-                layer: Layer::Liveness,
-                at: scene.index,
-            };
-            sink.find(found, scene, Some(op.object), &[op.called.index, since.index], story);
+            out.fail_in(
+                Layer::Liveness,
+                scene.rule(Self::ID, op.object),
+                scene,
+                op.object,
+                &[op.called.index, since.index],
+                text,
+            );
         }
     }
 
-    /// From here on its znode has to go. A capture does not see znodes go: there the last listing tells (MX-11).
+    /// Notes that the znode of an operation has to go. A capture does not show deletions: there the last listing
+    /// tells (MX-11).
     fn owe(&mut self, scene: &Scene<'_>, id: OpId) {
         if !scene.view.is_sim() {
             return;
@@ -102,7 +102,7 @@ impl EndOfInterest {
         self.owed.push((id, scene.view.now));
     }
 
-    fn limits(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn limits(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         self.limited.retain(|id| {
             let op = view.op(*id);
@@ -117,24 +117,24 @@ impl EndOfInterest {
             if client.is_paused() || scene.at <= limit {
                 return true;
             }
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "the acquire that {} called at {} is still open at {}",
                 scene.client(op.client),
                 scene.when(op.called),
-                scene.when(Moment { at: scene.at, index: scene.index })
+                scene.when(scene.now())
             ))
             .because(format!("its time limit was {}", ms(op.limit.into())));
-            sink.fail(scene.rule(Self::ID, op.object), scene, op.object, &[op.called.index], story);
+            out.fail(scene.rule(Self::ID, op.object), scene, op.object, &[op.called.index], text);
             false
         });
     }
 
-    /// A release that says it is done has deleted the znode.
-    fn released(scene: &Scene<'_>, release: OpId, hold: OpId, sink: &mut Sink) {
+    /// Judges a release that is done: the znode must be deleted.
+    fn released(scene: &Scene<'_>, release: OpId, hold: OpId, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(hold);
         let session = view.session(op.session);
-        // A hold that its deadline took from it while it was disconnected may be left to the clean-up.
+        // A hold past its deadline while disconnected may be left to the clean-up.
         let object = &scene.tables.objects[usize::from(op.object.0)];
         let past_deadline = session.suspended.came()
             && session.suspended.index > op.believed.index
@@ -146,22 +146,22 @@ impl EndOfInterest {
         if !view.is_sim() || !clean {
             return;
         }
-        sink.premise(scene.rule(Self::ID, op.object), op.object);
+        out.premise(scene.rule(Self::ID, op.object), op.object);
         let rule = scene.rule(Self::ID, op.object);
-        if view.contender(op.own).is_some_and(Contender::is_alive) && !sink.is_enough(rule, op.object) {
-            let story = Story::new(format!(
+        if view.contender(op.own).is_some_and(Contender::is_alive) && !out.is_enough(rule, op.object) {
+            let text = explain(format!(
                 "{} was told at {} that its release is done, and {} is still there",
                 scene.client(op.client),
                 scene.when(view.now),
-                scene.place(op.own)
+                scene.contender(op.own)
             ))
             .because("nobody has deleted it");
             let seen = [op.granted.index, view.op(release).called.index];
-            sink.fail(rule, scene, op.object, &seen, story);
+            out.fail(rule, scene, op.object, &seen, text);
         }
     }
 
-    fn believed_again(scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    fn believed_again(scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         let again = op.granted != op.believed && op.why != Why::Suspect;
         let over = matches!(op.phase, Phase::Over(outcome) if outcome != Outcome::Done);
@@ -169,65 +169,64 @@ impl EndOfInterest {
             return;
         }
         let since = if again { op.unbelieved } else { op.over };
-        let story = Story::new(format!(
+        let text = explain(format!(
             "{} believes at {} to hold by the acquire that it called at {}",
             scene.client(op.client),
             scene.when(op.believed),
             scene.when(op.called)
         ))
         .because(format!("that was over since {}", scene.when(since)));
-        sink.fail(scene.rule(Self::ID, op.object), scene, op.object, &[op.called.index, since.index], story);
+        out.fail(scene.rule(Self::ID, op.object), scene, op.object, &[op.called.index, since.index], text);
     }
 }
 
 impl Rule for EndOfInterest {
     const ID: RuleId = RuleId::Mx12;
     const ALSO: &'static [RuleId] = &[RuleId::Le8];
-    const HEARS: Kinds =
-        hears::Call | hears::Return | hears::Believe | hears::Unbelieve | hears::Created | hears::Quiesce;
+    const HEARS: Kinds = hears![Call, Return, Believe, Unbelieve, Created, Quiesce];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if !self.limited.is_empty() {
-            self.limits(scene, sink);
+            self.limits(scene, out);
         }
         if !self.owed.is_empty() && scene.view.healed {
-            self.overdue(scene, sink);
+            self.overdue(scene, out);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(event.op);
         match event.what {
             What::Call { object, limit, verb } if verb.asks_for().is_some() && limit > 0 => {
-                sink.premise(scene.rule(Self::ID, object), object);
+                out.premise(scene.rule(Self::ID, object), object);
                 self.limited.push(event.op);
             }
-            What::Believe { .. } => Self::believed_again(scene, event.op, sink),
+            What::Believe { .. } => Self::believed_again(scene, event.op, out),
             What::Return { outcome } if op.verb == Verb::Release => {
                 if op.partner == OpId(0) {
                     return;
                 }
                 if outcome == Outcome::Done {
-                    Self::released(scene, event.op, op.partner, sink);
+                    Self::released(scene, event.op, op.partner, out);
                 }
                 self.owe(scene, op.partner);
             }
-            // It has taken the place of the writer's hold, whose znode went with it.
+            // The downgrade replaces the writer's hold, whose znode goes with it.
             What::Return { outcome: Outcome::Done } if op.verb == Verb::Downgrade => {
-                sink.premise(scene.rule(Self::ID, op.object), op.object);
+                out.premise(scene.rule(Self::ID, op.object), op.object);
                 self.owe(scene, op.former);
             }
             What::Return { .. } if !op.is_acquire() => {}
             What::Return { outcome } if outcome != Outcome::Done => {
-                sink.premise(scene.rule(Self::ID, op.object), op.object);
+                out.premise(scene.rule(Self::ID, op.object), op.object);
                 self.owe(scene, event.op);
             }
             What::Unbelieve { why: Why::Dropped } => {
-                sink.premise(scene.rule(Self::ID, op.object), op.object);
+                out.premise(scene.rule(Self::ID, op.object), op.object);
                 self.owe(scene, event.op);
             }
-            What::Quiesce if view.is_sim() => self.quiesce(scene, sink),
+            What::Quiesce if view.is_sim() => self.quiesce(scene, out),
             // A create may be applied after its operation is over.
             What::Created { .. } if view.contender(view.touched).is_some() && op.is_done_with() => {
                 self.owe(scene, event.op);

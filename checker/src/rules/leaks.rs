@@ -1,30 +1,27 @@
-//! What is left in the end: MX-11.
+//! Leaks at the end: MX-11.
 
-use super::{Kinds, Rule, hears};
-use crate::history::{Event, ObjectId, OpId, What};
-use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
+use crate::rules::prelude::*;
 
-/// MX-11: in the end nothing is left of what is over.
+/// MX-11: no znode and no watch is left of an operation that is over.
 #[derive(Default)]
 pub(crate) struct Leaks;
 
 impl Leaks {
-    fn znode(scene: &Scene<'_>, number: u32, sink: &mut Sink) {
+    fn znode(scene: &Scene<'_>, number: u32, out: &mut Findings) {
         let Some(left) = scene.view.contender(number) else { return };
         let op = scene.view.op(left.op);
         let over = if op.unbelieved.came() { op.unbelieved } else { op.over };
-        let story = Story::new(format!("{} of {} is left", scene.place(number), scene.party(left.op)))
+        let text = explain(format!("{} of {} is left", scene.contender(number), scene.actor(left.op)))
             .because(format!(
                 "its acquire (called at {}) is over since {}",
                 scene.when(op.called),
                 scene.when(over)
             ));
-        sink.metrics.leaks += 1;
-        sink.fail(RuleId::Mx11, scene, left.object, &[left.created, over.index], story);
+        out.metrics.leaks += 1;
+        out.fail(RuleId::Mx11, scene, left.object, &[left.created, over.index], text);
     }
 
-    fn watches(scene: &Scene<'_>, object: ObjectId, sink: &mut Sink) {
+    fn watches(scene: &Scene<'_>, object: ObjectId, out: &mut Findings) {
         let view = scene.view;
         for watch in view.watches.iter().filter(|watch| watch.armed) {
             // Watches go with their connection.
@@ -41,8 +38,8 @@ impl Leaks {
             if waits || client.holds.iter().any(on_own) {
                 continue;
             }
-            let table = crate::words::Word::word(watch.table);
-            let story = Story::new(format!(
+            let table = watch.table.name();
+            let text = explain(format!(
                 "a {table} watch of {} on {} is left",
                 scene.client(number),
                 scene.path(watch.path)
@@ -52,57 +49,57 @@ impl Leaks {
                 watch.armed_index,
                 scene.client(number)
             ));
-            sink.metrics.leaks += 1;
-            sink.fail(RuleId::Mx11, scene, object, &[watch.armed_index], story);
+            out.metrics.leaks += 1;
+            out.fail(RuleId::Mx11, scene, object, &[watch.armed_index], text);
         }
     }
 }
 
 impl Rule for Leaks {
     const ID: RuleId = RuleId::Mx11;
-    const HEARS: Kinds = hears::Quiesce | hears::Left;
+    const HEARS: Kinds = hears![Quiesce, Left];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         match event.what {
             What::Quiesce if view.is_sim() => {
-                for (at, line) in
-                    view.lines.iter().enumerate().filter(|(_, line)| !line.contenders.is_empty())
+                for (at, contest) in
+                    view.contests.iter().enumerate().filter(|(_, contest)| !contest.contenders.is_empty())
                 {
                     let object = ObjectId(at as u16);
-                    sink.premise(Self::ID, object);
-                    for number in line.standing() {
+                    out.premise(Self::ID, object);
+                    for number in contest.standing() {
                         let alive = view.contender(number).filter(|contender| contender.is_alive());
                         if alive.is_some_and(|contender| scene.view.is_leaked(contender)) {
-                            Self::znode(scene, number, sink);
+                            Self::znode(scene, number, out);
                         }
                     }
-                    Self::watches(scene, object, sink);
+                    Self::watches(scene, object, out);
                 }
             }
-            // The listing has been made, and what it found was told.
+            // The last listing has been made.
             What::Quiesce => {
-                for (at, line) in view.lines.iter().enumerate() {
-                    if !line.contenders.is_empty() {
-                        sink.premise(Self::ID, ObjectId(at as u16));
+                for (at, contest) in view.contests.iter().enumerate() {
+                    if !contest.contenders.is_empty() {
+                        out.premise(Self::ID, ObjectId(at as u16));
                     }
                 }
             }
             What::Left { object, path, owner } if !view.is_sim() && Self::ID.is_about(scene.kind(object)) => {
-                sink.premise(Self::ID, object);
+                out.premise(Self::ID, object);
                 if let Some(number) = view.contender_of(path) {
                     if view.contender(number).is_some_and(|contender| scene.view.is_leaked(contender)) {
-                        Self::znode(scene, number, sink);
+                        Self::znode(scene, number, out);
                     }
                 } else if let Some(number) = scene.view.present_client(owner) {
                     let client = view.client(number);
                     let mut ops = client.open.iter().chain(&client.holds);
                     if !ops.any(|op| view.op(*op).object == object) {
                         let who = scene.client(number);
-                        let story = Story::new(format!("{} of {who} is left", scene.znode(path)))
+                        let text = explain(format!("{} of {who} is left", scene.znode(path)))
                             .because(format!("{who} neither waits nor holds"));
-                        sink.metrics.leaks += 1;
-                        sink.fail(Self::ID, scene, object, &[], story);
+                        out.metrics.leaks += 1;
+                        out.fail(Self::ID, scene, object, &[], text);
                     }
                 }
             }

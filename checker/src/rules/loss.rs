@@ -1,22 +1,19 @@
-//! Who is told to stop without a reason: MX-16 (LE-10 of elections, GM-8 of groups).
+//! False losses: MX-16 (LE-10 of elections, GM-8 of groups).
 //!
-//! What is lost is lost because the connection was, the session is over, the znode has gone, or nothing was answered for so
-//! long that the session may be over. The last of these is the recipe's own conclusion, and the only one that it can draw
-//! where nothing has happened: from requests and pings. Pings are not recorded. But a client whose connection stands pings
-//! three times in a session timeout, and where no fault strikes it is answered: after one whole patience without a fault it
-//! has heard of its server, whether it has asked for anything or not.
+//! A holder is told of a loss because its connection broke, its session is over, its znode was deleted, or it was
+//! without a reply for so long that the session may be over. The last of these is the recipe's own conclusion, from
+//! requests and pings. Pings are not recorded, but a connected client pings three times in a session timeout, and
+//! where no fault is injected it gets replies: after one patience without a fault it has heard of its server, whether
+//! it sent requests or not.
 //!
-//! A simulation shows what breaks connections and ends sessions. A capture shows that they broke, and the faults that may have
-//! been the reason, if all of these were recorded (`faults_recorded`): where none has struck for long enough, a connection that
-//! broke, a session that expired and a znode that nobody has deleted are breaches as well.
+//! A simulation shows what breaks connections and ends sessions. A capture shows that they broke, and the faults that
+//! may have been the cause, if all of these were recorded (`faults_recorded`): where no fault was injected for long
+//! enough, a broken connection, an expired session and a znode that no client deleted are breaches as well.
 
-use super::{Kinds, Rule, hears};
-use crate::history::{Event, ObjectId, OpId, Session, What, Why};
-use crate::sink::{Scene, Sink, Story, ms};
-use crate::verdict::RuleId;
+use crate::rules::prelude::*;
 use crate::view::{Moment, Phase};
 
-/// A belief that was ended by what its holder was told.
+/// A belief that ended because its holder was told so.
 pub(super) struct Loss {
     pub(super) object: ObjectId,
     pub(super) op: OpId,
@@ -26,14 +23,14 @@ pub(super) struct Loss {
     pub(super) znode: Znode,
 }
 
-/// What had become of the znode of a holder.
+/// The state of a holder's znode.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Znode {
-    /// As far as the holder knew, it was there.
+    /// It existed, as far as the holder knew.
     There,
-    /// Somebody had deleted it.
+    /// It was deleted.
     Deleted,
-    /// In a capture: the holder was told that it is gone, and no client had sent a request to delete it.
+    /// In a capture: the holder learned that it does not exist, and no client had sent a request to delete it.
     Vanished,
 }
 
@@ -48,7 +45,7 @@ impl Znode {
     }
 }
 
-/// Why a loss is none. `None`: it has a reason, or there is no telling.
+/// Why a loss is false. `None`: it has a reason, or the reason cannot be known.
 fn wrong(scene: &Scene<'_>, loss: &Loss) -> Option<String> {
     let view = scene.view;
     let session = view.session(loss.session);
@@ -69,7 +66,7 @@ fn wrong(scene: &Scene<'_>, loss: &Loss) -> Option<String> {
         });
     }
     let patience = view.patience(&scene.tables.objects[usize::from(loss.object.0)], loss.session);
-    // A clock that runs fast comes to the end of it sooner.
+    // A clock that runs fast reaches the deadline earlier.
     let drifts = view.client(client).drifts.came();
     let shortest = if drifts { patience - patience / 5 } else { patience };
     let silent = scene.at.saturating_sub(session.answered_sent);
@@ -86,7 +83,7 @@ fn wrong(scene: &Scene<'_>, loss: &Loss) -> Option<String> {
         .then(|| format!("no fault had struck for {}, so that its pings were answered", ms(calm)))
 }
 
-/// For how long no fault had struck a client of a capture.
+/// The time since the last fault that affected a client of a capture.
 fn calm(scene: &Scene<'_>, client: u16) -> String {
     match scene.view.calm_for(client) {
         Some(calm) => format!("no fault had struck for {}", ms(calm)),
@@ -94,18 +91,18 @@ fn calm(scene: &Scene<'_>, client: u16) -> String {
     }
 }
 
-/// A holder was told that it must stop, or may have to.
-pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, sink: &mut Sink) {
-    sink.premise(rule, loss.object);
+/// Judges a holder that is told that it must stop, or may have to.
+pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, out: &mut Findings) {
+    out.premise(rule, loss.object);
     let Some(why) = wrong(scene, loss) else { return };
-    if sink.is_enough(rule, loss.object) {
+    if out.is_enough(rule, loss.object) {
         return;
     }
     let session = scene.view.session(loss.session);
-    let story = Story::new(format!(
+    let text = explain(format!(
         "{} was told at {} that it may no longer have what it had since {}",
-        scene.party(loss.op),
-        scene.when(Moment { at: scene.at, index: scene.index }),
+        scene.actor(loss.op),
+        scene.when(scene.now()),
         scene.when(loss.since)
     ))
     .because(match loss.znode {
@@ -115,43 +112,43 @@ pub(super) fn judge(rule: RuleId, scene: &Scene<'_>, loss: &Loss, sink: &mut Sin
         _ => format!("it was connected since {}", scene.when(session.connected)),
     })
     .because(why);
-    sink.fail(rule, scene, loss.object, &[loss.since.index, session.connected.index], story);
+    out.fail(rule, scene, loss.object, &[loss.since.index, session.connected.index], text);
 }
 
-/// It was kept to the end: that puts the promise to the test if it was kept for longer than a client may hear nothing.
+/// Counts a hold that was kept to the end, if it was kept for longer than a client may be without a reply.
 pub(super) fn kept(
     rule: RuleId,
     scene: &Scene<'_>,
     object: ObjectId,
     session: Session,
     since: Moment,
-    sink: &mut Sink,
+    out: &mut Findings,
 ) {
     let patience = scene.view.patience(&scene.tables.objects[usize::from(object.0)], session);
     if scene.at > since.at.saturating_add(patience) {
-        sink.premise(rule, object);
+        out.premise(rule, object);
     }
 }
 
-/// MX-16 of all that stand in line.
+/// MX-16 of all contests.
 #[derive(Default)]
 pub(crate) struct FalseLoss;
 
 impl Rule for FalseLoss {
     const ID: RuleId = RuleId::Mx16;
     const ALSO: &'static [RuleId] = &[RuleId::Le10];
-    const HEARS: Kinds = hears::Unbelieve;
+    const HEARS: Kinds = hears![Unbelieve];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Unbelieve { why } = event.what else { return };
         let op = scene.view.op(event.op);
         if op.phase == Phase::Unborn {
             return;
         }
         if !matches!(why, Why::Suspect | Why::Lost) {
-            return kept(scene.rule(Self::ID, op.object), scene, op.object, op.session, op.believed, sink);
+            return kept(scene.rule(Self::ID, op.object), scene, op.object, op.session, op.believed, out);
         }
-        // The znode of a hold that is not known may have gone; that of one that is being downgraded goes.
+        // The znode of an unknown hold may be deleted; that of a hold that is being downgraded is.
         let Some(own) = scene.view.contender(op.own) else { return };
         if scene.view.is_downgrading(event.op) {
             return;
@@ -161,12 +158,12 @@ impl Rule for FalseLoss {
             true if own.is_alive() => Znode::There,
             true => Znode::Deleted,
             false => {
-                let is_foreign = own.by_stranger || own.by_force;
+                let is_foreign = own.by_foreign || own.by_force;
                 let delete_sent = own.delete_sent || is_foreign;
                 Znode::seen(own.told_gone, scene.view.may_have_been_deleted(object, delete_sent))
             }
         };
         let loss = Loss { object, op: event.op, session, since, znode };
-        judge(scene.rule(Self::ID, object), scene, &loss, sink);
+        judge(scene.rule(Self::ID, object), scene, &loss, out);
     }
 }

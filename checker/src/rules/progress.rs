@@ -1,130 +1,125 @@
-//! Progress when faults are over: MX-8 (LE-5 of elections), and RW-4 for readers among readers.
+//! Liveness when faults are over: MX-8 (LE-5 of elections), and RW-4 for readers among readers.
 
-use super::{Kinds, Rule, hears};
-use crate::history::{Event, Kind, ObjectId, OpId, Share, What};
-use crate::sink::{Found, Scene, Sink, Story, ms};
-use crate::verdict::{Layer, RuleId, Verdict};
-use crate::view::{Line, Moment};
+use crate::rules::prelude::*;
+use crate::view::Contest;
 
-/// MX-8: after the heal, nobody waits longer than the bound for something that nobody holds.
+/// MX-8: after the heal, no operation waits longer than the bound for an object that is free.
 #[derive(Default)]
 pub(crate) struct Progress {
-    /// Standstills that were told: the object, and since when.
-    told: Vec<(ObjectId, u64)>,
-    /// Readers that were told to stand still.
+    /// Standstills that were reported: the object, and the begin.
+    reported: Vec<(ObjectId, u64)>,
+    /// Readers that were reported.
     readers: Vec<OpId>,
 }
 
 impl Progress {
-    /// RW-4: a reader is granted if no writer is there, whatever other readers do.
-    fn readers(&mut self, scene: &Scene<'_>, object: ObjectId, sink: &mut Sink) {
+    /// RW-4: a reader is granted if there is no writer, whatever other readers do.
+    fn readers(&mut self, scene: &Scene<'_>, object: ObjectId, out: &mut Findings) {
         let view = scene.view;
-        let line = view.line(object);
+        let contest = view.contest(object);
         let holds = |id: &OpId| view.op(*id).object == object && view.op(*id).share == Share::Exclusive;
         let writers = view.clients.iter().flat_map(|client| &client.holds).any(holds);
-        if writers || line.waiting.iter().any(holds) {
+        if writers || contest.waiting.iter().any(holds) {
             return;
         }
-        for id in &line.waiting {
+        for id in &contest.waiting {
             let op = view.op(*id);
             let client = view.client(op.client);
             let session = view.session(client.session);
             let connected = if session.connected.came() { session.connected.at } else { 0 };
-            let since = op.called.at.max(line.last_writer).max(view.calm_since).max(connected);
+            let since = op.called.at.max(contest.last_writer).max(view.calm_since).max(connected);
             let bound = view.bound(object);
             let away = client.is_paused() || session.is_suspended || session.is_over();
             if away || scene.at <= since.saturating_add(bound) || self.readers.contains(id) {
                 continue;
             }
             self.readers.push(*id);
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "{} wants to read since {}, and still waits at {}",
                 scene.client(op.client),
                 scene.when(op.called),
-                scene.when(Moment { at: scene.at, index: scene.index })
+                scene.when(scene.now())
             ))
             .because(format!(
                 "no writer was there for {}, and {} is the most it may take",
                 ms(scene.at - since),
                 ms(bound)
             ));
-            let found =
-                Found { rule: RuleId::Rw4, verdict: Verdict::Fail, layer: Layer::Liveness, at: scene.index };
-            sink.find(found, scene, Some(object), &[op.called.index], story);
+            out.fail_in(Layer::Liveness, RuleId::Rw4, scene, object, &[op.called.index], text);
         }
     }
 }
 
-/// Since when a free object is not granted although somebody waits and nothing is in the way.
-fn standstill(scene: &Scene<'_>, line: &Line) -> Option<u64> {
-    let stands = scene.view.healed && line.held == 0 && !line.waiting.is_empty();
-    stands.then(|| line.unheld_since.max(scene.view.calm_since))
+/// The time since which a free object is not granted although an operation waits.
+fn standstill(scene: &Scene<'_>, contest: &Contest) -> Option<u64> {
+    let stands = scene.view.healed && contest.held == 0 && !contest.waiting.is_empty();
+    stands.then(|| contest.unheld_since.max(scene.view.calm_since))
 }
 
 impl Rule for Progress {
     const ID: RuleId = RuleId::Mx8;
     const ALSO: &'static [RuleId] = &[RuleId::Le5, RuleId::Rw4];
-    const HEARS: Kinds = hears::Heal | hears::Call;
+    const HEARS: Kinds = hears![Heal, Call];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         if !view.healed {
             return;
         }
-        for (at, line) in view.lines.iter().enumerate() {
+        for (at, contest) in view.contests.iter().enumerate() {
             let object = ObjectId(at as u16);
-            if matches!(line.kind, Kind::SharedLock | Kind::RevocableLock) && !line.waiting.is_empty() {
-                self.readers(scene, object, sink);
+            if matches!(contest.kind, Kind::SharedLock | Kind::RevocableLock) && !contest.waiting.is_empty() {
+                self.readers(scene, object, out);
             }
-            let Some(since) = standstill(scene, line) else { continue };
+            let Some(since) = standstill(scene, contest) else { continue };
             let bound = view.bound(object);
-            if scene.at <= since.saturating_add(bound) || self.told.contains(&(object, since)) {
+            if scene.at <= since.saturating_add(bound) || self.reported.contains(&(object, since)) {
                 continue;
             }
-            self.told.push((object, since));
-            let first = view.op(line.waiting[0]);
-            let now = scene.when(Moment { at: scene.at, index: scene.index });
-            let mut story = Story::new(format!(
+            self.reported.push((object, since));
+            let first = view.op(contest.waiting[0]);
+            let now = scene.when(scene.now());
+            let mut text = explain(format!(
                 "{} waits since {}; at {now} nobody had held it for {}, and {} is the most it may take",
                 scene.client(first.client),
                 scene.when(first.called),
                 ms(scene.at - since),
                 ms(bound)
             ));
-            if let Some(number) = line.first() {
-                let of = view.contender(number).map_or("?".to_owned(), |first| scene.party(first.op));
-                story = story.because(format!("{} of {of} stands first in line", scene.place(number)));
+            if let Some(number) = contest.first() {
+                let of = view.contender(number).map_or("?".to_owned(), |first| scene.actor(first.op));
+                text = text.because(format!("{} of {of} stands first in line", scene.contender(number)));
             }
-            sink.fail(scene.rule(Self::ID, object), scene, object, &[first.called.index], story);
+            out.fail(scene.rule(Self::ID, object), scene, object, &[first.called.index], text);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         match event.what {
             What::Heal => {
-                for (at, line) in scene.view.lines.iter().enumerate() {
+                for (at, contest) in scene.view.contests.iter().enumerate() {
                     let object = ObjectId(at as u16);
                     let rule = scene.rule(Self::ID, object);
-                    line.waiting.iter().for_each(|_| sink.premise(rule, object));
+                    contest.waiting.iter().for_each(|_| out.premise(rule, object));
                 }
             }
             What::Call { object, verb, .. } if verb.asks_for().is_some() && scene.view.healed => {
-                sink.premise(scene.rule(Self::ID, object), object);
+                out.premise(scene.rule(Self::ID, object), object);
                 let shared = matches!(scene.kind(object), Kind::SharedLock | Kind::RevocableLock);
                 if shared && verb.asks_for() == Some(Share::Shared) {
-                    sink.premise(RuleId::Rw4, object);
+                    out.premise(RuleId::Rw4, object);
                 }
             }
             _ => {}
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        for (at, line) in scene.view.lines.iter().enumerate() {
-            let settled = scene.view.quiet && line.held > 0;
-            if !line.waiting.is_empty() && !settled {
+    fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        for (at, contest) in scene.view.contests.iter().enumerate() {
+            let settled = scene.view.quiet && contest.held > 0;
+            if !contest.waiting.is_empty() && !settled {
                 let object = ObjectId(at as u16);
-                sink.unknown(scene.rule(Self::ID, object), object);
+                out.unknown(scene.rule(Self::ID, object), object);
             }
         }
     }

@@ -1,14 +1,14 @@
 //! Queues and priority queues: QU-1 to QU-10.
 //!
-//! An item is the znode that a put made below the queue and that holds what the put was given; texts are distinct, so its
-//! content says which. What is handed out is known by its text. Neither needs the names of znodes.
+//! An item is a znode that a put created below the queue, with the argument of the put as its data; arguments are
+//! distinct, so the data identify it. What is handed out is known by its text. Neither needs the names of znodes.
 
-pub(super) mod idle;
+mod batch;
+pub(super) mod consumers;
 pub(super) mod items;
-mod order;
 mod stock;
 
-use crate::history::{Kind, ObjectId, Tables, Verb};
+use crate::rules::prelude::*;
 
 /// Whether an object is a queue of either kind.
 fn is_queue(tables: Tables<'_>, object: ObjectId) -> bool {
@@ -16,7 +16,7 @@ fn is_queue(tables: Tables<'_>, object: ObjectId) -> bool {
     object.is_some_and(|object| matches!(object.kind, Kind::Queue | Kind::PriorityQueue))
 }
 
-/// Whether it hands items out.
+/// Whether an operation hands items out.
 fn gets(verb: Verb) -> bool {
     matches!(verb, Verb::Take | Verb::Claim)
 }

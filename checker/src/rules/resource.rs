@@ -1,12 +1,9 @@
-//! What the fenced resource accepted: MX-1. Nothing excuses a breach.
+//! The operations that a fenced resource accepted: MX-1. Nothing excuses a breach.
 
-use super::{Kinds, Rule, hears};
-use crate::history::{Event, OpId, Share, What};
-use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
+use crate::rules::prelude::*;
 
-/// MX-1: the latest hold of which an operation was accepted, by object: among those that exclude all, and those that
-/// share.
+/// MX-1, by object: the latest hold of which the resource accepted an operation, of exclusive holds and of shared
+/// ones.
 #[derive(Default)]
 pub(crate) struct Resource {
     latest: Vec<[Option<Accepted>; 2]>,
@@ -21,40 +18,40 @@ struct Accepted {
 
 impl Rule for Resource {
     const ID: RuleId = RuleId::Mx1;
-    const HEARS: Kinds = hears::Resource;
+    const HEARS: Kinds = hears![Resource];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Resource { object, token, accepted } = event.what else { return };
         let at = usize::from(object.0);
         let hold = scene.view.op(event.op);
         if !scene.tables.objects[at].fenced || !hold.granted.came() {
             return;
         }
-        sink.premise(Self::ID, object);
+        out.premise(Self::ID, object);
         if self.latest.len() <= at {
             self.latest.resize(at + 1, [None; 2]);
         }
-        // The servers' order of holds: wrong tokens cannot hide anything.
+        // The order of holds is the servers', so that wrong tokens cannot hide a breach.
         let own = scene.view.contender(hold.own);
         let rank = own.map_or(token, |own| if own.is_held { own.czxid } else { own.stamp });
         let exclusive = hold.verb.asks_for() == Some(Share::Exclusive);
         let [writers, readers] = self.latest[at];
-        // Readers do not compare with readers.
+        // The order of two readers does not matter.
         let later = [writers, readers.filter(|_| exclusive || !accepted)].into_iter().flatten();
         let latest = later.max_by_key(|later| later.rank);
         let told = |what| {
-            let (who, when) = (scene.party(event.op), scene.when(scene.view.now));
+            let (who, when) = (scene.actor(event.op), scene.when(scene.view.now));
             format!("the resource {what} an operation of {who} at {when} (token {token:#x})")
         };
         match (accepted, latest) {
             (true, Some(later)) if later.rank > rank => {
-                let story = Story::new(told("accepted")).because(format!(
+                let text = explain(told("accepted")).because(format!(
                     "e{}: it had accepted one of {}, whose hold is later ({:#x} after {rank:#x})",
                     later.index,
-                    scene.party(later.op),
+                    scene.actor(later.op),
                     later.rank
                 ));
-                sink.fail(Self::ID, scene, object, &[hold.granted.index, later.index], story);
+                out.fail(Self::ID, scene, object, &[hold.granted.index, later.index], text);
             }
             (true, _) => {
                 let accepted = Accepted { rank, op: event.op, index: scene.index };
@@ -65,9 +62,9 @@ impl Rule for Resource {
             }
             (false, Some(later)) if later.rank > rank => {}
             (false, _) => {
-                let story = Story::new(told("refused"))
+                let text = explain(told("refused"))
                     .because(format!("no operation of a later hold than this one ({rank:#x}) was accepted"));
-                sink.fail(Self::ID, scene, object, &[hold.granted.index], story);
+                out.fail(Self::ID, scene, object, &[hold.granted.index], text);
             }
         }
     }

@@ -1,36 +1,33 @@
-//! Who is asked to go: RV-1 to RV-4.
+//! Requests to go: RV-1 to RV-4.
 //!
-//! A contender is asked to go by a word that somebody else writes into its znode. Its owner is told of it by a
-//! notification, or by the very read that was to arm the watch; it tells its caller (`Observed`), and a waiter leaves.
+//! A client asks a contender to go by writing a word into its znode. The owner learns it from a notification, or from
+//! the read that arms the watch; it tells its caller (`Observed`), and a waiter leaves.
 
-use super::{Kinds, Rule, hears};
 use crate::digest::{self, Digest, Stat};
-use crate::history::{Event, Kind, Notify, ObjectId, OpId, Outcome, ReqId, Request, Seen, Sym, Verb, What};
-use crate::sink::{Found, Scene, Sink, Story, ms};
-use crate::verdict::{Layer, RuleId, Verdict};
+use crate::rules::prelude::*;
 use crate::view::{Contender, Hold, Moment, NOBODY, Op, Phase, View, WORDS};
 
 /// RV-1: a request to go reaches its owner. RV-3: a waiter that was asked leaves.
 #[derive(Default)]
 pub(crate) struct Heard {
     asked: Vec<Asked>,
-    /// Reads whose answers carry the word.
+    /// Reads whose replies carry the word.
     carrying: Vec<ReqId>,
-    /// The read that a server answers just now.
+    /// The read that a server is answering.
     served: ReqId,
 }
 
-/// A contender that was asked to go, and what became of it.
+/// A contender that was asked to go, and what its owner has learned.
 #[derive(Clone, Copy)]
 struct Asked {
     op: OpId,
     contender: u32,
     since: Moment,
-    /// When the owner was given the word by a read.
+    /// The time at which a read showed the word to the owner.
     given: Moment,
-    /// When it was told that its znode has changed.
+    /// The time at which the owner was notified of the change.
     noticed: Moment,
-    /// When its caller was told.
+    /// The time at which its caller was told.
     told: Moment,
 }
 
@@ -41,14 +38,14 @@ fn is_revocable(scene: &Scene<'_>, object: ObjectId) -> bool {
     REVOCABLE.contains(&scene.kind(object))
 }
 
-/// Whether the answer to a read holds the word.
+/// Whether the reply to a read holds the word.
 fn is_word(found: Digest) -> bool {
     let of = |word: &str| Digest::of_data(digest::data(Some(word.as_bytes())), &Stat::default()).content;
     WORDS.iter().any(|word| of(word) == found.content)
 }
 
 impl Heard {
-    fn ask(&mut self, scene: &Scene<'_>, contender: u32, sink: &mut Sink) {
+    fn ask(&mut self, scene: &Scene<'_>, contender: u32, out: &mut Findings) {
         let view = scene.view;
         let Some(asked) = view.contender(contender) else { return };
         let op = view.op(asked.op);
@@ -56,9 +53,9 @@ impl Heard {
             return;
         }
         if Self::is_interested(op) {
-            sink.premise(RuleId::Rv1, asked.object);
+            out.premise(RuleId::Rv1, asked.object);
             if op.is_waiting() {
-                sink.premise(RuleId::Rv3, asked.object);
+                out.premise(RuleId::Rv3, asked.object);
             }
         }
         self.asked.push(Asked {
@@ -74,7 +71,7 @@ impl Heard {
     /// Whether its owner waits, or holds.
     fn is_interested(op: &Op) -> bool {
         let holds = matches!(op.hold, Hold::Believed | Hold::Suspended);
-        // A writer that goes on as a reader gives up the znode that it was asked by.
+        // A downgrade gives up the znode by which the writer was asked.
         op.is_waiting() || holds && op.downgrade == OpId(0)
     }
 
@@ -82,7 +79,7 @@ impl Heard {
         self.asked.iter_mut().find(|asked| asked.op == op)
     }
 
-    /// Whether the owner could act all the time since then, and for longer than things take.
+    /// Whether the owner could act all the time since then, for longer than the bound.
     fn could_act(scene: &Scene<'_>, op: &Op, since: Moment, patience: u64) -> bool {
         let view = scene.view;
         let client = view.client(op.client);
@@ -91,7 +88,7 @@ impl Heard {
         since.came() && !client.is_paused() && scene.at > since.at.max(resumed).saturating_add(patience)
     }
 
-    fn judge(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn judge(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         self.asked.retain(|asked| {
             let op = view.op(asked.op);
@@ -108,82 +105,81 @@ impl Heard {
             let bound = view.bound(op.object);
             let calm = view.healed && Self::could_act(scene, op, Moment { at: from, ..asked.since }, bound);
             if asked.told.came() {
-                // A waiter leaves; a holder goes when it likes.
+                // A waiter must leave; a holder may stay.
                 if op.is_waiting() && calm {
-                    Self::stays(scene, *asked, sink);
+                    Self::stays(scene, *asked, out);
                     return false;
                 }
                 return true;
             }
-            // The arming read's answer is read like any other; after a notification one more read is due.
+            // The reply to the arming read suffices; after a notification one more read is due.
             let patience = view.round_trip / 2 + view.settle;
             let given = Self::could_act(scene, op, asked.given, patience);
             let quiet =
                 view.calm_since < asked.noticed.at && connected < asked.noticed.at && op.in_flight == 0;
-            // A machine that runs other things, too, takes its time.
+            // A busy machine takes its time.
             let busy = if view.is_sim() { 0 } else { view.settle };
             let noticed = quiet && Self::could_act(scene, op, asked.noticed, 4 * view.round_trip + busy);
             if given || noticed || calm {
-                Self::lost(scene, *asked, sink);
+                Self::lost(scene, *asked, out);
                 return false;
             }
             true
         });
     }
 
-    fn lost(scene: &Scene<'_>, asked: Asked, sink: &mut Sink) {
+    fn lost(scene: &Scene<'_>, asked: Asked, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(asked.op);
         let who = scene.client(op.client);
         let doing = if op.is_waiting() { "waits" } else { "holds" };
-        let story = Story::new(format!(
+        let text = explain(format!(
             "{who} was asked to go at {}, with {}, and {doing} on at {}",
             scene.when(asked.since),
-            scene.place(asked.contender),
-            scene.when(Moment { at: scene.at, index: scene.index })
+            scene.contender(asked.contender),
+            scene.when(scene.now())
         ));
-        let (story, layer) = if asked.given.came() {
+        let (text, layer) = if asked.given.came() {
             let read = format!("{who} was given the word by a read at {}", scene.when(asked.given));
-            (story.because(read), Layer::Safety)
+            (text.because(read), Layer::Safety)
         } else if asked.noticed.came() {
             let told = format!("{who} was told at {} that its znode had changed", scene.when(asked.noticed));
-            (story.because(told), Layer::Liveness)
+            (text.because(told), Layer::Liveness)
         } else {
-            (story.because("nothing has told it"), Layer::Liveness)
+            (text.because("nothing has told it"), Layer::Liveness)
         };
         let seen = [asked.since.index, asked.given.index, asked.noticed.index];
-        let found = Found { rule: RuleId::Rv1, verdict: Verdict::Fail, layer, at: scene.index };
-        sink.find(found, scene, Some(op.object), &seen, story);
+        out.fail_in(layer, RuleId::Rv1, scene, op.object, &seen, text);
     }
 
-    fn stays(scene: &Scene<'_>, asked: Asked, sink: &mut Sink) {
+    fn stays(scene: &Scene<'_>, asked: Asked, out: &mut Findings) {
         let op = scene.view.op(asked.op);
         let who = scene.client(op.client);
-        let story = Story::new(format!(
+        let text = explain(format!(
             "{who} was told at {} that it was asked to go, and still stands in line at {}",
             scene.when(asked.told),
-            scene.when(Moment { at: scene.at, index: scene.index })
+            scene.when(scene.now())
         ))
         .because(format!("{} is the most it may take", ms(scene.view.bound(op.object))));
-        sink.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], story);
+        out.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], text);
     }
 
-    /// A waiter that was told to go is granted all the same.
-    fn believed(&mut self, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    /// Reports a waiter that was told to go and is granted all the same.
+    fn believed(&mut self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         let Some(asked) = self.of(id).filter(|asked| asked.told.came() && op.granted == op.believed) else {
             return;
         };
-        let story = Story::new(format!(
+        let text = explain(format!(
             "{} was granted it at {}, and had told its caller that it was asked to go",
             scene.client(op.client),
             scene.when(op.granted)
         ))
         .because(format!("{} it had told so", scene.when(asked.told)));
-        sink.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], story);
+        out.fail(RuleId::Rv3, scene, op.object, &[asked.since.index, asked.told.index], text);
     }
 
-    /// A waiter that was asked to go, and knows it, says so when it leaves.
+    /// Judges a waiter that was asked to go, knows it, and leaves.
     fn returned(&mut self, scene: &Scene<'_>, id: OpId) {
         let op = scene.view.op(id);
         if !Self::is_interested(op) {
@@ -191,12 +187,12 @@ impl Heard {
         }
     }
 
-    /// In a capture, what somebody was told who asked.
-    fn fate(&mut self, scene: &Scene<'_>, asker: OpId, fate: Sym, sink: &mut Sink) {
+    /// In a capture, judges what the asking client was told.
+    fn fate(&mut self, scene: &Scene<'_>, asker: OpId, fate: Sym, out: &mut Findings) {
         let view = scene.view;
         if !view.is_sim() && scene.tables.names.get(fate) == Some("asked") {
             let contender = view.contender_of(view.op(asker).given);
-            self.ask(scene, contender.unwrap_or(NOBODY), sink);
+            self.ask(scene, contender.unwrap_or(NOBODY), out);
         }
     }
 }
@@ -205,26 +201,19 @@ impl Rule for Heard {
     const ID: RuleId = RuleId::Rv1;
     const ABOUT: &'static [Kind] = REVOCABLE;
     const ALSO: &'static [RuleId] = &[RuleId::Rv3];
-    const HEARS: Kinds = hears::Data
-        | hears::Observed
-        | hears::Notice
-        | hears::Served
-        | hears::Found
-        | hears::Reply
-        | hears::Believe
-        | hears::Return;
+    const HEARS: Kinds = hears![Data, Observed, Notice, Served, Found, Reply, Believe, Return];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if !self.asked.is_empty() {
-            self.judge(scene, sink);
+            self.judge(scene, out);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         match event.what {
-            What::Data { .. } if view.asked != NOBODY => self.ask(scene, view.asked, sink),
-            What::Observed { seen: Seen::Fate, text, .. } => self.fate(scene, event.op, text, sink),
+            What::Data { .. } if view.asked != NOBODY => self.ask(scene, view.asked, out),
+            What::Observed { seen: Seen::Fate, text, .. } => self.fate(scene, event.op, text, out),
             _ if self.asked.is_empty() => {}
             What::Observed { seen: Seen::Word, .. } => {
                 if let Some(asked) = self.of(event.op).filter(|asked| !asked.told.came()) {
@@ -255,35 +244,36 @@ impl Rule for Heard {
                     asked.given = view.now;
                 }
             }
-            What::Believe { .. } => self.believed(scene, event.op, sink),
+            What::Believe { .. } => self.believed(scene, event.op, out),
             What::Return { .. } => self.returned(scene, event.op),
             _ => {}
         }
     }
 }
 
-/// RV-2: nobody is removed without having been asked, before the grace is over, or where that is not allowed.
+/// RV-2: no contender is deleted by force without a request to go, within the grace period, or where force is not
+/// allowed.
 #[derive(Default)]
 pub(crate) struct Force;
 
 impl Force {
-    fn story(scene: &Scene<'_>, gone: &Contender) -> Story {
+    fn text(scene: &Scene<'_>, gone: &Contender) -> Explanation {
         let object = &scene.tables.objects[usize::from(gone.object.0)];
-        let story = Story::new(format!(
+        let text = explain(format!(
             "{} of {} was deleted at {} by {}",
-            scene.place(scene.view.touched),
-            scene.party(gone.op),
+            scene.contender(scene.view.touched),
+            scene.actor(gone.op),
             scene.when(gone.deleted),
-            scene.party(gone.by_op)
+            scene.actor(gone.by_op)
         ));
         if !object.manner.forced {
-            return story.because("nobody may be made to go here");
+            return text.because("nobody may be made to go here");
         }
         if !gone.asked.came() {
-            return story.because("it had not been asked to go");
+            return text.because("it had not been asked to go");
         }
         let after = gone.deleted.at.saturating_sub(gone.asked.at);
-        story.because(format!(
+        text.because(format!(
             "it was asked at {}, {} before, and the grace is {}",
             scene.when(gone.asked),
             ms(after),
@@ -295,41 +285,41 @@ impl Force {
 impl Rule for Force {
     const ID: RuleId = RuleId::Rv2;
     const ABOUT: &'static [Kind] = REVOCABLE;
-    const HEARS: Kinds = hears::Deleted | hears::Return;
+    const HEARS: Kinds = hears![Deleted, Return];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
-        // Whoever asks and leaves it at that has kept the promise too.
+        // A client that asks and does not force keeps the promise, too.
         if let What::Return { outcome: Outcome::Done } = event.what {
             let op = view.op(event.op);
             if matches!(op.verb, Verb::Ask | Verb::Force) && is_revocable(scene, op.object) {
-                sink.premise(Self::ID, op.object);
+                out.premise(Self::ID, op.object);
             }
             return;
         }
         let Some(gone) = view.contender(view.touched) else { return };
-        let by_owner = gone.by == gone.owner || gone.by == gone.creator || gone.by_stranger;
+        let by_owner = gone.by == gone.owner || gone.by == gone.creator || gone.by_foreign;
         if by_owner || !view.is_revoker(gone, gone.by_op) {
             return;
         }
-        sink.premise(Self::ID, gone.object);
+        out.premise(Self::ID, gone.object);
         if !gone.by_force {
-            let story = Self::story(scene, gone);
-            sink.fail(Self::ID, scene, gone.object, &[gone.created, gone.asked.index], story);
+            let text = Self::text(scene, gone);
+            out.fail(Self::ID, scene, gone.object, &[gone.created, gone.asked.index], text);
         }
     }
 }
 
-/// RV-4: a request to go lets nobody else in.
+/// RV-4: a request to go wakes no other waiter into the lock.
 #[derive(Default)]
 pub(crate) struct NoGrant {
-    /// Who was told that the znode of somebody else has changed: which, and when.
+    /// Clients that were notified of a change of another contender's data: which, and when.
     woken: Vec<(OpId, Sym, Moment)>,
 }
 
 impl NoGrant {
-    /// The operations of that session for which it is news.
-    fn noticed(&mut self, view: &View, session: crate::history::Session, path: Sym) {
+    /// The operations of that session that did not know of it.
+    fn noticed(&mut self, view: &View, session: Session, path: Sym) {
         let Some(number) = view.contender_of(path) else { return };
         let Some(changed) = view.contender(number) else { return };
         let Some(client) = view.session(session).client else { return };
@@ -346,16 +336,16 @@ impl NoGrant {
 impl Rule for NoGrant {
     const ID: RuleId = RuleId::Rv4;
     const ABOUT: &'static [Kind] = REVOCABLE;
-    const HEARS: Kinds = hears::Data | hears::Notice | hears::Believe;
+    const HEARS: Kinds = hears![Data, Notice, Believe];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         match event.what {
             What::Data { .. } => {
                 let Some(asked) = view.contender(view.asked) else { return };
-                let others = &view.line(asked.object).waiting;
+                let others = &view.contest(asked.object).waiting;
                 if others.iter().any(|id| *id != asked.op) && is_revocable(scene, asked.object) {
-                    sink.premise(Self::ID, asked.object);
+                    out.premise(Self::ID, asked.object);
                 }
             }
             What::Notice { session, kind: Notify::DataChanged, path, .. } => {
@@ -368,7 +358,7 @@ impl Rule for NoGrant {
                     .retain(|(woken, ..)| *woken != event.op && matches!(view.op(*woken).phase, Phase::Open));
                 let Some((_, path, at)) = of else { return };
                 let looked = op.list.is_some_and(|list| list.sent.index > at.index);
-                // Or it has looked, and passed over the one that it takes for gone.
+                // Or it has looked, and passed over a contender that it takes for deleted.
                 let own = view.contender(op.own);
                 let changed = view.contender_of(path).and_then(|number| view.contender(number));
                 let passed = own.zip(changed).is_some_and(|(own, changed)| {
@@ -378,15 +368,15 @@ impl Rule for NoGrant {
                 if !is_it || !is_revocable(scene, object) || view.justify(event.op).is_ok() {
                     return;
                 }
-                let story = Story::new(format!(
+                let text = explain(format!(
                     "{} was granted it at {}, with {}",
                     scene.client(op.client),
                     scene.when(op.granted),
-                    scene.place(op.own)
+                    scene.contender(op.own)
                 ))
                 .because(format!("{} it was told that {} has changed", scene.when(at), scene.znode(path)))
                 .because("that one was asked to go, and has not gone");
-                sink.fail(Self::ID, scene, object, &[at.index], story);
+                out.fail(Self::ID, scene, object, &[at.index], text);
             }
             _ => {}
         }

@@ -1,17 +1,14 @@
-//! The lost wake-up, at the instant it happens: MX-7, and RW-4 for readers with no writer ahead.
+//! Lost wake-ups, at the instant at which they happen: MX-7, and RW-4 for readers with no writer ahead.
 
-use super::idle::{Doubt, Doubts, Idle, Source};
-use super::{Kinds, Rule, hears};
-use crate::history::{Event, Kind, OpId, Session, Share, Sym, Table, Victim, What};
-use crate::sink::{Found, Scene, Sink, Story};
-use crate::verdict::{RuleId, Verdict};
+use super::wake_sources::{Doubt, Doubts, Idle, Source};
+use crate::rules::prelude::*;
 use crate::view::{Contender, Op, Room, room_of_directory};
 
-/// MX-7: who waits has something to wake it.
+/// MX-7: a waiting operation has a wake source.
 ///
-/// A waiting operation is *idle* when nothing of it is on its way and its process runs. An idle one needs a watch on
-/// somebody ahead who is still there (all ahead must go, so that one too), or on the directory. Watches that a lost
-/// connection took from the server count until the client has had ample time to register them again.
+/// A waiting operation is *idle* when it has no request and no notification in flight and its process runs. An idle
+/// one needs a watch on a contender ahead that is alive (all ahead must go, so that one too), or on the directory.
+/// Watches that a lost connection took from the server count until the client has had time to register them again.
 #[derive(Default)]
 pub(crate) struct Wake {
     doubts: Doubts,
@@ -22,21 +19,21 @@ impl Wake {
         let view = scene.view;
         let op = view.op(id);
         let Some(own) = view.contender(op.node) else { return Source::Busy };
-        // A znode that is no ephemeral has no owner: whoever made it waits for it.
+        // A znode that is no ephemeral has no owner: the session that created it waits.
         let waits = if own.owner == Session(0) { own.creator } else { own.owner };
         let is_judged = op.is_waiting() && !op.verb.is_try() && op.answered;
         let Some(mut idle) = Idle::of(scene, id, waits).filter(|_| is_judged) else { return Source::Busy };
         if Self::has_no_reason(scene, op, own) {
             return idle.unwatched(scene);
         }
-        // Who was taken out of the line by a stranger looks, and is told, when the one goes whom it watches; that one may have
-        // come since, where the line was taken away and begun anew.
-        let is_out = !own.is_alive() && own.by_stranger;
+        // A waiter whose contender a foreign client deleted looks again when the contender that it watches goes; that
+        // one may be newer than its own.
+        let is_out = !own.is_alive() && own.by_foreign;
         for watch in view.watches.of(waits) {
             let ahead = view.contender_of(watch.path).and_then(|number| view.contender(number));
             let ahead =
                 ahead.filter(|ahead| ahead.object == op.object && (is_out || ahead.stands_before(own)));
-            // One that is gone, but not yet at the server where it is watched, will be told all the same.
+            // It is deleted, but not yet at the server of the watch: the notification will come.
             let server = view.server(watch.server);
             let to_come = |ahead: &Contender| ahead.is_alive() || server.may_come_to(ahead.gone);
             let on_dir = ahead.is_none()
@@ -52,7 +49,7 @@ impl Wake {
         idle.unwatched(scene)
     }
 
-    /// Whether its last list showed nobody who stands before it.
+    /// Whether its last list showed no contender ahead of it.
     fn has_no_reason(scene: &Scene<'_>, op: &Op, own: &Contender) -> bool {
         let view = scene.view;
         let Some(list) = op.list.filter(|_| scene.kind(op.object) != Kind::PriorityLock) else {
@@ -61,8 +58,8 @@ impl Wake {
         list.zxid != 0 && own.is_in(list.zxid) && view.ahead_at(own, list.zxid).is_none()
     }
 
-    /// Whether a child watch there tells when somebody goes who stands before it; `to_come`: of whom it is still to be told
-    /// that he is gone.
+    /// Whether a child watch on this directory fires when a contender ahead goes; `to_come`: whose deletion has not
+    /// been delivered yet.
     fn tells(
         scene: &Scene<'_>,
         op: &Op,
@@ -72,117 +69,104 @@ impl Wake {
     ) -> bool {
         let view = scene.view;
         let Some(room) = room_of_directory(scene.tables, op.object, dir) else { return false };
-        let line = view.line(op.object);
+        let contest = view.contest(op.object);
         let blocks = |number: u32| {
             view.contender(number).is_some_and(|other| {
                 other.is_held == (room == Room::Held) && other.stands_before(own) && to_come(other)
             })
         };
-        line.kind != Kind::PriorityLock || line.from(0).any(blocks)
+        contest.kind != Kind::PriorityLock || contest.from(0).any(blocks)
     }
 
-    /// Whether it is a reader that no writer stands before.
+    /// Whether it is a reader with no writer ahead.
     fn is_free_reader(scene: &Scene<'_>, op: &Op) -> bool {
         let shared = matches!(scene.kind(op.object), Kind::SharedLock | Kind::RevocableLock);
         let own = scene.view.contender(op.node).filter(|_| shared && op.share == Share::Shared);
         own.is_some_and(|own| own.is_alive() && scene.view.ahead_now(own).is_none())
     }
 
-    fn look(&mut self, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    fn look(&mut self, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let source = Self::source(scene, id);
         if self.doubts.look(scene, id, &source) {
-            sink.premise(Self::ID, scene.view.op(id).object);
+            out.premise(Self::ID, scene.view.op(id).object);
         }
-        Self::premise_of_readers(scene, id, sink);
+        Self::premise_of_readers(scene, id, out);
     }
 
-    /// Each reader that is granted, or waits, puts RW-4 to the test.
-    fn premise_of_readers(scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    /// Counts a test of RW-4 for each reader that is granted, or waits.
+    fn premise_of_readers(scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
         let reads = op.is_acquire() && op.share == Share::Shared;
         if reads && matches!(scene.kind(op.object), Kind::SharedLock | Kind::RevocableLock) {
-            sink.premise(RuleId::Rw4, op.object);
+            out.premise(RuleId::Rw4, op.object);
         }
     }
 
-    fn look_client(&mut self, scene: &Scene<'_>, client: u16, sink: &mut Sink) {
+    fn look_client(&mut self, scene: &Scene<'_>, client: u16, out: &mut Findings) {
         for op in &scene.view.client(client).open {
-            self.look(scene, *op, sink);
+            self.look(scene, *op, out);
         }
     }
 
-    fn look_session(&mut self, scene: &Scene<'_>, session: Session, sink: &mut Sink) {
+    fn look_session(&mut self, scene: &Scene<'_>, session: Session, out: &mut Findings) {
         if let Some(client) = scene.view.session(session).client {
-            self.look_client(scene, client, sink);
+            self.look_client(scene, client, out);
         }
     }
 
-    fn tell(scene: &Scene<'_>, doubt: Doubt, sink: &mut Sink) {
+    fn tell(scene: &Scene<'_>, doubt: Doubt, out: &mut Findings) {
         let view = scene.view;
         let op = view.op(doubt.op);
         let who = scene.client(op.client);
         let mut at = doubt.since;
-        let mut story = Story::new(format!(
+        let mut text = explain(format!(
             "{who} waits with {} since {}, and from {} on nothing is there to wake it",
-            scene.place(op.node),
+            scene.contender(op.node),
             scene.when(op.called),
             scene.when(doubt.since)
         ));
         let own = view.contender(op.node);
         let first = own.and_then(|own| view.ahead_now(own));
-        story = match (own.filter(|own| own.is_alive()), first) {
-            (None, _) => story.because("its own znode is gone"),
+        text = match (own.filter(|own| own.is_alive()), first) {
+            (None, _) => text.because("its own znode is gone"),
             (_, Some(first)) => {
-                story.because(format!("{} stands ahead, and {who} has no watch there", scene.place(first)))
+                text.because(format!("{} stands ahead, and {who} has no watch there", scene.contender(first)))
             }
-            (_, None) => story.because("nobody stands ahead any more, or ever did"),
+            (_, None) => text.because("nobody stands ahead any more, or ever did"),
         };
         if doubt.only_promised {
             at = view.session(own.map_or(Session(0), |own| own.owner)).connected;
-            story = story.because(format!("{who} has not armed its watches again since {}", scene.when(at)));
+            text = text.because(format!("{who} has not armed its watches again since {}", scene.when(at)));
         }
         let list = op.list.map_or(u32::MAX, |list| list.reply);
         let at = if at.came() { at.index } else { doubt.since.index };
         let rule = if Self::is_free_reader(scene, op) { RuleId::Rw4 } else { Self::ID };
-        let found = Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at };
-        sink.find(found, scene, Some(op.object), &[op.called.index, list], story);
+        out.find(Found::fail(rule, at), scene, Some(op.object), &[op.called.index, list], text);
     }
 }
 
 impl Rule for Wake {
     const ID: RuleId = RuleId::Mx7;
     const ALSO: &'static [RuleId] = &[RuleId::Rw4];
-    const HEARS: Kinds = hears::Return
-        | hears::Believe
-        | hears::Send
-        | hears::Reply
-        | hears::Lost
-        | hears::Notice
-        | hears::State
-        | hears::Arm
-        | hears::Fire
-        | hears::Disarm
-        | hears::Marked
-        | hears::Ended
-        | hears::Fault
-        | hears::Mended
-        | hears::Crash
-        | hears::Ceased;
+    const HEARS: Kinds = hears![
+        Return, Believe, Send, Reply, Lost, Notice, State, Arm, Fire, Disarm, Marked, Ended, Fault, Mended,
+        Crash, Ceased
+    ];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for doubt in self.doubts.certain(scene.at, |op| Self::source(scene, op)) {
-            Self::tell(scene, doubt, sink);
+            Self::tell(scene, doubt, out);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
         match event.what {
             What::Reply { req, .. } | What::Lost { req } => {
                 if let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) {
-                    self.look(scene, req.op, sink);
+                    self.look(scene, req.op, out);
                 }
             }
             What::Notice { session, .. }
@@ -191,16 +175,16 @@ impl Rule for Wake {
             | What::Fire { session, .. }
             | What::Disarm { session, .. }
             | What::Marked { session, .. }
-            | What::Ended { session, .. } => self.look_session(scene, session, sink),
+            | What::Ended { session, .. } => self.look_session(scene, session, out),
             What::Fault { victim: Victim::Process { client }, .. }
             | What::Mended { victim: Victim::Process { client }, .. }
-            | What::Crash { client } => self.look_client(scene, client, sink),
+            | What::Crash { client } => self.look_client(scene, client, out),
             What::Ceased => {
                 for client in 0..scene.view.clients.len() {
-                    self.look_client(scene, client as u16, sink);
+                    self.look_client(scene, client as u16, out);
                 }
             }
-            _ if event.op != OpId(0) => self.look(scene, event.op, sink),
+            _ if event.op != OpId(0) => self.look(scene, event.op, out),
             _ => {}
         }
     }

@@ -1,7 +1,7 @@
-//! What ZooKeeper itself promises: ZK-1 to ZK-14, and the probes of ZK-15.
+//! ZooKeeper's own guarantees: ZK-1 to ZK-14, and the probes of ZK-15.
 //!
-//! All of it is judged against the order of transactions and the tree that they make ([`Oracle`](crate::view::Oracle)).
-//! Only simulations tell enough.
+//! The judge is the order of transactions and the tree that they make ([`Oracle`](crate::view::Oracle)). Only
+//! simulations record enough.
 
 pub(super) mod asked;
 pub(super) mod changes;
@@ -13,10 +13,9 @@ pub(super) mod reads;
 pub(super) mod sessions;
 pub(super) mod watches;
 
-use crate::history::Who;
-use crate::sink::Scene;
+use crate::rules::prelude::*;
 
-/// A number by a dense index, made where it is not there yet.
+/// The entry of a dense index, created if need be.
 fn slot<T: Clone + Default>(table: &mut Vec<T>, at: usize) -> &mut T {
     if table.len() <= at {
         table.resize(at + 1, T::default());
@@ -29,13 +28,13 @@ fn server(who: Who) -> u8 {
     if let Who::Server(number) = who { number } else { 0 }
 }
 
-/// A zxid that a reply bears, if it is one: answers that come from no state bear -1 or zero.
-pub(super) fn told(zxid: u64) -> Option<u64> {
+/// The zxid of a reply; none where the reply comes from no state, and bears -1 or zero.
+pub(super) fn zxid_of(zxid: u64) -> Option<u64> {
     (zxid != 0 && zxid < 1 << 63).then_some(zxid)
 }
 
-/// The client of a session, for texts.
-fn party(scene: &Scene<'_>, session: crate::history::Session) -> String {
+/// The client of a session, for explanations.
+fn client_of(scene: &Scene<'_>, session: Session) -> String {
     match scene.view.session(session).client {
         Some(client) => format!("{} ({})", scene.client(client), scene.session(session)),
         None => scene.session(session),

@@ -1,4 +1,4 @@
-//! Whether that is wrong indeed: the inequalities that prove a breach.
+//! Checks the proofs of breaches: the inequalities that make them one.
 
 use super::exclude;
 use crate::history::Share;
@@ -43,7 +43,7 @@ fn cores(history: &Operations<Locking>) -> (Vec<Core>, Vec<Number>) {
     (cores, unheld)
 }
 
-/// Of holds, so many shared ones of which may be at once.
+/// For holds, with so many shared ones at a time.
 pub(super) fn of_holds(history: &Operations<Locking>, wrong: Wrong, at_once: u32) -> bool {
     let (cores, unheld) = cores(history);
     let core = |acquire: Number| cores.iter().find(|core| core.acquire == acquire);
@@ -65,7 +65,7 @@ pub(super) fn of_holds(history: &Operations<Locking>, wrong: Wrong, at_once: u32
     }
 }
 
-/// What is known of an item: its urgency, its put, and when its take was called.
+/// An item: its urgency, its put, and the call of its take.
 struct Row {
     urgency: u32,
     put: (Number, u32, u32),
@@ -101,7 +101,7 @@ impl Rows {
         Rows { items, takes }
     }
 
-    /// The items that never came out cannot have left before the takes were called that may have got them: the first put
+    /// Items that never came out cannot have left before the takes were called that may have got them: the first put
     /// not before the first take, and so on.
     fn let_go(&mut self, mut open_takes: Vec<u32>) {
         open_takes.sort_unstable();
@@ -153,7 +153,7 @@ impl Rows {
     }
 }
 
-/// Of a queue, first in first out.
+/// For a queue, first in first out.
 pub(super) fn of_fifo(history: &Operations<Queue>, wrong: Wrong, chain: &[Number]) -> bool {
     let put = |action| if let Queue::Put(item) = action { Some((item, 0)) } else { None };
     let got = |action| if let Queue::Take(item) = action { item } else { None };
@@ -164,22 +164,22 @@ pub(super) fn of_fifo(history: &Operations<Queue>, wrong: Wrong, chain: &[Number
     rows.proves(wrong, chain)
 }
 
-/// Of a queue that gives the more urgent first.
+/// For a queue, the more urgent first.
 pub(super) fn of_most_urgent(history: &Operations<Urgent>, wrong: Wrong, chain: &[Number]) -> bool {
     let put = |action| if let Urgent::Put { item, urgency } = action { Some((item, urgency)) } else { None };
     let got = |action| if let Urgent::Take(item) = action { item } else { None };
     let mut rows = Rows::of(history, put, got);
     let has_open = history.iter().any(|(_, o)| o.is_pending() && put(o.action).is_none());
     if has_open {
-        // Whatever never came out may be gone from the beginning.
+        // An item that never came out may be gone from the beginning.
         rows.items.values_mut().filter(|row| row.leaves == PENDING).for_each(|row| row.leaves = 0);
     }
     rows.proves(wrong, chain)
 }
 
-/// Of a variable.
+/// For a variable.
 pub(super) fn of_variable(history: &Operations<Register>, wrong: Wrong) -> bool {
-    // What a read got that has not returned is not known.
+    // The result of an open read is unknown.
     let is_known =
         |number: Number| history[number].is_done() || matches!(history[number].action, Register::Write(_));
     let value = |number: Number| match history[number].action {
@@ -193,7 +193,7 @@ pub(super) fn of_variable(history: &Operations<Register>, wrong: Wrong) -> bool 
                 && !history.iter().any(|(_, o)| written(o) && o.called < history[get].returned)
         }),
         Wrong::Between { one, other } if is_known(one.1) && is_known(other.1) => {
-            // The initial value was there before anything returned.
+            // The initial value existed before any return.
             let returned = |first: Option<Number>, last| match first {
                 Some(first) if value(first) == value(last) => Some(i64::from(history[first].returned)),
                 None if value(last).is_none() => Some(-1),
@@ -210,7 +210,7 @@ pub(super) fn of_variable(history: &Operations<Register>, wrong: Wrong) -> bool 
     }
 }
 
-/// Of numbers that increase.
+/// For numbers that increase.
 pub(super) fn of_increasing(history: &Operations<Numbered>, wrong: Wrong) -> bool {
     let Wrong::NotLarger { first, second } = wrong else { return false };
     let (one, other) = (&history[first], &history[second]);

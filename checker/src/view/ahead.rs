@@ -1,63 +1,63 @@
-//! Who stands ahead of whom, and what a grant follows from.
+//! The order of contenders, and whether a grant follows from the lists that were served.
 //!
-//! A contender stands before another one if it has to go before that one may be granted: it conflicts, and either its
-//! rank is smaller, or it stands for a hold. Ranks are czxids, never names: names are what recipes get wrong. A reader's
-//! znode that was made by a downgrade has the rank of the writer's that it replaced; in a priority lock the declared
-//! priority goes first.
+//! A contender stands before another one if it has to go before that one may be granted: the two conflict, and either
+//! it has a smaller rank, or it stands for a hold. Ranks are czxids, never names, because recipes get names wrong. A
+//! reader's znode from a downgrade has the rank of the writer's znode that it replaced; in a priority lock the
+//! declared priority goes first.
 
 use super::{Contender, Hold, List, NOBODY, Op, Phase, View};
 use crate::history::{Kind, Notify, OpId, Session, Share, Verb};
 
-/// Why a grant does not follow from what was served.
+/// Why a grant does not follow from the lists that were served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unjust {
-    /// No list was served to the operation.
+    /// The operation was served no list.
     NoList,
-    /// It never made a znode.
+    /// The operation never created a znode.
     NoZnode,
-    /// Its znode belongs to another session, or to none.
+    /// Its znode belongs to another session, or is no ephemeral.
     WrongOwner(u32),
     /// Its znode is not in the last list.
     NotInList(u32),
-    /// Somebody stands ahead in the last list.
+    /// Another contender stands ahead in the last list.
     Ahead(u32),
-    /// Somebody was granted it after the last list, and that one conflicts.
+    /// A conflicting contender was granted after the last list.
     Since(u32),
-    /// The connection was lost after the list was asked for.
+    /// The connection was lost after the list was requested.
     Disconnected,
-    /// A downgrade made its znode, and the writer's had gone before, or stayed.
+    /// A downgrade created its znode, and the writer's znode was gone before, or stayed.
     NotAtOnce(u32),
 }
 
-/// A grant of a priority lock: the lists that it was made from.
+/// The two lists from which a priority lock was granted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HandOver {
     pub(crate) op: OpId,
-    pub(crate) line: Option<List>,
+    pub(crate) waiting: Option<List>,
     pub(crate) held: Option<List>,
 }
 
 impl View {
-    /// The first that stands ahead now.
+    /// The first contender that stands ahead now.
     pub(crate) fn ahead_now(&self, own: &Contender) -> Option<u32> {
-        let line = self.line(own.object);
-        let first = line.first();
-        if line.is_plain {
+        let contest = self.contest(own.object);
+        let first = contest.first();
+        if contest.is_plain {
             return first.filter(|first| self.contenders[*first as usize].place < own.place);
         }
         let blocks = |number: &u32| {
             let other = &self.contenders[*number as usize];
             other.is_alive() && other.op != own.op && other.stands_before(own)
         };
-        line.standing().find(blocks)
+        contest.standing().find(blocks)
     }
 
-    /// The first that stood ahead in the state of a zxid.
+    /// The first contender that stood ahead in the state of a zxid.
     pub(crate) fn ahead_at(&self, own: &Contender, zxid: u64) -> Option<u32> {
-        let line = self.line(own.object);
-        let from = line.first_after(zxid);
-        if line.is_plain {
-            let others = line.from(from).map(|number| (number, &self.contenders[number as usize]));
+        let contest = self.contest(own.object);
+        let from = contest.first_after(zxid);
+        if contest.is_plain {
+            let others = contest.from(from).map(|number| (number, &self.contenders[number as usize]));
             let mut ahead = others.take_while(|(_, other)| other.place < own.place);
             return ahead.find(|(_, other)| other.is_in(zxid)).map(|(number, _)| number);
         }
@@ -65,15 +65,15 @@ impl View {
             let other = &self.contenders[*number as usize];
             other.is_in(zxid) && other.op != own.op && other.stands_before(own)
         };
-        line.from(from).find(blocks)
+        contest.from(from).find(blocks)
     }
 
-    /// Whom the deletion of a contender lets proceed, and whom it may wake.
+    /// The waiting operations that the deletion of a contender enables, and those that it may wake.
     pub(super) fn count_concerned(&mut self, number: u32) {
         let gone = &self.contenders[number as usize];
-        let line = self.line(gone.object);
+        let contest = self.contest(gone.object);
         let (mut enabled, mut concerned) = (0, 0);
-        for id in &line.waiting {
+        for id in &contest.waiting {
             let op = self.op(*id);
             let Some(waiter) = self.contender(op.node).filter(|waiter| waiter.is_alive()) else { continue };
             if !gone.stands_before(waiter) {
@@ -86,10 +86,10 @@ impl View {
         self.concerned = concerned.max(enabled).max(1);
     }
 
-    /// Whether who waits had to watch this one: none nearer conflicts, as far as its last list could show.
+    /// Whether a waiter had to watch this contender: no nearer one conflicts, as far as its last list could show.
     fn was_nearest(&self, gone: &Contender, waiter: &Contender, op: &Op) -> bool {
-        let line = self.line(waiter.object);
-        // One that it has not been given yet shows its own znode, and what is older.
+        let contest = self.contest(waiter.object);
+        // Before its first list a client knows its own znode, and older ones.
         let from = op.list.map_or(waiter.czxid, |list| list.zxid);
         let is_nearer = |other: &Contender| {
             let known = other.is_alive() && (from == 0 || other.czxid <= from);
@@ -97,18 +97,18 @@ impl View {
             known && nearer && other.stands_before(waiter)
         };
         // One writer behind a reader may watch it, and any number of readers behind a writer.
-        let may_be_many = line.kind == Kind::PriorityLock || waiter.share == Share::Shared;
-        may_be_many && !line.standing().any(|number| is_nearer(&self.contenders[number as usize]))
+        let may_be_many = contest.kind == Kind::PriorityLock || waiter.share == Share::Shared;
+        may_be_many && !contest.standing().any(|number| is_nearer(&self.contenders[number as usize]))
     }
 
-    /// A hold of a priority lock is made: from the lists that its operation has by now.
+    /// Notes the grant of a priority lock, with the lists that its operation has by now.
     pub(super) fn hand_over(&mut self, id: OpId) {
-        let line = self.op(id).list;
+        let contest = self.op(id).list;
         let held = self.held_list(id);
-        self.hand_overs.push(HandOver { op: id, line, held });
+        self.hand_overs.push(HandOver { op: id, waiting: contest, held });
     }
 
-    /// The last list of holds that was served to an operation.
+    /// The last list of holds that an operation was served.
     fn held_list(&self, id: OpId) -> Option<List> {
         self.held_lists.iter().find(|(op, _)| *op == id).map(|(_, list)| *list)
     }
@@ -126,7 +126,7 @@ impl View {
         if op.verb == Verb::Downgrade {
             return self.justify_downgrade(op);
         }
-        if self.line(op.object).kind == Kind::PriorityLock {
+        if self.contest(op.object).kind == Kind::PriorityLock {
             return self.justify_hand_over(id);
         }
         let list = op.list.ok_or(Unjust::NoList)?;
@@ -134,7 +134,7 @@ impl View {
             if own.owner != op.session {
                 return Err(Unjust::WrongOwner(op.own));
             }
-            // Without the header's zxid the list cannot be placed.
+            // Without a zxid the list has no place in the order of transactions.
             if self.is_sim() && list.zxid != 0 {
                 if !own.is_in(list.zxid) {
                     return Err(Unjust::NotInList(op.own));
@@ -147,7 +147,7 @@ impl View {
             debug_assert_eq!(op.own, NOBODY);
             return Err(Unjust::NoZnode);
         }
-        // A disconnect in the instant of the grant may have come after the decision.
+        // A disconnect at the instant of the grant may have come after the decision.
         let suspended = self.session(op.session).suspended;
         let lost = suspended.came()
             && suspended.index > list.sent.index
@@ -155,7 +155,8 @@ impl View {
         if lost { Err(Unjust::Disconnected) } else { Ok(()) }
     }
 
-    /// A writer's hold becomes a reader's in one transaction: nobody slips in between.
+    /// Whether a downgrade is right: it replaces the writer's znode in one transaction, so that no contender comes in
+    /// between.
     fn justify_downgrade(&self, op: &Op) -> Result<(), Unjust> {
         if !self.is_sim() {
             return Ok(());
@@ -169,8 +170,8 @@ impl View {
         if at_once { Ok(()) } else { Err(Unjust::NotAtOnce(replaced)) }
     }
 
-    /// A priority lock is granted by a transaction, from a list of the line and one of the holds. Its gates refuse it if
-    /// a conflicting hold has been made since.
+    /// Whether the grant of a priority lock is right: a transaction makes it from a list of waiters and a list of
+    /// holds, and fails if a conflicting hold was made since.
     fn justify_hand_over(&self, id: OpId) -> Result<(), Unjust> {
         let op = self.op(id);
         if !self.is_sim() {
@@ -182,13 +183,13 @@ impl View {
         }
         let made = self.hand_overs.iter().find(|made| made.op == id);
         let made = made.ok_or(Unjust::NoZnode)?;
-        let line = made.line.ok_or(Unjust::NoList)?;
+        let contest = made.waiting.ok_or(Unjust::NoList)?;
         let held = made.held.ok_or(Unjust::NoList)?;
         let stood = self.contender(op.node).ok_or(Unjust::NoZnode)?;
-        if !stood.is_in(line.zxid) {
+        if !stood.is_in(contest.zxid) {
             return Err(Unjust::NotInList(op.node));
         }
-        for number in self.line(op.object).from(0) {
+        for number in self.contest(op.object).from(0) {
             let other = &self.contenders[number as usize];
             if !other.is_held || other.op == id || !super::conflict(other.share, own.share) {
                 continue;
@@ -203,25 +204,25 @@ impl View {
         Ok(())
     }
 
-    /// Who stood in the list that a grant of a priority lock was made from, and goes first.
+    /// A contender that is more urgent in the list from which a priority lock was granted.
     pub(crate) fn passed_over(&self, id: OpId) -> Option<(u32, List)> {
         let op = self.op(id);
-        let list = self.hand_overs.iter().find(|made| made.op == id)?.line?;
+        let list = self.hand_overs.iter().find(|made| made.op == id)?.waiting?;
         let stood = self.contender(op.node)?;
-        let line = self.line(op.object);
-        let first = line.from(0).find(|number| {
+        let contest = self.contest(op.object);
+        let first = contest.from(0).find(|number| {
             let other = &self.contenders[*number as usize];
             !other.is_held && other.op != id && other.is_in(list.zxid) && other.stands_before(stood)
         });
         first.map(|first| (first, list))
     }
 
-    /// Whether recipes of this kind watch what their holds stand on: a holder is told when that goes.
+    /// Whether recipes of this kind watch the znode of a hold, so that a holder is notified of its deletion.
     pub(crate) fn watches_own(kind: Kind) -> bool {
         matches!(kind, Kind::Election | Kind::RevocableLock | Kind::PriorityLock)
     }
 
-    /// Whether a holder whose znode has gone has been told, or will be.
+    /// Whether a holder was notified of the deletion of its znode, or will be.
     pub(crate) fn is_told_of_loss(&self, id: OpId) -> bool {
         let op = self.op(id);
         let Some(own) = self.contender(op.own) else { return true };
@@ -232,7 +233,7 @@ impl View {
         if own.is_alive() || op.hold != Hold::Believed || told || away || session.undelivered > 0 {
             return true;
         }
-        // Watches that a lost connection took are registered again, and tell then.
+        // Watches of a lost connection are registered again, and notify then.
         let connected = if session.connected.came() { session.connected.at } else { 0 };
         let again = |lost: u64| self.now.at <= connected.max(lost) + 2 * self.timeout_of(op.session);
         let watched = self.watches.of(op.session).iter().any(|watch| {
@@ -241,21 +242,21 @@ impl View {
                 true => self.server(watch.server).may_come_to(own.gone),
                 false => watch.registered && again(lost),
             };
-            let on_own = watch.path == own.path && super::is_told(watch.table, Notify::Deleted);
+            let on_own = watch.path == own.path && super::fires(watch.table, Notify::Deleted);
             on_own && tells
         });
-        // The answer to a downgrade tells, too, and so does that to what is asked again.
+        // The reply to a downgrade tells the holder, too, and so does the reply to a retry.
         let asks = self.asks_about(op.session, own.path) || op.in_flight > 0;
         watched || self.is_downgrading(id) || asks || self.now.at < op.pauses_until
     }
 
-    /// Whether a writer's hold is just being made a reader's: meanwhile its holder does not act.
+    /// Whether a downgrade of the hold is open: meanwhile its holder does not act.
     pub(crate) fn is_downgrading(&self, id: OpId) -> bool {
         let downgrade = self.op(id).downgrade;
         downgrade != OpId(0) && self.op(downgrade).phase == Phase::Open
     }
 
-    /// The znode that stands for a hold now: that of its downgrade, once there is one.
+    /// The znode that stands for a hold now: its downgrade's, once there is one.
     pub(crate) fn standing(&self, id: OpId) -> Option<&Contender> {
         let op = self.op(id);
         let downgraded =
@@ -263,7 +264,7 @@ impl View {
         downgraded.or_else(|| self.contender(op.own))
     }
 
-    /// Whether a request about a znode is on its way.
+    /// Whether a request about a znode is in flight.
     pub(crate) fn asks_about(&self, session: Session, path: crate::history::Sym) -> bool {
         let open = self.requests.from(0).filter(|req| req.is_sent() && !req.answered);
         open.into_iter().any(|req| req.session == session && req.path == path)

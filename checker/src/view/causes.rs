@@ -1,21 +1,20 @@
-//! What may have broken a connection, as far as a capture tells: the faults that strike one client, and those that may
-//! concern any.
+//! Causes of connection loss in a capture: faults that affect one client, and faults that may affect any.
 //!
-//! In a simulation a loss needs no such reason: whatever broke a connection is in the history itself.
+//! A simulation needs none of this: whatever breaks a connection is in the history itself.
 
 use super::{Moment, View};
 use crate::history::{FaultKind, Kind, ObjectId, Victim};
 
-/// For how many session timeouts after its end a fault may still break connections: servers that were cut off or killed
-/// elect a leader, and sessions expire.
+/// The number of session timeouts after its end for which a fault may still break connections: servers that were cut
+/// off or killed elect a leader, and sessions expire.
 const AFTERMATH: u64 = 2;
 
-/// Faults of one victim.
+/// Faults that affect one client, or any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Struck {
-    /// How many last.
+    /// The number of faults that last.
     lasting: u32,
-    /// When the latest of the others was over.
+    /// The latest end of the others.
     until: Option<u64>,
 }
 
@@ -36,7 +35,7 @@ impl Struck {
         }
     }
 
-    /// For how long none of them has struck, if any ever did.
+    /// The time since the last of them, if there ever was one.
     fn calm_for(self, now: u64) -> Option<u64> {
         if self.lasting > 0 { Some(0) } else { self.until.map(|until| now.saturating_sub(until)) }
     }
@@ -63,36 +62,36 @@ impl View {
         }
     }
 
-    /// A fault that lasted is over. `paused` is when the process stood still, if that was it.
+    /// Ends a fault. `paused` is the begin of the pause, if it was one.
     pub(super) fn spares(&mut self, kind: FaultKind, victim: Victim, paused: Moment) {
         if self.is_sim() || !breaks_connections(kind) {
             return;
         }
         let now = self.now.at;
         let Victim::Process { client } = victim else { return self.struck.ends(now, true) };
-        // A client pings three times in a timeout, and gives a connection up when two thirds of it are silent: a process that
-        // stood still for less than the last third has missed nothing.
+        // A client pings three times in a timeout, and gives a connection up after two thirds of it without a reply:
+        // a process that was paused for less than the last third has missed nothing.
         let slack = (self.timeout / 3).saturating_sub(self.settle + self.round_trip);
         let matters = kind != FaultKind::ClientPause || !paused.came() || now - paused.at.min(now) >= slack;
         self.client_mut(client).struck.ends(now, matters);
     }
 
-    /// For how long no fault has struck that may concern that client; none if none ever did.
+    /// The time since the last fault that may affect a client; none if there never was one.
     pub(crate) fn calm_for(&self, client: u16) -> Option<u64> {
         let now = self.now.at;
         let both = [self.struck.calm_for(now), self.client(client).struck.calm_for(now)];
         both.into_iter().flatten().min()
     }
 
-    /// Whether nothing that happens to the connection of that client now has a fault for its reason.
+    /// Whether a break of this client's connection would have no fault as its cause.
     pub(crate) fn is_unstruck(&self, client: u16) -> bool {
         let aftermath = AFTERMATH * self.timeout + self.settle;
         self.faults_recorded && self.calm_for(client).is_none_or(|calm| calm > aftermath)
     }
 
-    /// Whether a capture shows why a contender went: some client has sent a request to delete it, or may have done so within
-    /// a transaction, of which only the first operation is recorded.
+    /// Whether a capture shows why a contender was deleted: a client has sent a request to delete it, or may have
+    /// done so within a transaction, of which only the first operation is recorded.
     pub(crate) fn may_have_been_deleted(&self, object: ObjectId, delete_sent: bool) -> bool {
-        delete_sent || matches!(self.line(object).kind, Kind::PriorityLock | Kind::RevocableLock)
+        delete_sent || matches!(self.contest(object).kind, Kind::PriorityLock | Kind::RevocableLock)
     }
 }

@@ -1,11 +1,11 @@
-//! The tree as the transactions made it, in every state that a server may still show.
+//! The tree that the transactions made, in every state that a server may still show.
 //!
-//! Each znode keeps what it was after each transaction that touched it, so that "the znode at z" is a look-up from the
-//! end. What was there before the first transaction is not told: the root and `/zookeeper` are not judged.
+//! Each znode keeps its state after each transaction that touched it, so that "the znode at z" is a look-up from the
+//! end. The tree before the first transaction is unknown: the root and `/zookeeper` are not judged.
 
 use crate::digest::{self, Digest, Stat};
 use crate::history::{Event, Notify, Session, Sym, Tables, What, Who};
-use crate::window::{Aged, Window};
+use crate::recent::{Aged, Recent};
 use std::collections::VecDeque;
 
 /// A znode after a transaction.
@@ -18,7 +18,7 @@ pub(crate) struct Version {
     pub(crate) pzxid: u64,
     pub(crate) version: i32,
     aversion: i32,
-    /// How many children were ever created.
+    /// The number of children that were ever created.
     creations: i32,
     pub(crate) children: i32,
     pub(crate) owner: Session,
@@ -26,7 +26,7 @@ pub(crate) struct Version {
     data: u64,
     /// The sum of the digests of the children's names.
     names: u64,
-    /// How many children its parent had ever had when it was created; none if the parent is not known.
+    /// The number of children that its parent had ever had at its creation; none if the parent is not known.
     pub(crate) number: Option<i32>,
 }
 
@@ -61,12 +61,12 @@ impl Version {
 
 #[derive(Clone, Debug, Default)]
 struct Node {
-    /// The symbol of its parent plus one, once that is known.
+    /// The symbol of its parent plus one, once known.
     parent: u32,
-    /// The digest of its name, once it is known.
+    /// The digest of its name, once known.
     name: u64,
     versions: Vec<Version>,
-    /// It is gone, and no server shows it any more.
+    /// Whether it is deleted, and no server shows it any more.
     is_past: bool,
 }
 
@@ -83,7 +83,7 @@ impl Aged for Node {
 pub(crate) struct Effect {
     pub(crate) path: Sym,
     pub(crate) parent: Option<Sym>,
-    /// What it did, as a watch would tell it; none for an access list.
+    /// The notification that a watch would get; none for an access list.
     pub(crate) kind: Option<Notify>,
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct Commit {
     effects: u32,
 }
 
-/// Why an effect cannot be.
+/// Why an effect is impossible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Odd {
     AlreadyThere,
@@ -105,36 +105,36 @@ pub(crate) enum Odd {
     HasChildren,
 }
 
-/// How many transactions are remembered, and ephemerals of a session, also if no server is behind.
+/// The number of transactions, and of ephemerals of a session, that are kept even if no server lags.
 const REMEMBERED: usize = 1024;
 
 /// The tree, and the order of transactions.
 #[derive(Debug, Default)]
 pub(crate) struct Oracle {
-    nodes: Window<Node>,
-    /// Those that a server may still come to, and some before them.
+    nodes: Recent<Node>,
+    /// The transactions that a server may still apply, and some before them.
     commits: VecDeque<Commit>,
     /// The number of the first of them.
     first: u32,
-    /// What they did.
+    /// Their effects.
     effects: VecDeque<Effect>,
-    /// The number of the first effect of them.
+    /// The number of the first of these effects.
     first_effect: u32,
-    /// Deletions that a server may not have applied, or that nobody has looked at since.
+    /// Deletions that a server may not have applied, or that no rule has looked up since.
     dying: VecDeque<(u64, Sym)>,
-    /// By server: the number of the last transaction that it applied, plus one; zero if that is not known.
+    /// By server: the number of the last transaction that it applied, plus one; zero if unknown.
     at: Vec<u32>,
-    /// By server: the same as it was when it went away, or zero.
+    /// By server: the same number when it went away, or zero.
     left_at: Vec<u32>,
-    /// By session: its ephemerals, also those that are gone.
+    /// By session: its ephemerals, deleted ones included.
     ephemerals: Vec<Vec<Sym>>,
-    /// By session: how many of them live.
+    /// By session: the number of its live ephemerals.
     living: Vec<u32>,
-    /// What is wrong with the effect in hand.
+    /// What is wrong with the current effect.
     pub(crate) odd: Option<Odd>,
-    /// The transactions that the server in hand has left out: from one number to before another.
+    /// The transactions that the current server skipped: a half-open range of numbers.
     pub(crate) skipped: (u32, u32),
-    /// The server in hand applies what nobody has told, or what it had applied before.
+    /// Whether the current server applies an unknown transaction, or one that it had applied before.
     pub(crate) is_unknown: bool,
 }
 
@@ -172,7 +172,7 @@ impl Oracle {
                     (node.length, node.data) = (length, digest);
                 }
             }
-            // A server that comes back may have got everything at once.
+            // A server that restarts may have got everything in one snapshot.
             What::Ceased => {
                 let at = std::mem::take(self.at_mut(event.who));
                 let number = server(event.who);
@@ -207,7 +207,7 @@ impl Oracle {
         self.is_unknown |= number < before;
     }
 
-    /// The number before which a server has applied everything: also that of one which was away, as far as it was told.
+    /// The number before which a server has applied everything; for a server that is away, as far as known.
     pub(crate) fn reached(&self, who: Who) -> u32 {
         let of = |table: &[u32]| table.get(server(who)).copied().unwrap_or(0);
         of(&self.at).max(of(&self.left_at))
@@ -242,14 +242,14 @@ impl Oracle {
         self.commits.get(number.checked_sub(self.first)? as usize)
     }
 
-    /// The zxid of the last transaction that all servers have applied: none shows an older state.
+    /// The zxid of the last transaction that all servers have applied: no server shows an older state.
     fn oldest(&self) -> u64 {
-        // A server that was away may come back with any state.
+        // A server that was away may come back in any state.
         let oldest = self.at.iter().copied().min().unwrap_or(0).checked_sub(1);
         oldest.and_then(|at| self.zxid_of(at)).unwrap_or(0)
     }
 
-    /// Forgets what all servers have left behind.
+    /// Drops transactions that all servers have applied.
     fn forget(&mut self) {
         if self.commits.len() < 2 * REMEMBERED {
             return;
@@ -268,7 +268,7 @@ impl Oracle {
         }
     }
 
-    /// What the transaction of that number did.
+    /// The effects of a transaction.
     pub(crate) fn effects_of(&self, number: u32) -> impl ExactSizeIterator<Item = &Effect> {
         let place = |commit: &Commit| (commit.effects - self.first_effect) as usize;
         let from = self.commit(number).map_or(self.effects.len(), place);
@@ -276,26 +276,27 @@ impl Oracle {
         self.effects.range(from..end)
     }
 
-    /// How many effects the latest transaction has had so far.
+    /// The number of effects of the latest transaction so far.
     pub(crate) fn effects_so_far(&self) -> usize {
         let effects = self.first_effect as usize + self.effects.len();
         self.commits.back().map_or(0, |last| effects - last.effects as usize)
     }
 
-    /// The znode in the state of a transaction; none if it was not there, or nobody told of it.
+    /// The znode in the state of a transaction; none if it did not exist, or is unknown.
     pub(crate) fn node_at(&self, path: Sym, zxid: u64) -> Option<&Version> {
         let node = self.nodes.get(path.0 as usize)?;
         node.versions.iter().rev().find(|version| version.zxid <= zxid).filter(|version| version.alive)
     }
 
-    /// What was last done to a znode up to a transaction, also if that was its end.
+    /// The last effect on a znode up to a transaction, its deletion included.
     pub(crate) fn last_change(&self, path: Sym, zxid: u64) -> u64 {
         let node = self.nodes.get(path.0 as usize);
         let mut versions = node.into_iter().flat_map(|node| node.versions.iter().rev());
         versions.find(|version| version.zxid <= zxid).map_or(0, |version| version.zxid)
     }
 
-    /// The creation of the last incarnation of a znode that is not there in the state of a transaction, and its end.
+    /// The creation and deletion of the last incarnation of a znode that does not exist in the state of a
+    /// transaction.
     pub(crate) fn last_life(&self, path: Sym, zxid: u64) -> Option<(u64, u64)> {
         let node = self.nodes.get(path.0 as usize)?;
         let end = node.versions.iter().rposition(|version| version.zxid <= zxid)?;
@@ -348,7 +349,7 @@ impl Oracle {
             Some(last) if last.zxid == version.zxid => *last = version,
             _ => versions.push(version),
         }
-        // What no server shows any more is forgotten.
+        // States that no server shows any more are dropped.
         if versions.len().is_multiple_of(32) {
             let shown = versions.iter().rposition(|version| version.zxid <= oldest).unwrap_or(0);
             versions.drain(..shown);
@@ -443,7 +444,7 @@ fn server(who: Who) -> usize {
     if let Who::Server(number) = who { usize::from(number) } else { 0 }
 }
 
-/// Whether a path was there before everything that is told.
+/// Whether a path existed before everything that is recorded.
 pub(crate) fn is_unjudged(path: &str) -> bool {
     path == "/" || path == "/zookeeper" || path.starts_with("/zookeeper/") || !path.starts_with('/')
 }

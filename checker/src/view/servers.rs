@@ -1,4 +1,4 @@
-//! The servers of the ensemble: what each has applied, whether it serves, and what faults do to it.
+//! The servers of the ensemble: the last zxid of each, whether it serves, and the faults that affect it.
 
 use super::{NEVER, View};
 use crate::history::{FaultKind, Session, Victim};
@@ -6,26 +6,27 @@ use crate::history::{FaultKind, Session, Victim};
 /// A server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ServerView {
-    /// The last transaction that it has applied, as far as was told.
+    /// The last transaction that it has applied, as far as recorded.
     pub(crate) applied: u64,
-    /// Whether that is so: one that comes back begins with what its disk holds, or with a copy of another one's state.
+    /// Whether `applied` is known: a server that restarts begins with its disk's state, or with a copy of another
+    /// server's.
     pub(crate) applied_is_known: bool,
     pub(crate) serving: bool,
     /// When it was last elected.
     pub(crate) elected: u64,
     /// When it last began to serve.
     pub(crate) serving_since: u64,
-    /// Faults that last and strike it or a link of it.
+    /// The number of faults that last and affect it or one of its links.
     troubles: u32,
-    /// Until when it may not have heard or done everything, if ever there was such a time.
+    /// The end of the time in which it may have missed something, if ever there was such a time.
     trouble: Option<u64>,
-    /// Its process, which stands still.
+    /// Pauses of its process.
     pub(crate) pauses: HeldUp,
-    /// Its own commits, if it leads: it does not look at its followers meanwhile.
+    /// Stalls of its own commits, if it leads: meanwhile it does not look at its followers.
     pub(crate) withheld: HeldUp,
 }
 
-/// What faults hold up, one beside another: it goes on when the last of them ends.
+/// Stalls by several faults at a time: the server goes on when the last of them ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeldUp {
     faults: u32,
@@ -35,7 +36,7 @@ pub(crate) struct HeldUp {
 impl HeldUp {
     const NOT: HeldUp = HeldUp { faults: 0, until: 0 };
 
-    /// When it last went on, or never, if it is held up now; zero if it never was.
+    /// The end of the last stall; never, if one lasts, and zero if there was none.
     pub(crate) fn until(self) -> u64 {
         self.until
     }
@@ -63,17 +64,18 @@ impl ServerView {
         withheld: HeldUp::NOT,
     };
 
-    /// The whole zxid of which a notification of this server has the low half: the epoch does not change within a step.
+    /// The whole zxid of which a notification of this server has the low half: the epoch does not change within a
+    /// step.
     pub(crate) fn whole(&self, half: u32) -> u64 {
         self.applied & !u64::from(u32::MAX) | u64::from(half)
     }
 
-    /// Whether it may still come to apply this.
+    /// Whether it may still apply this transaction later.
     pub(crate) fn may_come_to(&self, zxid: u64) -> bool {
         zxid > self.applied || !self.applied_is_known
     }
 
-    /// Whether something was wrong with it at some time since then.
+    /// Whether a fault affected it at some time since then.
     fn was_in_trouble_since(&self, from: u64) -> bool {
         self.trouble.is_some_and(|until| until >= from)
     }
@@ -109,7 +111,8 @@ impl View {
         server.applied_is_known = true;
     }
 
-    /// A server leads. It shows the beginning of its epoch as applied; all sessions get their whole timeout again.
+    /// Notes an election. The leader has applied the beginning of its epoch; all sessions get their whole timeout
+    /// again.
     pub(super) fn elected(&mut self, number: u8, epoch: u32) {
         let now = self.now.at;
         let server = self.server_mut(number);
@@ -130,7 +133,7 @@ impl View {
         self.calm_since = self.calm_since.max(now);
     }
 
-    /// A server serves nobody any more: its connections close, and their watches go.
+    /// Notes that a server stops serving: its connections close, and their watches go.
     pub(super) fn ceased(&mut self, number: u8) {
         let now = self.now.at;
         let server = self.server_mut(number);
@@ -173,13 +176,13 @@ impl View {
         }
     }
 
-    /// Whether a server that believes to lead has been followed by another.
+    /// Whether a server that believes to lead has a successor.
     pub(super) fn is_deposed(&self, number: u8) -> bool {
         let elected = self.server(number).elected;
         self.servers.iter().any(|server| server.elected > elected)
     }
 
-    /// Whether the session's server, or the one that marks it now, may not have passed on what it was told since then.
+    /// Whether the session's server, or the leader that marks it now, may have failed to pass on a touch since then.
     pub(super) fn may_be_unheard(&self, session: Session, heard: u64, by: u8) -> bool {
         let from = heard.saturating_sub(self.tick);
         let mut servers = [self.session(session).server, by].into_iter();

@@ -1,11 +1,12 @@
-//! The must-stop instant: when a holder has to stop believing at the latest.
+//! The must-stop instant: the latest time at which a holder has to stop believing.
 //!
-//! It is the earliest of: it could act on the end of its session; it was told that its znode is gone; it could act on a
-//! disconnect, unless it may go on until its deadline; its deadline; it sends its own delete. While the process stands
-//! still the instant moves to the end of the pause.
+//! It is the earliest of: the client can act on the end of its session; it learned that its znode is deleted; it can
+//! act on a disconnect, unless it may go on until its deadline; the deadline; it sends its own delete. While the
+//! process is paused the instant moves to the end of the pause.
 //!
-//! The deadline is a timeout less the margin after the sending of the last request that was answered. Pings are not
-//! recorded, so it is only used where it is certain: while disconnected, and after a pause, nothing was answered.
+//! The deadline is the session timeout, less the margin, after the sending of the last request that was answered.
+//! Pings are not recorded, so the deadline only counts where it is certain: while disconnected, and after a pause,
+//! nothing was answered.
 
 use super::{Hold, Moment, NEVER, Phase, View};
 use crate::history::{Object, OnSuspect, OpId, Session, Share, Tables, Why};
@@ -29,9 +30,9 @@ pub(crate) struct Stop {
     pub(crate) why: StopWhy,
     /// The event that set it.
     pub(crate) index: u32,
-    /// Whether a pause moved it by more than the time to settle.
+    /// Whether a pause moved it by more than the settle time.
     pub(crate) moved: bool,
-    /// The deadline of a disconnected holder: a reconnect takes it away.
+    /// The deadline of a disconnected holder; a reconnect cancels it.
     deadline: u64,
     deadline_index: u32,
 }
@@ -52,7 +53,7 @@ impl Stop {
         }
     }
 
-    /// The instant, with the deadline of the disconnected, why, and the event that set it.
+    /// The instant (for a disconnected holder, its deadline), the reason, and the event that set it.
     pub(crate) fn instant(&self) -> (u64, StopWhy, u32) {
         if self.deadline < self.at {
             (self.deadline, StopWhy::Deadline, self.deadline_index)
@@ -63,7 +64,7 @@ impl Stop {
 }
 
 impl View {
-    /// The last instant at which the hold may be believed, with the time that things take to settle.
+    /// The last instant at which the hold may be believed, with the settle time.
     pub(crate) fn last_belief(&self, id: OpId) -> u64 {
         let (at, why, _) = self.op(id).stop.instant();
         let settle = if why == StopWhy::OwnDelete && self.is_sim() { 0 } else { self.settle };
@@ -76,7 +77,7 @@ impl View {
         self.no_stop_before(id);
     }
 
-    /// The instant of a hold may have become an earlier one.
+    /// Moves the instant of a hold if a reason for an earlier one came up.
     fn no_stop_before(&mut self, id: OpId) {
         let op = self.op(id);
         if op.hold == Hold::Believed {
@@ -84,14 +85,14 @@ impl View {
         }
     }
 
-    /// The earliest instant may have become a later one, or none.
+    /// Computes the instant anew where the earliest reason may have gone.
     fn look_for_first_stop(&mut self) {
-        let believers = self.lines.iter().flat_map(|line| &line.believers);
+        let believers = self.contests.iter().flat_map(|contest| &contest.believers);
         let first = believers.map(|id| self.op(*id).stop.instant().0).min();
         self.first_stop = first.unwrap_or(NEVER);
     }
 
-    /// The holds of a session that are believed now.
+    /// The believed holds of a session.
     fn believed_in(&self, session: Session) -> Vec<OpId> {
         let Some(client) = self.session(session).client else { return Vec::new() };
         let holds = self.client(client).holds.iter().copied();
@@ -119,7 +120,7 @@ impl View {
         self.no_stop_before(id);
     }
 
-    /// How long a holder of that session may go on without an answer.
+    /// The time for which a holder may go on without a reply.
     pub(crate) fn patience(&self, object: &Object, session: Session) -> u64 {
         let patience = self.timeout_of(session).saturating_sub(object.margin);
         match self.session(session).client {
@@ -168,8 +169,8 @@ impl View {
         }
     }
 
-    /// A pause is over: what had to be done meanwhile must be done now. It began at `begin`, and nothing was heard since
-    /// `silent`.
+    /// Ends a pause: what was due meanwhile is due now. The pause began at `begin`, and the client heard nothing
+    /// since `silent`.
     pub(super) fn resume(&mut self, tables: Tables<'_>, client: u16, begin: Moment, silent: Moment) {
         let (now, settle) = (self.now, self.settle);
         for id in self.client(client).holds.clone() {
@@ -178,11 +179,11 @@ impl View {
                 continue;
             }
             let object = &tables.objects[usize::from(op.object.0)];
-            // Of what it heard in the pause nothing was sent in it.
+            // A reply received in the pause was not sent in it.
             let silent_too_long = now.at >= silent.at.max(op.believed.at) + self.patience(object, op.session);
             let session = self.session(op.session);
-            // What the leader had heard may be a little older than what was answered; if it hears of a client by others, or
-            // stood still itself, it may be much older, and shows nothing.
+            // The leader's last touch may be a little older than the last reply; if touches come through other
+            // servers, or the leader itself was paused, it may be much older, and proves nothing.
             let expired = session.is_marked
                 && now.at >= session.answered_sent.saturating_add(self.patience(object, op.session))
                 && !session.may_be_unheard
@@ -208,7 +209,7 @@ impl View {
         self.look_for_first_stop();
     }
 
-    /// The hold is over: told, or concluded from a release or a death.
+    /// Ends a hold, as recorded or as concluded from a release or a death.
     pub(super) fn end_hold(&mut self, id: OpId, why: Why) {
         let now = self.now;
         let op = &mut self.ops[id.0 as usize];
@@ -219,7 +220,7 @@ impl View {
         if was == Hold::Believed {
             op.unbelieved = now;
             let had_to_stop = op.stop.instant().0 != NEVER;
-            self.lines[usize::from(object.0)].believers.retain(|other| *other != id);
+            self.contests[usize::from(object.0)].believers.retain(|other| *other != id);
             if had_to_stop {
                 self.look_for_first_stop();
             }
@@ -227,14 +228,14 @@ impl View {
         if !stays && matches!(was, Hold::Believed | Hold::Suspended) {
             self.client_mut(client).holds.retain(|other| *other != id);
             let exclusive = self.op(id).share == Share::Exclusive;
-            let line = &mut self.lines[usize::from(object.0)];
+            let contest = &mut self.contests[usize::from(object.0)];
             if exclusive {
-                line.last_writer = now.at;
+                contest.last_writer = now.at;
             }
-            line.held -= 1;
-            line.deaths += u32::from(why == Why::Crashed);
-            if line.held == 0 {
-                line.unheld_since = now.at;
+            contest.held -= 1;
+            contest.deaths += u32::from(why == Why::Crashed);
+            if contest.held == 0 {
+                contest.unheld_since = now.at;
             }
         }
     }

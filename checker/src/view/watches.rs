@@ -5,8 +5,8 @@ use crate::history::{Conn, Notify, OpId, Session, SessionState, Sym, Table, Watc
 
 /// A watch of a session.
 ///
-/// A session may have an old connection at one server and a new one at another: only what is armed on the one that its
-/// client uses can wake it.
+/// A session may have an old connection at one server and a new one at another: only a watch on the connection that
+/// its client uses can wake it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Watch {
     pub(crate) session: Session,
@@ -14,18 +14,18 @@ pub(crate) struct Watch {
     pub(crate) path: Sym,
     /// The operation that armed it first.
     pub(crate) op: OpId,
-    /// At a server.
+    /// Whether it is armed at a server.
     pub(crate) armed: bool,
     /// Which server, and on which connection.
     pub(crate) server: u8,
     pub(crate) conn: Conn,
     pub(crate) mode: WatchMode,
-    /// The client waits for it, and registers it again after a reconnect.
+    /// Whether the client waits for it, and registers it again after a reconnect.
     pub(crate) registered: bool,
-    /// When it went from the server without firing, or never.
+    /// The time at which the server dropped it without firing, or never.
     pub(crate) lost_at: u64,
     pub(crate) armed_index: u32,
-    /// Notifications of it that are on their way, and how many of them were sent before it was armed last.
+    /// The number of its notifications in flight, and the number of those sent before it was armed last.
     undelivered: u32,
     earlier: u32,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Watches {
 }
 
 impl Watches {
-    /// Those of a session, in the order in which they were armed first.
+    /// The watches of a session, in the order in which they were armed first.
     pub(crate) fn of(&self, session: Session) -> &[Watch] {
         self.of.get(usize::from(session.0)).map_or(&[], Vec::as_slice)
     }
@@ -68,7 +68,7 @@ impl Watches {
     }
 }
 
-/// Neither a server nor its client knows of what is neither armed nor registered.
+/// Drops watches that are neither armed nor registered.
 fn forget_gone(watches: &mut Vec<Watch>) {
     watches.retain(|watch| watch.armed || watch.registered);
 }
@@ -83,7 +83,7 @@ impl Watch {
         self.lost_at = at;
     }
 
-    /// A notification of it arrives. One of before it was armed again is not the end of it.
+    /// Notes a notification. One from before the watch was armed again does not end it.
     fn tells(&mut self) {
         self.undelivered = self.undelivered.saturating_sub(1);
         if self.earlier > 0 {
@@ -104,7 +104,7 @@ impl View {
     pub(super) fn arm(&mut self, armed: Armed, op: OpId) {
         let index = self.now.index;
         let Armed { session, table, path, server, conn, mode } = armed;
-        // Nobody listens there any more.
+        // The client does not read this connection any more.
         if self.has_left(session, conn) {
             return;
         }
@@ -138,7 +138,7 @@ impl View {
             return;
         }
         for watch in self.watches.of_mut(session) {
-            let told = watch.path == path && is_told(watch.table, kind);
+            let told = watch.path == path && fires(watch.table, kind);
             if told && watch.is_on(conn) && watch.mode.is_one_shot() {
                 watch.armed = false;
                 watch.undelivered += 1;
@@ -158,11 +158,11 @@ impl View {
         forget_gone(watches);
     }
 
-    /// A notification reaches its client. Gives the operation that waits for it, if that is known.
+    /// Delivers a notification. Returns the operation that waits for it, if that is known.
     pub(super) fn notice(&mut self, session: Session, kind: Notify, path: Sym) -> OpId {
         let mut op = OpId(0);
         let watches = self.watches.of_mut(session);
-        for watch in watches.iter_mut().filter(|w| w.path == path && is_told(w.table, kind)) {
+        for watch in watches.iter_mut().filter(|w| w.path == path && fires(w.table, kind)) {
             op = watch.op;
             watch.tells();
         }
@@ -172,7 +172,7 @@ impl View {
         op
     }
 
-    /// The client asks that its watches on a path be taken away.
+    /// Notes that the client asks to remove its watches on a path.
     pub(super) fn unregister(&mut self, session: Session, path: Sym) {
         let watches = self.watches.of_mut(session);
         watches.iter_mut().filter(|watch| watch.path == path).for_each(|watch| watch.registered = false);
@@ -183,7 +183,7 @@ impl View {
         *self.watches.of_mut(session) = Vec::new();
     }
 
-    /// A server's connections close, and with them go their watches.
+    /// Closes a server's connections, and removes their watches.
     pub(super) fn lose_watches_of(&mut self, server: u8) {
         let at = self.now.at;
         for watches in &mut self.watches.of {
@@ -194,7 +194,7 @@ impl View {
         }
     }
 
-    /// The client is on another connection, or on none.
+    /// Moves the client to another connection, or to none.
     pub(super) fn moves(&mut self, session: Session, state: SessionState, conn: Conn, server: u8) {
         let connected = state == SessionState::Connected;
         let view = self.session_mut(session);
@@ -222,7 +222,7 @@ impl View {
         forget_gone(watches);
     }
 
-    /// The number of a server; a client is none.
+    /// The number of a server; zero for a client.
     pub(super) fn server_of(who: Who) -> u8 {
         match who {
             Who::Server(number) => number,
@@ -231,8 +231,8 @@ impl View {
     }
 }
 
-/// Whether a watch of a table is used up by a notification.
-pub(crate) fn is_told(table: Table, kind: Notify) -> bool {
+/// Whether a notification uses up a watch of a table.
+pub(crate) fn fires(table: Table, kind: Notify) -> bool {
     match kind {
         Notify::Deleted => true,
         Notify::ChildrenChanged => table == Table::Child,

@@ -1,11 +1,11 @@
-//! What happens to clients: notifications, the states of their sessions, faults.
+//! What happens to clients: notifications, session states, faults.
 
 use super::{Moment, Phase, View};
 use crate::history::{
     Conn, FaultKind, Notify, OpId, Session, SessionState, Sym, Tables, Verb, Victim, Who, Why,
 };
 
-/// Whoever stopped a process, it stood still.
+/// Whether a fault pauses a process, injected or not.
 fn as_fault(kind: FaultKind) -> FaultKind {
     if kind == FaultKind::SlowProcess { FaultKind::ClientPause } else { kind }
 }
@@ -62,7 +62,7 @@ impl View {
             }
             SessionState::Expired | SessionState::Closed => {
                 if !view.known_over.came() {
-                    // The disconnect before it had its reason, or had none.
+                    // The cause of the loss is known, or missing, since the disconnect before it.
                     view.broke_unstruck &= view.is_suspended;
                     view.broke_unstruck |= unstruck && state == SessionState::Expired && !view.is_suspended;
                     view.known_over = now;
@@ -89,7 +89,7 @@ impl View {
         }
     }
 
-    /// Something happened that anybody may have met.
+    /// Marks every open operation as disturbed.
     pub(super) fn disturb_all(&mut self) {
         (0..self.clients.len()).for_each(|client| self.disturb_client(client as u16));
     }
@@ -106,7 +106,7 @@ impl View {
         self.strikes(kind, victim, lasts);
         self.calm_since = self.calm_since.max(now.at.saturating_add(lasts));
         let Victim::Process { client } = victim else {
-            // Whatever is under way may pass there.
+            // Operations in flight may be delayed there.
             self.disturb_all();
             return self.trouble(kind, victim, lasts, true);
         };
@@ -120,7 +120,7 @@ impl View {
                 let settle = self.settle;
                 let stopped = self.client_mut(client);
                 stopped.pauses += 1;
-                // A process that is stopped again before it could do anything has stood still all along.
+                // A process that is paused again before it could do anything was paused all along.
                 let (begin, end) = stopped.last_pause;
                 let at_once = end.came() && now.at <= end.at.saturating_add(settle);
                 if !stopped.is_paused() {
@@ -179,7 +179,7 @@ impl View {
             let op = &mut self.ops[id.0 as usize];
             (op.phase, op.over) = (Phase::Dead, now);
             let object = op.object;
-            self.lines[usize::from(object.0)].deaths += 1;
+            self.contests[usize::from(object.0)].deaths += 1;
         }
         holds.into_iter().for_each(|id| self.end_hold(id, Why::Crashed));
     }

@@ -23,7 +23,7 @@ fn a_pause_that_comes_later_is_not_the_cause() {
 0.110 a #1 unbelieve lost
 ";
     let text = [HEAD, A_HOLDS, B_WAITS, GONE, later].concat();
-    says(&text, "MX-2 inherent, first nothing");
+    says(&text, "MX-2 unavoidable, first nothing");
     let report = report(&text);
     let told = |what: &str| report.findings.iter().any(|found| found.text.contains(what));
     assert!(told("excused: a stranger deleted its znode at"), "{report}");
@@ -47,7 +47,7 @@ lock /lock
 fn in_a_capture_a_foreign_delete_that_was_announced_excuses() {
     says(CAPTURE, "MX-2 fail");
     let announced = edit(CAPTURE, "1.400 b", "1.000 world fault foreign_delete a\n1.400 b");
-    says(&announced, "MX-2 inherent");
+    says(&announced, "MX-2 unavoidable");
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn where_nothing_takes_time_to_settle_a_pause_excuses_until_its_end() {
     let paused = edit(CAPTURE, "1.400 b", "1.000 world fault client_pause a lasts 1\n1.400 b");
     let mended = edit(&paused, "2.000 a", "2.000 world mended client_pause a\n2.000 a");
     let sharp = edit(&mended, "run client", "run client settle 0");
-    says(&sharp, "MX-2 inherent");
+    says(&sharp, "MX-2 unavoidable");
     says(&edit(&sharp, "2.000 a", "2.001 a"), "MX-2 fail");
 }
 
@@ -77,7 +77,7 @@ fn who_was_answered_what_the_leader_has_heard_is_not_excused() {
 ";
     let run = [HEAD, A_HOLDS, B_WAITS, expires].concat();
     says(&run, "MX-2 fail");
-    says(&edit(&run, "heard 1.5", "heard 1.499"), "MX-2 inherent");
+    says(&edit(&run, "heard 1.5", "heard 1.499"), "MX-2 unavoidable");
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn what_others_tell_of_an_item_is_no_take() {
         let report = report(&format!("{}{strange}{}", &text[..at], &text[at..]));
         let seen = report.black_boxes.iter().find(|seen| seen.object == ObjectId(0)).expect("it was used");
         let Certificate::Breach { .. } = seen.certificate() else { panic!("{report}") };
-        let zk_checker::Seen::Fifo(operations) = &seen.seen else { panic!("{report}") };
+        let zk_checker::ClientView::Fifo(operations) = &seen.seen else { panic!("{report}") };
         assert_eq!(operations.len(), 6, "three puts and three takes\n{report}");
     }
 }

@@ -162,11 +162,11 @@ impl Said {
                 continue;
             }
             let count = |verdict| tally.verdicts.get(&verdict).copied().unwrap_or_default();
-            let [pass, inherent, unknown, fail] =
-                [Verdict::Pass, Verdict::Inherent, Verdict::Unknown, Verdict::Fail].map(count);
+            let [pass, unavoidable, unknown, fail] =
+                [Verdict::Pass, Verdict::Unavoidable, Verdict::Unknown, Verdict::Fail].map(count);
             let _ = writeln!(
                 out,
-                "  {:<6} pass {pass:>4}  inherent {inherent:>3}  unknown {unknown:>3}  fail {fail:>4}  tried {:>6}  found {:>5}",
+                "  {:<6} pass {pass:>4}  unavoidable {unavoidable:>3}  unknown {unknown:>3}  fail {fail:>4}  tried {:>6}  found {:>5}",
                 rule.name(),
                 tally.premises,
                 tally.findings,

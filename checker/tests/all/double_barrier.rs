@@ -148,9 +148,9 @@ double_barrier /b size 2
     says(after, "DB-1 fail, first DB-1");
     says(
         &edit(after, "0.003 b #2 return refused", "0.003 b #2 return cancelled"),
-        "DB-1 inherent, first nothing",
+        "DB-1 unavoidable, first nothing",
     );
-    says(&edit(after, "0.003 b #2 return refused", "0.003 world crash b"), "DB-1 inherent");
+    says(&edit(after, "0.003 b #2 return refused", "0.003 world crash b"), "DB-1 unavoidable");
     // Who had entered before is of another round.
     says(&edit(after, "0.003 b #2 return refused", "0.003 b #2 return done"), "DB-1 fail");
 }

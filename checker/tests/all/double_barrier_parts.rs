@@ -107,7 +107,7 @@ double_barrier /b size 3
 0.006 e enter#5 call /b
 0.007 c #3 return done
 ";
-    says(run, "DB-1 inherent, first nothing");
+    says(run, "DB-1 unavoidable, first nothing");
     says(&without(run, "crash"), "DB-1 pass");
     let much_later = edit(run, "0.006 e", "0.005 world heal\n9.000 e").replace("0.007 c", "9.001 c");
     says(&much_later, "DB-1 fail, first DB-1");

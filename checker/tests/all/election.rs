@@ -299,7 +299,7 @@ fn le_9_a_leader_stops_when_its_candidate_is_deleted() {
 ";
     let told = "0.110 a notice s1 deleted /e/a-0\n0.110 a #1 unbelieve lost\n";
     let run = [HEAD, A_LEADS, B_STANDS, gone].concat();
-    says(&[&run, told].concat(), "LE-9 pass, LE-1 inherent, first nothing");
+    says(&[&run, told].concat(), "LE-9 pass, LE-1 unavoidable, first nothing");
     // It does not watch it any more.
     let blind = without(&without(&run, "arm s1"), "fire s1");
     says(&[&blind, "0.110 world heal\n"].concat(), "LE-9 fail, LE-1 fail, first LE-9");

@@ -26,11 +26,11 @@ const EXPIRES: &str = "
 fn mx_2_a_server_excuses_as_long_as_it_is_in_trouble() {
     for (trouble, verdict) in [
         ("", "fail"),
-        ("1.0 world fault server_partition server:1 lasts 9", "inherent"),
+        ("1.0 world fault server_partition server:1 lasts 9", "unavoidable"),
         // From half a second before the leader last heard of the client.
         (
             "1.0 world fault server_partition server:1 lasts 9\n4.6 world mended server_partition server:1",
-            "inherent",
+            "unavoidable",
         ),
         (
             "1.0 world fault server_partition server:1 lasts 9\n4.4 world mended server_partition server:1",
@@ -40,7 +40,7 @@ fn mx_2_a_server_excuses_as_long_as_it_is_in_trouble() {
         (
             "1.0 world fault server_partition server:1 lasts 9\n1.1 world fault server_pause server:1 lasts 9\n\
              4.0 world mended server_partition server:1",
-            "inherent",
+            "unavoidable",
         ),
         (
             "1.0 world fault server_partition server:1 lasts 9\n1.1 world fault server_pause server:1 lasts 9\n\
@@ -49,19 +49,19 @@ fn mx_2_a_server_excuses_as_long_as_it_is_in_trouble() {
         ),
         // What strikes for an instant.
         ("4.4 world fault link_cut server:1", "fail"),
-        ("4.6 world fault link_cut server:1", "inherent"),
+        ("4.6 world fault link_cut server:1", "unavoidable"),
         // A link has two ends.
-        ("4.6 world fault link_cut link:1:2", "inherent"),
-        ("4.6 world fault link_cut link:2:1", "inherent"),
+        ("4.6 world fault link_cut link:1:2", "unavoidable"),
+        ("4.6 world fault link_cut link:2:1", "unavoidable"),
         ("4.6 world fault link_cut link:2:3", "fail"),
         ("4.6 world fault link_cut server:2", "fail"),
         // Who serves nobody passes nothing on.
-        ("4.0 server:1 ceased", "inherent"),
+        ("4.0 server:1 ceased", "unavoidable"),
         ("4.0 server:1 ceased\n4.1 server:1 serving", "fail"),
         (
             "3.9 world fault server_pause server:1 lasts 9\n4.0 server:1 ceased\n\
              4.1 world mended server_pause server:1",
-            "inherent",
+            "unavoidable",
         ),
     ] {
         let run = [ENSEMBLE, A_HOLDS_AT_1, B_WAITS_AT_2, trouble, EXPIRES].concat();
@@ -73,7 +73,7 @@ fn mx_2_a_server_excuses_as_long_as_it_is_in_trouble() {
 fn mx_2_trouble_from_the_beginning_is_trouble() {
     let cut = "0.000 world fault server_partition server:1 lasts 20\n0.000 server:0 txn 0x1";
     let run = [&edit(ENSEMBLE, "0.000 server:0 txn 0x1", cut), A_HOLDS_AT_1, B_WAITS_AT_2, EXPIRES].concat();
-    says(&run, "MX-2 inherent");
+    says(&run, "MX-2 unavoidable");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn mx_14_to_the_instant() {
         (
             "stop",
             "2.0 a state s1 suspended\n2.001 world fault client_pause a lasts 1\n3.0 world mended client_pause a\n3.0 a #1 unbelieve lost",
-            "inherent",
+            "unavoidable",
         ),
         (
             "stop",
@@ -104,13 +104,13 @@ fn mx_14_to_the_instant() {
         (
             "stop",
             "2.0 world fault client_pause a lasts 1\n2.9989 a state s1 suspended\n3.0 world mended client_pause a\n3.0 a #1 unbelieve lost",
-            "inherent",
+            "unavoidable",
         ),
         // Its deadline passes while it stands still.
         (
             "until_deadline",
             "2.0 a state s1 suspended\n5.0 world fault client_pause a lasts 2\n7.0 world mended client_pause a\n7.0 a #1 unbelieve lost",
-            "inherent",
+            "unavoidable",
         ),
         (
             "until_deadline",
@@ -133,7 +133,7 @@ fn mx_14_to_the_instant() {
         (
             "stop",
             "3.0 world fault client_pause a lasts 3\n5.51 server:0 marked s1 heard 1.5\n5.61 world mended client_pause a\n5.61 a #1 unbelieve lost",
-            "inherent",
+            "unavoidable",
         ),
         (
             "stop",
@@ -239,7 +239,7 @@ fn zk_7_while_a_server_stands_still_nobody_need_expire() {
 #[test]
 fn rw_1_in_a_capture_who_is_made_to_go_by_a_transaction_may_believe_until_it_is_told() {
     let forced = &edit(FORCED, "send r3 delete /r/a-0", "send r3 multi /r/a-0");
-    says(forced, "RW-1 inherent");
+    says(forced, "RW-1 unavoidable");
     says(&edit(forced, "send r3 multi /r/a-0", "send r3 multi /r"), "RW-1 fail");
 }
 

@@ -221,114 +221,23 @@ fn one_of<T: Copy + std::fmt::Debug + 'static>(all: &'static [T]) -> impl Strate
 }
 
 fn request() -> impl Strategy<Value = Request> {
-    use Request::*;
-    one_of(&[
-        Create,
-        Delete,
-        Exists,
-        Get,
-        Set,
-        Children,
-        Multi,
-        MultiRead,
-        Sync,
-        RemoveWatches,
-        SetWatches,
-        Connect,
-        CloseSession,
-        GetAcl,
-        SetAcl,
-        AddWatch,
-        Reap,
-        Other,
-    ])
+    one_of(Request::ALL)
 }
 
 fn code() -> impl Strategy<Value = Code> {
-    use Code::*;
-    one_of(&[
-        Ok,
-        NoNode,
-        NodeExists,
-        BadVersion,
-        NotEmpty,
-        NoChildrenForEphemerals,
-        SessionExpired,
-        SessionMoved,
-        NoAuth,
-        BadArguments,
-        Other,
-        Throttled,
-    ])
+    one_of(Code::ALL)
 }
 
 fn verb() -> impl Strategy<Value = Verb> {
-    use Verb::*;
-    one_of(&[
-        Acquire,
-        TryAcquire,
-        Release,
-        Read,
-        TryRead,
-        Write,
-        TryWrite,
-        Downgrade,
-        Ask,
-        Force,
-        Stand,
-        Acknowledge,
-        Observe,
-        Raise,
-        Lower,
-        Wait,
-        WaitDown,
-        Enter,
-        Leave,
-        Put,
-        Take,
-        Claim,
-        Confirm,
-        GiveBack,
-        Begin,
-        Vote,
-        Decide,
-        Finish,
-        Register,
-        Unregister,
-        Resolve,
-        Unique,
-        Follow,
-        CompareAndSet,
-        Overwrite,
-        Publish,
-        Snapshot,
-        Join,
-        Watch,
-    ])
+    one_of(Verb::ALL)
 }
 
 fn seen() -> impl Strategy<Value = Seen> {
-    use Seen::*;
-    one_of(&[Value, Missing, View, Item, Word, Fate, Vote, Decision, Leader, Vacant, Opening, Name])
+    one_of(Seen::ALL)
 }
 
 fn kind() -> impl Strategy<Value = Kind> {
-    use Kind::*;
-    one_of(&[
-        Lock,
-        SharedLock,
-        RevocableLock,
-        PriorityLock,
-        Election,
-        Barrier,
-        DoubleBarrier,
-        Queue,
-        PriorityQueue,
-        TwoPhaseCommit,
-        Names,
-        Config,
-        Group,
-    ])
+    one_of(Kind::ALL)
 }
 
 fn manner() -> impl Strategy<Value = Manner> {
@@ -345,51 +254,14 @@ fn what() -> impl Strategy<Value = What> {
     let req = || (0..9u32).prop_map(ReqId);
     let path = || (0..5u32).prop_map(Sym);
     let zxid = || prop_oneof![0..9u64, any::<u64>()];
-    let table = || one_of(&[Table::Data, Table::Child]);
-    let notify = || one_of(&[Notify::Created, Notify::Deleted, Notify::DataChanged, Notify::ChildrenChanged]);
-    let outcome = one_of(&[Outcome::Done, Outcome::Refused, Outcome::Unknown, Outcome::Cancelled]);
-    let why = one_of(&[Why::Released, Why::Suspect, Why::Lost, Why::Dropped, Why::Crashed]);
-    let state = {
-        use SessionState::*;
-        one_of(&[Connected, Suspended, Expired, Closed])
-    };
-    let fault = || {
-        use FaultKind::*;
-        one_of(&[
-            RequestLost,
-            ReplyLost,
-            ReplyLate,
-            Disconnect,
-            SessionExpiry,
-            ClientCrash,
-            ClientPause,
-            Cancel,
-            ForeignDelete,
-            ClientMuted,
-            ClientDeafened,
-            ClientPartition,
-            WatchLost,
-            ClockDrift,
-            ServerCrash,
-            ServerPause,
-            LinkHeld,
-            LinkCut,
-            ServerPartition,
-            DiskStall,
-            ApplyStall,
-            CommitStall,
-            LeaderCrash,
-            ClockJump,
-            Throttled,
-            QuotaExceeded,
-            AccessDenied,
-            ServerError,
-            SlowServer,
-            SlowProcess,
-        ])
-    };
+    let table = || one_of(Table::ALL);
+    let notify = || one_of(Notify::ALL);
+    let outcome = one_of(Outcome::ALL);
+    let why = one_of(Why::ALL);
+    let state = one_of(SessionState::ALL);
+    let fault = || one_of(FaultKind::ALL);
     let conn = || (0..3u16).prop_map(Conn);
-    let mode = one_of(&[WatchMode::OneShot, WatchMode::Persistent, WatchMode::Recursive]);
+    let mode = one_of(WatchMode::ALL);
     let victim = || {
         prop_oneof![
             (0..4u16).prop_map(|client| Victim::Process { client }),
@@ -509,7 +381,7 @@ fn who() -> impl Strategy<Value = Who> {
 
 prop_compose! {
     fn any_history()(
-        mode in one_of(&[Mode::Sim, Mode::Client]),
+        mode in one_of(Mode::ALL),
         clients in proptest::collection::vec(prop_oneof![Just("world".to_owned()), Just("a".to_owned()), name(), "[a-z]"], 0..4),
         times in any::<[u32; 5]>(),
         sync_limit in prop_oneof![Just(SYNC_LIMIT), any::<u32>()],

@@ -128,7 +128,7 @@ fn mx_2_a_server_that_is_cut_off_excuses_who_believes_through_it() {
 4.600 a state s1 suspended
 4.600 a #1 unbelieve lost
 ";
-    says(&[ENSEMBLE, A_HOLDS, B_WAITS, cut, expiry].concat(), "MX-2 inherent, MX-14 pass, first nothing");
+    says(&[ENSEMBLE, A_HOLDS, B_WAITS, cut, expiry].concat(), "MX-2 unavoidable, MX-14 pass, first nothing");
     says(&[ENSEMBLE, A_HOLDS, B_WAITS, expiry].concat(), "MX-2 fail, first MX-2");
 }
 

@@ -10,6 +10,7 @@ mod config;
 mod corpus;
 mod costs;
 mod damaged;
+mod digests;
 mod double_barrier;
 mod double_barrier_parts;
 mod election;

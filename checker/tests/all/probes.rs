@@ -17,7 +17,7 @@ fn held() -> String {
 #[test]
 fn every_probe_has_a_name() {
     for probe in Probe::ALL {
-        assert_eq!(Probe::of(probe.name()), Some(*probe));
+        assert_eq!(Probe::from_name(probe.name()), Some(*probe));
         assert!(probe.about().ends_with('.'), "{}", probe.about());
     }
     assert_eq!(Probe::ALL.len(), 9);

@@ -185,11 +185,11 @@ fn qu_2_nothing_is_lost() {
     says(&run(&[&item, &lost]), "QU-2 fail, first QU-2");
     for outcome in ["unknown", "cancelled"] {
         let excused = edit(&lost, "return done", &format!("return {outcome}"));
-        says(&run(&[&item, &excused]), "QU-2 inherent, first nothing");
+        says(&run(&[&item, &excused]), "QU-2 unavoidable, first nothing");
     }
     says(&run(&[&item, &edit(&lost, "return done", "return refused")]), "QU-2 fail");
-    says(&run(&[&item, &lost, "0.500 world crash b\n"]), "QU-2 inherent");
-    says(&run(&[&item, &without(&lost, "return done"), "0.500 world crash b\n"]), "QU-2 inherent");
+    says(&run(&[&item, &lost, "0.500 world crash b\n"]), "QU-2 unavoidable");
+    says(&run(&[&item, &without(&lost, "return done"), "0.500 world crash b\n"]), "QU-2 unavoidable");
 }
 
 #[test]
@@ -373,9 +373,9 @@ fn qu_2_an_announcement_excuses_one_deletion() {
     };
     let (first, second) = (gone("0x20", "queue-0000000001"), gone("0x21", "queue-0000000002"));
     let told = "0.009 world fault foreign_delete server:0 lasts 0\n";
-    says(&run(&[&one, &two, told, &first]), "QU-2 inherent, first nothing");
+    says(&run(&[&one, &two, told, &first]), "QU-2 unavoidable, first nothing");
     says(&run(&[&one, &two, told, &first, &second]), "QU-2 fail");
-    says(&run(&[&one, &two, told, told, &first, &second]), "QU-2 inherent, first nothing");
+    says(&run(&[&one, &two, told, told, &first, &second]), "QU-2 unavoidable, first nothing");
 }
 
 #[test]
@@ -392,7 +392,7 @@ fn qu_2_only_a_stranger_at_the_item_excuses_its_loss() {
         );
         run(&[&item, &foreign, &lost]).replace("clients a b", "clients a b x")
     };
-    says(&foreign("/q/queue-0000000001"), "QU-2 inherent, first nothing");
+    says(&foreign("/q/queue-0000000001"), "QU-2 unavoidable, first nothing");
     says(&foreign("/q/receipts"), "QU-2 fail, first QU-2");
     // A client that dies in the middle of it loses it: that is the reason that is told.
     let died = run(&[&item, &without(&lost, "return done"), "0.500 world crash b\n"]);

@@ -202,7 +202,7 @@ revocable_lock /r forced
 
 #[test]
 fn rw_1_in_a_capture_who_is_made_to_go_may_believe_until_it_is_told() {
-    says(FORCED, "RW-1 inherent");
+    says(FORCED, "RW-1 unavoidable");
     // A delete of somebody who has not asked is no excuse.
     says(&FORCED.replace("force#2", "ask#2"), "RW-1 fail");
 }
@@ -280,7 +280,7 @@ fn rw_1_who_was_made_to_go_may_believe_until_it_is_told() {
         [HEAD, A_HOLDS, B_WAITS, &asked("/r/a-0"), &a_hears(), "0.013 a #1 observed /r word \"\" 0\n"]
             .concat();
     let run = [&heard, force, "0.120 a notice s1 deleted /r/a-0\n"].concat();
-    says(&[&run, "0.120 a #1 unbelieve lost\n"].concat(), "RW-1 inherent, MX-14 pass");
+    says(&[&run, "0.120 a #1 unbelieve lost\n"].concat(), "RW-1 unavoidable, MX-14 pass");
     says(&[&run, "0.130 a #1 unbelieve lost\n"].concat(), "RW-1 fail, MX-14 fail");
     // It does not watch its znode: nothing will tell it.
     let blind = without(&without(&heard, "0.003 server:0 #1 arm"), "0.012 server:0 #1 arm");
@@ -384,7 +384,7 @@ fn rw_1_who_is_made_to_go_while_it_becomes_a_reader_learns_it_by_the_answer() {
 ";
     let asks = asked("/r/a2-0").replace("0x6", "0x7");
     let run = [HEAD, A_HOLDS, B_WAITS, downgrades, &asks, forced].concat();
-    says(&run, "RW-1 inherent, MX-14 vacuous, RV-2 pass, RW-2 pass");
+    says(&run, "RW-1 unavoidable, MX-14 vacuous, RV-2 pass, RW-2 pass");
 }
 
 #[test]

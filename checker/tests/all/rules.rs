@@ -76,7 +76,7 @@ const MENDED: &str = "6.600 world mended client_pause a\n";
 fn mx_2_a_pause_excuses_its_window() {
     let wakes = "6.600 a state s1 suspended\n6.600 a #1 unbelieve lost\n";
     let run = [HEAD, A_HOLDS, B_WAITS, PAUSE, EXPIRY, MENDED, wakes].concat();
-    says(&run, "MX-2 inherent, MX-14 inherent, MX-3 pass, MX-5 pass, first nothing");
+    says(&run, "MX-2 unavoidable, MX-14 unavoidable, MX-3 pass, MX-5 pass, first nothing");
     let report = report(&run);
     assert_eq!((report.metrics.zombies, report.metrics.longest_zombie), (1, 597_000));
     says(&without(&without(&run, "mended"), "client_pause"), "MX-2 fail, first MX-2");
@@ -87,7 +87,7 @@ fn mx_2_who_is_stopped_again_at_once_has_stood_still_all_along() {
     let again = "6.600 world fault client_pause a lasts 2\n8.600 world mended client_pause a\n";
     let wakes = "8.600 a state s1 suspended\n8.600 a #1 unbelieve lost\n";
     let run = [HEAD, A_HOLDS, B_WAITS, PAUSE, EXPIRY, MENDED, again, wakes].concat();
-    says(&run, "MX-2 inherent, MX-14 inherent, first nothing");
+    says(&run, "MX-2 unavoidable, MX-14 unavoidable, first nothing");
     // A hundredth of a second is enough to act.
     says(&edit(&run, "6.600 world fault", "6.610 world fault"), "first MX-14, MX-2 fail");
 }
@@ -97,7 +97,7 @@ fn mx_2_who_is_stopped_twice_goes_on_when_both_are_over() {
     let shorter = "1.700 world fault client_pause a lasts 1\n2.700 world mended client_pause a\n";
     let wakes = "6.600 a state s1 suspended\n6.600 a #1 unbelieve lost\n";
     let run = [HEAD, A_HOLDS, B_WAITS, PAUSE, shorter, EXPIRY, MENDED, wakes].concat();
-    says(&run, "MX-2 inherent, MX-14 inherent, first nothing");
+    says(&run, "MX-2 unavoidable, MX-14 unavoidable, first nothing");
     assert_eq!(report(&run).metrics.longest_zombie, 597_000);
 }
 
@@ -141,7 +141,7 @@ fn mx_2_a_foreign_delete_excuses_until_it_is_told() {
     let run = [HEAD, A_HOLDS, B_WAITS, gone, told].concat();
     says(
         &[&run, "0.110 a #1 unbelieve lost"].concat(),
-        "MX-2 inherent, MX-10 pass, MX-14 pass, all inherent",
+        "MX-2 unavoidable, MX-10 pass, MX-14 pass, all unavoidable",
     );
     says(&[&run, "0.112 a #1 unbelieve lost"].concat(), "MX-2 fail, MX-14 fail");
     says(&without(&run, "foreign_delete"), "MX-2 fail, MX-10 fail, first MX-10");
@@ -162,7 +162,7 @@ lock /lock
 2.000 world mended client_pause a
 2.001 a #1 unbelieve lost
 ";
-    says(run, "MX-2 inherent, MX-3 pass");
+    says(run, "MX-2 unavoidable, MX-3 pass");
     says(&edit(run, "2.001 a", "2.100 a"), "MX-2 fail");
 }
 
@@ -178,7 +178,7 @@ fn mx_2_a_grant_may_reach_its_client_late() {
 6.600 a #1 unbelieve lost
 ";
     let run = [HEAD, &first, pause, B_WAITS, EXPIRY, late].concat();
-    says(&run, "MX-2 inherent, MX-5 pass, MX-6 pass, first nothing");
+    says(&run, "MX-2 unavoidable, MX-5 pass, MX-6 pass, first nothing");
     says(&edit(&run, "6.600 a #1 unbelieve lost", "6.602 a #1 unbelieve lost"), "MX-2 fail, first MX-14");
 }
 
@@ -224,7 +224,7 @@ fn mx_14_belief_ends_when_it_must() {
 fn mx_14_who_stands_still_stops_when_it_runs_again() {
     let pause = "2.0005 world fault client_pause a lasts 1\n3.000 b state s2 connected\n3.0005 world mended client_pause a\n";
     let run = [HEAD, A_HOLDS, "2.000 a state s1 suspended\n", pause].concat();
-    says(&[&run, "3.001 a #1 unbelieve suspect"].concat(), "MX-14 inherent, first nothing");
+    says(&[&run, "3.001 a #1 unbelieve suspect"].concat(), "MX-14 unavoidable, first nothing");
     says(&[&run, "3.002 a #1 unbelieve suspect"].concat(), "MX-14 fail");
 }
 

@@ -150,7 +150,7 @@ fn rw_1_a_pause_excuses_its_window() {
 6.600 a #1 unbelieve lost
 ";
     for first in [A_READS, A_WRITES] {
-        says(&[HEAD, first, &b, expiry].concat(), "RW-1 inherent, MX-14 inherent, first nothing");
+        says(&[HEAD, first, &b, expiry].concat(), "RW-1 unavoidable, MX-14 unavoidable, first nothing");
     }
 }
 

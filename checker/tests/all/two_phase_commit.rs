@@ -288,7 +288,7 @@ fn tc_13_a_live_site_ends_or_is_blocked_by_somebody_who_is_named() {
     let first = votes(10, "a", 2, 0, "commit", "");
     let waits = "0.030 a decide#4 call /tx\n0.030 a #4 given \"\" 0\n0.040 world heal\n";
     let later = "9.000 b state s2 connected\n";
-    says(&[HEAD, &first, waits, later].concat(), "TC-13 inherent, all inherent");
+    says(&[HEAD, &first, waits, later].concat(), "TC-13 unavoidable, all unavoidable");
     let limited = waits.replace("call /tx", "call /tx limit 0.1");
     says(&[HEAD, &first, &limited, later].concat(), "TC-13 fail, first TC-13");
     says(&[&both_commit(), waits, later].concat(), "TC-13 fail, first TC-13");
@@ -397,7 +397,7 @@ fn tc_13_a_site_may_wait_for_a_coordinator_if_there_is_one() {
     let later = "9.000 b state s2 connected\n";
     let coordinated = |run: &str| edit(run, "size 2", "size 2 coordinated");
     let blocked = [&coordinated(&all), waits, later].concat();
-    says(&blocked, "TC-13 inherent, all inherent");
+    says(&blocked, "TC-13 unavoidable, all unavoidable");
     let report = report(&blocked);
     assert!(report.to_string().contains("blocked, legally, by the coordinator"), "{report}");
     // There is none; it has a time limit; it is decided.

@@ -180,6 +180,10 @@ mod tests {
     #[test]
     fn the_page_has_the_table() {
         let page = include_str!("../../docs/published-recipes.md");
-        assert!(page.contains(&table()), "the table of scenarios/docs/published-recipes.md is to be:\n\n{}", table());
+        assert!(
+            page.contains(&table()),
+            "the table of scenarios/docs/published-recipes.md is to be:\n\n{}",
+            table()
+        );
     }
 }

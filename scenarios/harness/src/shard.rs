@@ -244,7 +244,7 @@ fn complete(shards: &Shards) -> Result<(), ShardError> {
 
 /// Every verdict.
 const VERDICTS: [Verdict; 5] =
-    [Verdict::Vacuous, Verdict::Pass, Verdict::Inherent, Verdict::Unknown, Verdict::Fail];
+    [Verdict::Vacuous, Verdict::Pass, Verdict::Unavoidable, Verdict::Unknown, Verdict::Fail];
 
 fn verdict(name: &str) -> Option<Verdict> {
     VERDICTS.into_iter().find(|verdict| verdict.to_string() == name)
@@ -288,12 +288,12 @@ impl Written {
             tally.verdicts.insert(verdict, *count);
         }
         for (name, (premises, word)) in &self.rules {
-            let rule = RuleId::of(name).ok_or_else(|| ("a rule", name.clone()))?;
+            let rule = RuleId::from_name(name).ok_or_else(|| ("a rule", name.clone()))?;
             let verdict = verdict(word).ok_or_else(|| ("a verdict", word.clone()))?;
             tally.rules.insert(rule, (*premises, verdict));
         }
         for (name, count) in &self.probes {
-            let probe = Probe::of(name).ok_or_else(|| ("a probe", name.clone()))?;
+            let probe = Probe::from_name(name).ok_or_else(|| ("a probe", name.clone()))?;
             tally.probes.insert(probe, *count);
         }
         tally.faults = self.faults.clone();

@@ -1,6 +1,5 @@
 //! What a run did, counted from its history: for each verb of its recipe, how the calls ended and what they cost.
 
-use serde::Serialize;
 use std::collections::BTreeMap;
 use zk_checker::history::{Event, FaultKind, History, OpId, Outcome, Request, Verb, Victim, What, Who};
 
@@ -212,12 +211,6 @@ fn by_verb<'a>(operations: impl Iterator<Item = &'a Operation>) -> Vec<(Verb, Ca
         calls.in_vain += operation.requests;
     }
     verbs.into_values().collect()
-}
-
-/// What a verb, or a kind of fault, is called.
-pub fn word(of: impl Serialize + std::fmt::Debug) -> String {
-    let word = serde_json::to_value(&of).ok();
-    word.and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_else(|| format!("{of:?}"))
 }
 
 #[cfg(test)]

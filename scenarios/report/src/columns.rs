@@ -78,7 +78,7 @@ impl Columns {
             columns.who.push(place(event.who));
             columns.op.push(event.op.0);
             let next = kinds.len() as u32;
-            let name = kind(event.what);
+            let name = event.what.name();
             columns.kind.push(*kinds.entry(name).or_insert_with(|| {
                 columns.kinds.push(name);
                 next
@@ -140,56 +140,5 @@ impl Facts {
             What::TurnedAway { session, seen } => Facts { session, zxid: Some(seen), ..none },
             _ => none,
         }
-    }
-}
-
-/// The kind of an event, by its name in the written form of a history.
-fn kind(what: What) -> &'static str {
-    match what {
-        What::Call { .. } => "call",
-        What::Return { .. } => "return",
-        What::Believe { .. } => "believe",
-        What::Unbelieve { .. } => "unbelieve",
-        What::Resource { .. } => "resource",
-        What::Given { .. } => "given",
-        What::Observed { .. } => "observed",
-        What::Sleep { .. } => "sleep",
-        What::Send { .. } => "send",
-        What::Reply { .. } => "reply",
-        What::Made { .. } => "made",
-        What::Lost { .. } => "lost",
-        What::Notice { .. } => "notice",
-        What::State { .. } => "state",
-        What::Txn { .. } => "txn",
-        What::Created { .. } => "created",
-        What::Deleted { .. } => "deleted",
-        What::Written { .. } => "written",
-        What::Expects { .. } => "expects",
-        What::Restricted { .. } => "restricted",
-        What::Data { .. } => "data",
-        What::Applied { .. } => "applied",
-        What::Served { .. } => "served",
-        What::Found { .. } => "found",
-        What::Barrier { .. } => "barrier",
-        What::Arm { .. } => "arm",
-        What::Fire { .. } => "fire",
-        What::Disarm { .. } => "disarm",
-        What::Opened { .. } => "opened",
-        What::Marked { .. } => "marked",
-        What::Ended { .. } => "ended",
-        What::Attached { .. } => "attached",
-        What::TurnedAway { .. } => "turned_away",
-        What::Moved { .. } => "moved",
-        What::Elected { .. } => "elected",
-        What::Serving => "serving",
-        What::Ceased => "ceased",
-        What::Fault { .. } => "fault",
-        What::Mended { .. } => "mended",
-        What::Crash { .. } => "crash",
-        What::Start { .. } => "start",
-        What::Heal => "heal",
-        What::Quiesce => "quiesce",
-        What::Stopped => "stopped",
-        What::Left { .. } => "left",
     }
 }

@@ -98,7 +98,9 @@ impl Suite {
         let counted = counted.iter().map(|(name, count)| (*name, count.as_str()));
         let suite =
             writer.create_element("testsuite").with_attribute(("name", self.name)).with_attributes(counted);
-        suite.write_inner_content(|writer| self.cases.iter().try_for_each(|case| case.write(self.name, writer)))?;
+        suite.write_inner_content(|writer| {
+            self.cases.iter().try_for_each(|case| case.write(self.name, writer))
+        })?;
         Ok(())
     }
 }
@@ -113,21 +115,22 @@ fn suite(part: &Part) -> Suite {
     let Part { order, tally, .. } = part;
     let again = |seed: u64| format!("cargo sim run {}", super::sweeping::numbered(&order.search, seed));
     let of_rule = |(rule, (premises, verdict)): (&RuleId, &(u64, Verdict))| {
-        let first = tally.failures.get(rule.name()).map_or(String::new(), |(seed, count)| {
-            format!("; first in {count} runs, see {}", again(*seed))
-        });
+        let first = tally
+            .failures
+            .get(rule.name())
+            .map_or(String::new(), |(seed, count)| format!("; first in {count} runs, see {}", again(*seed)));
         let status = match verdict {
             Verdict::Fail => Status::Failure(format!("broken{first}")),
             Verdict::Unknown => Status::Error("evidence is missing".to_owned()),
             Verdict::Vacuous => Status::Skipped("never put to the test"),
-            Verdict::Pass | Verdict::Inherent => Status::Success,
+            Verdict::Pass | Verdict::Unavoidable => Status::Success,
         };
         let output = matches!(status, Status::Success);
         let output = output.then(|| format!("{}, {premises} times", word(*verdict)));
         Case { name: format!("{} {}", rule.name(), rule.promise()), status, output }
     };
     let mut cases: Vec<Case> = tally.rules.iter().map(of_rule).collect();
-    for (what, (seed, count)) in tally.failures.iter().filter(|(what, _)| RuleId::of(what).is_none()) {
+    for (what, (seed, count)) in tally.failures.iter().filter(|(what, _)| RuleId::from_name(what).is_none()) {
         let message = format!("{count} of {} runs; see {}", tally.runs, again(*seed));
         cases.push(Case::new(what, Status::Failure(message)));
     }

@@ -88,7 +88,7 @@ impl Output {
 /// The exit status of a verdict.
 fn status(verdict: Verdict) -> ExitCode {
     ExitCode::from(match verdict {
-        Verdict::Pass | Verdict::Inherent => 0,
+        Verdict::Pass | Verdict::Unavoidable => 0,
         Verdict::Fail => 1,
         Verdict::Vacuous | Verdict::Unknown => 2,
     })
@@ -99,7 +99,7 @@ fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Vacuous => "vacuous",
         Verdict::Pass => "pass",
-        Verdict::Inherent => "inherent",
+        Verdict::Unavoidable => "unavoidable",
         Verdict::Unknown => "unknown",
         Verdict::Fail => "fail",
     }

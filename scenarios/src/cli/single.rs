@@ -184,7 +184,7 @@ fn show(
     );
     for row in &run.report.rows {
         println!(
-            "  {:<6} {:<9} {:>5} times  {}",
+            "  {:<6} {:<11} {:>5} times  {}",
             row.rule.name(),
             word(row.verdict),
             row.premises,

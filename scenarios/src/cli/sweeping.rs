@@ -475,7 +475,7 @@ fn table(part: &Part) {
     );
     println!("  rule   verdict     premises  promise");
     for (rule, (premises, verdict)) in &tally.rules {
-        println!("  {:<6} {:<9} {premises:>10}  {}", rule.name(), word(*verdict), rule.promise());
+        println!("  {:<6} {:<11} {premises:>8}  {}", rule.name(), word(*verdict), rule.promise());
     }
     println!("  faults struck");
     for fault in sim_zk::fault::Fault::ALL {
@@ -500,9 +500,9 @@ fn table(part: &Part) {
     );
     let count = |verdict| tally.verdicts.get(&verdict).copied().unwrap_or(0);
     println!(
-        "  verdicts  {} pass, {} inherent, {} vacuous, {} unknown, {} fail",
+        "  verdicts  {} pass, {} unavoidable, {} vacuous, {} unknown, {} fail",
         count(Verdict::Pass),
-        count(Verdict::Inherent),
+        count(Verdict::Unavoidable),
         count(Verdict::Vacuous),
         count(Verdict::Unknown),
         count(Verdict::Fail)
@@ -522,7 +522,7 @@ fn meaning(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Vacuous => "nothing was broken, and nothing was proved",
         Verdict::Pass => "every promise held",
-        Verdict::Inherent => {
+        Verdict::Unavoidable => {
             "every promise held, save for what no program can avoid: a process that is stopped past its session \
              believes until it runs again"
         }

@@ -71,7 +71,7 @@ fn median(target: &'static Target, strategy: Strategy, budget: u64, jobs: usize)
 }
 
 fn is_caught(target: &Target, first: &str) -> bool {
-    let rule = RuleId::of(first);
+    let rule = RuleId::from_name(first);
     target.caught_by.zip(rule).is_some_and(|(caught, rule)| caught.is_caught_by(rule))
 }
 

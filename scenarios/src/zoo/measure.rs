@@ -187,7 +187,7 @@ fn failure(run: &Run) -> Option<Failure> {
 
 impl Shown {
     fn is_caught(&self, caught: &Caught) -> bool {
-        let first = self.broken.as_ref().and_then(|failure| RuleId::of(&failure.first));
+        let first = self.broken.as_ref().and_then(|failure| RuleId::from_name(&failure.first));
         first.is_some_and(|rule| caught.is_caught_by(rule))
     }
 }
@@ -208,7 +208,8 @@ impl Measured {
 
     /// In how many runs the entry's rule was first, or one that may stand in its place.
     pub fn first_by_right(&self) -> u64 {
-        let is_right = |name: &str| RuleId::of(name).is_some_and(|rule| self.caught.is_caught_by(rule));
+        let is_right =
+            |name: &str| RuleId::from_name(name).is_some_and(|rule| self.caught.is_caught_by(rule));
         self.first.iter().filter(|(name, _)| is_right(name)).map(|(_, count)| count).sum()
     }
 

@@ -51,7 +51,7 @@ fn verdict(one: &Measured) -> String {
     let others = one
         .first
         .iter()
-        .filter(|(name, _)| RuleId::of(name).is_none_or(|rule| !one.caught.is_caught_by(rule)));
+        .filter(|(name, _)| RuleId::from_name(name).is_none_or(|rule| !one.caught.is_caught_by(rule)));
     let others: Vec<String> = others.map(|(name, count)| format!("{name} {count}")).collect();
     let word = outcome.words();
     if others.is_empty() { word.to_owned() } else { format!("{word}: {}", others.join(", ")) }

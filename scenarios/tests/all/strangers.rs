@@ -23,7 +23,7 @@ fn every_recipe_takes_what_strangers_do() {
         let mut acts = 0;
         for seed in 0..150 {
             let run = run::seed(target, &meddling(), seed);
-            assert!(run.verdict() <= Verdict::Inherent, "{} seed {seed}: {}", target.name, run.report);
+            assert!(run.verdict() <= Verdict::Unavoidable, "{} seed {seed}: {}", target.name, run.report);
             acts += run.faults().count();
         }
         assert!(acts > 20, "{}: strangers did {acts} things", target.name);

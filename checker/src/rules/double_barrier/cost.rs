@@ -1,9 +1,7 @@
-//! What it costs: DB-8, in runs in which nothing goes wrong.
+//! The cost of a double barrier: DB-8, in runs without faults.
 
-use super::book::{Book, object_of};
-use crate::history::{Event, ObjectId, OpId, Session, Sym, What, Who};
-use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
+use super::participants::{Participants, object_of};
+use crate::rules::prelude::*;
 
 /// The latest transactions that touched a barrier.
 #[derive(Default)]
@@ -11,15 +9,15 @@ pub(super) struct Cost {
     changes: Vec<Change>,
 }
 
-/// How many transactions are remembered: servers that lag fire late.
+/// The number of transactions that are kept: servers that lag fire late.
 const REMEMBERED: usize = 32;
 
-/// What one transaction did to one barrier, and whom it woke.
+/// One transaction and one barrier, and the participants that it wakes.
 struct Change {
     zxid: u64,
     object: ObjectId,
     writer: Session,
-    /// It opened or closed a round, or was the last to go: all may be told.
+    /// Whether it opened or closed a round, or was the last leave: it may wake every participant.
     concerns_all: bool,
     woken: u32,
     path: Sym,
@@ -44,40 +42,40 @@ impl Cost {
         self.changes.last_mut()
     }
 
-    /// An effect of a transaction. The book knows of it already.
-    pub(super) fn changed(&mut self, book: &Book, scene: &Scene<'_>, event: &Event) {
+    /// Notes an effect of a transaction, which the participants know already.
+    pub(super) fn changed(&mut self, all: &Participants, scene: &Scene<'_>, event: &Event) {
         let (zxid, path, is_written) = match event.what {
             What::Created { zxid, path, .. } | What::Deleted { zxid, path, .. } => (zxid, path, false),
             What::Written { zxid, path } => (zxid, path, true),
             _ => return,
         };
         let Some((object, is_root)) = object_of(scene.tables, path) else { return };
-        let is_ready = book.readies.iter().any(|ready| ready.path == path);
-        let of = book.members.iter().rfind(|member| member.path == path);
+        let is_ready = all.readies.iter().any(|ready| ready.path == path);
+        let of = all.members.iter().rfind(|member| member.path == path);
         let is_last = of.is_some_and(|own| {
             own.deleted.came()
-                && !book.members.iter().any(|other| other.dir == own.dir && !other.deleted.came())
+                && !all.members.iter().any(|other| other.dir == own.dir && !other.deleted.came())
         });
         let Some(change) = self.change(scene, zxid, object) else { return };
         change.concerns_all |= is_ready || is_last || (is_root && is_written);
     }
 
-    /// A notification was sent.
-    pub(super) fn fired(&mut self, book: &Book, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    /// Notes a notification.
+    pub(super) fn fired(&mut self, all: &Participants, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Fire { session, path, zxid, conn, .. } = event.what else { return };
         let Some((object, _)) = object_of(scene.tables, path) else { return };
-        // What registering again tells is no transaction's doing, and nobody hears what is told on a connection that was
-        // left.
-        if book.is_disturbed || zxid == 0 || scene.view.has_left(session, conn) {
+        // A notification from registering again belongs to no transaction, and the client does not read a connection
+        // that it left.
+        if all.is_disturbed || zxid == 0 || scene.view.has_left(session, conn) {
             return;
         }
         let zxid = match event.who {
             Who::Server(number) => scene.view.server(number).whole(zxid),
             Who::Client(_) | Who::World => scene.view.txn.zxid,
         };
-        let waits = book.open.iter().any(|op| {
-            book.part_of(*op).is_some_and(|at| {
-                let part = &book.parts[at];
+        let waits = all.open.iter().any(|op| {
+            all.part_of(*op).is_some_and(|at| {
+                let part = &all.parts[at];
                 part.object == object && part.session == session
             })
         });
@@ -85,33 +83,33 @@ impl Cost {
         if !waits || change.writer == session {
             return;
         }
-        sink.premise(RuleId::Db8, object);
+        out.premise(RuleId::Db8, object);
         change.woken += 1;
         change.path = path;
         if change.concerns_all || change.woken != 2 {
             return;
         }
-        let story = Story::new(format!("zxid {zxid:#x}, by which one comes or goes, notified more than one"))
+        let text = explain(format!("zxid {zxid:#x}, by which one comes or goes, notified more than one"))
             .because(format!("they all watch {}", scene.path(path)));
-        sink.fail(RuleId::Db8, scene, object, &[], story);
+        out.fail(RuleId::Db8, scene, object, &[], text);
     }
 
-    /// A request of an enter or a leave.
-    pub(super) fn sent(book: &Book, scene: &Scene<'_>, id: OpId, sink: &mut Sink) {
+    /// Judges the number of requests of an enter or a leave.
+    pub(super) fn sent(all: &Participants, scene: &Scene<'_>, id: OpId, out: &mut Findings) {
         let op = scene.view.op(id);
-        if !op.calm || book.is_disturbed || !book.open.contains(&id) {
+        if !op.calm || all.is_disturbed || !all.open.contains(&id) {
             return;
         }
-        sink.premise(RuleId::Db8, op.object);
+        out.premise(RuleId::Db8, op.object);
         let allowed = 8 + 4 * op.wakes;
         if op.sends == allowed + 1 {
             let (who, called) = (scene.client(op.client), scene.when(op.called));
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "{who} (called at {called}) sent {} requests, after {} wake-ups, and still waits",
                 op.sends, op.wakes
             ))
             .because(format!("its budget is {allowed}: who waits asks only when it is told something"));
-            sink.fail(RuleId::Db8, scene, op.object, &[op.called.index], story);
+            out.fail(RuleId::Db8, scene, op.object, &[op.called.index], text);
         }
     }
 }

@@ -1,43 +1,47 @@
-//! Who gets in: DB-1, DB-3, DB-4, DB-7, and DB-9 of enter.
+//! Enters: DB-1, DB-3, DB-4, DB-7, and DB-9 of enter.
 
-use super::book::{Book, Id, Part, Ready};
-use crate::history::{OpId, Outcome, Sym};
-use crate::sink::{Found, Scene, Sink, Story};
-use crate::verdict::{RuleId, Verdict};
+use super::participants::{Id, Participants, Participation, Ready};
+use crate::rules::prelude::*;
 
-/// How many it is for.
-fn size(scene: &Scene<'_>, part: &Part) -> usize {
+/// The number of participants.
+fn size(scene: &Scene<'_>, part: &Participation) -> usize {
     scene.tables.objects[usize::from(part.object.0)].size as usize
 }
 
-/// An enter came to its end.
-pub(super) fn returned(book: &Book, scene: &Scene<'_>, op: OpId, outcome: Outcome, sink: &mut Sink) {
-    let Some(at) = book.part_of(op) else { return };
+/// Judges an enter that returns.
+pub(super) fn returned(
+    all: &Participants,
+    scene: &Scene<'_>,
+    op: OpId,
+    outcome: Outcome,
+    out: &mut Findings,
+) {
+    let Some(at) = all.part_of(op) else { return };
     match outcome {
         Outcome::Done => {
-            together(book, scene, at, sink);
-            roster(book, scene, at, sink);
+            together(all, scene, at, out);
+            roster(all, scene, at, out);
             if scene.view.is_sim() {
-                opening(book, scene, at, sink);
+                opening(all, scene, at, out);
             }
         }
-        Outcome::Refused => refused(book, scene, at, sink),
+        Outcome::Refused => refused(all, scene, at, out),
         Outcome::Unknown | Outcome::Cancelled => {}
     }
 }
 
-/// DB-1, by calls and returns alone: at some instant before this return so many enters were open or done, none failed,
-/// none left.
-fn together(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
-    let part = &book.parts[at];
-    sink.premise(RuleId::Db1, part.object);
+/// DB-1, by calls and returns alone: at some instant before this return enough enters were open or done, none of
+/// which failed or left.
+fn together(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+    let part = &all.parts[at];
+    out.premise(RuleId::Db1, part.object);
     let wanted = size(scene, part);
-    let (sure, perhaps) = book.most_together(scene, at, (part.called.index, scene.index), None);
+    let (sure, perhaps) = all.most_together(scene, at, (part.called.index, scene.index), None);
     if sure >= wanted {
         return;
     }
     let who = scene.client(part.client);
-    let story = Story::new(format!(
+    let text = explain(format!(
         "{who} entered at {}, and there were never more than {sure} of {wanted} who took part",
         scene.when(scene.view.now)
     ))
@@ -46,141 +50,137 @@ fn together(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
         scene.when(part.called)
     ));
     if perhaps >= wanted {
-        let story = story.excused("others had given up or died, and their znodes may have been there still");
-        let found = Found {
-            rule: RuleId::Db1,
-            verdict: Verdict::Inherent,
-            layer: RuleId::Db1.layer(),
-            at: scene.index,
-        };
-        return sink.find(found, scene, Some(part.object), &[part.called.index], story);
+        let text = text.excused("others had given up or died, and their znodes may have been there still");
+        let found = Found::unavoidable(RuleId::Db1, scene.index);
+        return out.find(found, scene, Some(part.object), &[part.called.index], text);
     }
-    sink.fail(RuleId::Db1, scene, part.object, &[part.called.index], story);
+    out.fail(RuleId::Db1, scene, part.object, &[part.called.index], text);
 }
 
-/// DB-1, by what servers know: whoever enters was registered itself, or there were never enough together.
-fn unregistered(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
-    let part = &book.parts[at];
-    if book.members.iter().any(|member| member.object == part.object) {
+/// DB-1, by the servers: an enter that returns was registered itself, and there were enough at a time.
+fn unregistered(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+    let part = &all.parts[at];
+    if all.members.iter().any(|member| member.object == part.object) {
         let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
-        let story = Story::new(format!("{who} entered at {when}"))
+        let text = explain(format!("{who} entered at {when}"))
             .because("it never had a znode there: nobody can have counted it");
-        sink.fail(RuleId::Db1, scene, part.object, &[part.called.index], story);
+        out.fail(RuleId::Db1, scene, part.object, &[part.called.index], text);
     }
 }
 
-/// What it was told of the roster: it is in it, and they are enough.
-fn roster(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
-    let part = &book.parts[at];
+/// Judges the roster that it was told: it is in it, and it is complete.
+fn roster(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+    let part = &all.parts[at];
     let Some(roster) = part.roster.and_then(|roster| scene.tables.names.get(roster)) else { return };
     if roster.is_empty() {
         return;
     }
     let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
     let ids: Vec<&str> = roster.split(',').collect();
-    sink.premise(RuleId::Db3, part.object);
+    out.premise(RuleId::Db3, part.object);
     if ids.len() < size(scene, part) {
-        let story = Story::new(format!("{who} entered at {when} with a roster of {}: {roster}", ids.len()))
+        let text = explain(format!("{who} entered at {when} with a roster of {}: {roster}", ids.len()))
             .because(format!("the barrier is for {}", size(scene, part)));
-        sink.fail(RuleId::Db3, scene, part.object, &[part.called.index], story);
+        out.fail(RuleId::Db3, scene, part.object, &[part.called.index], text);
     }
     let Id::Named(own) = part.id else { return };
-    sink.premise(RuleId::Db4, part.object);
+    out.premise(RuleId::Db4, part.object);
     let own = scene.tables.names.get(own).unwrap_or_default();
     if !ids.contains(&own) {
-        let story = Story::new(format!("{who} entered at {when}, and is not in the roster: {roster}"))
+        let text = explain(format!("{who} entered at {when}, and is not in the roster: {roster}"))
             .because("it opened for others");
-        sink.fail(RuleId::Db4, scene, part.object, &[part.called.index], story);
+        out.fail(RuleId::Db4, scene, part.object, &[part.called.index], text);
     }
-    // Whoever is in the roster had called for it, and had not failed or left before we called.
+    // A participant in the roster had called for it, and had not failed or left before this call.
     for id in ids.iter().filter(|id| **id != own) {
-        let known = book.parts.iter().filter(|other| {
+        let known = all.parts.iter().filter(|other| {
             other.object == part.object
                 && matches!(other.id, Id::Named(name) if scene.tables.names.get(name) == Some(*id))
         });
-        let mut all = known.peekable();
-        // Of one without a name nothing is known.
-        if all.peek().is_none() {
+        let mut counted = known.peekable();
+        // Nothing is known of a participant without a name.
+        if counted.peek().is_none() {
             continue;
         }
-        let failed = |other: &Part| {
+        let failed = |other: &Participation| {
             let went = |index: u32| index < part.called.index;
             let refused = other.outcome == Some(Outcome::Refused) && went(other.over.index);
-            (refused && !Book::was_denied(scene, other)) || (other.left.came() && went(other.left.index))
+            (refused && !Participants::was_denied(scene, other))
+                || (other.left.came() && went(other.left.index))
         };
-        if all.all(failed) {
-            let story = Story::new(format!("{who} entered at {when} with {id} in the roster: {roster}"))
+        if counted.all(failed) {
+            let text = explain(format!("{who} entered at {when} with {id} in the roster: {roster}"))
                 .because(format!("{id} had failed or left before {who} called"));
-            sink.fail(RuleId::Db3, scene, part.object, &[part.called.index], story);
+            out.fail(RuleId::Db3, scene, part.object, &[part.called.index], text);
         }
     }
 }
 
-/// By what servers know: it opened while we were registered.
-fn opening(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
-    let part = &book.parts[at];
-    let Some(own) = book.own(at) else { return unregistered(book, scene, at, sink) };
-    sink.premise(RuleId::Db4, part.object);
-    sink.premise(RuleId::Db9, part.object);
+/// Judges by the servers: the barrier opened while the enter was registered.
+fn opening(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+    let part = &all.parts[at];
+    let Some(own) = all.own(at) else { return unregistered(all, scene, at, out) };
+    out.premise(RuleId::Db4, part.object);
+    out.premise(RuleId::Db9, part.object);
     let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
     let registered = format!("e{}: it registered with {}", own.created.index, scene.znode(own.path));
-    if let Some(opening) = book.opening_of(own) {
-        if !opening.counted.iter().any(|member| book.members[*member].part == at) {
-            let story = Story::new(format!("{who} entered at {when}")).because(registered).because(format!(
+    if let Some(opening) = all.opening_of(own) {
+        if !opening.counted.iter().any(|member| all.members[*member].part == at) {
+            let text = explain(format!("{who} entered at {when}")).because(registered).because(format!(
                 "when it opened at {} its znode was not there",
                 scene.when(opening.created)
             ));
-            sink.fail(RuleId::Db4, scene, part.object, &[own.created.index, opening.created.index], story);
+            out.fail(RuleId::Db4, scene, part.object, &[own.created.index, opening.created.index], text);
         }
         return;
     }
-    // Whoever counted for itself, and was right, needs nobody else's word; if it was wrong DB-3 says so.
+    // A participant whose own count was right needs no other evidence; if it was wrong DB-3 reports it.
     let earlier = |ready: &&Ready| {
         !part.opens
             && ready.object == part.object
             && ready.created.index < own.created.index
             && (!ready.deleted.came() || ready.deleted.index > part.called.index)
     };
-    if let Some(ready) = book.readies.iter().rfind(earlier) {
-        let story = Story::new(format!("{who} entered at {when}")).because(registered).because(format!(
+    if let Some(ready) = all.readies.iter().rfind(earlier) {
+        let text = explain(format!("{who} entered at {when}")).because(registered).because(format!(
             "{} is of {}, before that: it opened for others",
             scene.znode(ready.path),
             scene.when(ready.created)
         ));
-        sink.fail(RuleId::Db4, scene, part.object, &[ready.created.index, own.created.index], story);
+        out.fail(RuleId::Db4, scene, part.object, &[ready.created.index, own.created.index], text);
         return;
     }
-    // Neither an opening, nor a count of one's own that may have been right.
-    let (_, most) = book.most_together(scene, at, (own.created.index, scene.index), Some(&own.dir));
+    // Neither an opening, nor a count of its own that may have been right.
+    let (_, most) = all.most_together(scene, at, (own.created.index, scene.index), Some(&own.dir));
     if let Some((index, what)) = part.last_event.filter(|_| most < size(scene, part)) {
-        let story = Story::new(format!("{who} entered at {when} on {what}"))
+        let text = explain(format!("{who} entered at {when} on {what}"))
             .because(registered)
             .because("it has not opened since, and there were never enough");
-        sink.fail(RuleId::Db9, scene, part.object, &[own.created.index, index], story);
+        out.fail(RuleId::Db9, scene, part.object, &[own.created.index, index], text);
     }
 }
 
-/// DB-7: who was counted is not told that it was not.
-fn refused(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
-    let part = &book.parts[at];
-    let Some(own) = book.own(at).filter(|own| !own.by_stranger) else { return };
-    let Some(opening) = book.opening_of(own) else { return };
-    if !opening.counted.iter().any(|member| book.members[*member].part == at) {
+/// DB-7: a participant that was counted is not told that it was not.
+fn refused(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+    let part = &all.parts[at];
+    let Some(own) = all.own(at).filter(|own| !own.by_foreign) else { return };
+    let Some(opening) = all.opening_of(own) else { return };
+    if !opening.counted.iter().any(|member| all.members[*member].part == at) {
         return;
     }
-    // Whom an access list or a failing server keeps from reading that it has opened is told of that.
+    // An access list or a failing server may keep it from reading the opening.
     if scene.view.op(part.enter).refused >= opening.created.at {
         return;
     }
-    // What a stranger has written over nobody can read: the opening, the record of it in its round, and the round.
+    // What a foreign client has overwritten cannot be read: the opening, its record in the round, and the round.
     let root = scene.tables.objects[usize::from(part.object.0)].path;
     let records = [Some(root), scene.tables.names.find(&own.dir)];
-    if scene.view.is_meddled_with(scene.tables, opening.path)
+    if scene.view.is_interfered_with(scene.tables, opening.path)
         || records.into_iter().flatten().any(|path| scene.view.is_touched(path))
     {
         return;
     }
-    let story = Story::new(format!(
+    let text = explain(format!(
         "{} was refused at {}, and had been counted",
         scene.client(part.client),
         scene.when(scene.view.now)
@@ -190,48 +190,49 @@ fn refused(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
         scene.when(opening.created),
         scene.znode(own.path)
     ));
-    sink.fail(RuleId::Db7, scene, part.object, &[opening.created.index], story);
+    out.fail(RuleId::Db7, scene, part.object, &[opening.created.index], text);
 }
 
-/// `ready` was made: DB-3. Somebody has seen so many registered together, of this round and each once.
-pub(super) fn opened(book: &Book, scene: &Scene<'_>, sink: &mut Sink) {
-    let Some(ready) = book.readies.last() else { return };
-    sink.premise(RuleId::Db3, ready.object);
+/// DB-3, when `ready` is created: its creator has seen enough participants registered together, of this round and
+/// each once.
+pub(super) fn opened(all: &Participants, scene: &Scene<'_>, out: &mut Findings) {
+    let Some(ready) = all.readies.last() else { return };
+    out.premise(RuleId::Db3, ready.object);
     for member in &ready.counted {
-        if book.parts[book.members[*member].part].is_entering() {
-            sink.premise(RuleId::Db7, ready.object);
+        if all.parts[all.members[*member].part].is_entering() {
+            out.premise(RuleId::Db7, ready.object);
         }
     }
-    if let Some(at) = book.part_of(ready.creator) {
-        counted(book, scene, at, sink);
+    if let Some(at) = all.part_of(ready.creator) {
+        counted(all, scene, at, out);
     }
 }
 
-/// `ready` was asked for.
-pub(super) fn opens(book: &Book, scene: &Scene<'_>, op: OpId, path: Sym, sink: &mut Sink) {
-    let Some(at) = book.part_of(op).filter(|at| book.parts[*at].enter == op) else { return };
+/// Notes a request to create `ready`.
+pub(super) fn opens(all: &Participants, scene: &Scene<'_>, op: OpId, path: Sym, out: &mut Findings) {
+    let Some(at) = all.part_of(op).filter(|at| all.parts[*at].enter == op) else { return };
     let is_ready = scene.tables.names.get(path).is_some_and(|path| path.ends_with("/ready"));
     if is_ready && scene.view.is_sim() {
-        counted(book, scene, at, sink);
+        counted(all, scene, at, out);
     }
 }
 
-/// Whether so many registered together were there to be seen by who opens it.
-fn counted(book: &Book, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
-    let part = &book.parts[at];
-    let Some(own) = book.own(at) else { return };
+/// Whether enough participants were registered together for the creator of `ready` to see them.
+fn counted(all: &Participants, scene: &Scene<'_>, at: usize, out: &mut Findings) {
+    let part = &all.parts[at];
+    let Some(own) = all.own(at) else { return };
     let (from, wanted) = (own.created.index, size(scene, part));
-    let (_, most) = book.most_together(scene, at, (from, scene.index), Some(&own.dir));
+    let (_, most) = all.most_together(scene, at, (from, scene.index), Some(&own.dir));
     if most >= wanted {
         return;
     }
-    let others = book.members.iter().filter(|other| other.dir == own.dir && other.was_there(scene.index));
-    let names: Vec<String> = others.map(|other| scene.party(book.parts[other.part].enter)).collect();
+    let others = all.members.iter().filter(|other| other.dir == own.dir && other.was_there(scene.index));
+    let names: Vec<String> = others.map(|other| scene.actor(all.parts[other.part].enter)).collect();
     let who = scene.client(part.client);
-    let story = Story::new(format!(
+    let text = explain(format!(
         "{who} opened it at {} for {wanted}, and never more than {most} of this round were registered",
         scene.when(scene.view.now)
     ))
     .because(format!("the znodes of participants that are there are of [{}]", names.join(", ")));
-    sink.fail(RuleId::Db3, scene, part.object, &[part.called.index, from], story);
+    out.fail(RuleId::Db3, scene, part.object, &[part.called.index, from], text);
 }

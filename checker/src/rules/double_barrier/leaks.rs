@@ -1,19 +1,17 @@
-//! What is left behind: DB-10.
+//! Leaks of double barriers: DB-10.
 
-use super::book::{Book, Part, object_of};
-use crate::history::{ObjectId, Outcome, Session, Sym};
-use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
+use super::participants::{Participants, Participation, object_of};
+use crate::rules::prelude::*;
 use crate::view::{Moment, NEVER};
 
-/// What was told already.
+/// Leaks that were reported.
 #[derive(Default)]
 pub(super) struct Leaks {
-    told: Vec<Sym>,
+    reported: Vec<Sym>,
 }
 
-/// When nobody needed the znodes of a part any more.
-fn done_with(part: &Part) -> Option<Moment> {
+/// The time since which the znodes of a participation are not needed any more.
+fn done_with(part: &Participation) -> Option<Moment> {
     part.done_with().filter(|_| !part.died.came())
 }
 
@@ -23,14 +21,14 @@ fn stays(scene: &Scene<'_>, owner: Session) -> bool {
 }
 
 impl Leaks {
-    /// Znodes of those who were done so long ago that they must be gone.
-    pub(super) fn overdue(&mut self, book: &Book, scene: &Scene<'_>, sink: &mut Sink) {
-        for member in book.members.iter().filter(|member| member.gone == NEVER) {
-            let part = &book.parts[member.part];
+    /// Reports znodes of participations that ended so long ago that they must be deleted.
+    pub(super) fn overdue(&mut self, all: &Participants, scene: &Scene<'_>, out: &mut Findings) {
+        for member in all.members.iter().filter(|member| member.gone == NEVER) {
+            let part = &all.parts[member.part];
             let Some(over) = done_with(part) else { continue };
             let since = over.at.max(scene.view.calm_since);
             if scene.at > since.saturating_add(scene.view.bound(part.object)) {
-                self.tell(scene, part, member.path, (member.owner, member.created.index), sink);
+                self.tell(scene, part, member.path, (member.owner, member.created.index), out);
             }
         }
     }
@@ -38,44 +36,45 @@ impl Leaks {
     fn tell(
         &mut self,
         scene: &Scene<'_>,
-        part: &Part,
+        part: &Participation,
         path: Sym,
         (owner, created): (Session, u32),
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
-        let Some(over) = done_with(part).filter(|_| stays(scene, owner) && !self.told.contains(&path)) else {
+        let Some(over) = done_with(part).filter(|_| stays(scene, owner) && !self.reported.contains(&path))
+        else {
             return;
         };
-        self.told.push(path);
+        self.reported.push(path);
         let who = scene.client(part.client);
         let how = if part.outcome == Some(Outcome::Done) { "left" } else { "gave up" };
-        let story = Story::new(format!("{} of {who} is left", scene.znode(path)))
+        let text = explain(format!("{} of {who} is left", scene.znode(path)))
             .because(format!("{who} {how} at {}", scene.when(over)));
-        sink.metrics.leaks += 1;
-        sink.fail(RuleId::Db10, scene, part.object, &[created, over.index], story);
+        out.metrics.leaks += 1;
+        out.fail(RuleId::Db10, scene, part.object, &[created, over.index], text);
     }
 
-    /// In the end.
-    pub(super) fn quiesce(&mut self, book: &Book, scene: &Scene<'_>, sink: &mut Sink) {
-        for part in &book.parts {
-            sink.premise(RuleId::Db10, part.object);
+    /// Reports what is left at the end.
+    pub(super) fn quiesce(&mut self, all: &Participants, scene: &Scene<'_>, out: &mut Findings) {
+        for part in &all.parts {
+            out.premise(RuleId::Db10, part.object);
         }
         if !scene.view.is_sim() {
             return;
         }
-        for member in book.members.iter().filter(|member| member.gone == NEVER) {
+        for member in all.members.iter().filter(|member| member.gone == NEVER) {
             let of = (member.owner, member.created.index);
-            self.tell(scene, &book.parts[member.part], member.path, of, sink);
+            self.tell(scene, &all.parts[member.part], member.path, of, out);
         }
-        for ready in book.readies.iter().filter(|ready| ready.gone == NEVER) {
-            if let Some(at) = book.part_of(ready.creator) {
-                self.tell(scene, &book.parts[at], ready.path, (ready.owner, ready.created.index), sink);
+        for ready in all.readies.iter().filter(|ready| ready.gone == NEVER) {
+            if let Some(at) = all.part_of(ready.creator) {
+                self.tell(scene, &all.parts[at], ready.path, (ready.owner, ready.created.index), out);
             }
         }
-        self.watches(book, scene, sink);
+        self.watches(all, scene, out);
     }
 
-    fn watches(&self, book: &Book, scene: &Scene<'_>, sink: &mut Sink) {
+    fn watches(&self, all: &Participants, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         for watch in view.watches.iter().filter(|watch| watch.armed) {
             let Some((object, _)) = object_of(scene.tables, watch.path) else { continue };
@@ -83,41 +82,41 @@ impl Leaks {
             let suspended = view.session(watch.session).suspended;
             let is_old = suspended.came() && suspended.index > watch.armed_index;
             let Some(client) = view.present_client(watch.session).filter(|_| !is_old) else { continue };
-            if takes_part(book, object, client) {
+            if takes_part(all, object, client) {
                 continue;
             }
             let who = scene.client(client);
-            let story = Story::new(format!("a watch of {who} on {} is left", scene.path(watch.path)))
+            let text = explain(format!("a watch of {who} on {} is left", scene.path(watch.path)))
                 .because(format!("it was armed at e{}, and {who} takes no part", watch.armed_index));
-            sink.metrics.leaks += 1;
-            sink.fail(RuleId::Db10, scene, object, &[watch.armed_index], story);
+            out.metrics.leaks += 1;
+            out.fail(RuleId::Db10, scene, object, &[watch.armed_index], text);
         }
     }
 
-    /// What a last listing of a capture found.
+    /// Reports what a last listing of a capture found.
     pub(super) fn left(
         &mut self,
-        book: &Book,
+        all: &Participants,
         scene: &Scene<'_>,
         (object, path, owner): (ObjectId, Sym, Session),
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
         let Some(client) = scene.view.present_client(owner).filter(|_| owner != Session(0)) else { return };
-        sink.premise(RuleId::Db10, object);
-        if takes_part(book, object, client) || self.told.contains(&path) {
+        out.premise(RuleId::Db10, object);
+        if takes_part(all, object, client) || self.reported.contains(&path) {
             return;
         }
-        self.told.push(path);
+        self.reported.push(path);
         let who = scene.client(client);
-        let story = Story::new(format!("{} of {who} is left", scene.znode(path)))
+        let text = explain(format!("{} of {who} is left", scene.znode(path)))
             .because(format!("{who} takes no part"));
-        sink.metrics.leaks += 1;
-        sink.fail(RuleId::Db10, scene, object, &[], story);
+        out.metrics.leaks += 1;
+        out.fail(RuleId::Db10, scene, object, &[], text);
     }
 }
 
 /// Whether a client enters, is inside or leaves.
-fn takes_part(book: &Book, object: ObjectId, client: u16) -> bool {
-    let of = |part: &&Part| part.object == object && part.client == client;
-    book.parts.iter().filter(of).any(|part| part.is_entering() || part.is_inside() || part.is_leaving())
+fn takes_part(all: &Participants, object: ObjectId, client: u16) -> bool {
+    let of = |part: &&Participation| part.object == object && part.client == client;
+    all.parts.iter().filter(of).any(|part| part.is_entering() || part.is_inside() || part.is_leaving())
 }

@@ -1,18 +1,22 @@
-//! Who may go: DB-2, and DB-9 of leave.
+//! Leaves: DB-2, and DB-9 of leave.
 
-use super::book::{Book, Last};
-use crate::history::{OpId, Outcome};
-use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
+use super::participants::{Last, Participants};
+use crate::rules::prelude::*;
 use crate::view::NEVER;
 
-/// A leave came to its end.
-pub(super) fn returned(book: &Book, scene: &Scene<'_>, op: OpId, outcome: Outcome, sink: &mut Sink) {
-    let Some(at) = book.part_of(op).filter(|_| outcome == Outcome::Done) else { return };
-    let part = &book.parts[at];
-    sink.premise(RuleId::Db2, part.object);
-    sink.premise(RuleId::Db9, part.object);
-    let Some((why, witness)) = still_there(book, scene, at).or_else(|| registered(book, scene, at)) else {
+/// Judges a leave that returns.
+pub(super) fn returned(
+    all: &Participants,
+    scene: &Scene<'_>,
+    op: OpId,
+    outcome: Outcome,
+    out: &mut Findings,
+) {
+    let Some(at) = all.part_of(op).filter(|_| outcome == Outcome::Done) else { return };
+    let part = &all.parts[at];
+    out.premise(RuleId::Db2, part.object);
+    out.premise(RuleId::Db9, part.object);
+    let Some((why, witness)) = still_there(all, scene, at).or_else(|| registered(all, scene, at)) else {
         return;
     };
     let (who, when) = (scene.client(part.client), scene.when(scene.view.now));
@@ -22,33 +26,33 @@ pub(super) fn returned(book: &Book, scene: &Scene<'_>, op: OpId, outcome: Outcom
         Last::Nothing => Some((part.left.index, format!("{who} left at {when} on what it knew before"))),
     };
     if let Some((index, what)) = hasty {
-        let story = Story::new(what).because("it did not read after that").because(why.clone());
-        sink.fail(RuleId::Db9, scene, part.object, &[index, witness], story);
+        let text = explain(what).because("it did not read after that").because(why.clone());
+        out.fail(RuleId::Db9, scene, part.object, &[index, witness], text);
     }
-    let story = Story::new(format!("{who} has left at {when}")).because(why);
-    sink.fail(RuleId::Db2, scene, part.object, &[part.left.index, witness], story);
+    let text = explain(format!("{who} has left at {when}")).because(why);
+    out.fail(RuleId::Db2, scene, part.object, &[part.left.index, witness], text);
 }
 
-/// By calls and returns alone: somebody of the same generation is inside, and has not called leave.
-fn still_there(book: &Book, scene: &Scene<'_>, at: usize) -> Option<(String, u32)> {
-    let part = &book.parts[at];
+/// By calls and returns alone: a participant of the same generation is inside, and has not called leave.
+fn still_there(all: &Participants, scene: &Scene<'_>, at: usize) -> Option<(String, u32)> {
+    let part = &all.parts[at];
     let generation = part.generation?;
-    let same = |other: &super::book::Part| {
+    let same = |other: &super::participants::Participation| {
         other.object == part.object && other.generation == Some(generation) && other.is_inside()
     };
-    let others = book.parts.iter().enumerate().filter(|(other, of)| *other != at && same(of));
-    let mut others = others.filter(|(other, _)| !book.is_lost(scene, *other));
+    let others = all.parts.iter().enumerate().filter(|(other, of)| *other != at && same(of));
+    let mut others = others.filter(|(other, _)| !all.is_lost(scene, *other));
     let (_, other) = others.next()?;
     let (who, when) = (scene.client(other.client), scene.when(other.over));
     let why = format!("{who} entered generation {generation} at {when}, lives, and has not called leave");
     Some((why, other.over.index))
 }
 
-/// By what servers know: a znode of those with whom it opened is there.
-fn registered(book: &Book, scene: &Scene<'_>, at: usize) -> Option<(String, u32)> {
-    let opening = book.opening_of(book.own(at)?)?;
-    let mut counted = opening.counted.iter().map(|member| &book.members[*member]);
+/// By the servers: the znode of another participant of its opening exists.
+fn registered(all: &Participants, scene: &Scene<'_>, at: usize) -> Option<(String, u32)> {
+    let opening = all.opening_of(all.own(at)?)?;
+    let mut counted = opening.counted.iter().map(|member| &all.members[*member]);
     let member = counted.find(|member| member.gone == NEVER)?;
-    let (who, znode) = (scene.party(book.parts[member.part].enter), scene.znode(member.path));
+    let (who, znode) = (scene.actor(all.parts[member.part].enter), scene.znode(member.path));
     Some((format!("{znode} of {who} was registered when it opened, and is there"), member.created.index))
 }

@@ -1,31 +1,29 @@
-//! That it goes on: DB-5 and DB-6.
+//! Liveness of double barriers: DB-5 and DB-6.
 
-use super::book::{Book, Id, Part};
-use crate::history::{ObjectId, OpId, Outcome, Table};
-use crate::rules::idle::{Doubts, Source, source};
-use crate::sink::{Scene, Sink, Story, ms};
-use crate::verdict::RuleId;
+use super::participants::{Id, Participants, Participation};
+use crate::rules::prelude::*;
+use crate::rules::wake_sources::{Doubts, Source, source};
 use crate::view::NEVER;
 use std::collections::BTreeSet;
 
-/// What is open, and what was told of it.
+/// Open operations, and those that were reported.
 #[derive(Default)]
 pub(super) struct Progress {
     doubts: Doubts,
-    told: Vec<OpId>,
+    reported: Vec<OpId>,
 }
 
-/// What may wake an enter or a leave.
-fn waker(book: &Book, scene: &Scene<'_>, op: OpId) -> Source {
-    let Some(at) = book.part_of(op) else { return Source::Busy };
-    let (part, view) = (&book.parts[at], scene.view);
-    let Some(own) = book.own(at) else { return Source::Busy };
+/// The wake source of an enter or a leave.
+fn waker(all: &Participants, scene: &Scene<'_>, op: OpId) -> Source {
+    let Some(at) = all.part_of(op) else { return Source::Busy };
+    let (part, view) = (&all.parts[at], scene.view);
+    let Some(own) = all.own(at) else { return Source::Busy };
     let root = scene.tables.objects[usize::from(part.object.0)].path;
     let dir = scene.tables.names.find(&own.dir);
-    // What is gone, or made, but not yet at the server where it is watched, will be told all the same.
+    // The server of the watch has not applied the change yet: the notification will come.
     let to_come = |watch: &crate::view::Watch, zxid: u64| view.server(watch.server).may_come_to(zxid);
     let here = |watch: &crate::view::Watch| {
-        let ready = book.readies.iter().rfind(|ready| ready.path == watch.path);
+        let ready = all.readies.iter().rfind(|ready| ready.path == watch.path);
         let lives = |gone: u64| gone == NEVER || to_come(watch, gone);
         if op == part.enter {
             let is_ready = scene.tables.names.get(watch.path).is_some_and(|path| path.ends_with("/ready"));
@@ -36,69 +34,71 @@ fn waker(book: &Book, scene: &Scene<'_>, op: OpId) -> Source {
         }
         let is_dir = watch.table == Table::Child && (watch.path == root || Some(watch.path) == dir);
         let member = |path| {
-            let of = book.members.iter().rfind(|member| member.path == path);
+            let of = all.members.iter().rfind(|member| member.path == path);
             of.is_some_and(|member| member.part != at && lives(member.gone))
         };
-        let anybody = || book.members.iter().any(|member| member.dir == own.dir && lives(member.gone));
+        let anybody = || all.members.iter().any(|member| member.dir == own.dir && lives(member.gone));
         member(watch.path) || ready.is_some_and(|ready| lives(ready.gone)) || (is_dir && anybody())
     };
     source(scene, op, part.session, |watch| !watch.armed || here(watch))
 }
 
 impl Progress {
-    /// Something has happened that touches an operation.
-    pub(super) fn look(&mut self, book: &Book, scene: &Scene<'_>, op: OpId, sink: &mut Sink) {
-        let Some(at) = book.part_of(op).filter(|_| scene.view.is_sim() && book.open.contains(&op)) else {
+    /// Looks at an operation that an event touches.
+    pub(super) fn look(&mut self, all: &Participants, scene: &Scene<'_>, op: OpId, out: &mut Findings) {
+        let Some(at) = all.part_of(op).filter(|_| scene.view.is_sim() && all.open.contains(&op)) else {
             return;
         };
-        let source = waker(book, scene, op);
+        let source = waker(all, scene, op);
         if self.doubts.look(scene, op, &source) {
-            sink.premise(RuleId::Db6, book.parts[at].object);
+            out.premise(RuleId::Db6, all.parts[at].object);
         }
     }
 
-    /// Looks at all open operations of which that is so.
+    /// Looks at all open operations that match.
     pub(super) fn look_where(
         &mut self,
-        book: &Book,
+        all: &Participants,
         scene: &Scene<'_>,
-        sink: &mut Sink,
-        is: impl Fn(&Part) -> bool,
+        out: &mut Findings,
+        is: impl Fn(&Participation) -> bool,
     ) {
-        for op in &book.open {
-            if book.part_of(*op).is_some_and(|at| is(&book.parts[at])) {
-                self.look(book, scene, *op, sink);
+        for op in &all.open {
+            if all.part_of(*op).is_some_and(|at| is(&all.parts[at])) {
+                self.look(all, scene, *op, out);
             }
         }
     }
 
-    pub(super) fn pass_time(&mut self, book: &Book, scene: &Scene<'_>, sink: &mut Sink) {
-        for doubt in self.doubts.certain(scene.at, |op| waker(book, scene, op)) {
+    pub(super) fn pass_time(&mut self, all: &Participants, scene: &Scene<'_>, out: &mut Findings) {
+        for doubt in self.doubts.certain(scene.at, |op| waker(all, scene, op)) {
             let op = scene.view.op(doubt.op);
             let who = scene.client(op.client);
-            let what = crate::words::Word::word(op.verb);
-            let story = Story::new(format!(
+            let what = op.verb.name();
+            let text = explain(format!(
                 "{who} waits to {what} since {}, and from {} on nothing is there to wake it",
                 scene.when(op.called),
                 scene.when(doubt.since)
             ))
             .because(format!("{who} has no watch on anything whose change has to come"));
-            sink.fail(RuleId::Db6, scene, op.object, &[op.called.index, doubt.since.index], story);
+            out.fail(RuleId::Db6, scene, op.object, &[op.called.index, doubt.since.index], text);
         }
     }
 
-    /// Nothing stood in the way of these for as long as it may take.
-    pub(super) fn overdue(&mut self, book: &Book, scene: &Scene<'_>, sink: &mut Sink) {
-        for op in &book.open {
-            let Some(at) = book.part_of(*op).filter(|_| !self.told.contains(op)) else { continue };
-            let part = &book.parts[at];
+    /// Reports the operations that had nothing in their way for longer than the bound.
+    pub(super) fn overdue(&mut self, all: &Participants, scene: &Scene<'_>, out: &mut Findings) {
+        for op in &all.open {
+            let Some(at) = all.part_of(*op).filter(|_| !self.reported.contains(op)) else {
+                continue;
+            };
+            let part = &all.parts[at];
             let client = scene.view.client(part.client);
-            if client.is_dead() || client.is_paused() || !Book::is_open(scene, *op) {
+            if client.is_dead() || client.is_paused() || !Participants::is_open(scene, *op) {
                 continue;
             }
             let owed = match *op == part.enter {
-                true => enter_owed(book, scene, at),
-                false => leave_owed(book, scene, at).map(|(since, why)| (RuleId::Db6, since, why)),
+                true => enter_owed(all, scene, at),
+                false => leave_owed(all, scene, at).map(|(since, why)| (RuleId::Db6, since, why)),
             };
             let Some((rule, since, why)) = owed else { continue };
             let since = since.max(scene.view.calm_since);
@@ -106,55 +106,57 @@ impl Progress {
             if scene.at <= since.saturating_add(bound) {
                 continue;
             }
-            self.told.push(*op);
-            let what = crate::words::Word::word(scene.view.op(*op).verb);
+            self.reported.push(*op);
+            let what = scene.view.op(*op).verb.name();
             let who = scene.client(part.client);
             let called = scene.view.op(*op).called;
-            let story = Story::new(format!("{who} waits to {what} since {}", scene.when(called))).because(
+            let text = explain(format!("{who} waits to {what} since {}", scene.when(called))).because(
                 format!("{why}, for {} now; {} is the most it may take", ms(scene.at - since), ms(bound)),
             );
-            sink.fail(rule, scene, part.object, &[called.index], story);
+            out.fail(rule, scene, part.object, &[called.index], text);
         }
     }
 }
 
-/// Since when an enter has to come to its end, and why.
-fn enter_owed(book: &Book, scene: &Scene<'_>, at: usize) -> Option<(RuleId, u64, String)> {
-    let part = &book.parts[at];
+/// The time since which an enter has to return, and why.
+fn enter_owed(all: &Participants, scene: &Scene<'_>, at: usize) -> Option<(RuleId, u64, String)> {
+    let part = &all.parts[at];
     let object = &scene.tables.objects[usize::from(part.object.0)];
-    // Counted, by what servers know.
-    if let Some(own) = book.own(at).filter(|own| !own.by_stranger)
-        && let Some(opening) = book.opening_of(own)
-        && opening.counted.iter().any(|member| book.members[*member].part == at)
+    // The servers show that it was counted.
+    if let Some(own) = all.own(at).filter(|own| !own.by_foreign)
+        && let Some(opening) = all.opening_of(own)
+        && opening.counted.iter().any(|member| all.members[*member].part == at)
     {
         return Some((RuleId::Db6, opening.created.at, "it has opened with it".to_owned()));
     }
-    // Counted, by those who entered: they say so, or there were no others. A stranger may have taken the opening away before
-    // everybody has read of it, and then the others take part in the next one.
-    let is_whole = !scene.view.is_meddled_with(scene.tables, object.path);
-    let entered = |other: &&Part| other.object == part.object && other.outcome == Some(Outcome::Done);
+    // The rosters of others show that it was counted, or there were no others. A foreign client may delete the
+    // opening before every participant has read it, and then the others take part in the next one.
+    let is_whole = !scene.view.is_interfered_with(scene.tables, object.path);
+    let entered =
+        |other: &&Participation| other.object == part.object && other.outcome == Some(Outcome::Done);
     if is_whole
-        && let Some(other) = book.parts.iter().filter(entered).find(|other| counts(book, scene, at, other))
+        && let Some(other) = all.parts.iter().filter(entered).find(|other| counts(all, scene, at, other))
     {
         let why = format!("{} entered with it", scene.client(other.client));
         return Some((RuleId::Db6, other.over.at, why));
     }
-    let before =
-        |other: &&Part| other.over.index < part.called.index && !book.has_ended(object.path, other.over);
+    let before = |other: &&Participation| {
+        other.over.index < part.called.index && !all.has_ended(object.path, other.over)
+    };
     if object.manner.once
-        && let Some(other) = book.parts.iter().filter(entered).find(before)
+        && let Some(other) = all.parts.iter().filter(entered).find(before)
     {
         let why = format!("it came late: {} had entered before", scene.client(other.client));
         return Some((RuleId::Db5, other.over.at.max(part.called.at), why));
     }
-    enough(book, scene, part.object).map(|since| {
+    enough(all, scene, part.object).map(|since| {
         (RuleId::Db6, since, format!("{} who live wait to enter, and nobody is inside", object.size))
     })
 }
 
-/// Whether one who entered says that another was counted, which has not.
-fn counts(book: &Book, scene: &Scene<'_>, at: usize, entered: &Part) -> bool {
-    let part = &book.parts[at];
+/// Whether a roster names another participant that was not counted.
+fn counts(all: &Participants, scene: &Scene<'_>, at: usize, entered: &Participation) -> bool {
+    let part = &all.parts[at];
     if part.called.index > entered.over.index {
         return false;
     }
@@ -165,29 +167,29 @@ fn counts(book: &Book, scene: &Scene<'_>, at: usize, entered: &Part) -> bool {
     };
     if !roster.is_empty() {
         let alone =
-            || book.parts.iter().filter(|other| other.id == part.id && !other.died.came()).count() == 1;
+            || all.parts.iter().filter(|other| other.id == part.id && !other.died.came()).count() == 1;
         return !id.is_empty() && roster.split(',').any(|other| other == id) && alone();
     }
     // Without `ready` and without a roster: both were registered when there were enough for the first time.
-    let (Some(own), Some(other)) = (book.own(at), book.part_of(entered.enter).and_then(|at| book.own(at)))
+    let (Some(own), Some(other)) = (all.own(at), all.part_of(entered.enter).and_then(|at| all.own(at)))
     else {
         return false;
     };
     let size = scene.tables.objects[usize::from(part.object.0)].size as usize;
-    let mut arrivals: Vec<u32> = book.members.iter().map(|member| member.created.index).collect();
+    let mut arrivals: Vec<u32> = all.members.iter().map(|member| member.created.index).collect();
     arrivals.retain(|index| *index >= other.created.index);
     let enough = arrivals.into_iter().find(|index| {
-        book.members.iter().filter(|member| member.dir == own.dir && member.was_there(*index)).count() >= size
+        all.members.iter().filter(|member| member.dir == own.dir && member.was_there(*index)).count() >= size
     });
     own.dir == other.dir && enough.is_some_and(|index| index < entered.over.index && own.was_there(index))
 }
 
-/// Since when enough wait to enter, and nobody is in their way.
-fn enough(book: &Book, scene: &Scene<'_>, object: ObjectId) -> Option<u64> {
+/// The time since which enough participants wait to enter, with nothing in their way.
+fn enough(all: &Participants, scene: &Scene<'_>, object: ObjectId) -> Option<u64> {
     let wanted = scene.tables.objects[usize::from(object.0)].size as usize;
     let mut since: Vec<(u64, Id)> = Vec::new();
     let mut free = 0;
-    for part in book.parts.iter().filter(|part| part.object == object) {
+    for part in all.parts.iter().filter(|part| part.object == object) {
         if part.is_inside() || part.is_leaving() {
             return None;
         }
@@ -202,14 +204,14 @@ fn enough(book: &Book, scene: &Scene<'_>, object: ObjectId) -> Option<u64> {
     since.into_iter().find(|(_, id)| ids.insert(*id) && ids.len() >= wanted).map(|(at, _)| at.max(free))
 }
 
-/// Since when a leave has to come to its end, and why.
-fn leave_owed(book: &Book, scene: &Scene<'_>, at: usize) -> Option<(u64, String)> {
-    let part = &book.parts[at];
+/// The time since which a leave has to return, and why.
+fn leave_owed(all: &Participants, scene: &Scene<'_>, at: usize) -> Option<(u64, String)> {
+    let part = &all.parts[at];
     let mut since = part.left.at;
     let why = "all others of its generation have left or are gone".to_owned();
-    if let Some(opening) = book.own(at).and_then(|own| book.opening_of(own)) {
-        for member in opening.counted.iter().map(|member| &book.members[*member]) {
-            let of = &book.parts[member.part];
+    if let Some(opening) = all.own(at).and_then(|own| all.opening_of(own)) {
+        for member in opening.counted.iter().map(|member| &all.members[*member]) {
+            let of = &all.parts[member.part];
             match () {
                 () if member.gone != NEVER => since = since.max(member.deleted.at),
                 () if of.left.came() => since = since.max(of.left.at),
@@ -219,15 +221,15 @@ fn leave_owed(book: &Book, scene: &Scene<'_>, at: usize) -> Option<(u64, String)
         return Some((since, why));
     }
     let generation = part.generation?;
-    for (number, other) in book.parts.iter().enumerate() {
+    for (number, other) in all.parts.iter().enumerate() {
         if other.object != part.object || number == at {
             continue;
         }
         match other.generation {
             Some(of) if of != generation => {}
             _ if other.left.came() => since = since.max(other.left.at),
-            Some(_) if !book.is_lost(scene, number) => return None,
-            // Who has not entered may yet be of this generation.
+            Some(_) if !all.is_lost(scene, number) => return None,
+            // A participant that has not entered may yet be of this generation.
             None if other.is_entering() && other.called.index < part.over.index => return None,
             _ => {}
         }

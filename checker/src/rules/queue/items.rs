@@ -1,36 +1,33 @@
-//! What becomes of items: QU-1, QU-2, QU-3, QU-8, and on the way their order: QU-4, QU-5, QU-10.
+//! The fate of items: QU-1, QU-2, QU-3, QU-8, and on the way their order: QU-4, QU-5, QU-10.
 
-use super::order::Batch;
+use super::batch::Batch;
 use super::stock::{Change, Item, Stock};
 use super::{gets, is_queue};
 use crate::digest;
-use crate::history::{Event, FaultKind, Kind, ObjectId, OpId, Outcome, Session, Sym, Verb, What};
-use crate::rules::{Kinds, Rule, hears};
-use crate::sink::{Found, Scene, Sink, Story};
-use crate::verdict::{RuleId, Verdict};
+use crate::rules::prelude::*;
 use crate::view::{NEVER, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// QU-1, and what else becomes of items.
+/// QU-1, and the other rules about the fate of items.
 ///
-/// An item that is taken for good is handed out once, by the client whose delete removed it. One that is claimed is handed
-/// out by whoever has claimed it, and goes with the operation that confirms it. What an operation removed that was
-/// cancelled, whose end is unknown or whose client died may be lost; nothing else may.
+/// An item that is taken for good is handed out once, by the client whose delete removed it. A claimed item is handed
+/// out by the claiming client, and deleted by the operation that confirms it. Items may be lost if their operation
+/// was cancelled, its outcome is unknown, or its client died; no others may.
 #[derive(Default)]
 pub(crate) struct Items {
     stock: Stock,
     batch: Batch,
-    /// By text: what became of it as clients see it.
+    /// By text: the fate of the item as clients see it.
     fates: BTreeMap<Sym, Fate>,
     /// In captures, by queue and client: the youngest item that was handed out.
     latest: BTreeMap<(ObjectId, u16), (u64, Sym)>,
-    /// What open operations were given.
+    /// The arguments of open operations.
     given: BTreeMap<OpId, Vec<Sym>>,
-    /// Items that a client which died had in hand, that a stranger took, or that one wrote into.
+    /// Items that a dead client had, or that a foreign client deleted or overwrote.
     died_with: Vec<usize>,
-    /// Deletions by a third party that were announced and not seen.
+    /// Foreign deletes that were announced and have not been seen yet.
     foreign: u32,
-    /// Digests of what strangers have written: it may come out of a queue in the place of an item.
+    /// Digests of data that foreign clients have written, which may come out of a queue in the place of an item.
     written: BTreeSet<u64>,
     /// In captures, by object.
     captures: BTreeMap<ObjectId, Capture>,
@@ -41,7 +38,7 @@ struct Fate {
     /// The operation that handed it out, and when.
     seen: Option<(OpId, u32)>,
     number: u64,
-    /// The operation that was told that it is done with it.
+    /// The operation that confirmed it.
     confirmed: Option<OpId>,
 }
 
@@ -50,14 +47,14 @@ struct Capture {
     acknowledged: u32,
     delivered: u32,
     left: u32,
-    /// Operations that may have removed items that nobody got.
+    /// Operations that may have removed items without handing them out.
     doubtful: u32,
     /// The latest put that was acknowledged.
     put: u32,
 }
 
 impl Items {
-    /// Nobody of the queue did that.
+    /// Whether a change comes from no client of the queue.
     fn is_foreign(&mut self, scene: &Scene<'_>, op: OpId, object: ObjectId) -> bool {
         let op = scene.view.op(op);
         let is_party = op.phase != Phase::Unborn && op.object == object;
@@ -68,56 +65,58 @@ impl Items {
         false
     }
 
-    /// Whether a stranger has written that.
+    /// Whether a foreign client has written these data.
     fn is_foreign_text(&self, scene: &Scene<'_>, text: Sym) -> bool {
         let text = scene.tables.names.get(text).unwrap_or_default();
         self.written.contains(&digest::data(Some(text.as_bytes())))
     }
 
-    fn changed(&mut self, scene: &Scene<'_>, event: &Event, change: Change, sink: &mut Sink) {
+    fn changed(&mut self, scene: &Scene<'_>, event: &Event, change: Change, out: &mut Findings) {
         match change {
             Change::None | Change::Same => {}
-            Change::Made(at) => self.made(scene, at, sink),
-            Change::Gone(at) => self.gone(scene, at, sink),
+            Change::Made(at) => self.made(scene, at, out),
+            Change::Gone(at) => self.gone(scene, at, out),
             Change::Claimed(at) => {
                 if self.stock.items[at].claimants.len() == 1 {
                     self.batch.add(at);
                 }
             }
-            Change::Unclaimed(at, owner) => self.unclaimed(scene, event, at, owner, sink),
+            Change::Unclaimed(at, owner) => self.unclaimed(scene, event, at, owner, out),
         }
     }
 
-    /// A put makes one item, which belongs to nobody.
-    fn made(&mut self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    /// QU-3 and QU-8: a put creates one item, and no session owns it.
+    fn made(&mut self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let item = &self.stock.items[at];
         let op = scene.view.op(item.put);
         let (object, text) = (item.object, scene.path(item.text));
         let seen = [op.called.index];
-        sink.premise(RuleId::Qu3, object);
-        sink.premise(RuleId::Qu8, object);
+        out.premise(RuleId::Qu3, object);
+        out.premise(RuleId::Qu8, object);
         if item.owner != Session(0) {
-            let story = Story::new(format!("item {text} goes with the session of its producer")).because(
+            let text = explain(format!("item {text} goes with the session of its producer")).because(
                 format!("its znode {} belongs to {}", scene.znode(item.path), scene.session(item.owner)),
             );
-            sink.fail(RuleId::Qu8, scene, object, &seen, story);
+            out.fail(RuleId::Qu8, scene, object, &seen, text);
         }
         let before = self.stock.of(object, item.text).next().filter(|first| *first != at);
         if let Some(before) = before.map(|before| &self.stock.items[before]) {
-            let story =
-                Story::new(format!("{} put {text} once, and it is there twice", scene.party(item.put)))
-                    .because(format!("{} was made at zxid {:#x}", scene.znode(before.path), before.czxid))
-                    .because(format!("{} was made at zxid {:#x}", scene.znode(item.path), item.czxid));
-            sink.fail(RuleId::Qu3, scene, object, &[op.called.index, before.made.index], story);
+            let text = explain(format!("{} put {text} once, and it is there twice", scene.actor(item.put)))
+                .because(format!("{} was made at zxid {:#x}", scene.znode(before.path), before.czxid))
+                .because(format!("{} was made at zxid {:#x}", scene.znode(item.path), item.czxid));
+            out.fail(RuleId::Qu3, scene, object, &[op.called.index, before.made.index], text);
         } else if matches!(op.phase, Phase::Over(Outcome::Refused)) {
-            let story = Story::new(format!("item {text} is put although its put was refused"))
-                .because(format!("{} was told so at {}", scene.party(item.put), scene.when(op.over)));
-            sink.fail(RuleId::Qu3, scene, object, &seen, story);
+            let text = explain(format!("item {text} is put although its put was refused")).because(format!(
+                "{} was told so at {}",
+                scene.actor(item.put),
+                scene.when(op.over)
+            ));
+            out.fail(RuleId::Qu3, scene, object, &seen, text);
         }
     }
 
-    /// An item goes by a take, or by the confirmation of a claim.
-    fn gone(&mut self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    /// QU-1: a take deletes an item, or the confirmation of a claim.
+    fn gone(&mut self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let item = self.stock.items[at].clone();
         if self.is_foreign(scene, item.taker, item.object) {
             self.died_with.push(at);
@@ -129,33 +128,35 @@ impl Items {
             self.batch.add(at);
             return;
         }
-        sink.premise(RuleId::Qu1, item.object);
+        out.premise(RuleId::Qu1, item.object);
         let text = scene.path(item.text);
         if op.verb != Verb::Confirm || op.phase == Phase::Unborn {
-            let story = Story::new(format!("item {text} is gone, and nobody has confirmed it")).because(
-                format!("it was removed at {} by {}", scene.when(item.gone_at), scene.session(item.by)),
-            );
-            sink.fail(RuleId::Qu2, scene, item.object, &[item.made.index], story);
+            let text = explain(format!("item {text} is gone, and nobody has confirmed it")).because(format!(
+                "it was removed at {} by {}",
+                scene.when(item.gone_at),
+                scene.session(item.by)
+            ));
+            out.fail(RuleId::Qu2, scene, item.object, &[item.made.index], text);
             return;
         }
         let owns = item.claim.is_some_and(|claim| claim.owner == item.by)
             || item.unclaimed == item.gone && item.claimants.last() == Some(&item.by);
         if !owns {
             let holder = item.claim.map_or(Session(0), |claim| claim.owner);
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "item {text} was confirmed by {}, which had no claim to it",
-                scene.party(item.taker)
+                scene.actor(item.taker)
             ))
             .because(format!("it was claimed by {} then", scene.session(holder)));
-            sink.fail(RuleId::Qu1, scene, item.object, &[op.called.index], story);
+            out.fail(RuleId::Qu1, scene, item.object, &[op.called.index], text);
         }
     }
 
-    /// A claim goes by its own session, or with it.
-    fn unclaimed(&mut self, scene: &Scene<'_>, event: &Event, at: usize, owner: Session, sink: &mut Sink) {
+    /// Judges the end of a claim: by its own session, or with it.
+    fn unclaimed(&mut self, scene: &Scene<'_>, event: &Event, at: usize, owner: Session, out: &mut Findings) {
         let What::Deleted { by, .. } = event.what else { return };
         let object = self.stock.items[at].object;
-        sink.premise(RuleId::Qu1, object);
+        out.premise(RuleId::Qu1, object);
         if by == owner || self.is_foreign(scene, event.op, object) {
             return;
         }
@@ -164,17 +165,17 @@ impl Items {
             return;
         }
         let item = &self.stock.items[at];
-        let story = Story::new(format!(
+        let text = explain(format!(
             "the claim of {} to item {} was taken away by {}",
             scene.session(owner),
             scene.path(item.text),
-            scene.party(event.op)
+            scene.actor(event.op)
         ))
         .because("a claim ends when its owner gives the item back, or with the owner's session");
-        sink.fail(RuleId::Qu1, scene, object, &[op.called.index], story);
+        out.fail(RuleId::Qu1, scene, object, &[op.called.index], text);
     }
 
-    fn observed(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn observed(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Observed { object, text, number, .. } = event.what else { return };
         let op = scene.view.op(event.op);
         if !is_queue(scene.tables, object) || !gets(op.verb) {
@@ -183,39 +184,38 @@ impl Items {
         if self.is_foreign_text(scene, text) {
             return;
         }
-        sink.premise(RuleId::Qu1, object);
+        out.premise(RuleId::Qu1, object);
         let (who, what) = (scene.client(op.client), scene.path(text));
         let before = self.fates.get(&text).copied().unwrap_or_default();
         if self.stock.given(scene, object, text).is_none() {
-            let story = Story::new(format!("{who} was handed {what}, which nobody has put"));
-            sink.fail(RuleId::Qu1, scene, object, &[op.called.index], story);
+            let text = explain(format!("{who} was handed {what}, which nobody has put"));
+            out.fail(RuleId::Qu1, scene, object, &[op.called.index], text);
             return;
         }
         let at_least_once = scene.tables.objects[usize::from(object.0)].manner.at_least_once;
         if let (Some((first, when)), false) = (before.seen, at_least_once) {
             let doubled = before.number != 0 && number != 0 && before.number != number;
-            let story =
-                Story::new(format!("{who} was handed {what}, and so was {} before", scene.party(first)));
-            let (rule, story) = if doubled {
-                (RuleId::Qu3, story.because("it was put once, and two znodes were made of it"))
+            let text = explain(format!("{who} was handed {what}, and so was {} before", scene.actor(first)));
+            let (rule, text) = if doubled {
+                (RuleId::Qu3, text.because("it was put once, and two znodes were made of it"))
             } else {
-                (RuleId::Qu1, story.because("one of them did not remove it"))
+                (RuleId::Qu1, text.because("one of them did not remove it"))
             };
-            sink.fail(rule, scene, object, &[when, op.called.index], story);
+            out.fail(rule, scene, object, &[when, op.called.index], text);
         } else if scene.view.is_sim() {
-            self.is_due(scene, event.op, object, text, at_least_once, sink);
+            self.is_due(scene, event.op, object, text, at_least_once, out);
         }
         let capture = self.captures.entry(object).or_default();
         capture.delivered += u32::from(!at_least_once && before.seen.is_none());
         if scene.tables.objects[usize::from(object.0)].kind == Kind::Queue && !at_least_once {
-            self.in_order(scene, event.op, object, text, number, sink);
+            self.in_order(scene, event.op, object, text, number, out);
         }
         let fate = self.fates.entry(text).or_default();
         fate.seen = Some((event.op, scene.index));
         fate.number = number;
     }
 
-    /// Whether who hands an item out has a right to.
+    /// QU-1: whether a client may hand an item out.
     fn is_due(
         &self,
         scene: &Scene<'_>,
@@ -223,7 +223,7 @@ impl Items {
         object: ObjectId,
         text: Sym,
         at_least_once: bool,
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
         let client = scene.view.op(id).client;
         let (who, what) = (scene.client(client), scene.path(text));
@@ -240,26 +240,26 @@ impl Items {
         if all().any(has_right) {
             return;
         }
-        let story = Story::new(format!("{who} was handed {what} without having got it"));
-        let story = match all().next_back() {
-            None => story.because("it never was in the queue"),
+        let text = explain(format!("{who} was handed {what} without having got it"));
+        let text = match all().next_back() {
+            None => text.because("it never was in the queue"),
             Some(item) if at_least_once => {
-                story.because(format!("{who} has never claimed {}", scene.znode(item.path)))
+                text.because(format!("{who} has never claimed {}", scene.znode(item.path)))
             }
             Some(item) if item.is_there() => {
-                story.because(format!("{} is still in the queue", scene.znode(item.path)))
+                text.because(format!("{} is still in the queue", scene.znode(item.path)))
             }
-            Some(item) => story.because(format!(
+            Some(item) => text.because(format!(
                 "it was {} that removed it, at zxid {:#x}",
                 scene.session(item.by),
                 item.gone
             )),
         };
         let seen = all().next_back().map_or(u32::MAX, |item| item.gone_at.index);
-        sink.fail(RuleId::Qu1, scene, object, &[scene.view.op(id).called.index, seen], story);
+        out.fail(RuleId::Qu1, scene, object, &[scene.view.op(id).called.index, seen], text);
     }
 
-    /// One client gets items in the order in which they were made.
+    /// In a capture, one client gets items in the order in which they were created.
     fn in_order(
         &mut self,
         scene: &Scene<'_>,
@@ -267,19 +267,19 @@ impl Items {
         object: ObjectId,
         text: Sym,
         number: u64,
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
         let client = scene.view.op(id).client;
         if number == 0 || scene.view.is_sim() {
             return;
         }
-        sink.premise(RuleId::Qu4, object);
+        out.premise(RuleId::Qu4, object);
         let latest = self.latest.entry((object, client)).or_insert((number, text));
         let (later, later_text) = *latest;
         if later <= number {
             *latest = (number, text);
         } else {
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "{} was handed {} after {}",
                 scene.client(client),
                 scene.path(text),
@@ -287,11 +287,11 @@ impl Items {
             ))
             .because(format!("the one was put at zxid {number:#x}, the other at {later:#x}"));
             let when = self.fates.get(&later_text).and_then(|fate| fate.seen);
-            sink.fail(RuleId::Qu4, scene, object, &[when.map_or(u32::MAX, |(_, when)| when)], story);
+            out.fail(RuleId::Qu4, scene, object, &[when.map_or(u32::MAX, |(_, when)| when)], text);
         }
     }
 
-    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, sink: &mut Sink) {
+    fn returned(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, out: &mut Findings) {
         let op = scene.view.op(id);
         let object = op.object;
         if !is_queue(scene.tables, object) {
@@ -300,7 +300,7 @@ impl Items {
         let given = self.given.remove(&id).unwrap_or_default();
         let at_least_once = scene.tables.objects[usize::from(object.0)].manner.at_least_once;
         match op.verb {
-            Verb::Put => self.put(scene, id, outcome, &given, sink),
+            Verb::Put => self.put(scene, id, outcome, &given, out),
             Verb::Confirm => {
                 let capture = self.captures.entry(object).or_default();
                 match outcome {
@@ -311,7 +311,7 @@ impl Items {
                 for text in
                     given.into_iter().filter(|text| !self.is_foreign_text(scene, *text)).collect::<Vec<_>>()
                 {
-                    self.confirmed(scene, id, outcome, text, sink);
+                    self.confirmed(scene, id, outcome, text, out);
                 }
             }
             Verb::Take | Verb::Claim if !at_least_once => {
@@ -323,7 +323,7 @@ impl Items {
         }
     }
 
-    fn put(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, given: &[Sym], sink: &mut Sink) {
+    fn put(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, given: &[Sym], out: &mut Findings) {
         let op = scene.view.op(id);
         let (object, who) = (op.object, scene.client(op.client));
         if outcome == Outcome::Done {
@@ -337,34 +337,35 @@ impl Items {
         for text in given {
             let made = self.stock.of(object, *text).next();
             let what = scene.path(*text);
-            let story =
-                match (outcome, made) {
-                    (Outcome::Done, None) => Story::new(format!(
-                        "{who} was told that {what} is put, and it never was in the queue"
+            let text = match (outcome, made) {
+                (Outcome::Done, None) => {
+                    explain(format!("{who} was told that {what} is put, and it never was in the queue"))
+                        .because("no znode was made of it")
+                }
+                (Outcome::Refused, Some(made)) => {
+                    let item = &self.stock.items[made];
+                    explain(format!("{who} was told that {what} is not put, and it is")).because(format!(
+                        "{} was made at zxid {:#x}",
+                        scene.znode(item.path),
+                        item.czxid
                     ))
-                    .because("no znode was made of it"),
-                    (Outcome::Refused, Some(made)) => {
-                        let item = &self.stock.items[made];
-                        Story::new(format!("{who} was told that {what} is not put, and it is"))
-                            .because(format!("{} was made at zxid {:#x}", scene.znode(item.path), item.czxid))
-                    }
-                    _ => continue,
-                };
-            sink.fail(RuleId::Qu3, scene, object, &[op.called.index], story);
+                }
+                _ => continue,
+            };
+            out.fail(RuleId::Qu3, scene, object, &[op.called.index], text);
         }
     }
 
-    fn confirmed(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, text: Sym, sink: &mut Sink) {
+    fn confirmed(&mut self, scene: &Scene<'_>, id: OpId, outcome: Outcome, text: Sym, out: &mut Findings) {
         let op = scene.view.op(id);
         let (object, who, what) = (op.object, scene.client(op.client), scene.path(text));
-        sink.premise(RuleId::Qu1, object);
+        out.premise(RuleId::Qu1, object);
         let item = self.stock.of(object, text).next().map(|at| self.stock.items[at].clone());
         let is_mine = item.as_ref().is_some_and(|item| item.taker == id);
         if outcome == Outcome::Refused && is_mine {
-            let story =
-                Story::new(format!("{who} was told that it is not done with {what}, and {what} is gone"))
-                    .because("its own confirmation has removed it");
-            sink.fail(RuleId::Qu2, scene, object, &[op.called.index], story);
+            let text = explain(format!("{who} was told that it is not done with {what}, and {what} is gone"))
+                .because("its own confirmation has removed it");
+            out.fail(RuleId::Qu2, scene, object, &[op.called.index], text);
         }
         if outcome != Outcome::Done {
             return;
@@ -372,25 +373,25 @@ impl Items {
         let fate = self.fates.entry(text).or_default();
         let before = fate.confirmed.replace(id);
         if let Some(before) = before {
-            let story =
-                Story::new(format!("{who} is done with {what}, and so was {} before", scene.party(before)));
-            sink.fail(RuleId::Qu1, scene, object, &[scene.view.op(before).over.index], story);
+            let text =
+                explain(format!("{who} is done with {what}, and so was {} before", scene.actor(before)));
+            out.fail(RuleId::Qu1, scene, object, &[scene.view.op(before).over.index], text);
         } else if scene.view.is_sim() && !is_mine {
-            let story = Story::new(format!("{who} was told that it is done with {what}, and it is not"));
-            let story = match item {
-                Some(item) if item.is_there() => story.because("the item is still in the queue"),
-                Some(item) => story.because(format!("{} had removed it before", scene.session(item.by))),
-                None => story.because("the item never was in the queue"),
+            let text = explain(format!("{who} was told that it is done with {what}, and it is not"));
+            let text = match item {
+                Some(item) if item.is_there() => text.because("the item is still in the queue"),
+                Some(item) => text.because(format!("{} had removed it before", scene.session(item.by))),
+                None => text.because("the item never was in the queue"),
             };
-            sink.fail(RuleId::Qu1, scene, object, &[op.called.index], story);
+            out.fail(RuleId::Qu1, scene, object, &[op.called.index], text);
         }
     }
 
-    /// What has not come out must still be there.
-    fn quiesce(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    /// QU-2: an item that has not come out must still be there.
+    fn quiesce(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if scene.view.is_sim() {
             for at in 0..self.stock.items.len() {
-                self.accounts_for(scene, at, sink);
+                self.accounts_for(scene, at, out);
             }
             return;
         }
@@ -398,31 +399,31 @@ impl Items {
             if capture.acknowledged == 0 {
                 continue;
             }
-            sink.premise(RuleId::Qu2, *object);
+            out.premise(RuleId::Qu2, *object);
             let missing = capture.acknowledged.saturating_sub(capture.delivered + capture.left);
             if missing == 0 {
                 continue;
             }
             if capture.doubtful > 0 {
-                // How many each of them took is not known.
+                // The number of items that each of them took is unknown.
                 if missing > capture.doubtful {
-                    sink.unknown(RuleId::Qu2, *object);
+                    out.unknown(RuleId::Qu2, *object);
                 }
                 continue;
             }
-            let story = Story::new(format!("{missing} items are lost"))
+            let text = explain(format!("{missing} items are lost"))
                 .because(format!(
                     "{} were put, {} came out, {} are left",
                     capture.acknowledged, capture.delivered, capture.left
                 ))
                 .not_excused("no operation was cancelled, none has an unknown end, nobody died");
-            sink.fail(RuleId::Qu2, scene, *object, &[capture.put], story);
+            out.fail(RuleId::Qu2, scene, *object, &[capture.put], text);
         }
     }
 
-    fn accounts_for(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    fn accounts_for(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let item = &self.stock.items[at];
-        sink.premise(RuleId::Qu2, item.object);
+        out.premise(RuleId::Qu2, item.object);
         let object = &scene.tables.objects[usize::from(item.object.0)];
         let came_out = self.fates.get(&item.text).is_some_and(|fate| fate.seen.is_some());
         if item.is_there() || object.manner.at_least_once || came_out {
@@ -444,17 +445,22 @@ impl Items {
         } else {
             format!("by an operation of {} (called at {})", scene.client(op.client), scene.when(op.called))
         };
-        let story = Story::new(format!("item {text} is lost"))
+        let text = explain(format!("item {text} is lost"))
             .because(format!("it was removed at zxid {:#x} {by}, and handed to nobody", item.gone));
-        let (verdict, story) = match in_doubt {
-            Some(why) => (Verdict::Inherent, story.excused(why)),
-            None => (Verdict::Fail, story.not_excused("the operation came to its end, and its client lived")),
+        let (verdict, text) = match in_doubt {
+            Some(why) => (Verdict::Unavoidable, text.excused(why)),
+            None => (Verdict::Fail, text.not_excused("the operation came to its end, and its client lived")),
         };
-        let found = Found { rule: RuleId::Qu2, verdict, layer: RuleId::Qu2.layer(), at: scene.index };
-        sink.find(found, scene, Some(item.object), &[item.made.index, item.gone_at.index], story);
+        out.find(
+            Found::new(RuleId::Qu2, verdict, scene.index),
+            scene,
+            Some(item.object),
+            &[item.made.index, item.gone_at.index],
+            text,
+        );
     }
 
-    /// A client dies with what it has in hand.
+    /// Notes the items that a dying client has.
     fn crash(&mut self, scene: &Scene<'_>, client: u16) {
         for (at, item) in self.stock.items.iter().enumerate() {
             let mine = scene.view.op(item.taker).client == client && item.taker != OpId(0);
@@ -473,47 +479,37 @@ impl Rule for Items {
     const ID: RuleId = RuleId::Qu1;
     const ALSO: &'static [RuleId] =
         &[RuleId::Qu2, RuleId::Qu3, RuleId::Qu4, RuleId::Qu5, RuleId::Qu8, RuleId::Qu10];
-    const HEARS: Kinds = hears::Return
-        | hears::Given
-        | hears::Observed
-        | hears::Txn
-        | hears::Created
-        | hears::Data
-        | hears::Written
-        | hears::Deleted
-        | hears::Fault
-        | hears::Crash
-        | hears::Quiesce
-        | hears::Left;
+    const HEARS: Kinds =
+        hears![Return, Given, Observed, Txn, Created, Data, Written, Deleted, Fault, Crash, Quiesce, Left];
     const ABOUT: &'static [Kind] = &[Kind::Queue, Kind::PriorityQueue];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         match event.what {
             What::Created { .. } | What::Data { .. } | What::Deleted { .. } | What::Given { .. } => {
                 if let What::Given { text, .. } = event.what {
                     self.given.entry(event.op).or_default().push(text);
                 }
                 if let What::Data { digest, .. } = event.what
-                    && scene.view.is_by_stranger()
+                    && scene.view.is_foreign_change()
                 {
                     self.written.insert(digest);
                 }
                 let change = self.stock.event(scene, event);
-                self.changed(scene, event, change, sink);
+                self.changed(scene, event, change, out);
             }
             What::Written { path, .. } => {
                 if let Some(at) = self.stock.item_at(path)
-                    && scene.view.is_by_stranger()
+                    && scene.view.is_foreign_change()
                 {
                     self.died_with.push(at);
                 }
             }
             What::Observed { .. } => {
-                self.batch.judge(scene, &self.stock, sink);
-                self.observed(scene, event, sink);
+                self.batch.judge(scene, &self.stock, out);
+                self.observed(scene, event, out);
             }
-            What::Return { outcome } => self.returned(scene, event.op, outcome, sink),
-            What::Txn { .. } => self.batch.judge(scene, &self.stock, sink),
+            What::Return { outcome } => self.returned(scene, event.op, outcome, out),
+            What::Txn { .. } => self.batch.judge(scene, &self.stock, out),
             What::Fault { kind: FaultKind::ForeignDelete, .. } => self.foreign += 1,
             What::Crash { client } => self.crash(scene, client),
             What::Left { object, path, owner: Session(0) } => {
@@ -524,14 +520,14 @@ impl Rule for Items {
                 }
             }
             What::Quiesce => {
-                self.batch.judge(scene, &self.stock, sink);
-                self.quiesce(scene, sink);
+                self.batch.judge(scene, &self.stock, out);
+                self.quiesce(scene, out);
             }
             _ => {}
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        self.batch.judge(scene, &self.stock, sink);
+    fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        self.batch.judge(scene, &self.stock, out);
     }
 }

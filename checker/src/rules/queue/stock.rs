@@ -1,13 +1,12 @@
-//! What is in the queues, as the transactions tell it.
+//! The items in the queues, as the transactions show them.
 
 use super::{gets, is_below, is_queue};
 use crate::digest;
-use crate::history::{Event, ObjectId, OpId, Session, Sym, Verb, What};
-use crate::sink::Scene;
+use crate::rules::prelude::*;
 use crate::view::{Moment, NEVER};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Something that a put was given.
+/// An argument of a put.
 #[derive(Clone, Debug)]
 pub(super) struct Given {
     pub(super) object: ObjectId,
@@ -30,16 +29,16 @@ pub(super) struct Item {
     /// The zxid of its end, or never.
     pub(super) gone: u64,
     pub(super) gone_at: Moment,
-    /// The operation that removed it, if one did.
+    /// The operation that deleted it, if one did.
     pub(super) taker: OpId,
     pub(super) by: Session,
     /// The operation that claimed it last.
     pub(super) claimer: OpId,
-    /// The sessions that have claimed it, in turn.
+    /// The sessions that have claimed it, in order.
     pub(super) claimants: Vec<Session>,
-    /// The claim that stands.
+    /// The current claim.
     pub(super) claim: Option<Claim>,
-    /// When the last claim went.
+    /// The end of the last claim.
     pub(super) unclaimed: u64,
 }
 
@@ -56,30 +55,30 @@ impl Item {
     }
 }
 
-/// What an event has done to the queues.
+/// The change that an event makes to the queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     None,
-    /// A put was given something that another had been given.
+    /// A put was given a text that another had been given.
     Same,
-    /// An item was made.
+    /// An item was created.
     Made(usize),
-    /// An item is gone.
+    /// An item was deleted.
     Gone(usize),
     /// An item was claimed.
     Claimed(usize),
-    /// The claim of an item, of that session, is gone.
+    /// The claim of an item, of that session, was deleted.
     Unclaimed(usize, Session),
 }
 
-/// Everything that was ever in the queues.
+/// All items that were ever in the queues.
 #[derive(Default)]
 pub(super) struct Stock {
     pub(super) given: BTreeMap<u64, Given>,
     pub(super) items: Vec<Item>,
     /// Items by path, and by the path of their claims.
     at: BTreeMap<Sym, usize>,
-    /// Items that are there, and all that were ever made of a text.
+    /// Items that exist, and all that were ever created with a text.
     there: BTreeMap<ObjectId, BTreeSet<usize>>,
     texts: BTreeMap<(ObjectId, Sym), Vec<usize>>,
     claims: BTreeMap<Sym, usize>,
@@ -102,7 +101,7 @@ impl Stock {
         }
     }
 
-    /// The item whose znode is of that path.
+    /// The item with a path.
     pub(super) fn item_at(&self, path: Sym) -> Option<usize> {
         self.at.get(&path).copied()
     }
@@ -154,7 +153,7 @@ impl Stock {
         Change::Made(at)
     }
 
-    /// A claim bears the name of its item, and goes with its session.
+    /// Notes a claim, which has the name of its item, and goes with its session.
     fn claimed(&mut self, scene: &Scene<'_>, op: OpId, path: Sym, owner: Session) -> Change {
         let (id, op) = (op, scene.view.op(op));
         if owner == Session(0) || !gets(op.verb) || !is_queue(scene.tables, op.object) {
@@ -189,18 +188,18 @@ impl Stock {
         Change::Gone(at)
     }
 
-    /// The items that were made of a text, in their order.
+    /// The items that were created with a text, in order.
     pub(super) fn of(&self, object: ObjectId, text: Sym) -> impl DoubleEndedIterator<Item = usize> + '_ {
         self.texts.get(&(object, text)).into_iter().flatten().copied()
     }
 
-    /// What was given under that text.
+    /// The argument with that text.
     pub(super) fn given(&self, scene: &Scene<'_>, object: ObjectId, text: Sym) -> Option<&Given> {
         let digest = digest::data(Some(scene.tables.names.get(text).unwrap_or_default().as_bytes()));
         self.given.get(&digest).filter(|given| given.object == object && given.text == text)
     }
 
-    /// What is there of a queue.
+    /// The items that are in a queue.
     pub(super) fn there(&self, object: ObjectId) -> impl Iterator<Item = &Item> {
         self.there.get(&object).into_iter().flatten().map(|at| &self.items[*at])
     }

@@ -1,32 +1,28 @@
-//! Transactions in two phases: TC-1 to TC-13.
+//! Two-phase commit: TC-1 to TC-13.
 //!
-//! 1. *Parts*: who speaks for which site, with which operation. The coordinator has a number of its own.
-//! 2. *Told* ([`told`]): what sites were told, and what they had voted. This needs nothing but calls and observations: TC-1 to
+//! 1. *Operations*: the site for which each one acts. The coordinator has a number of its own.
+//! 2. *Observed* ([`observed`]): what sites learned, and how they voted, from calls and observations alone: TC-1 to
 //!    TC-4.
-//! 3. *Written* ([`written`]): votes and record as the servers applied them, and whether what was told follows from them: TC-6
-//!    to TC-11.
-//! 4. *Ends* ([`ends`]): who ends in time, and who is blocked by whom: TC-5 and TC-13.
-//! 5. *Woken* ([`woken`]): notifications, counted for each session: TC-12.
+//! 3. *Written* ([`written`]): votes and record as the servers applied them, and whether what sites learned follows:
+//!    TC-6 to TC-11.
+//! 4. *Progress* ([`progress`]): operations that must return, and those that are blocked by a named vote: TC-5 and
+//!    TC-13.
+//! 5. *Cost* ([`cost`]): notifications, counted for each session: TC-12.
 
-mod ends;
-mod told;
-mod woken;
+mod cost;
+mod observed;
+mod progress;
 mod written;
 
-use super::{Kinds, Rule, hears};
 use crate::digest;
-use crate::history::{
-    Code, Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Session, SessionState, Sym, Verb, What,
-};
-use crate::sink::{Scene, Sink};
-use crate::verdict::RuleId;
+use crate::rules::prelude::*;
 use crate::view::Moment;
 use std::collections::BTreeMap;
 
-/// The number under which a coordinator speaks.
+/// The number of the coordinator.
 pub(super) const COORDINATOR: u64 = 0xffff;
 
-/// What is voted and decided.
+/// A vote, or a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Word {
     Commit,
@@ -57,44 +53,44 @@ impl Word {
     }
 }
 
-/// One operation, and for whom it speaks.
+/// An operation, and the site for which it acts.
 #[derive(Clone, Debug)]
-struct Part {
+struct SiteOp {
     /// A site's number, or [`COORDINATOR`].
     site: u64,
     verb: Verb,
-    /// The vote that was given.
+    /// The vote in the call.
     vote: Option<Word>,
-    /// It takes the place of a coordinator that may have died, or takes everything away: it may decide at once.
+    /// Whether it may decide at once: it replaces a coordinator that may have died, or removes the transaction.
     decides_at_once: bool,
-    /// It has met the record, or has been refused because of it.
+    /// Whether it has read the record, or was refused because of it.
     met_record: bool,
 }
 
 /// One transaction.
 #[derive(Default)]
 struct Transaction {
-    parts: BTreeMap<OpId, Part>,
-    told: told::Told,
+    parts: BTreeMap<OpId, SiteOp>,
+    observed: observed::Observed,
     written: written::Written,
-    ends: ends::Ends,
-    woken: woken::Woken,
-    /// A stranger has had its hands on it: what its znodes say from then on proves nothing, and nobody need decide on
-    /// them.
-    is_meddled_with: bool,
+    ends: progress::Progress,
+    woken: cost::Cost,
+    /// Whether a foreign client has modified the transaction: its znodes prove nothing from then on, and no site need
+    /// decide by them.
+    is_interfered_with: bool,
 }
 
-/// The rules about transactions in two phases.
+/// The rules about two-phase commit.
 #[derive(Default)]
 pub(crate) struct TwoPhaseCommit {
     /// By object; `None` for those of other kinds.
     all: Vec<Option<Transaction>>,
-    /// How many objects were looked at.
+    /// The number of objects that were looked at.
     known: usize,
     any: bool,
     /// The znode whose data come with the next event.
     touched: Option<(ObjectId, Sym)>,
-    /// Something has gone wrong in this run, so that an abort needs no other reason.
+    /// Whether there was a fault, so that an abort needs no other reason.
     disturbed: bool,
 }
 
@@ -125,15 +121,15 @@ impl TwoPhaseCommit {
         found.next()
     }
 
-    fn hears_client(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn hears_client(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let disturbed = self.disturbed;
         match event.what {
             What::Call { object, verb, .. } => {
                 let Some(transaction) = self.of(object) else { return };
                 let part =
-                    Part { site: COORDINATOR, verb, vote: None, decides_at_once: false, met_record: false };
+                    SiteOp { site: COORDINATOR, verb, vote: None, decides_at_once: false, met_record: false };
                 transaction.parts.insert(event.op, part);
-                transaction.ends.called(scene, event.op, object, sink);
+                transaction.ends.called(scene, event.op, object, out);
             }
             What::Given { text, number } => {
                 let object = scene.view.op(event.op).object;
@@ -145,7 +141,7 @@ impl TwoPhaseCommit {
                 part.decides_at_once =
                     number == COORDINATOR && (text == "resume" || part.verb == Verb::Finish);
                 let part = part.clone();
-                transaction.told.given(event.op, &part, scene.view.now);
+                transaction.observed.given(event.op, &part, scene.view.now);
                 transaction.woken.speaks(scene, event.op, &part);
             }
             What::Observed { object, seen, text, number } => {
@@ -154,14 +150,16 @@ impl TwoPhaseCommit {
                 let Some(part) = transaction.parts.get(&event.op).cloned() else { return };
                 match seen {
                     Seen::Decision => {
-                        // What was decided before may be gone, and something else be decided.
-                        if transaction.is_meddled_with {
+                        // After the record is removed, another decision may be made.
+                        if transaction.is_interfered_with {
                             return;
                         }
-                        transaction.written.judge(scene, object, &part, word, &transaction.told, sink);
-                        transaction.told.decision(scene, object, &part, word, disturbed, sink);
+                        transaction.written.judge(scene, object, &part, word, &transaction.observed, out);
+                        transaction.observed.decision(scene, object, &part, word, disturbed, out);
                     }
-                    Seen::Vote => transaction.told.vote(scene, object, event.op, &part, (number, word), sink),
+                    Seen::Vote => {
+                        transaction.observed.vote(scene, object, event.op, &part, (number, word), out)
+                    }
                     _ => {}
                 }
             }
@@ -169,14 +167,14 @@ impl TwoPhaseCommit {
                 let object = scene.view.op(event.op).object;
                 let Some(transaction) = self.of(object) else { return };
                 let Some(part) = transaction.parts.get(&event.op).cloned() else { return };
-                transaction.told.returned(scene, event.op, &part, outcome);
+                transaction.observed.returned(scene, event.op, &part, outcome);
                 self.disturbed |= matches!(outcome, Outcome::Unknown | Outcome::Cancelled);
             }
             _ => {}
         }
     }
 
-    fn hears_servers(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn hears_servers(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if let What::Created { path, .. }
         | What::Written { path, .. }
         | What::Deleted { path, .. }
@@ -184,9 +182,9 @@ impl TwoPhaseCommit {
             && let Some((object, _)) = self.place(scene, path)
             && let Some(transaction) = self.of(object)
         {
-            transaction.is_meddled_with |=
-                scene.view.is_by_stranger() && !matches!(event.what, What::Found { .. });
-            if transaction.is_meddled_with {
+            transaction.is_interfered_with |=
+                scene.view.is_foreign_change() && !matches!(event.what, What::Found { .. });
+            if transaction.is_interfered_with {
                 self.touched = None;
                 return;
             }
@@ -209,15 +207,15 @@ impl TwoPhaseCommit {
                 let name = name.rsplit('/').next().unwrap_or_default();
                 let Some(transaction) = self.of(object) else { return };
                 let by = transaction.parts.get(&event.op).cloned();
-                let place = written::Place { object, path, name };
-                transaction.written.data(scene, place, event.op, by.as_ref(), Word::written(digest), sink);
+                let place = written::ZnodePath { object, path, name };
+                transaction.written.data(scene, place, event.op, by.as_ref(), Word::written(digest), out);
             }
             What::Deleted { path, by, .. } => {
                 let Some((object, name)) = self.place(scene, path) else { return };
                 let Some(transaction) = self.of(object) else { return };
                 let part = transaction.parts.get(&event.op).cloned();
-                let place = written::Place { object, path, name };
-                transaction.written.deleted(scene, place, by, part.as_ref(), &transaction.told, sink);
+                let place = written::ZnodePath { object, path, name };
+                transaction.written.deleted(scene, place, by, part.as_ref(), &transaction.observed, out);
                 transaction.woken.changed(name);
             }
             What::Found { read, code, path, .. } => {
@@ -231,7 +229,7 @@ impl TwoPhaseCommit {
 }
 
 impl Transaction {
-    /// An operation was served the record.
+    /// Notes an operation that was served the record.
     fn met_record(&mut self, op: OpId, read: Request, code: Code) {
         if (read, code) == (Request::Get, Code::Ok)
             && let Some(part) = self.parts.get_mut(&op)
@@ -257,38 +255,26 @@ impl Rule for TwoPhaseCommit {
         RuleId::Tc12,
         RuleId::Tc13,
     ];
-    const HEARS: Kinds = hears::Call
-        | hears::Given
-        | hears::Observed
-        | hears::Return
-        | hears::Reply
-        | hears::Notice
-        | hears::State
-        | hears::Created
-        | hears::Written
-        | hears::Data
-        | hears::Deleted
-        | hears::Found
-        | hears::Fire
-        | hears::Fault
-        | hears::Crash
-        | hears::Heal
-        | hears::Quiesce;
+    const HEARS: Kinds = hears![
+        Call, Given, Observed, Return, Reply, Notice, State, Created, Written, Data, Deleted, Found, Fire,
+        Fault, Crash, Heal, Quiesce
+    ];
     const ABOUT: &'static [Kind] = &[Kind::TwoPhaseCommit];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if !self.any || !scene.view.healed {
             return;
         }
         for (at, transaction) in self.all.iter_mut().enumerate() {
-            if let Some(Transaction { parts, told, written, ends, is_meddled_with: false, .. }) = transaction
+            if let Some(Transaction { parts, observed, written, ends, is_interfered_with: false, .. }) =
+                transaction
             {
-                ends.pass_time(scene, ObjectId(at as u16), parts, told, written, sink);
+                ends.pass_time(scene, ObjectId(at as u16), parts, observed, written, out);
             }
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if self.known < scene.tables.objects.len() {
             self.look_around(scene);
         }
@@ -297,7 +283,7 @@ impl Rule for TwoPhaseCommit {
         }
         match event.what {
             What::Call { .. } | What::Given { .. } | What::Observed { .. } | What::Return { .. } => {
-                self.hears_client(scene, event, sink);
+                self.hears_client(scene, event, out);
             }
             What::Reply { code, .. } => {
                 let object = scene.view.op(event.op).object;
@@ -312,38 +298,44 @@ impl Rule for TwoPhaseCommit {
             What::State { state, .. } => self.disturbed |= state != SessionState::Connected,
             What::Fault { .. } | What::Crash { .. } => self.disturbed = true,
             What::Fire { session, kind, path, zxid, conn } => {
-                // What registering again tells is no change's doing, and nobody hears what is told on a connection that
-                // was left.
+                // A notification from registering again belongs to no change, and the client does not read a
+                // connection that it left.
                 if zxid == 0 || scene.view.has_left(session, conn) {
                     return;
                 }
-                self.fired(scene, session, (kind, path), zxid, sink);
+                self.fired(scene, session, (kind, path), zxid, out);
             }
             What::Heal => {
                 for (at, transaction) in self.all.iter_mut().enumerate() {
                     if let Some(Transaction { parts, ends, .. }) = transaction {
-                        ends.healed(scene, ObjectId(at as u16), parts, sink);
+                        ends.healed(scene, ObjectId(at as u16), parts, out);
                     }
                 }
             }
             What::Quiesce => {
                 for (at, transaction) in self.all.iter_mut().enumerate() {
-                    if let Some(Transaction { parts, told, written, ends, is_meddled_with: false, .. }) =
-                        transaction
+                    if let Some(Transaction {
+                        parts,
+                        observed,
+                        written,
+                        ends,
+                        is_interfered_with: false,
+                        ..
+                    }) = transaction
                     {
-                        ends.quiesce(scene, ObjectId(at as u16), parts, told, written, sink);
+                        ends.quiesce(scene, ObjectId(at as u16), parts, observed, written, out);
                     }
                 }
             }
-            _ if scene.view.is_sim() => self.hears_servers(scene, event, sink),
+            _ if scene.view.is_sim() => self.hears_servers(scene, event, out),
             _ => {}
         }
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for (at, transaction) in self.all.iter_mut().enumerate() {
             if let Some(Transaction { parts, ends, .. }) = transaction {
-                ends.finish(scene, ObjectId(at as u16), parts, sink);
+                ends.finish(scene, ObjectId(at as u16), parts, out);
             }
         }
     }
@@ -356,19 +348,19 @@ impl TwoPhaseCommit {
         session: Session,
         (kind, path): (Notify, Sym),
         zxid: u32,
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
         let Some((object, name)) = self.place(scene, path) else { return };
-        let Some(transaction) = self.of(object).filter(|transaction| !transaction.is_meddled_with) else {
+        let Some(transaction) = self.of(object).filter(|transaction| !transaction.is_interfered_with) else {
             return;
         };
         let decided = transaction.written.decided_at();
-        transaction.woken.fired(scene, object, session, (kind, path, name), (zxid, decided), sink);
+        transaction.woken.fired(scene, object, session, (kind, path, name), (zxid, decided), out);
     }
 }
 
-/// How a party is called in a finding.
-fn party(site: u64) -> String {
+/// The name of a site in a finding.
+fn site_name(site: u64) -> String {
     if site == COORDINATOR { "the coordinator".to_owned() } else { format!("site {site}") }
 }
 
@@ -377,7 +369,7 @@ fn size(scene: &Scene<'_>, object: ObjectId) -> usize {
     scene.tables.objects[usize::from(object.0)].size as usize
 }
 
-/// Something that a party was told.
+/// A decision that a site learned.
 #[derive(Clone, Copy, Debug)]
 struct Heard {
     site: u64,

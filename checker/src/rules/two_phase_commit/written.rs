@@ -1,23 +1,21 @@
-//! Votes and record as the servers applied them, and whether what was told follows from them: TC-6 to TC-11, and TC-4.
+//! Votes and record as the servers applied them, and whether what sites learned follows: TC-6 to TC-11, and TC-4.
 
-use super::told::Told;
-use super::{COORDINATOR, Part, Word, party, size};
-use crate::history::{ObjectId, OpId, Session, Sym, Verb};
-use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
+use super::observed::Observed;
+use super::{COORDINATOR, SiteOp, Word, site_name, size};
+use crate::rules::prelude::*;
 use crate::view::Moment;
 use std::collections::BTreeMap;
 
-/// Where something is written.
+/// The znode of a transaction that an event is about.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct ZnodePath<'a> {
     pub(super) object: ObjectId,
     pub(super) path: Sym,
     /// The last part of the path.
     pub(super) name: &'a str,
 }
 
-/// The znode of a site: it holds the vote, once it is cast.
+/// The znode of a site, which holds its vote.
 #[derive(Clone, Copy)]
 struct Slot {
     site: Option<u64>,
@@ -34,21 +32,21 @@ struct Record {
     removed: Option<Moment>,
 }
 
-/// What stands written of one transaction.
+/// The znodes of one transaction.
 #[derive(Default)]
 pub(super) struct Written {
     slots: BTreeMap<Sym, Slot>,
-    /// The first record: it counts, whatever becomes of it.
+    /// The first record: it counts, also after it is removed.
     record: Option<Record>,
-    /// Whether a site's znode was made when somebody had voted already.
+    /// Whether a site's znode was created after a vote had been cast.
     is_late: bool,
-    /// Whether any vote for abort was ever written.
+    /// Whether a vote for abort was ever written.
     refused: bool,
-    /// An ephemeral vote, and when it went with its session.
+    /// An ephemeral vote, and the time at which it went with its session.
     ephemeral: Option<(Sym, Option<Moment>)>,
 }
 
-/// Whether a znode holds a vote, and not the record or what belongs to the recipe besides.
+/// Whether a znode holds a vote.
 fn is_slot(name: &str) -> bool {
     !name.is_empty()
         && !matches!(name, "decision" | "tally")
@@ -62,12 +60,12 @@ impl Written {
         self.record.is_some()
     }
 
-    /// When that was made.
+    /// The time of the decision.
     pub(super) fn decided_at(&self) -> Option<Moment> {
         self.record.as_ref().map(|record| record.made)
     }
 
-    /// Sites whose vote stands.
+    /// Sites whose vote is on record.
     pub(super) fn votes(&self) -> usize {
         self.slots.values().filter(|slot| slot.vote.is_some()).count()
     }
@@ -90,30 +88,30 @@ impl Written {
         }
     }
 
-    /// Data were written, by an operation of some party if `by` says so.
+    /// Notes a write, by an operation of a site if `by` is given.
     pub(super) fn data(
         &mut self,
         scene: &Scene<'_>,
-        place: Place<'_>,
+        place: ZnodePath<'_>,
         op: OpId,
-        by: Option<&Part>,
+        by: Option<&SiteOp>,
         word: Option<Word>,
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
         if place.name == "decision" {
             if let Some(word) = word {
-                self.recorded(scene, place.object, by, word, sink);
+                self.recorded(scene, place.object, by, word, out);
             }
             return;
         }
         let now = scene.view.now;
         let Some(slot) = self.slots.get_mut(&place.path) else { return };
         if let Some((before, when)) = slot.vote {
-            // What a stranger writes is not held against the recipe.
+            // A foreign client's write is not held against the recipe.
             if op != OpId(0) {
-                let who = by.map_or_else(|| scene.party(op), |by| party(by.site));
+                let who = by.map_or_else(|| scene.actor(op), |by| site_name(by.site));
                 let new = word.map_or("something else", Word::text);
-                let story = Story::new(format!(
+                let text = explain(format!(
                     "{who} wrote {new} to {} at {}",
                     scene.znode(place.path),
                     scene.when(now)
@@ -123,7 +121,7 @@ impl Written {
                     before.text(),
                     scene.when(when)
                 ));
-                sink.fail(RuleId::Tc6, scene, place.object, &[when.index], story);
+                out.fail(RuleId::Tc6, scene, place.object, &[when.index], text);
             }
             slot.vote = word.map(|word| (word, now)).or(slot.vote);
             return;
@@ -133,25 +131,25 @@ impl Written {
         slot.site = by.filter(|by| by.verb == Verb::Vote).map(|by| by.site);
         let (site, owner) = (slot.site, slot.owner);
         self.refused |= word == Word::Abort;
-        sink.premise(RuleId::Tc6, place.object);
-        sink.premise(RuleId::Tc10, place.object);
+        out.premise(RuleId::Tc6, place.object);
+        out.premise(RuleId::Tc10, place.object);
         if owner != Session(0) {
             self.ephemeral = self.ephemeral.or(Some((place.path, None)));
         }
-        self.votes_once(scene, place, site, sink);
+        self.votes_once(scene, place, site, out);
     }
 
-    /// A site has one vote, wherever it stands.
-    fn votes_once(&self, scene: &Scene<'_>, place: Place<'_>, site: Option<u64>, sink: &mut Sink) {
+    /// TC-7: a site has one vote, wherever it is written.
+    fn votes_once(&self, scene: &Scene<'_>, place: ZnodePath<'_>, site: Option<u64>, out: &mut Findings) {
         let Some(site) = site else { return };
         let elsewhere = self
             .slots
             .iter()
             .find(|(path, slot)| **path != place.path && slot.site == Some(site) && slot.vote.is_some());
         let Some((path, slot)) = elsewhere else { return };
-        let story = Story::new(format!(
+        let text = explain(format!(
             "{} voted a second time, in {}, at {}",
-            party(site),
+            site_name(site),
             scene.znode(place.path),
             scene.when(scene.view.now)
         ))
@@ -160,88 +158,88 @@ impl Written {
             scene.znode(*path),
             scene.when(slot.made)
         ));
-        sink.fail(RuleId::Tc6, scene, place.object, &[slot.made.index], story);
+        out.fail(RuleId::Tc6, scene, place.object, &[slot.made.index], text);
     }
 
-    /// A decision is put on record.
+    /// Notes the decision on record.
     fn recorded(
         &mut self,
         scene: &Scene<'_>,
         object: ObjectId,
-        by: Option<&Part>,
+        by: Option<&SiteOp>,
         word: Word,
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
         let now = scene.view.now;
-        let who = by.map_or_else(|| "somebody".to_owned(), |by| party(by.site));
+        let who = by.map_or_else(|| "somebody".to_owned(), |by| site_name(by.site));
         let tells = format!("{who} put {} on record at {}", word.text(), scene.when(now));
         if let Some(before) = self.record {
-            let story = Story::new(tells).because(format!(
+            let text = explain(tells).because(format!(
                 "{} was on record since {}: the first record wins",
                 before.word.text(),
                 scene.when(before.made)
             ));
-            return sink.fail(RuleId::Tc9, scene, object, &[before.made.index], story);
+            return out.fail(RuleId::Tc9, scene, object, &[before.made.index], text);
         }
         self.record = Some(Record { word, made: now, removed: None });
-        sink.premise(RuleId::Tc9, object);
+        out.premise(RuleId::Tc9, object);
         let (yes, all) = (self.yes(), size(scene, object));
         match word {
-            Word::Commit => self.has_every_vote(scene, object, &tells, sink),
+            Word::Commit => self.has_every_vote(scene, object, &tells, out),
             Word::Abort if yes >= all => {
-                let story = Story::new(tells).because(format!(
+                let text = explain(tells).because(format!(
                     "all {all} sites had voted for commit by then: the record was made without a check that a vote is \
                      missing"
                 ));
-                sink.fail(RuleId::Tc4, scene, object, &[], story);
+                out.fail(RuleId::Tc4, scene, object, &[], text);
             }
             Word::Abort => {}
         }
     }
 
-    /// Commit follows from the votes of all sites, and of no fewer.
-    fn has_every_vote(&self, scene: &Scene<'_>, object: ObjectId, tells: &str, sink: &mut Sink) {
-        sink.premise(RuleId::Tc7, object);
+    /// TC-6: commit follows from the votes of all sites.
+    fn has_every_vote(&self, scene: &Scene<'_>, object: ObjectId, tells: &str, out: &mut Findings) {
+        out.premise(RuleId::Tc7, object);
         let (yes, all) = (self.yes(), size(scene, object));
         if yes >= all {
             return;
         }
-        // Who decided may have seen fewer sites than are there by now.
+        // The deciding client may have seen fewer sites than exist by now.
         let made = self.slots.len();
         if (made < all && yes == made) || self.is_late {
-            let story = Story::new(tells).because(format!(
+            let text = explain(tells).because(format!(
                 "{yes} of {all} sites had voted for it, and not all stood in the transaction when the first did"
             ));
-            return sink.fail(RuleId::Tc7, scene, object, &[], story);
+            return out.fail(RuleId::Tc7, scene, object, &[], text);
         }
-        let story = Story::new(tells).because(format!("{yes} of {all} votes for commit stood there"));
-        sink.fail(RuleId::Tc9, scene, object, &[], story);
+        let text = explain(tells).because(format!("{yes} of {all} votes for commit stood there"));
+        out.fail(RuleId::Tc9, scene, object, &[], text);
     }
 
-    /// A znode goes.
+    /// Notes the deletion of a znode.
     pub(super) fn deleted(
         &mut self,
         scene: &Scene<'_>,
-        place: Place<'_>,
+        place: ZnodePath<'_>,
         by: Session,
-        part: Option<&Part>,
-        told: &Told,
-        sink: &mut Sink,
+        part: Option<&SiteOp>,
+        observed: &Observed,
+        out: &mut Findings,
     ) {
         let now = scene.view.now;
         if let Some(slot) = self.slots.remove(&place.path) {
-            // A vote of a session that has ended; nothing else of its session's end is asked for by an operation.
+            // A vote went with its session; other znodes of that session were not deleted by an operation.
             let with_session = slot.owner != Session(0) && slot.owner == by && part.is_none();
             if let (Some((word, when)), true, None) = (slot.vote, with_session, self.record) {
                 self.ephemeral = Some((place.path, Some(now)));
-                let of = slot.site.map_or_else(|| "a site".to_owned(), party);
-                let story = Story::new(format!(
+                let of = slot.site.map_or_else(|| "a site".to_owned(), site_name);
+                let text = explain(format!(
                     "the vote {} of {of} went with its session at {}",
                     word.text(),
                     scene.when(now)
                 ))
                 .because("it was ephemeral, and no record fixes the outcome");
-                sink.fail(RuleId::Tc10, scene, place.object, &[when.index], story);
+                out.fail(RuleId::Tc10, scene, place.object, &[when.index], text);
             }
         }
         if place.name != "decision" {
@@ -249,66 +247,67 @@ impl Written {
         }
         let Some(record) = self.record.as_mut().filter(|record| record.removed.is_none()) else { return };
         record.removed = Some(now);
-        // What a stranger takes away is not held against the recipe, and an operator may.
-        if part.is_none() || told.is_forgotten() {
+        // A foreign client's delete is not held against the recipe, and an operator may delete.
+        if part.is_none() || observed.is_forgotten() {
             return;
         }
-        sink.premise(RuleId::Tc11, place.object);
-        let Some(site) = (0..size(scene, place.object) as u64).find(|site| !told.knows(*site)) else {
+        out.premise(RuleId::Tc11, place.object);
+        let Some(site) = (0..size(scene, place.object) as u64).find(|site| !observed.knows(*site)) else {
             return;
         };
-        let story = Story::new(format!(
+        let text = explain(format!(
             "the record ({}, since {}) was removed at {}",
             record.word.text(),
             scene.when(record.made),
             scene.when(now)
         ))
-        .because(format!("{} had not learned the decision", party(site)));
-        sink.fail(RuleId::Tc11, scene, place.object, &[record.made.index], story);
+        .because(format!("{} had not learned the decision", site_name(site)));
+        out.fail(RuleId::Tc11, scene, place.object, &[record.made.index], text);
     }
 
-    /// A party is told a decision: does it follow from what is on record?
+    /// Whether a decision that a site learns follows from the record.
     pub(super) fn judge(
         &self,
         scene: &Scene<'_>,
         object: ObjectId,
-        part: &Part,
+        part: &SiteOp,
         word: Word,
-        told: &Told,
-        sink: &mut Sink,
+        observed: &Observed,
+        out: &mut Findings,
     ) {
         // A capture does not see what is written.
         if !scene.view.is_sim() {
             return;
         }
-        let after_yes = part.site != COORDINATOR && word == Word::Abort && told.said_yes(part.site);
-        sink.premise(RuleId::Tc9, object);
+        let after_yes = part.site != COORDINATOR && word == Word::Abort && observed.said_yes(part.site);
+        out.premise(RuleId::Tc9, object);
         if after_yes {
-            sink.premise(RuleId::Tc8, object);
+            out.premise(RuleId::Tc8, object);
         }
-        let tells = format!("{} decided {} at {}", party(part.site), word.text(), scene.when(scene.view.now));
+        let tells =
+            format!("{} decided {} at {}", site_name(part.site), word.text(), scene.when(scene.view.now));
         match self.record {
             Some(record) if record.word == word => {}
             Some(record) => {
                 let by_itself = after_yes && !part.met_record;
                 let on_record =
                     format!("{} is on record since {}", record.word.text(), scene.when(record.made));
-                let (rule, story) = match by_itself {
+                let (rule, text) = match by_itself {
                     true => (
                         RuleId::Tc8,
-                        Story::new(tells)
+                        explain(tells)
                             .because("it had voted for commit, and has not looked")
                             .because(on_record),
                     ),
-                    false => (RuleId::Tc9, Story::new(tells).because(on_record)),
+                    false => (RuleId::Tc9, explain(tells).because(on_record)),
                 };
-                sink.fail(rule, scene, object, &[record.made.index], story);
+                out.fail(rule, scene, object, &[record.made.index], text);
             }
-            None => self.without_record(scene, object, word, after_yes, tells, sink),
+            None => self.without_record(scene, object, word, after_yes, tells, out),
         }
     }
 
-    /// A party is told a decision that is nowhere on record.
+    /// Reports a decision that is not on record.
     fn without_record(
         &self,
         scene: &Scene<'_>,
@@ -316,21 +315,21 @@ impl Written {
         word: Word,
         after_yes: bool,
         tells: String,
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
         let nothing = "nothing is on record";
-        let (rule, story) = if let Some((path, _)) = self.ephemeral {
+        let (rule, text) = if let Some((path, _)) = self.ephemeral {
             let why = format!("{} is an ephemeral vote, and no record fixes the outcome", scene.znode(path));
-            (RuleId::Tc10, Story::new(tells).because(why))
+            (RuleId::Tc10, explain(tells).because(why))
         } else if after_yes && !self.refused {
             let why = "it had voted for commit, and no vote for abort was cast";
-            (RuleId::Tc8, Story::new(tells).because(why).because(nothing))
+            (RuleId::Tc8, explain(tells).because(why).because(nothing))
         } else {
             if word == Word::Commit && self.yes() < size(scene, object) {
-                return self.has_every_vote(scene, object, &tells, sink);
+                return self.has_every_vote(scene, object, &tells, out);
             }
-            (RuleId::Tc9, Story::new(tells).because(nothing))
+            (RuleId::Tc9, explain(tells).because(nothing))
         };
-        sink.fail(rule, scene, object, &[], story);
+        out.fail(rule, scene, object, &[], text);
     }
 }

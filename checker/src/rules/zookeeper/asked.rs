@@ -1,19 +1,17 @@
-//! What was asked for, against what was done and answered: parts of ZK-3, ZK-8, ZK-9, ZK-10 and ZK-11.
+//! Requests against transactions and replies: parts of ZK-3, ZK-8, ZK-9, ZK-10 and ZK-11.
 //!
-//! Every transaction of a client comes from one request, and from each comes one at the most. A transaction does not say
-//! which: it is paired with a request of its kind that nobody has paired yet, and what it did, or its answer, makes that
-//! certain or puts another one in its place. A request whose connection was lost may come to nothing, or come late.
+//! Every transaction of a client comes from one request, and each request makes at most one transaction. A
+//! transaction does not name its request: it is paired with an unpaired request of its kind, and its effects, or its
+//! reply, make the pairing certain or replace it. A request whose reply was lost may make no transaction, or make it
+//! late.
 
-use super::super::{Kinds, Rule, hears};
 use super::order::is_write;
-use super::{party, slot, told};
-use crate::history::{Code, Conn, Event, FaultKind, OpId, ReqId, Request, Session, Sym, Victim, What};
-use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
+use super::{client_of, slot, zxid_of};
+use crate::rules::prelude::*;
 use crate::view::is_unjudged;
 use std::collections::VecDeque;
 
-/// How many transactions are kept: whoever is answered is answered before so many others are carried out.
+/// The number of transactions that are kept: a reply comes before so many others are applied.
 const KEPT: usize = 4096;
 
 /// A write that a client has sent.
@@ -24,13 +22,13 @@ struct Sent {
     kind: Request,
     path: Sym,
     index: u32,
-    /// Its client's session at that time; of a client that has several it may be of another one.
+    /// Its client's session at that time; a client with several sessions may have sent it in another one.
     session: Session,
-    /// Its client no longer waits for it: the connection was lost.
+    /// Whether its client was told of the connection loss and no longer waits.
     is_lost: bool,
 }
 
-/// A transaction, and the request that it is taken to come from.
+/// A transaction, and the request it is paired with.
 #[derive(Clone, Copy)]
 struct Done {
     from: Sent,
@@ -40,28 +38,29 @@ struct Done {
     is_certain: bool,
 }
 
-/// What was asked for.
+/// Requests that are to be paired with transactions.
 #[derive(Default)]
 pub(crate) struct Asked {
-    /// By client: what is not paired.
+    /// By client: unpaired requests.
     open: Vec<Vec<Sent>>,
     /// The latest transactions, and the number of the first of them.
     done: VecDeque<Option<Done>>,
     first: usize,
-    /// By client: transactions that may have come from more than one request.
+    /// By client: transactions that may come from more than one request.
     hazy: Vec<Vec<u32>>,
-    /// By client: whether one was throttled of those that it has sent since it last waited for nothing.
+    /// By client: whether one of the requests since it last waited for nothing was throttled.
     mixed: Vec<bool>,
-    /// By session: of the writes that were made for certain, the one that was sent last; where, and its zxid.
+    /// By session: of the writes that were certainly applied, the request that was sent last, the event, and the
+    /// zxid.
     latest: Vec<(u32, u64)>,
-    /// Whose transaction is in hand.
+    /// The client of the current transaction.
     session: Session,
-    /// By request: what version it expects, plus one; zero is none.
+    /// By request: the expected version plus one; zero is none.
     expected: Vec<u32>,
     last_sent: ReqId,
 }
 
-/// Whether a client asks for it and the leader gives it a place: a session's end comes without being asked for, too.
+/// Whether a client sends it and the leader orders it: a session may also end without a request.
 fn is_asked(kind: Request) -> bool {
     is_write(kind) && kind != Request::CloseSession
 }
@@ -70,14 +69,14 @@ fn is_read(kind: Request) -> bool {
     matches!(kind, Request::Get | Request::Exists | Request::Children | Request::GetAcl | Request::MultiRead)
 }
 
-/// With two sessions at a time nobody can tell whose a request is.
+/// Whether a client has two sessions at a time, so that requests cannot be attributed.
 fn is_alone(scene: &Scene<'_>, client: u16) -> bool {
     let lives =
         |session: &&crate::view::SessionView| session.client == Some(client) && !session.known_over.came();
     scene.view.sessions.iter().filter(lives).count() <= 1
 }
 
-/// What a request for one change may have made: its path, or with a number at the end.
+/// Whether a request for one change may have created a path: its own, or with a number at the end.
 fn may_make(scene: &Scene<'_>, sent: &Sent, made: Sym) -> bool {
     if sent.path == made {
         return true;
@@ -100,8 +99,8 @@ impl Asked {
         slot(&mut self.open, usize::from(client))
     }
 
-    /// Step 1: a transaction is paired with a request of its kind.
-    fn txn(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    /// Step 1: pairs a transaction with a request of its kind.
+    fn txn(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Txn { zxid, session, kind, code } = event.what else { return };
         self.session = session;
         self.done.push_back(None);
@@ -113,20 +112,20 @@ impl Asked {
         let Some(client) = of.client.filter(|_| is_asked(kind) && of.is_attached) else { return };
         let open = self.open_of(client);
         let is = |sent: &Sent| sent.kind == kind && sent.op == event.op;
-        // Most likely it is one of that session, and one that somebody waits for.
+        // Most likely it is a request of that session for which the client still waits.
         let candidates = open.iter().enumerate().filter(|(_, sent)| is(sent));
         let best = candidates.min_by_key(|(_, sent)| (sent.session != session, sent.is_lost));
         let rule = if kind == Request::Multi { RuleId::Zk11 } else { RuleId::Zk3 };
-        sink.premise_of_all(rule);
+        out.premise_of_all(rule);
         let Some((at, _)) = best else {
             let before = self.done.iter().rev().nth(1).copied().flatten();
             let part = |before: Done| {
                 before.session == session && before.from.kind == kind && before.zxid + 1 == zxid
             };
             if kind == Request::Multi && before.is_some_and(part) {
-                return Self::in_parts(scene, zxid, session, sink);
+                return Self::in_parts(scene, zxid, session, out);
             }
-            return Self::not_asked(scene, zxid, session, kind, sink);
+            return Self::not_asked(scene, zxid, session, kind, out);
         };
         let from = open.remove(at);
         let is_refused = code != Code::Ok;
@@ -139,22 +138,22 @@ impl Asked {
         }
     }
 
-    fn not_asked(scene: &Scene<'_>, zxid: u64, session: Session, kind: Request, sink: &mut Sink) {
-        let word = crate::words::Word::word(kind);
-        let story = Story::new(format!("zxid {zxid:#x} is a {word} of {}", party(scene, session)))
+    fn not_asked(scene: &Scene<'_>, zxid: u64, session: Session, kind: Request, out: &mut Findings) {
+        let word = kind.name();
+        let text = explain(format!("zxid {zxid:#x} is a {word} of {}", client_of(scene, session)))
             .because("it has asked for none that was not carried out before");
-        sink.fail_all(RuleId::Zk3, scene, &[], story);
+        out.fail_all(RuleId::Zk3, scene, &[], text);
     }
 
-    fn in_parts(scene: &Scene<'_>, zxid: u64, session: Session, sink: &mut Sink) {
-        let story = Story::new(format!("zxid {zxid:#x} is a multi of {}", party(scene, session)))
+    fn in_parts(scene: &Scene<'_>, zxid: u64, session: Session, out: &mut Findings) {
+        let text = explain(format!("zxid {zxid:#x} is a multi of {}", client_of(scene, session)))
             .because("so is the one before it, and it has asked for one");
-        sink.fail_all(RuleId::Zk11, scene, &[], story);
+        out.fail_all(RuleId::Zk11, scene, &[], text);
     }
 
-    /// Step 2: what it did says which request that was, if there is one only.
-    fn effect(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
-        self.owner(scene, event, sink);
+    /// Step 2: the effects show the request, if only one fits.
+    fn effect(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
+        self.owner(scene, event, out);
         let Some(path) = event.what.path() else { return };
         let Some(Some(done)) = self.done.back().copied() else { return };
         if done.from.kind == Request::Multi || done.is_certain || done.is_refused {
@@ -171,7 +170,7 @@ impl Asked {
             if let Some(at) = open.iter().position(like) {
                 std::mem::swap(&mut open[at], &mut from);
             } else if !self.change_with_hazy(client, &mut from, like) {
-                return Self::not_asked(scene, done.zxid, done.session, from.kind, sink);
+                return Self::not_asked(scene, done.zxid, done.session, from.kind, out);
             }
         }
         let like = |number: &u32| {
@@ -186,11 +185,11 @@ impl Asked {
             let number = (self.first + self.done.len()) as u32 - 1;
             slot(&mut self.hazy, usize::from(client)).push(number);
         } else {
-            self.certain(scene, Done { from, ..done }, path, sink);
+            self.certain(scene, Done { from, ..done }, path, out);
         }
     }
 
-    /// What left no trace may have come from another request: from this one.
+    /// A transaction without effects may come from another request: from this one.
     fn change_with_hazy(&mut self, client: u16, from: &mut Sent, like: impl Fn(&Sent) -> bool) -> bool {
         for number in self.hazy.get(usize::from(client)).into_iter().flatten() {
             let at = (*number as usize).checked_sub(self.first);
@@ -203,47 +202,47 @@ impl Asked {
         false
     }
 
-    fn owner(&self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn owner(&self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if let What::Created { owner, path, .. } = event.what
             && owner != Session(0)
             && owner != self.session
             && scene.view.session(self.session).is_attached
         {
-            let story = Story::new(format!("{} belongs to {}", scene.path(path), party(scene, owner)))
-                .because(format!("{} has made it", party(scene, self.session)));
-            sink.fail_all(RuleId::Zk9, scene, &[], story);
+            let text = explain(format!("{} belongs to {}", scene.path(path), client_of(scene, owner)))
+                .because(format!("{} has made it", client_of(scene, self.session)));
+            out.fail_all(RuleId::Zk9, scene, &[], text);
         }
     }
 
-    /// It is known which request made this.
-    fn certain(&mut self, scene: &Scene<'_>, done: Done, made: Sym, sink: &mut Sink) {
-        self.in_order(scene, done, sink);
-        self.condition(scene, done, sink);
+    /// The request of this transaction is certain.
+    fn certain(&mut self, scene: &Scene<'_>, done: Done, made: Sym, out: &mut Findings) {
+        self.in_order(scene, done, out);
+        self.condition(scene, done, out);
         let Done { from, zxid, .. } = done;
         let Some(count) = scene.view.oracle.node_at(made, zxid).and_then(|node| node.number) else { return };
         if from.kind == Request::Create && made != from.path {
-            sink.premise_of_all(RuleId::Zk8);
+            out.premise_of_all(RuleId::Zk8);
             let name = |sym| scene.tables.names.get(sym).unwrap_or_default();
             if name(made) != format!("{}{count:010}", name(from.path)) {
-                let story = Story::new(format!("r{} has made {}", from.req.0, scene.path(made)))
+                let text = explain(format!("r{} has made {}", from.req.0, scene.path(made)))
                     .because(format!("its parent had had {count} children before"));
-                sink.fail_all(RuleId::Zk8, scene, &[from.index], story);
+                out.fail_all(RuleId::Zk8, scene, &[from.index], text);
             }
         }
     }
 
-    /// A session's writes are made in the order in which they were sent.
-    fn in_order(&mut self, scene: &Scene<'_>, done: Done, sink: &mut Sink) {
+    /// ZK-3: a session's writes are applied in the order in which they were sent.
+    fn in_order(&mut self, scene: &Scene<'_>, done: Done, out: &mut Findings) {
         let Done { from, zxid, session, .. } = done;
         let latest = slot(&mut self.latest, usize::from(session.0));
         if from.index >= latest.0 {
             *latest = (from.index, zxid);
         } else if zxid > latest.1 {
             let (later, before) = *latest;
-            let who = party(scene, session);
-            let story = Story::new(format!("the write r{} of {who} was made at zxid {zxid:#x}", from.req.0))
+            let who = client_of(scene, session);
+            let text = explain(format!("the write r{} of {who} was made at zxid {zxid:#x}", from.req.0))
                 .because(format!("e{later}: one that was made at {before:#x} had been sent after it"));
-            sink.fail_all(RuleId::Zk3, scene, &[from.index, later], story);
+            out.fail_all(RuleId::Zk3, scene, &[from.index, later], text);
         }
     }
 
@@ -251,22 +250,22 @@ impl Asked {
         self.expected.get(req.0 as usize)?.checked_sub(1).map(|version| version as i32)
     }
 
-    /// A write that was let through had found the version that it expects.
-    fn condition(&self, scene: &Scene<'_>, done: Done, sink: &mut Sink) {
+    /// ZK-9: a write that succeeded had found the expected version.
+    fn condition(&self, scene: &Scene<'_>, done: Done, out: &mut Findings) {
         let Done { from, zxid, .. } = done;
         let before = scene.view.oracle.node_at(from.path, zxid.saturating_sub(1));
         let (Some(expected), Some(before)) = (self.expected(from.req), before) else { return };
-        sink.premise_of_all(RuleId::Zk9);
+        out.premise_of_all(RuleId::Zk9);
         if before.version != expected {
             let what = format!("{} was changed at zxid {zxid:#x} by r{}", scene.path(from.path), from.req.0);
             let because =
                 format!("e{}: only version {expected} was to be, and it had {}", from.index, before.version);
-            sink.fail_all(RuleId::Zk9, scene, &[from.index], Story::new(what).because(because));
+            out.fail_all(RuleId::Zk9, scene, &[from.index], explain(what).because(because));
         }
     }
 
-    /// What was refused had a reason.
-    fn refused(&self, scene: &Scene<'_>, done: Done, code: Code, sink: &mut Sink) {
+    /// ZK-9: a write that was refused had a reason.
+    fn refused(&self, scene: &Scene<'_>, done: Done, code: Code, out: &mut Findings) {
         let Done { from, zxid, .. } = done;
         if is_unjudged(scene.tables.names.get(from.path).unwrap_or_default()) {
             return;
@@ -284,45 +283,45 @@ impl Asked {
             }
             _ => return,
         };
-        let word = crate::words::Word::word(code);
+        let word = code.name();
         let what = format!("the write r{} to {} was refused: {word}", from.req.0, scene.path(from.path));
-        let story = Story::new(what).because(format!("before zxid {zxid:#x} {why}"));
-        sink.fail_all(RuleId::Zk9, scene, &[from.index], story);
+        let text = explain(what).because(format!("before zxid {zxid:#x} {why}"));
+        out.fail_all(RuleId::Zk9, scene, &[from.index], text);
     }
 
-    /// Step 3: an answer says which request that was.
-    fn replied(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    /// Step 3: a reply shows the request.
+    fn replied(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Reply { req: id, code, zxid, .. } = event.what else { return };
-        let (Some(req), Some(zxid)) = (scene.view.request(id), told(zxid)) else { return };
+        let (Some(req), Some(zxid)) = (scene.view.request(id), zxid_of(zxid)) else { return };
         if code == Code::Throttled {
             return self.came_to_nothing(id, req.client);
         }
         let is_served = req.served != 0 || code.tells_nothing();
         if is_read(req.kind) && scene.view.session(req.session).is_attached && !is_served {
-            let what = format!("the read r{} of {} was answered", id.0, party(scene, req.session));
-            let story = Story::new(what).because("no server has answered it yet");
-            return sink.fail_all(RuleId::Zk3, scene, &[req.sent.index], story);
+            let what = format!("the read r{} of {} was answered", id.0, client_of(scene, req.session));
+            let text = explain(what).because("no server has answered it yet");
+            return out.fail_all(RuleId::Zk3, scene, &[req.sent.index], text);
         }
         let Some(number) = scene.view.oracle.number_of(zxid).filter(|_| is_asked(req.kind)) else { return };
         let Some(before) = self.at(number) else {
-            // What is not told of in full is not paired.
+            // Requests that are not recorded in full are not paired.
             let open = self.open_of(req.client);
             if let Some(at) = open.iter().position(|sent| sent.req == id) {
                 open.remove(at);
             }
             return;
         };
-        let story = || {
-            Story::new(format!(
+        let text = || {
+            explain(format!(
                 "the write r{} of {} was answered with {zxid:#x}",
                 id.0,
-                party(scene, req.session)
+                client_of(scene, req.session)
             ))
         };
         if before.from.req != id && !self.exchange(number, id, req.client) {
             if is_alone(scene, req.client) {
-                let story = story().because(format!("that is what came of r{}", before.from.req.0));
-                sink.fail_all(RuleId::Zk3, scene, &[req.sent.index], story);
+                let text = text().because(format!("that is what came of r{}", before.from.req.0));
+                out.fail_all(RuleId::Zk3, scene, &[req.sent.index], text);
             }
             return;
         }
@@ -334,27 +333,28 @@ impl Asked {
         let done = *done;
         match (code == Code::Ok, done.is_refused) {
             (true, true) => {
-                let story = story().because("as made, and it was refused");
-                sink.fail_all(RuleId::Zk10, scene, &[req.sent.index], story);
+                let text = text().because("as made, and it was refused");
+                out.fail_all(RuleId::Zk10, scene, &[req.sent.index], text);
             }
             (false, false) => {
-                let story = story().because("as refused, and it was made");
-                sink.fail_all(RuleId::Zk11, scene, &[req.sent.index], story);
+                let text = text().because("as refused, and it was made");
+                out.fail_all(RuleId::Zk11, scene, &[req.sent.index], text);
             }
-            (false, true) => self.refused(scene, done, code, sink),
+            (false, true) => self.refused(scene, done, code, out),
             (true, false) if !was_certain => {
-                self.in_order(scene, done, sink);
-                self.condition(scene, done, sink);
+                self.in_order(scene, done, out);
+                self.condition(scene, done, out);
             }
             (true, false) => {}
         }
     }
 
-    /// A transaction came from another request than the one that it is paired with, if that can be.
+    /// Pairs a transaction with another request, if possible.
     fn exchange(&mut self, number: u32, id: ReqId, client: u16) -> bool {
         let Some(done) = self.at(number) else { return false };
         let like = |sent: &Sent| sent.req == id && (sent.kind, sent.op) == (done.from.kind, done.from.op);
-        // Whoever waits for the other one waits for another transaction, unless one that was lost is mixed up with them.
+        // The client that waits for the other request waits for another transaction, unless a lost request is mixed
+        // up with them.
         if done.is_certain || !done.from.is_lost && !self.mixes_up(done, client) {
             return false;
         }
@@ -376,7 +376,7 @@ impl Asked {
         true
     }
 
-    /// A request was not processed: a transaction that was taken to come from it came from another one.
+    /// A request was not processed: the transaction that is paired with it came from another one.
     fn came_to_nothing(&mut self, id: ReqId, client: u16) {
         let open = slot(&mut self.open, usize::from(client));
         if let Some(at) = open.iter().position(|sent| sent.req == id) {
@@ -392,12 +392,12 @@ impl Asked {
         }
     }
 
-    /// Whether nobody can tell yet which of a client's requests was throttled.
+    /// Whether it is open which of a client's requests was throttled.
     fn is_mixed(&self, client: u16) -> bool {
         self.mixed.get(usize::from(client)).is_some_and(|mixed| *mixed)
     }
 
-    /// Whether a request that was lost may be taken for this one, or one that was throttled was.
+    /// Whether a lost or throttled request may be mistaken for this one.
     fn mixes_up(&self, done: Done, client: u16) -> bool {
         if self.is_mixed(client) {
             return true;
@@ -408,8 +408,8 @@ impl Asked {
         open.is_some_and(|open| open.iter().any(lost)) || self.done.iter().rev().flatten().any(paired)
     }
 
-    /// A read waits for the writes of its session that were sent before it, on the same connection.
-    fn served(&mut self, scene: &Scene<'_>, id: ReqId, conn: Conn, sink: &mut Sink) {
+    /// ZK-3: a read waits for the writes that its session sent before it on the same connection.
+    fn served(&mut self, scene: &Scene<'_>, id: ReqId, conn: Conn, out: &mut Findings) {
         let Some(read) = scene.view.request(id) else { return };
         let session = scene.view.session(read.session);
         if !session.is_attached || session.conn != conn {
@@ -419,14 +419,14 @@ impl Asked {
         let open = self.open.get(usize::from(read.client));
         let Some(write) = open.and_then(|open| open.iter().find(waits)) else { return };
         if is_alone(scene, read.client) && !self.is_mixed(read.client) {
-            let what = format!("the read r{} of {} is answered", id.0, party(scene, read.session));
+            let what = format!("the read r{} of {} is answered", id.0, client_of(scene, read.session));
             let because =
                 format!("e{}: its write r{} before that has not been carried out", write.index, write.req.0);
-            sink.fail_all(RuleId::Zk3, scene, &[write.index], Story::new(what).because(because));
+            out.fail_all(RuleId::Zk3, scene, &[write.index], explain(what).because(because));
         }
     }
 
-    /// One of the requests that a client has just sent will be throttled, and come to nothing. The fault does not say which.
+    /// Notes that one of the requests that a client has just sent will be throttled. The fault does not say which.
     fn throttled(&mut self, kind: FaultKind, victim: Victim) {
         if let (FaultKind::Throttled, Victim::Process { client }) = (kind, victim) {
             self.open_of(client).iter_mut().for_each(|sent| sent.is_lost = true);
@@ -434,7 +434,7 @@ impl Asked {
         }
     }
 
-    /// Whoever has sent it no longer waits: paired or not.
+    /// Notes that the client no longer waits for a request, paired or not.
     fn lost(&mut self, scene: &Scene<'_>, id: ReqId) {
         let Some(req) = scene.view.request(id).filter(|req| is_asked(req.kind)) else { return };
         let open = slot(&mut self.open, usize::from(req.client));
@@ -449,19 +449,10 @@ impl Asked {
 impl Rule for Asked {
     const ID: RuleId = RuleId::Zk3;
     const ALSO: &'static [RuleId] = &[RuleId::Zk8, RuleId::Zk9, RuleId::Zk10, RuleId::Zk11];
-    const HEARS: Kinds = hears::Send
-        | hears::Expects
-        | hears::Lost
-        | hears::Reply
-        | hears::Served
-        | hears::Txn
-        | hears::Created
-        | hears::Deleted
-        | hears::Written
-        | hears::Restricted
-        | hears::Fault;
+    const HEARS: Kinds =
+        hears![Send, Expects, Lost, Reply, Served, Txn, Created, Deleted, Written, Restricted, Fault];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
@@ -481,13 +472,13 @@ impl Rule for Asked {
                 *slot(&mut self.expected, self.last_sent.0 as usize) = (version as u32).wrapping_add(1);
             }
             What::Lost { req } => self.lost(scene, req),
-            // The library answers by itself: the session is over.
+            // The client library answers by itself: the session is over.
             What::Reply { req, conn, .. } if conn.is_none() => self.lost(scene, req),
-            What::Txn { .. } => self.txn(scene, event, sink),
-            What::Reply { .. } => self.replied(scene, event, sink),
-            What::Served { req, conn, .. } => self.served(scene, req, conn, sink),
+            What::Txn { .. } => self.txn(scene, event, out),
+            What::Reply { .. } => self.replied(scene, event, out),
+            What::Served { req, conn, .. } => self.served(scene, req, conn, out),
             What::Fault { kind, victim, .. } => self.throttled(kind, victim),
-            _ => self.effect(scene, event, sink),
+            _ => self.effect(scene, event, out),
         }
     }
 }

@@ -1,23 +1,20 @@
-//! What transactions may do to the tree: ZK-8, ZK-9 and ZK-11. (Stats that were read are judged with the reads.)
+//! The effects of transactions on the tree: ZK-8, ZK-9 and ZK-11. (Stats in replies are judged with the reads.)
 
-use super::super::{Kinds, Rule, hears};
-use crate::history::{Code, Event, Request, Sym, What};
-use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
+use crate::rules::prelude::*;
 use crate::view::Odd;
 
 /// ZK-8: the suffix of a sequential znode is the number of children that its parent ever had.
 #[derive(Default)]
 pub(crate) struct Suffix {
-    /// The path that the answered create had asked for.
+    /// The requested path of the create that was answered.
     asked: Option<Sym>,
 }
 
 impl Rule for Suffix {
     const ID: RuleId = RuleId::Zk8;
-    const HEARS: Kinds = hears::Reply | hears::Made;
+    const HEARS: Kinds = hears![Reply, Made];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
@@ -31,12 +28,12 @@ impl Rule for Suffix {
                 let name = |sym| scene.tables.names.get(sym).unwrap_or_default();
                 let number = scene.view.oracle.node_at(path, czxid).and_then(|node| node.number);
                 let Some(number) = number else { return };
-                sink.premise_of_all(Self::ID);
+                out.premise_of_all(Self::ID);
                 let wanted = format!("{}{number:010}", name(asked));
                 if name(path) != wanted {
-                    let story = Story::new(format!("the create of {} made {}", name(asked), name(path)))
+                    let text = explain(format!("the create of {} made {}", name(asked), name(path)))
                         .because(format!("its parent had had {number} children before"));
-                    sink.fail_all(Self::ID, scene, &[], story);
+                    out.fail_all(Self::ID, scene, &[], text);
                 }
             }
             _ => {}
@@ -44,19 +41,19 @@ impl Rule for Suffix {
     }
 }
 
-/// ZK-9: a change finds what it needs: a parent that may have children, no children, no znode, or one.
+/// ZK-9: a change finds its precondition: a parent that may have children, no children, no znode, or one.
 #[derive(Default)]
 pub(crate) struct Conditions;
 
 impl Rule for Conditions {
     const ID: RuleId = RuleId::Zk9;
-    const HEARS: Kinds = hears::Created | hears::Deleted | hears::Written | hears::Restricted;
+    const HEARS: Kinds = hears![Created, Deleted, Written, Restricted];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
-        sink.premise_of_all(Self::ID);
+        out.premise_of_all(Self::ID);
         let (Some(odd), Some(path)) = (scene.view.oracle.odd, event.what.path()) else { return };
         let because = match odd {
             Odd::AlreadyThere => "it was there already",
@@ -65,52 +62,52 @@ impl Rule for Conditions {
             Odd::NotThere => "it was not there",
             Odd::HasChildren => "it had children",
         };
-        let story = Story::new(format!("{} was changed at {}", scene.path(path), scene.when(scene.view.now)))
+        let text = explain(format!("{} was changed at {}", scene.path(path), scene.when(scene.view.now)))
             .because(because);
-        sink.fail_all(Self::ID, scene, &[], story);
+        out.fail_all(Self::ID, scene, &[], text);
     }
 }
 
-/// ZK-11: a transaction happens as a whole, under one zxid, or not at all.
+/// ZK-11: a transaction is applied as a whole, under one zxid, or not at all.
 #[derive(Default)]
 pub(crate) struct Whole {
-    /// The latest transaction, what was asked, how it went, and where it was told.
+    /// The latest transaction, its request, its outcome, and its event.
     latest: Option<(u64, Request, Code, u32)>,
 }
 
 impl Whole {
-    /// The transaction is over: a single operation that succeeded had its one effect.
-    fn close(&mut self, scene: &Scene<'_>, effects: usize, sink: &mut Sink) {
+    /// Judges a complete transaction: a single operation that succeeded had its one effect.
+    fn close(&mut self, scene: &Scene<'_>, effects: usize, out: &mut Findings) {
         let Some((zxid, kind, Code::Ok, index)) = self.latest.take() else { return };
         let one = matches!(
             kind,
             Request::Create | Request::Delete | Request::Set | Request::SetAcl | Request::Reap
         );
         if one && effects != 1 {
-            let kind = crate::words::Word::word(kind);
-            let story = Story::new(format!("the {kind} of zxid {zxid:#x} had {effects} effects"))
+            let kind = kind.name();
+            let text = explain(format!("the {kind} of zxid {zxid:#x} had {effects} effects"))
                 .because(format!("e{index}: it had succeeded"));
-            sink.fail_all(RuleId::Zk11, scene, &[index], story);
+            out.fail_all(RuleId::Zk11, scene, &[index], text);
         }
     }
 }
 
 impl Rule for Whole {
     const ID: RuleId = RuleId::Zk11;
-    const HEARS: Kinds = hears::Txn | hears::Created | hears::Deleted | hears::Written | hears::Restricted;
+    const HEARS: Kinds = hears![Txn, Created, Deleted, Written, Restricted];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
         let oracle = &scene.view.oracle;
         let zxid = match event.what {
             What::Txn { zxid, kind, code, .. } => {
-                // The new one has no effects yet: those before it are the old one's.
+                // The new transaction has no effects yet: these belong to the one before.
                 let effects = oracle.latest_but_one().map_or(0, |last| oracle.effects_of(last).len());
-                self.close(scene, effects, sink);
+                self.close(scene, effects, out);
                 self.latest = Some((zxid, kind, code, scene.index));
-                return sink.premise_of_all(Self::ID);
+                return out.premise_of_all(Self::ID);
             }
             What::Created { zxid, .. }
             | What::Deleted { zxid, .. }
@@ -124,15 +121,15 @@ impl Rule for Whole {
             Code::Ok => return,
             _ => format!("e{index}: that transaction was refused"),
         };
-        let story = Story::new(format!("an effect of zxid {zxid:#x} at {}", scene.when(scene.view.now)))
+        let text = explain(format!("an effect of zxid {zxid:#x} at {}", scene.when(scene.view.now)))
             .because(because);
-        sink.fail_all(Self::ID, scene, &[index], story);
+        out.fail_all(Self::ID, scene, &[index], text);
     }
 
-    fn finish(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn finish(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         // A history may end in the middle of a transaction: nothing is missing then.
         if scene.view.oracle.effects_so_far() > 1 {
-            self.close(scene, scene.view.oracle.effects_so_far(), sink);
+            self.close(scene, scene.view.oracle.effects_so_far(), out);
         }
     }
 }

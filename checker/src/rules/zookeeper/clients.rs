@@ -1,143 +1,134 @@
-//! What a client is told of its session, and how long a silent one lives: parts of ZK-7.
+//! What a client learns of its session, and the end of sessions without a client: parts of ZK-7.
 
-use super::super::{Kinds, Rule, hears};
-use super::{party, slot};
-use crate::history::{Code, Conn, Event, Request, Session, SessionState, What, Who};
-use crate::sink::{Scene, Sink, Story, ms};
-use crate::verdict::RuleId;
+use super::{client_of, slot};
+use crate::rules::prelude::*;
 use crate::view::ServerView;
 
 #[derive(Clone, Copy, Default)]
-struct Told {
-    /// A leader has marked it as expired, be that one deposed or not; or its end was applied.
+struct SessionNews {
+    /// Whether a leader, deposed or not, has marked it as expired, or its end was applied.
     may_be_over: bool,
     ended: bool,
-    /// The zxid of its beginning.
+    /// The zxid at which it was opened.
     opened: u64,
-    /// The connection that its client was told of, and has not been told to have lost.
+    /// The connection that its client knows of and does not know to be lost.
     conn: Conn,
-    told: u32,
+    event: u32,
 }
 
-/// A session of which nobody hears any more.
+/// A session whose client is gone.
 #[derive(Clone, Copy)]
 struct Silent {
     session: Session,
     since: u64,
-    told: u32,
+    event: u32,
 }
 
-/// ZK-7 from the clients' side: each connection that is lost is told; only an expired session is told to have expired,
-/// only one that has ended to be closed. And a session whose client is gone ends.
+/// ZK-7 from the clients' side: a client learns of each lost connection; only an expired session is reported as
+/// expired, only one that has ended as closed. And a session whose client is gone ends.
 #[derive(Default)]
 pub(crate) struct Clients {
-    told: Vec<Told>,
+    sessions: Vec<SessionNews>,
     silent: Vec<Silent>,
-    /// When a server last ceased to serve.
+    /// The last time at which a server stopped serving.
     ceased: u64,
 }
 
 impl Clients {
-    fn told(&mut self, session: Session) -> &mut Told {
-        slot(&mut self.told, usize::from(session.0))
+    fn session(&mut self, session: Session) -> &mut SessionNews {
+        slot(&mut self.sessions, usize::from(session.0))
     }
 
-    fn state(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn state(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::State { session, state, conn, .. } = event.what else { return };
         let known = scene.view.session(session).is_attached;
         let when = || scene.when(scene.view.now);
-        let told = self.told(session);
+        let news = self.session(session);
         match state {
             SessionState::Connected => {
-                let before = std::mem::replace(&mut told.conn, conn);
-                let seen = std::mem::replace(&mut told.told, scene.index);
+                let before = std::mem::replace(&mut news.conn, conn);
+                let seen = std::mem::replace(&mut news.event, scene.index);
                 if known && !before.is_none() && !conn.is_none() && before != conn {
-                    let who = party(scene, session);
-                    let story = Story::new(format!("{who} is connected again at {}", when()))
+                    let who = client_of(scene, session);
+                    let text = explain(format!("{who} is connected again at {}", when()))
                         .because(format!("since e{seen} it was not told that it had lost its connection"));
-                    sink.fail_all(RuleId::Zk7, scene, &[seen], story);
+                    out.fail_all(RuleId::Zk7, scene, &[seen], text);
                 }
             }
-            SessionState::Suspended => told.conn = Conn(0),
+            SessionState::Suspended => news.conn = Conn(0),
             SessionState::Expired => {
-                told.conn = Conn(0);
-                // A leader that has been deposed and does not know it yet has never heard of newer sessions.
-                let opened = told.opened;
+                news.conn = Conn(0);
+                // A leader that has been deposed and does not know it yet does not know newer sessions.
+                let opened = news.opened;
                 let knows = |server: &ServerView| !server.serving || !server.may_come_to(opened);
                 let all_know = scene.view.servers.iter().all(knows);
-                // What it has said may arrive when it has gone.
+                // Its last packets may arrive after the client is gone.
                 let has_gone = self.ceased >= scene.view.session(session).suspended.at;
-                if known && !self.told(session).may_be_over && all_know && !has_gone {
-                    let story = Story::new(format!(
+                if known && !self.session(session).may_be_over && all_know && !has_gone {
+                    let text = explain(format!(
                         "{} is told at {} that it has expired",
-                        party(scene, session),
+                        client_of(scene, session),
                         when()
                     ))
                     .because("no leader has let it expire");
-                    sink.fail_all(RuleId::Zk7, scene, &[], story);
+                    out.fail_all(RuleId::Zk7, scene, &[], text);
                 }
             }
             SessionState::Closed => {
-                told.conn = Conn(0);
-                if known && !told.ended {
-                    self.falls_silent(scene, session, sink);
+                news.conn = Conn(0);
+                if known && !news.ended {
+                    self.falls_silent(scene, session, out);
                 }
             }
         }
     }
 
-    fn falls_silent(&mut self, scene: &Scene<'_>, session: Session, sink: &mut Sink) {
-        sink.premise_of_all(RuleId::Zk7);
+    fn falls_silent(&mut self, scene: &Scene<'_>, session: Session, out: &mut Findings) {
+        out.premise_of_all(RuleId::Zk7);
         if self.silent.iter().all(|silent| silent.session != session) {
-            self.silent.push(Silent { session, since: scene.at, told: scene.index });
+            self.silent.push(Silent { session, since: scene.at, event: scene.index });
         }
     }
 
-    fn crashed(&mut self, scene: &Scene<'_>, client: u16, sink: &mut Sink) {
+    fn crashed(&mut self, scene: &Scene<'_>, client: u16, out: &mut Findings) {
         for (number, of) in (0..).zip(&scene.view.sessions) {
-            let ended = self.told.get(usize::from(number)).is_some_and(|told| told.ended);
+            let ended = self.sessions.get(usize::from(number)).is_some_and(|news| news.ended);
             if of.client == Some(client) && of.is_attached && !ended {
-                self.falls_silent(scene, Session(number), sink);
+                self.falls_silent(scene, Session(number), out);
             }
         }
     }
 
     fn over(&mut self, session: Session, ended: bool) {
-        let told = self.told(session);
-        told.may_be_over = true;
-        told.ended |= ended;
+        let news = self.session(session);
+        news.may_be_over = true;
+        news.ended |= ended;
         self.silent.retain(|silent| silent.session != session);
     }
 
-    /// The answer to a closeSession.
-    fn closed(&mut self, scene: &Scene<'_>, session: Session, sink: &mut Sink) {
+    /// Judges the reply to a closeSession.
+    fn closed(&mut self, scene: &Scene<'_>, session: Session, out: &mut Findings) {
         let known = scene.view.session(session).is_attached;
-        if known && !self.told(session).ended {
-            let story = Story::new(format!("{} is told that its session is closed", party(scene, session)))
+        if known && !self.session(session).ended {
+            let text = explain(format!("{} is told that its session is closed", client_of(scene, session)))
                 .because("it has not ended");
-            sink.fail_all(RuleId::Zk7, scene, &[], story);
+            out.fail_all(RuleId::Zk7, scene, &[], text);
         }
     }
 }
 
 impl Rule for Clients {
     const ID: RuleId = RuleId::Zk7;
-    const HEARS: Kinds = hears::State
-        | hears::Reply
-        | hears::Ceased
-        | hears::Opened
-        | hears::Marked
-        | hears::Ended
-        | hears::Crash;
+    const HEARS: Kinds = hears![State, Reply, Ceased, Opened, Marked, Ended, Crash];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if self.silent.is_empty() {
             return;
         }
         let view = scene.view;
         let latest = |silent: &Silent| {
             let calm = silent.since.max(view.calm_since);
-            // What was under way is heard of later, and servers tell their leader at half ticks.
+            // Packets in flight arrive later, and servers report to their leader at half ticks.
             calm.saturating_add(
                 view.timeout_of(silent.session) + 3 * view.tick + 4 * view.round_trip + view.settle,
             )
@@ -146,37 +137,37 @@ impl Rule for Clients {
         let late = |silent: &&Silent| !paused && scene.at > latest(silent);
         let Some(silent) = self.silent.iter().find(late).copied() else { return };
         self.silent.retain(|other| other.session != silent.session);
-        let story = Story::new(format!(
+        let text = explain(format!(
             "{} lives on at {}",
-            party(scene, silent.session),
+            client_of(scene, silent.session),
             crate::text::seconds(scene.at)
         ))
         .because(format!(
             "e{}: nobody hears of it since {}, its timeout is {}",
-            silent.told,
+            silent.event,
             crate::text::seconds(silent.since),
             ms(view.timeout_of(silent.session))
         ));
-        sink.fail_all(RuleId::Zk7, scene, &[silent.told], story);
+        out.fail_all(RuleId::Zk7, scene, &[silent.event], text);
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
         match event.what {
-            What::State { .. } if matches!(event.who, Who::Client(_)) => self.state(scene, event, sink),
+            What::State { .. } if matches!(event.who, Who::Client(_)) => self.state(scene, event, out),
             What::Reply { req, code: Code::Ok, .. } => {
                 let req = scene.view.request(req).filter(|req| req.kind == Request::CloseSession);
                 if let Some(req) = req {
-                    self.closed(scene, req.session, sink);
+                    self.closed(scene, req.session, out);
                 }
             }
             What::Ceased => self.ceased = scene.at,
-            What::Opened { session, zxid, .. } => self.told(session).opened = zxid,
+            What::Opened { session, zxid, .. } => self.session(session).opened = zxid,
             What::Marked { session, .. } => self.over(session, false),
             What::Ended { session, .. } => self.over(session, true),
-            What::Crash { client } => self.crashed(scene, client, sink),
+            What::Crash { client } => self.crashed(scene, client, out),
             _ => {}
         }
     }

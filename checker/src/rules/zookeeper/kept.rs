@@ -1,14 +1,12 @@
-//! What clients believe to be armed, and what they register again: the clients' part of ZK-6 and ZK-14.
+//! The watches that clients wait for, and register again: the clients' part of ZK-6 and ZK-14.
 //!
-//! A watch is a client's once the answer comes that armed it, until its notification comes or its client tells that it has
-//! given it up. After a reconnect each of them must be armed on the new connection or be told of at once, before anything
-//! else that the client asks for there is answered; and nothing else may be.
+//! A client has a watch from the reply that armed it until its notification comes or the client reports that it has
+//! given it up. After a reconnect each watch must be armed on the new connection or be notified at once, before the
+//! reply to any other request on that connection; and no other watch may be.
 
 use super::slot;
-use crate::history::{Code, Conn, Notify, Request, Session, SessionState, Sym, Table, WatchMode};
-use crate::sink::{Found, Scene, Sink, Story};
-use crate::verdict::{RuleId, Verdict};
-use crate::view::{is_told, is_unjudged};
+use crate::rules::prelude::*;
+use crate::view::{fires, is_unjudged};
 
 /// A watch that a client waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,21 +14,21 @@ struct Want {
     table: Table,
     path: Sym,
     mode: WatchMode,
-    /// It waits for something that was not there.
+    /// Whether it waits for a znode that did not exist.
     absent: bool,
 }
 
-/// What a client must register again, and has not been seen to.
+/// The watches that a client must register again, and has not so far.
 struct Promise {
     session: Session,
     conn: Conn,
     wants: Vec<Want>,
-    /// Where and when it was connected.
+    /// The server and the time of its connection.
     index: u32,
     at: u64,
 }
 
-/// A watch that was armed in this instant.
+/// A watch that was armed at this instant.
 #[derive(Clone, Copy)]
 pub(super) struct Fresh {
     pub(super) server: u8,
@@ -40,31 +38,31 @@ pub(super) struct Fresh {
     pub(super) path: Sym,
     pub(super) mode: WatchMode,
     pub(super) index: u32,
-    /// What the server had applied.
+    /// The last transaction that the server had applied.
     pub(super) applied: u64,
 }
 
 #[derive(Clone, Default)]
 struct Client {
     wants: Vec<Want>,
-    /// What its server had applied at the most when its last connection was lost: it has seen no more than that.
+    /// The last zxid that the client can have seen when its last connection was lost.
     seen_at_most: u64,
-    /// It was connected before.
+    /// Whether it was connected before.
     before: bool,
     conn: Conn,
     server: u8,
-    /// What it was when it was connected last: what it registers again.
+    /// What it has to register again since its last connection.
     registers: Vec<Want>,
 }
 
-/// What clients believe to be armed.
+/// The watches that clients wait for.
 #[derive(Default)]
 pub(super) struct Kept {
     /// By session.
     clients: Vec<Client>,
     promises: Vec<Promise>,
     fresh: Vec<Fresh>,
-    /// Persistent watches: where their modes are told.
+    /// Persistent watches, where their modes are recorded.
     modes: Vec<(Conn, Sym, WatchMode)>,
 }
 
@@ -73,7 +71,7 @@ impl Kept {
         slot(&mut self.clients, usize::from(session.0))
     }
 
-    /// A request that arms a watch is answered.
+    /// Notes the reply to a request that arms a watch.
     pub(super) fn answered(&mut self, session: Session, kind: Request, code: Code, path: Sym, conn: Conn) {
         let absent = kind == Request::Exists && code == Code::NoNode;
         if code != Code::Ok && !absent {
@@ -96,11 +94,11 @@ impl Kept {
     }
 
     pub(super) fn noticed(&mut self, session: Session, kind: Notify, path: Sym) {
-        let used = |want: &Want| want.path == path && want.mode.is_one_shot() && is_told(want.table, kind);
+        let used = |want: &Want| want.path == path && want.mode.is_one_shot() && fires(want.table, kind);
         self.client(session).wants.retain(|want| !used(want));
     }
 
-    /// A client that comes back tells what it has given up since it was connected before.
+    /// Notes what a client gives up at a reconnect.
     pub(super) fn forgotten(&mut self, session: Session, table: Table, path: Sym) {
         let is = |want: &Want| want.path == path && (want.table == table || !want.mode.is_one_shot());
         let client = self.client(session);
@@ -136,7 +134,7 @@ impl Kept {
         }
     }
 
-    /// A server arms a watch.
+    /// Notes a watch that a server arms.
     pub(super) fn armed(&mut self, fresh: Fresh) {
         let Fresh { conn, table, path, mode, .. } = fresh;
         if !mode.is_one_shot() {
@@ -151,11 +149,11 @@ impl Kept {
         }
     }
 
-    /// Registering again told of a change. A persistent watch beside a one-shot one on its path may have been given up: that
-    /// is not told.
-    pub(super) fn told(&mut self, conn: Conn, path: Sym, kind: Notify) {
+    /// Notes a change found when watches are registered again. A persistent watch beside a one-shot one on the same
+    /// path may have been given up: that is not recorded.
+    pub(super) fn notified(&mut self, conn: Conn, path: Sym, kind: Notify) {
         self.kept_promise(conn, |want| {
-            want.path == path && (!want.mode.is_one_shot() || is_told(want.table, kind))
+            want.path == path && (!want.mode.is_one_shot() || fires(want.table, kind))
         });
     }
 
@@ -166,7 +164,7 @@ impl Kept {
         self.promises.retain(|promise| !promise.wants.is_empty());
     }
 
-    /// A read armed it: it was not registered again.
+    /// Notes that a read armed a watch, and no registration.
     pub(super) fn explained(&mut self, conn: Conn, table: Table, path: Sym) {
         self.fresh.retain(|fresh| (fresh.conn, fresh.table, fresh.path) != (conn, table, path));
     }
@@ -175,8 +173,8 @@ impl Kept {
         self.fresh.is_empty()
     }
 
-    /// What was armed in the instant that is over, and by no read, was registered again.
-    pub(super) fn settle(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    /// Settles the instant that is over: a watch that was armed by no read was registered again.
+    pub(super) fn settle(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         for fresh in std::mem::take(&mut self.fresh) {
             let Some(client) = self.clients.get(usize::from(fresh.session.0)) else { continue };
             if !client.before || client.conn != fresh.conn {
@@ -184,24 +182,23 @@ impl Kept {
             }
             if let Some(why) = not_to_be_armed(scene, client, fresh) {
                 let (path, server) = (scene.path(fresh.path), fresh.server);
-                let story =
-                    Story::new(format!("server {server} armed a watch on {path} at e{}", fresh.index))
-                        .because(why);
-                sink.fail_all(RuleId::Zk6, scene, &[fresh.index], story);
+                let text = explain(format!("server {server} armed a watch on {path} at e{}", fresh.index))
+                    .because(why);
+                out.fail_all(RuleId::Zk6, scene, &[fresh.index], text);
             }
         }
     }
 
-    /// Something that the client asked for on its new connection is answered: what it registers has come before that.
-    pub(super) fn served(&mut self, scene: &Scene<'_>, conn: Conn, sink: &mut Sink) {
+    /// Judges the first reply on a new connection: the registrations came before it.
+    pub(super) fn served(&mut self, scene: &Scene<'_>, conn: Conn, out: &mut Findings) {
         if let Some(at) = self.promises.iter().position(|promise| promise.conn == conn) {
             let promise = self.promises.swap_remove(at);
-            broken(scene, &promise, sink);
+            broken(scene, &promise, out);
         }
     }
 
-    /// A client that hears of its server for two timeouts has been heard by it.
-    pub(super) fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    /// Judges a client that has heard of its server for two timeouts: the server has heard it, too.
+    pub(super) fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         let due =
             |promise: &Promise| scene.at >= promise.at.saturating_add(2 * view.timeout_of(promise.session));
@@ -214,27 +211,26 @@ impl Kept {
                     || client.last_pause.1.came() && client.last_pause.1.at >= promise.at
             };
             if !client.is_some_and(stood_still) {
-                broken(scene, &promise, sink);
+                broken(scene, &promise, out);
             }
         }
     }
 }
 
-fn broken(scene: &Scene<'_>, promise: &Promise, sink: &mut Sink) {
+fn broken(scene: &Scene<'_>, promise: &Promise, out: &mut Findings) {
     let Some(want) = promise.wants.iter().find(|want| want.mode.is_one_shot()).or(promise.wants.first())
     else {
         return;
     };
     let rule = if want.mode.is_one_shot() { RuleId::Zk6 } else { RuleId::Zk14 };
-    let who = super::party(scene, promise.session);
-    let story = Story::new(format!("{who} is connected again at {}", crate::text::seconds(promise.at)))
+    let who = super::client_of(scene, promise.session);
+    let text = explain(format!("{who} is connected again at {}", crate::text::seconds(promise.at)))
         .because(format!("its watch on {} was not registered again", scene.path(want.path)));
-    let found = Found { rule, verdict: Verdict::Fail, layer: rule.layer(), at: promise.index };
-    sink.find(found, scene, None, &[], story);
+    out.find(Found::fail(rule, promise.index), scene, None, &[], text);
 }
 
-/// Why a watch was not to be registered again: its client does not wait for it, or it should have been told at once of
-/// what it had missed.
+/// The reason why a watch was not to be registered again: its client does not wait for it, or should have been
+/// notified at once of the change that it had missed.
 fn not_to_be_armed(scene: &Scene<'_>, client: &Client, fresh: Fresh) -> Option<String> {
     let Fresh { table, path, .. } = fresh;
     let is = |want: &&Want| want.path == path && want.table == table && want.mode.is_one_shot();

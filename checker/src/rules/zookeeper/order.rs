@@ -1,13 +1,10 @@
-//! One order of transactions, and what clients see of it: ZK-1 to ZK-4, and ZK-10.
+//! The order of transactions, and what clients see of it: ZK-1 to ZK-4, and ZK-10.
 
-use super::super::{Kinds, Rule, hears};
-use super::{party, server, slot, told};
-use crate::history::{Code, Conn, Event, Request, Session, SessionState, What};
-use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
-use crate::window::Window;
+use super::{client_of, server, slot, zxid_of};
+use crate::recent::Recent;
+use crate::rules::prelude::*;
 
-/// Whether a request takes a place in the order of transactions.
+/// Whether a request is ordered by the leader.
 pub(super) fn is_write(kind: Request) -> bool {
     matches!(
         kind,
@@ -26,24 +23,24 @@ pub(crate) struct OneOrder;
 
 impl Rule for OneOrder {
     const ID: RuleId = RuleId::Zk1;
-    const HEARS: Kinds = hears::Txn | hears::Applied;
+    const HEARS: Kinds = hears![Txn, Applied];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let (What::Txn { zxid, .. } | What::Applied { zxid }) = event.what else { return };
         let oracle = &scene.view.oracle;
         let server = server(event.who);
-        sink.premise_of_all(Self::ID);
+        out.premise_of_all(Self::ID);
         if oracle.is_unknown {
-            let story = Story::new(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
+            let text = explain(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
                 .because("that is not what comes next in the committed order");
-            return sink.fail_all(Self::ID, scene, &[], story);
+            return out.fail_all(Self::ID, scene, &[], text);
         }
         let (from, to) = oracle.skipped;
         if from < to {
             let first = oracle.zxid_of(from).unwrap_or_default();
-            let story = Story::new(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
+            let text = explain(format!("server {server} applied zxid {zxid:#x} at {}", now(scene)))
                 .because(format!("it has not applied {first:#x}, which was committed before"));
-            sink.fail_all(Self::ID, scene, &[], story);
+            out.fail_all(Self::ID, scene, &[], text);
         }
     }
 }
@@ -52,20 +49,20 @@ fn now(scene: &Scene<'_>) -> String {
     scene.when(scene.view.now)
 }
 
-/// ZK-2: a write that was called after another request had returned comes after what that one saw.
+/// ZK-2: a write that was called after another request had returned comes after what that request saw.
 #[derive(Default)]
 pub(crate) struct Linearizable {
     largest: u64,
     told_at: u32,
-    /// By request: the largest zxid that anybody had been told when it was sent, and by which event.
-    floor: Window<(u64, u32)>,
+    /// By request: the largest zxid in any reply before it was sent, and the event of that reply.
+    floor: Recent<(u64, u32)>,
 }
 
 impl Rule for Linearizable {
     const ID: RuleId = RuleId::Zk2;
-    const HEARS: Kinds = hears::Send | hears::Reply;
+    const HEARS: Kinds = hears![Send, Reply];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
@@ -74,19 +71,19 @@ impl Rule for Linearizable {
                 *self.floor.slot(req.0 as usize) = (self.largest, self.told_at);
             }
             What::Reply { req, zxid, code, .. } => {
-                let Some(zxid) = told(zxid) else { return };
-                // What an overloaded server refuses takes no zxid.
+                let Some(zxid) = zxid_of(zxid) else { return };
+                // A throttled request takes no zxid.
                 let write =
                     code != Code::Throttled && scene.view.request(req).is_some_and(|req| is_write(req.kind));
                 let (floor, seen) = *self.floor.at(req.0 as usize);
                 if write && floor != 0 {
-                    sink.premise_of_all(Self::ID);
+                    out.premise_of_all(Self::ID);
                     if zxid <= floor {
-                        let story = Story::new(format!("the write r{} was answered with {zxid:#x}", req.0))
+                        let text = explain(format!("the write r{} was answered with {zxid:#x}", req.0))
                             .because(format!(
                                 "zxid {floor:#x} had been answered at e{seen}, before it was sent"
                             ));
-                        sink.fail_all(Self::ID, scene, &[seen], story);
+                        out.fail_all(Self::ID, scene, &[seen], text);
                     }
                 }
                 if zxid > self.largest {
@@ -101,45 +98,45 @@ impl Rule for Linearizable {
 #[derive(Clone, Copy, Default)]
 struct Last {
     conn: Conn,
-    /// Where the request that was answered last had been sent, and its answer.
+    /// The events at which the request that was answered last was sent and answered.
     sent: u32,
     reply: u32,
-    /// The largest zxid of its writes, and where that was answered.
+    /// The largest zxid of its writes, and the event of that reply.
     write: u64,
     wrote: u32,
-    /// The zxid of the last answer.
+    /// The zxid of the last reply.
     zxid: u64,
 }
 
-/// ZK-3: a session's requests are answered in their order, its writes grow, and its reads see them.
+/// ZK-3: a session's requests are answered in order, its writes grow, and its reads see them.
 #[derive(Default)]
 pub(crate) struct SessionOrder(Vec<Last>);
 
 impl SessionOrder {
-    fn reply(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn reply(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Reply { req: id, code, zxid, conn } = event.what else { return };
         let Some(req) = scene.view.request(id) else { return };
-        // Authentication passes by the others, and is answered without a zxid.
+        // Authentication overtakes other requests, and is answered without a zxid.
         if matches!(req.kind, Request::Other | Request::Connect) || req.session == Session(0) {
             return;
         }
         let last = slot(&mut self.0, usize::from(req.session.0));
-        let session = || party(scene, req.session);
-        sink.premise_of_all(RuleId::Zk3);
+        let session = || client_of(scene, req.session);
+        out.premise_of_all(RuleId::Zk3);
         if last.reply != 0 && last.conn == conn && req.sent.index < last.sent {
-            let story = Story::new(format!("r{} of {} was answered at {}", id.0, session(), now(scene)))
+            let text = explain(format!("r{} of {} was answered at {}", id.0, session(), now(scene)))
                 .because(format!("a request that was sent after it had been answered at e{}", last.reply));
-            sink.fail_all(RuleId::Zk3, scene, &[last.reply], story);
+            out.fail_all(RuleId::Zk3, scene, &[last.reply], text);
         }
         (last.conn, last.sent, last.reply) = (conn, req.sent.index, scene.index);
-        let Some(zxid) = told(zxid) else { return };
+        let Some(zxid) = zxid_of(zxid) else { return };
         let write = is_write(req.kind) && code != Code::Throttled;
         if zxid < last.write || (write && zxid == last.write) {
             let what = if write { "write" } else { "read" };
             let of = session();
-            let story = Story::new(format!("the {what} r{} of {of} was answered with {zxid:#x}", id.0))
+            let text = explain(format!("the {what} r{} of {of} was answered with {zxid:#x}", id.0))
                 .because(format!("its own write was answered with {:#x} at e{}", last.write, last.wrote));
-            sink.fail_all(RuleId::Zk3, scene, &[last.wrote], story);
+            out.fail_all(RuleId::Zk3, scene, &[last.wrote], text);
         }
         if write {
             (last.write, last.wrote) = (last.write.max(zxid), scene.index);
@@ -149,24 +146,24 @@ impl SessionOrder {
 
 impl Rule for SessionOrder {
     const ID: RuleId = RuleId::Zk3;
-    const HEARS: Kinds = hears::Reply;
+    const HEARS: Kinds = hears![Reply];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if scene.view.is_sim() {
-            self.reply(scene, event, sink);
+            self.reply(scene, event, out);
         }
     }
 }
 
-/// ZK-4: what a session is answered never goes back, wherever it goes.
+/// ZK-4: the state that a session sees never goes back, whatever server it is connected to.
 #[derive(Default)]
 pub(crate) struct OneImage(Vec<Last>);
 
 impl Rule for OneImage {
     const ID: RuleId = RuleId::Zk4;
-    const HEARS: Kinds = hears::Reply | hears::State | hears::TurnedAway;
+    const HEARS: Kinds = hears![Reply, State, TurnedAway];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         if !view.is_sim() {
             return;
@@ -174,21 +171,17 @@ impl Rule for OneImage {
         match event.what {
             What::Reply { req, zxid, .. } => {
                 let Some(req) = view.request(req) else { return };
-                let Some(zxid) = told(zxid).filter(|_| req.kind != Request::Connect) else { return };
+                let Some(zxid) = zxid_of(zxid).filter(|_| req.kind != Request::Connect) else { return };
                 if req.session == Session(0) {
                     return;
                 }
                 let last = slot(&mut self.0, usize::from(req.session.0));
-                sink.premise_of_all(Self::ID);
+                out.premise_of_all(Self::ID);
                 if zxid < last.zxid {
-                    let session = party(scene, req.session);
-                    let story =
-                        Story::new(format!("{session} was answered with {zxid:#x} at {}", now(scene)))
-                            .because(format!(
-                                "it had been answered with {:#x} at e{}",
-                                last.zxid, last.reply
-                            ));
-                    sink.fail_all(Self::ID, scene, &[last.reply], story);
+                    let session = client_of(scene, req.session);
+                    let text = explain(format!("{session} was answered with {zxid:#x} at {}", now(scene)))
+                        .because(format!("it had been answered with {:#x} at e{}", last.zxid, last.reply));
+                    out.fail_all(Self::ID, scene, &[last.reply], text);
                 }
                 (last.zxid, last.reply) = (zxid.max(last.zxid), scene.index);
             }
@@ -198,15 +191,15 @@ impl Rule for OneImage {
                 if !view.server(server).applied_is_known {
                     return;
                 }
-                sink.premise_of_all(Self::ID);
+                out.premise_of_all(Self::ID);
                 if applied < last.zxid {
-                    let session = party(scene, session);
-                    let story = Story::new(format!("server {server} took {session} in at {}", now(scene)))
+                    let session = client_of(scene, session);
+                    let text = explain(format!("server {server} took {session} in at {}", now(scene)))
                         .because(format!(
                             "it has applied up to {applied:#x}, and the client has seen {:#x} (e{})",
                             last.zxid, last.reply
                         ));
-                    sink.fail_all(Self::ID, scene, &[last.reply], story);
+                    out.fail_all(Self::ID, scene, &[last.reply], text);
                 }
             }
             What::TurnedAway { session, seen } => {
@@ -215,15 +208,12 @@ impl Rule for OneImage {
                 if !view.server(number).applied_is_known {
                     return;
                 }
-                sink.premise_of_all(Self::ID);
+                out.premise_of_all(Self::ID);
                 if seen <= applied {
-                    let session = party(scene, session);
-                    let story =
-                        Story::new(format!("server {number} turned {session} away at {}", now(scene)))
-                            .because(format!(
-                                "it has applied {applied:#x}, the client had only seen {seen:#x}"
-                            ));
-                    sink.fail_all(Self::ID, scene, &[], story);
+                    let session = client_of(scene, session);
+                    let text = explain(format!("server {number} turned {session} away at {}", now(scene)))
+                        .because(format!("it has applied {applied:#x}, the client had only seen {seen:#x}"));
+                    out.fail_all(Self::ID, scene, &[], text);
                 }
             }
             _ => {}
@@ -231,48 +221,48 @@ impl Rule for OneImage {
     }
 }
 
-/// ZK-10: what was acknowledged, or shown to anybody, is committed, and no server that goes on leaves it out.
+/// ZK-10: a write that was acknowledged, or shown to any client, is committed, and no server that goes on leaves it
+/// out.
 #[derive(Default)]
 pub(crate) struct Durable {
-    /// Before which number every transaction was shown by an answer, and by which event.
+    /// The number before which every transaction was shown by a reply, and the event of that reply.
     shown: u32,
     told_at: u32,
 }
 
 impl Rule for Durable {
     const ID: RuleId = RuleId::Zk10;
-    const HEARS: Kinds = hears::Reply | hears::Txn | hears::Applied | hears::Serving | hears::Elected;
+    const HEARS: Kinds = hears![Reply, Txn, Applied, Serving, Elected];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         if !view.is_sim() {
             return;
         }
         match event.what {
             What::Reply { req, code, zxid, conn } if !conn.is_none() => {
-                let Some(zxid) = told(zxid) else { return };
+                let Some(zxid) = zxid_of(zxid) else { return };
                 let write = code == Code::Ok && view.request(req).is_some_and(|req| is_write(req.kind));
                 if write {
-                    sink.premise_of_all(Self::ID);
+                    out.premise_of_all(Self::ID);
                 }
                 match view.oracle.number_of(zxid) {
                     Some(number) if number >= self.shown => {
                         (self.shown, self.told_at) = (number + 1, scene.index);
                     }
                     None if write => {
-                        let story =
-                            Story::new(format!("the write r{} was answered at {}", req.0, now(scene)))
-                                .because(format!("no server has applied a transaction of zxid {zxid:#x}"));
-                        sink.fail_all(Self::ID, scene, &[], story);
+                        let text = explain(format!("the write r{} was answered at {}", req.0, now(scene)))
+                            .because(format!("no server has applied a transaction of zxid {zxid:#x}"));
+                        out.fail_all(Self::ID, scene, &[], text);
                     }
                     _ => {}
                 }
             }
             What::Txn { .. } | What::Applied { .. } => {
                 let (from, to) = view.oracle.skipped;
-                self.lost(scene, from, to, server(event.who), sink);
+                self.lost(scene, from, to, server(event.who), out);
             }
-            // Before it serves it has caught up with everything that anybody was told.
+            // Before it serves, a server has caught up with everything that any client saw.
             What::Serving => {
                 let number = server(event.who);
                 let applied = view.server(number).applied;
@@ -280,14 +270,14 @@ impl Rule for Durable {
                 let since = view.server(number).serving_since;
                 let known = view.server(number).applied_is_known && applied != 0;
                 if known && since == scene.at {
-                    self.lost(scene, from, self.shown, number, sink);
+                    self.lost(scene, from, self.shown, number, out);
                 }
             }
-            // It leads by what it has itself: nobody gives it a copy.
+            // A new leader leads with its own state, and gets no copy.
             What::Elected { .. } => {
                 let reached = view.oracle.reached(event.who);
                 if reached != 0 {
-                    self.lost(scene, reached, self.shown, server(event.who), sink);
+                    self.lost(scene, reached, self.shown, server(event.who), out);
                 }
             }
             _ => {}
@@ -296,13 +286,13 @@ impl Rule for Durable {
 }
 
 impl Durable {
-    fn lost(&self, scene: &Scene<'_>, from: u32, to: u32, server: u8, sink: &mut Sink) {
+    fn lost(&self, scene: &Scene<'_>, from: u32, to: u32, server: u8, out: &mut Findings) {
         if from >= to.min(self.shown) {
             return;
         }
         let zxid = scene.view.oracle.zxid_of(from).unwrap_or_default();
-        let story = Story::new(format!("server {server} goes on at {} without zxid {zxid:#x}", now(scene)))
+        let text = explain(format!("server {server} goes on at {} without zxid {zxid:#x}", now(scene)))
             .because(format!("e{}: an answer had shown that it was committed", self.told_at));
-        sink.fail_all(RuleId::Zk10, scene, &[self.told_at], story);
+        out.fail_all(RuleId::Zk10, scene, &[self.told_at], text);
     }
 }

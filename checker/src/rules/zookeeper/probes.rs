@@ -1,15 +1,12 @@
-//! What a faithful simulation must be able to reach: ZK-15. Nothing here is right or wrong; it is counted.
+//! What a faithful simulation must be able to reach: ZK-15. It is counted, and neither right nor wrong.
 
 use super::super::{Kinds, hears};
 use super::order::is_write;
-use super::{server, slot, told};
-use crate::history::{
-    Code, Conn, Event, Notify, ReqId, Request, Session, SessionState, Sym, Table, What, Who,
-};
-use crate::report::Probe;
-use crate::sink::{Scene, Sink};
+use super::{server, slot, zxid_of};
+use crate::metrics::Probe;
+use crate::recent::Recent;
+use crate::rules::prelude::*;
 use crate::view::NEVER;
-use crate::window::Window;
 use std::collections::VecDeque;
 
 /// A write that a client has sent.
@@ -18,23 +15,23 @@ struct Write {
     req: ReqId,
     kind: Option<Request>,
     conn: Conn,
-    /// The client was told that the connection was lost.
+    /// Whether the reply was lost.
     lost: bool,
-    /// Somewhere else its session has read since.
+    /// Whether its session has since read elsewhere.
     read_since: bool,
 }
 
 #[derive(Default)]
-struct Told {
-    /// The last zxid that it was answered with; that when it connected.
+struct SessionSeen {
+    /// The zxid of the last reply; the same when it connected.
     seen: u64,
     relative: u64,
-    /// The largest zxid of a notification that reached it, and on which connection.
+    /// The largest zxid of a delivered notification, and its connection.
     noticed: u64,
     noticed_on: Conn,
-    /// Writes that no server has applied yet, in their order.
+    /// Writes that no server has applied yet, in order.
     writes: VecDeque<Write>,
-    /// The zxid of a lost write that was applied, and the connection that it was sent on.
+    /// The zxid of a write that was applied though its reply was lost, and its connection.
     applied_lost: u64,
     applied_lost_on: Conn,
     expired: u64,
@@ -44,40 +41,30 @@ struct Told {
 /// The probes.
 #[derive(Default)]
 pub(crate) struct Probes {
-    sessions: Vec<Told>,
+    sessions: Vec<SessionSeen>,
     /// By client process: its sessions.
     of_client: Vec<Vec<Session>>,
-    /// The largest zxid of an acknowledged write; by request: that when it was sent.
+    /// The largest zxid of an acknowledged write; by request: the same when it was sent.
     acknowledged: u64,
-    floor: Window<u64>,
-    /// Queued notifications by connection: their zxids.
+    floor: Recent<u64>,
+    /// By connection: the zxids of queued notifications.
     queues: Vec<VecDeque<u64>>,
     /// By request: whether it was applied.
-    applied: Window<bool>,
-    /// The read in hand.
+    applied: Recent<bool>,
+    /// The current read.
     read: (ReqId, u64),
-    /// Reads under way that arm a watch: what arms one then need not be a registration.
+    /// Open reads that arm a watch: a watch armed then need not be a registration.
     arming: Vec<(ReqId, Sym)>,
 }
 
 impl Probes {
-    pub(crate) const HEARS: Kinds = hears::Send
-        | hears::Reply
-        | hears::Lost
-        | hears::Notice
-        | hears::State
-        | hears::Txn
-        | hears::Served
-        | hears::Found
-        | hears::Arm
-        | hears::Fire
-        | hears::Marked
-        | hears::Ended;
+    pub(crate) const HEARS: Kinds =
+        hears![Send, Reply, Lost, Notice, State, Txn, Served, Found, Arm, Fire, Marked, Ended];
 
-    fn told(&mut self, session: Session) -> &mut Told {
+    fn session(&mut self, session: Session) -> &mut SessionSeen {
         let at = usize::from(session.0);
         if self.sessions.len() <= at {
-            self.sessions.resize_with(at + 1, Told::default);
+            self.sessions.resize_with(at + 1, SessionSeen::default);
         }
         &mut self.sessions[at]
     }
@@ -89,12 +76,12 @@ impl Probes {
         *self.floor.slot(id.0 as usize) = self.acknowledged;
         let Some(req) = scene.view.request(id).filter(|_| is_write(kind)) else { return };
         let (conn, kind) = (req.conn, Some(kind));
-        self.told(req.session).writes.push_back(Write { req: id, kind, conn, ..Write::default() });
+        self.session(req.session).writes.push_back(Write { req: id, kind, conn, ..Write::default() });
     }
 
-    /// A transaction is the first of its kind that its session has sent and no server has applied.
-    fn txn(&mut self, zxid: u64, session: Session, kind: Request, code: Code, sink: &mut Sink) {
-        let of = self.told(session);
+    /// Notes a transaction: the first of its kind that its session has sent and no server has applied.
+    fn txn(&mut self, zxid: u64, session: Session, kind: Request, code: Code, out: &mut Findings) {
+        let of = self.session(session);
         let Some(at) = of.writes.iter().position(|write| write.kind == Some(kind)) else { return };
         let write = of.writes[at];
         of.writes.drain(..=at);
@@ -103,55 +90,55 @@ impl Probes {
         }
         if write.lost {
             (of.applied_lost, of.applied_lost_on) = (zxid, write.conn);
-            sink.reach(Probe::AppliedWithoutReply);
+            out.reach(Probe::AppliedWithoutReply);
         }
         if write.lost && write.read_since {
-            sink.reach(Probe::WriteAfterReads);
+            out.reach(Probe::WriteAfterReads);
         }
         *self.applied.slot(write.req.0 as usize) = true;
     }
 
-    fn lost(&mut self, scene: &Scene<'_>, id: ReqId, sink: &mut Sink) {
+    fn lost(&mut self, scene: &Scene<'_>, id: ReqId, out: &mut Findings) {
         self.arming.retain(|(req, _)| *req != id);
         let Some(req) = scene.view.request(id) else { return };
         if self.applied[id.0 as usize] {
-            sink.reach(Probe::AppliedWithoutReply);
+            out.reach(Probe::AppliedWithoutReply);
         }
-        let of = self.told(req.session);
+        let of = self.session(req.session);
         if let Some(write) = of.writes.iter_mut().find(|write| write.req == id) {
             write.lost = true;
         }
     }
 
-    fn served(&mut self, scene: &Scene<'_>, id: ReqId, conn: Conn, zxid: u64, sink: &mut Sink) {
+    fn served(&mut self, scene: &Scene<'_>, id: ReqId, conn: Conn, zxid: u64, out: &mut Findings) {
         self.read = (id, zxid);
         let Some(req) = scene.view.request(id) else { return };
-        let of = self.told(req.session);
+        let of = self.session(req.session);
         for write in of.writes.iter_mut().filter(|write| write.lost && write.conn != conn) {
             write.read_since = true;
         }
         if zxid < of.applied_lost && of.applied_lost_on != conn {
-            sink.reach(Probe::WriteAfterReads);
+            out.reach(Probe::WriteAfterReads);
             of.applied_lost = 0;
         }
         if zxid < of.noticed && of.noticed_on != conn {
-            sink.reach(Probe::OlderThanNotified);
+            out.reach(Probe::OlderThanNotified);
         }
     }
 
-    fn found(&mut self, scene: &Scene<'_>, read: Request, code: Code, path: Sym, sink: &mut Sink) {
+    fn found(&mut self, scene: &Scene<'_>, read: Request, code: Code, path: Sym, out: &mut Findings) {
         let (id, zxid) = self.read;
         let oracle = &scene.view.oracle;
         let floor = self.floor[id.0 as usize];
         if zxid < floor && oracle.last_change(path, floor) > zxid {
-            sink.reach(Probe::StaleRead);
+            out.reach(Probe::StaleRead);
         }
         let Some(req) = scene.view.request(id).filter(|_| code == Code::Ok) else { return };
         let Some(sessions) = self.of_client.get(usize::from(req.client)).filter(|all| all.len() > 1) else {
             return;
         };
         for old in sessions.iter().filter(|old| **old != req.session) {
-            let ended = self.sessions.get(usize::from(old.0)).map_or(0, |told| told.ended);
+            let ended = self.sessions.get(usize::from(old.0)).map_or(0, |seen_by| seen_by.ended);
             if ended != 0 && ended <= zxid {
                 continue;
             }
@@ -161,41 +148,41 @@ impl Probes {
                 (here || listed) && oracle.node_at(**node, zxid).is_some_and(|node| node.owner == *old)
             };
             if oracle.ephemerals_of(*old).iter().any(|node| seen(&node)) {
-                return sink.reach(Probe::OwnOldEphemeral);
+                return out.reach(Probe::OwnOldEphemeral);
             }
         }
     }
 
-    /// A watch is armed by registering again, or registering again tells of a change.
-    fn registered(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    /// Notes a watch that is registered again, or a change found by that.
+    fn registered(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let applied = scene.view.server(server(event.who)).applied;
         let oracle = &scene.view.oracle;
         match event.what {
-            // A persistent watch is never told what it has missed: that shows nothing.
+            // A persistent watch is never notified of a missed change: that shows nothing.
             What::Arm { session, table: Table::Data, path, mode, .. } if mode.is_one_shot() => {
-                let relative = self.told(session).relative;
+                let relative = self.session(session).relative;
                 let life = oracle.last_life(path, applied);
                 if relative != 0 && life.is_some_and(|(created, _)| created > relative) {
-                    sink.reach(Probe::CreatedAndDeletedUnseen);
+                    out.reach(Probe::CreatedAndDeletedUnseen);
                 }
             }
             What::Fire { session, kind: Notify::DataChanged, path, zxid: 0, .. } => {
-                let relative = self.told(session).relative;
+                let relative = self.session(session).relative;
                 if oracle.node_at(path, applied).is_some_and(|node| node.czxid > relative) {
-                    sink.reach(Probe::RecreatedToldAsChanged);
+                    out.reach(Probe::RecreatedToldAsChanged);
                 }
             }
             _ => {}
         }
     }
 
-    /// Pings are not told. The session was alive by what is: a request that was answered had been sent less than a
-    /// timeout ago; or its client is connected, and so was answered within two thirds of the timeout, and a server
-    /// between it and the leader was in trouble.
-    fn marked(&mut self, scene: &Scene<'_>, session: Session, sink: &mut Sink) {
+    /// Whether the session was certainly alive. Pings are not recorded, but a request that was answered had been sent
+    /// less than a timeout ago; or its client is connected, and so had a reply within two thirds of the timeout, and
+    /// a server between it and the leader was affected by a fault.
+    fn marked(&mut self, scene: &Scene<'_>, session: Session, out: &mut Findings) {
         let view = scene.view;
         let timeout = view.timeout_of(session);
-        self.told(session).expired = scene.at;
+        self.session(session).expired = scene.at;
         let of = view.session(session);
         let answered = of.answered_sent != 0 && scene.at < of.answered_sent.saturating_add(timeout);
         let running = of.client.is_some_and(|number| {
@@ -207,34 +194,34 @@ impl Probes {
         let settled = of.connected.came() && of.connected.at.saturating_add(timeout) < scene.at;
         let connected = settled && !of.is_suspended && !of.known_over.came() && running;
         if answered || (connected && of.may_be_unheard) {
-            sink.reach(Probe::ExpiredEarly);
+            out.reach(Probe::ExpiredEarly);
         }
     }
 
-    pub(crate) fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    pub(crate) fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         if !view.is_sim() {
             return;
         }
         match event.what {
             What::Send { req, kind, .. } => self.send(scene, req, kind),
-            What::Reply { req, code, zxid, .. } => self.reply(scene, req, code, zxid, sink),
-            What::Lost { req } => self.lost(scene, req, sink),
+            What::Reply { req, code, zxid, .. } => self.reply(scene, req, code, zxid, out),
+            What::Lost { req } => self.lost(scene, req, out),
             What::Fire { zxid, conn, .. } if !conn.is_none() => {
-                self.registered(scene, event, sink);
+                self.registered(scene, event, out);
                 let of = if zxid == 0 { 0 } else { view.server(server(event.who)).whole(zxid) };
                 slot(&mut self.queues, usize::from(conn.0)).push_back(of);
             }
             What::Notice { session, conn, .. } if !conn.is_none() => {
                 let of = slot(&mut self.queues, usize::from(conn.0)).pop_front().unwrap_or(0);
-                let told = self.told(session);
-                if of > told.noticed {
-                    (told.noticed, told.noticed_on) = (of, conn);
+                let seen_by = self.session(session);
+                if of > seen_by.noticed {
+                    (seen_by.noticed, seen_by.noticed_on) = (of, conn);
                 }
             }
             What::State { session, state: SessionState::Connected, .. } => {
-                let told = self.told(session);
-                told.relative = told.seen;
+                let seen_by = self.session(session);
+                seen_by.relative = seen_by.seen;
                 if let Who::Client(number) = event.who {
                     let all = slot(&mut self.of_client, usize::from(number));
                     if !all.contains(&session) {
@@ -242,38 +229,38 @@ impl Probes {
                     }
                 }
             }
-            What::Txn { zxid, session, kind, code } => self.txn(zxid, session, kind, code, sink),
-            What::Served { req, conn, zxid } => self.served(scene, req, conn, zxid, sink),
-            What::Found { read, code, path, .. } => self.found(scene, read, code, path, sink),
+            What::Txn { zxid, session, kind, code } => self.txn(zxid, session, kind, code, out),
+            What::Served { req, conn, zxid } => self.served(scene, req, conn, zxid, out),
+            What::Found { read, code, path, .. } => self.found(scene, read, code, path, out),
             What::Arm { session, path, .. } if event.op.0 == 0 => {
                 let client = view.session(session).client;
                 let reads = |(id, on): &(ReqId, Sym)| {
                     *on == path && view.request(*id).is_some_and(|req| Some(req.client) == client)
                 };
                 if !self.arming.iter().any(reads) {
-                    self.registered(scene, event, sink);
+                    self.registered(scene, event, out);
                 }
             }
-            What::Marked { session, .. } => self.marked(scene, session, sink),
-            What::Ended { session, zxid } => self.told(session).ended = zxid,
+            What::Marked { session, .. } => self.marked(scene, session, out),
+            What::Ended { session, zxid } => self.session(session).ended = zxid,
             _ => {}
         }
     }
 
-    fn reply(&mut self, scene: &Scene<'_>, id: ReqId, code: Code, zxid: u64, sink: &mut Sink) {
+    fn reply(&mut self, scene: &Scene<'_>, id: ReqId, code: Code, zxid: u64, out: &mut Findings) {
         self.arming.retain(|(req, _)| *req != id);
         let Some(req) = scene.view.request(id) else { return };
-        let Some(zxid) = told(zxid) else { return };
+        let Some(zxid) = zxid_of(zxid) else { return };
         if is_write(req.kind) && code == Code::Ok {
             self.acknowledged = self.acknowledged.max(zxid);
         }
-        let of = self.told(req.session);
+        let of = self.session(req.session);
         if req.kind != Request::Connect {
             of.seen = of.seen.max(zxid);
         }
         let expired = if of.expired == 0 { NEVER } else { of.expired };
         if code == Code::Ok && req.sent.at > expired && scene.view.session(req.session).is_marked {
-            sink.reach(Probe::AnsweredThoughExpired);
+            out.reach(Probe::AnsweredThoughExpired);
         }
     }
 }

@@ -1,47 +1,44 @@
-//! What reads show: ZK-5, the stats of ZK-9, ZK-12 and ZK-13.
+//! The results of reads: ZK-5, the stats of ZK-9, ZK-12 and ZK-13.
 
-use super::super::{Kinds, Rule, hears};
-use super::{party, server, slot, told};
+use super::{client_of, server, slot, zxid_of};
 use crate::digest::Digest;
-use crate::history::{Code, Event, FaultKind, ReqId, Request, What};
-use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
+use crate::rules::prelude::*;
 use crate::view::{NEVER, is_unjudged};
 
-/// ZK-5 and ZK-9: a read shows the tree in the state of its zxid, the stat as the writes made it.
+/// ZK-5 and ZK-9: a read shows the tree in the state of its zxid, and the stat that the writes made.
 #[derive(Default)]
 pub(crate) struct Shown {
-    /// The state in which the read in hand is answered, and where that was told.
+    /// The state in which the current read is answered, and the event.
     state: u64,
     served: u32,
 }
 
 impl Shown {
-    fn served(&mut self, scene: &Scene<'_>, number: u8, zxid: u64, sink: &mut Sink) {
+    fn served(&mut self, scene: &Scene<'_>, number: u8, zxid: u64, out: &mut Findings) {
         (self.state, self.served) = (zxid, scene.index);
-        sink.premise_of_all(RuleId::Zk5);
+        out.premise_of_all(RuleId::Zk5);
         let server = scene.view.server(number);
         let applied = server.applied;
         // The first state of an epoch is that of the last transaction before it.
         let begins = zxid > applied && zxid as u32 == 0;
         if zxid != applied && !begins && server.applied_is_known {
-            let story = Story::new(format!("server {number} answers a read in the state of {zxid:#x}"))
+            let text = explain(format!("server {number} answers a read in the state of {zxid:#x}"))
                 .because(format!("it has applied up to {applied:#x}"));
-            sink.fail_all(RuleId::Zk5, scene, &[], story);
+            out.fail_all(RuleId::Zk5, scene, &[], text);
         }
     }
 
-    /// The answer bears the zxid of the state that it shows.
-    fn replied(scene: &Scene<'_>, id: ReqId, zxid: u64, sink: &mut Sink) {
+    /// Judges a reply: it bears the zxid of the state that it shows.
+    fn replied(scene: &Scene<'_>, id: ReqId, zxid: u64, out: &mut Findings) {
         let served = scene.view.request(id).map_or(0, |req| req.served);
-        if served != 0 && told(zxid).is_some_and(|zxid| zxid != served) {
-            let story = Story::new(format!("the answer to the read r{} bears zxid {zxid:#x}", id.0))
+        if served != 0 && zxid_of(zxid).is_some_and(|zxid| zxid != served) {
+            let text = explain(format!("the answer to the read r{} bears zxid {zxid:#x}", id.0))
                 .because(format!("it was served in the state of {served:#x}"));
-            sink.fail_all(RuleId::Zk5, scene, &[], story);
+            out.fail_all(RuleId::Zk5, scene, &[], text);
         }
     }
 
-    fn found(&self, scene: &Scene<'_>, what: &What, sink: &mut Sink) {
+    fn found(&self, scene: &Scene<'_>, what: &What, out: &mut Findings) {
         let What::Found { read, code, path, digest } = *what else { return };
         let text = scene.tables.names.get(path).unwrap_or_default();
         if is_unjudged(text) || code.tells_nothing() {
@@ -54,12 +51,12 @@ impl Shown {
         };
         let state = self.state;
         let wrong =
-            |what: &str| Story::new(format!("{what} of {} was served at e{}", scene.path(path), self.served));
+            |what: &str| explain(format!("{what} of {} was served at e{}", scene.path(path), self.served));
         if code != right {
             let is = if node.is_some() { "there" } else { "not there" };
-            let story = wrong("a wrong answer about the presence")
+            let text = wrong("a wrong answer about the presence")
                 .because(format!("in the state of {state:#x} it is {is}"));
-            return sink.fail_all(RuleId::Zk5, scene, &[self.served], story);
+            return out.fail_all(RuleId::Zk5, scene, &[self.served], text);
         }
         let Some(node) = node else { return };
         let right = match read {
@@ -70,17 +67,16 @@ impl Shown {
         };
         if digest.content != right.content && digest != Digest::default() {
             let what = if read == Request::Children { "a wrong list" } else { "wrong data" };
-            let story = wrong(what).because(format!("in the state of {state:#x} it is another one"));
-            sink.fail_all(RuleId::Zk5, scene, &[self.served], story);
+            let text = wrong(what).because(format!("in the state of {state:#x} it is another one"));
+            out.fail_all(RuleId::Zk5, scene, &[self.served], text);
         }
         if digest.stat == 0 {
             return;
         }
-        sink.premise_of_all(RuleId::Zk9);
+        out.premise_of_all(RuleId::Zk9);
         if digest.stat != right.stat {
-            let story =
-                wrong("a wrong stat").because(format!("in the state of {state:#x} it is another one"));
-            sink.fail_all(RuleId::Zk9, scene, &[self.served], story);
+            let text = wrong("a wrong stat").because(format!("in the state of {state:#x} it is another one"));
+            out.fail_all(RuleId::Zk9, scene, &[self.served], text);
         }
     }
 }
@@ -88,25 +84,25 @@ impl Shown {
 impl Rule for Shown {
     const ID: RuleId = RuleId::Zk5;
     const ALSO: &'static [RuleId] = &[RuleId::Zk9];
-    const HEARS: Kinds = hears::Served | hears::Found | hears::Reply;
+    const HEARS: Kinds = hears![Served, Found, Reply];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         match event.what {
-            What::Served { zxid, .. } => self.served(scene, server(event.who), zxid, sink),
-            What::Reply { req, zxid, .. } => Self::replied(scene, req, zxid, sink),
-            _ => self.found(scene, &event.what, sink),
+            What::Served { zxid, .. } => self.served(scene, server(event.who), zxid, out),
+            What::Reply { req, zxid, .. } => Self::replied(scene, req, zxid, out),
+            _ => self.found(scene, &event.what, out),
         }
     }
 }
 
-/// ZK-12: after a sync a session reads, on that connection, everything that was proposed before it.
+/// ZK-12: after a sync a session reads, on that connection, everything that was proposed before the sync.
 #[derive(Default)]
 pub(crate) struct Sync {
     /// By session: the last barrier.
     barriers: Vec<Barrier>,
     /// By request: whether a leader has taken that sync in.
     taken: Vec<bool>,
-    /// Who is known to lead: the last that was elected, and until when it serves.
+    /// The current leader: the last one elected, and until when it serves.
     leader: Option<u8>,
 }
 
@@ -116,36 +112,36 @@ struct Barrier {
     conn: u16,
     sent: u32,
     zxid: u64,
-    told: u32,
+    event: u32,
 }
 
 impl Rule for Sync {
     const ID: RuleId = RuleId::Zk12;
-    const HEARS: Kinds = hears::Barrier | hears::Served | hears::Reply | hears::Elected | hears::Ceased;
+    const HEARS: Kinds = hears![Barrier, Served, Reply, Elected, Ceased];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         match event.what {
             What::Barrier { session, req, zxid } => {
                 *slot(&mut self.taken, req.0 as usize) = true;
                 let (id, Some(req)) = (req, scene.view.request(req)) else { return };
                 *slot(&mut self.barriers, usize::from(session.0)) =
-                    Barrier { req: id, conn: req.conn.0, sent: req.sent.index, zxid, told: scene.index };
+                    Barrier { req: id, conn: req.conn.0, sent: req.sent.index, zxid, event: scene.index };
             }
-            What::Reply { req, code: Code::Ok, zxid, conn } => self.synced(scene, req, zxid, conn, sink),
+            What::Reply { req, code: Code::Ok, zxid, conn } => self.synced(scene, req, zxid, conn, out),
             What::Elected { .. } => self.leader = Some(server(event.who)),
             What::Ceased if self.leader == Some(server(event.who)) => self.leader = None,
             What::Served { req, conn, zxid } => {
                 let Some(sent) = scene.view.request(req) else { return };
                 let barrier = self.barriers.get(usize::from(sent.session.0)).copied().unwrap_or_default();
-                if barrier.told == 0 || barrier.conn != conn.0 || sent.sent.index < barrier.sent {
+                if barrier.event == 0 || barrier.conn != conn.0 || sent.sent.index < barrier.sent {
                     return;
                 }
-                sink.premise_of_all(Self::ID);
+                out.premise_of_all(Self::ID);
                 if zxid < barrier.zxid {
-                    let session = party(scene, sent.session);
-                    let story = Story::new(format!("the read r{} of {session} shows zxid {zxid:#x}", req.0))
-                        .because(format!("e{}: its sync is a barrier at {:#x}", barrier.told, barrier.zxid));
-                    sink.fail_all(Self::ID, scene, &[barrier.told], story);
+                    let session = client_of(scene, sent.session);
+                    let text = explain(format!("the read r{} of {session} shows zxid {zxid:#x}", req.0))
+                        .because(format!("e{}: its sync is a barrier at {:#x}", barrier.event, barrier.zxid));
+                    out.fail_all(Self::ID, scene, &[barrier.event], text);
                 }
             }
             _ => {}
@@ -154,15 +150,15 @@ impl Rule for Sync {
 }
 
 impl Sync {
-    /// A sync is answered. The leader answers its own clients by itself; whoever follows has asked it.
-    fn synced(&self, scene: &Scene<'_>, id: ReqId, zxid: u64, conn: crate::history::Conn, sink: &mut Sink) {
+    /// Judges the reply to a sync. The leader answers its own clients by itself; a follower has asked the leader.
+    fn synced(&self, scene: &Scene<'_>, id: ReqId, zxid: u64, conn: Conn, out: &mut Findings) {
         let Some(req) = scene.view.request(id).filter(|req| req.kind == Request::Sync) else { return };
         let of = scene.view.session(req.session);
-        let Some(zxid) = told(zxid).filter(|_| !conn.is_none() && of.conn == conn) else { return };
-        let story = || Story::new(format!("the sync r{} of {} is answered", id.0, party(scene, req.session)));
+        let Some(zxid) = zxid_of(zxid).filter(|_| !conn.is_none() && of.conn == conn) else { return };
+        let text = || explain(format!("the sync r{} of {} is answered", id.0, client_of(scene, req.session)));
         let taken = self.taken.get(id.0 as usize).is_some_and(|taken| *taken);
-        // Who has joined it since it was elected follows it. What was sent before that may have been answered by one that
-        // has served, or led, in another epoch: an answer may be under way for long.
+        // A server that has joined the leader since its election follows it. A reply to an earlier sync may come from
+        // a server that served, or led, in another epoch: replies may be in flight for long.
         let serving_since = scene.view.server(of.server).serving_since;
         let follows = self.leader.is_some_and(|leader| {
             leader != of.server
@@ -170,39 +166,39 @@ impl Sync {
                 && req.sent.at >= serving_since
         });
         if !taken && follows {
-            sink.premise_of_all(Self::ID);
-            let story =
-                story().because(format!("server {} follows, and no leader has heard of it", of.server));
-            return sink.fail_all(Self::ID, scene, &[req.sent.index], story);
+            out.premise_of_all(Self::ID);
+            let text = text().because(format!("server {} follows, and no leader has heard of it", of.server));
+            return out.fail_all(Self::ID, scene, &[req.sent.index], text);
         }
         let barrier = self.barriers.get(usize::from(req.session.0)).copied().unwrap_or_default();
         if taken && barrier.req == id && zxid < barrier.zxid {
-            let story = story().because(format!(
+            let text = text().because(format!(
                 "e{}: it is a barrier at {:#x}, and bears {zxid:#x}",
-                barrier.told, barrier.zxid
+                barrier.event, barrier.zxid
             ));
-            sink.fail_all(Self::ID, scene, &[barrier.told], story);
+            out.fail_all(Self::ID, scene, &[barrier.event], text);
         }
     }
 }
 
-/// ZK-13: a server that is cut off stops to serve.
+/// ZK-13: a server that is cut off stops serving.
 #[derive(Default)]
 pub(crate) struct CutOff {
-    /// By server: since when no packet has reached it, and where that was told.
+    /// By server: the time since which no packet has reached it, and the event.
     cut: Vec<Option<(u64, u32)>>,
     /// Links that are cut, and since when.
     links: Vec<(u8, u8, u64)>,
-    /// By server: since when it has served, as far as that was told, and whether it is known to lead.
+    /// By server: the time since which it serves, as far as recorded, and whether it is known to lead.
     serves: Vec<(u64, bool)>,
-    /// Who was elected last, when, and where that was told: most servers had left any other leader by then.
+    /// The last elected leader, the time, and the event: most servers had left any other leader by then.
     elected: Option<(u8, u64, u32)>,
-    /// When servers heard each other again last: what a connection had kept for them arrived, and was a sign of life.
+    /// The last time at which servers heard each other again: packets that a connection had kept count as a sign of
+    /// life.
     rejoined: u64,
 }
 
 impl CutOff {
-    /// Whether every other server is cut off from this one by its links.
+    /// Whether all links of a server are cut.
     fn links_of(&mut self, scene: &Scene<'_>, number: u8) {
         let others = (0..scene.view.servers.len() as u8).filter(|other| *other != number);
         let mut since = 0;
@@ -221,8 +217,8 @@ impl CutOff {
         }
     }
 
-    fn fault(&mut self, scene: &Scene<'_>, kind: FaultKind, victim: crate::history::Victim, begins: bool) {
-        use crate::history::Victim;
+    fn fault(&mut self, scene: &Scene<'_>, kind: FaultKind, victim: Victim, begins: bool) {
+        use Victim;
         if !begins && matches!(kind, FaultKind::ServerPartition | FaultKind::LinkCut | FaultKind::LinkHeld) {
             self.rejoined = scene.at;
         }
@@ -237,7 +233,7 @@ impl CutOff {
                 }
                 self.links_of(scene, to);
             }
-            // What was held up arrives, and is a sign of life.
+            // Packets that were held up arrive, and are a sign of life.
             (FaultKind::LinkHeld, Victim::Link { to, .. }) if !begins => {
                 if let Some(cut) = slot(&mut self.cut, usize::from(to)) {
                     cut.0 = cut.0.max(scene.at);
@@ -248,14 +244,14 @@ impl CutOff {
     }
 }
 
-/// Until when a server stood still, or did not look at its followers; never, if it still does.
+/// The end of a server's last pause, in which it did not look at its followers; never, if it lasts.
 fn stood_still(scene: &Scene<'_>, number: u8) -> u64 {
     let server = scene.view.server(number);
     server.pauses.until().max(server.withheld.until())
 }
 
 impl CutOff {
-    /// By when a server must have stopped that has been cut off, and because of what.
+    /// The time by which a server that is cut off must have stopped, and the cause.
     fn cut_off(&self, scene: &Scene<'_>, number: u8) -> Option<(u64, u32, String)> {
         let (since, told) = self.cut.get(usize::from(number)).copied().flatten()?;
         let until = since.max(stood_still(scene, number));
@@ -263,8 +259,8 @@ impl CutOff {
         Some((until.saturating_add(ticks), told, format!("it is cut off from all others since e{told}")))
     }
 
-    /// The same if another server leads since long ago, so that most have left this one's leader: that one stops, and they
-    /// after it.
+    /// The same if another server has led for long: most servers have left this one's leader, which stops, and its
+    /// followers after it.
     fn left_behind(&self, scene: &Scene<'_>, number: u8) -> Option<(u64, u32, String)> {
         let (leader, at, told) = self.elected?;
         let (since, leads) = self.serves.get(usize::from(number)).copied().unwrap_or_default();
@@ -279,17 +275,17 @@ impl CutOff {
         Some((at.max(still).max(self.rejoined).saturating_add(ticks), told, because))
     }
 
-    /// Whether a server that serves should have stopped.
-    fn judge(&mut self, scene: &Scene<'_>, number: u8, what: &str, sink: &mut Sink) {
+    /// Reports a server that serves though it should have stopped.
+    fn judge(&mut self, scene: &Scene<'_>, number: u8, what: &str, out: &mut Findings) {
         let view = scene.view;
         let due = [self.cut_off(scene, number), self.left_behind(scene, number)];
         for (at, told, because) in due.into_iter().flatten().filter(|(at, ..)| *at != NEVER) {
-            sink.premise_of_all(RuleId::Zk13);
-            // What was under way when it was cut off still arrives.
+            out.premise_of_all(RuleId::Zk13);
+            // Packets that were in flight at the cut still arrive.
             if scene.at > at.saturating_add(view.round_trip + view.settle) {
                 let what = format!("server {number} {what} at {}", crate::text::seconds(scene.at));
-                sink.fail_all(RuleId::Zk13, scene, &[told], Story::new(what).because(because));
-                // Told once.
+                out.fail_all(RuleId::Zk13, scene, &[told], explain(what).because(because));
+                // Reported once.
                 *slot(&mut self.cut, usize::from(number)) = None;
                 slot(&mut self.serves, usize::from(number)).0 = scene.at;
             }
@@ -299,16 +295,9 @@ impl CutOff {
 
 impl Rule for CutOff {
     const ID: RuleId = RuleId::Zk13;
-    const HEARS: Kinds = hears::Fault
-        | hears::Mended
-        | hears::Served
-        | hears::Serving
-        | hears::Ceased
-        | hears::Elected
-        | hears::Barrier
-        | hears::Marked;
+    const HEARS: Kinds = hears![Fault, Mended, Served, Serving, Ceased, Elected, Barrier, Marked];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if self.elected.is_none() && self.cut.is_empty() {
             return;
         }
@@ -317,12 +306,12 @@ impl Rule for CutOff {
             if told
                 && [self.cut_off(scene, number), self.left_behind(scene, number)].iter().any(Option::is_some)
             {
-                self.judge(scene, number, "still serves", sink);
+                self.judge(scene, number, "still serves", out);
             }
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         match event.what {
             What::Fault { kind, victim, .. } => self.fault(scene, kind, victim, true),
             What::Mended { kind, victim } => self.fault(scene, kind, victim, false),
@@ -336,7 +325,7 @@ impl Rule for CutOff {
                 *slot(&mut self.serves, usize::from(number)) = (scene.at, true);
                 self.elected = Some((number, scene.at, scene.index));
             }
-            What::Served { .. } => self.judge(scene, server(event.who), "answers a read", sink),
+            What::Served { .. } => self.judge(scene, server(event.who), "answers a read", out),
             _ => {}
         }
     }

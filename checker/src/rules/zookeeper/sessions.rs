@@ -1,105 +1,96 @@
-//! How sessions live and end: ZK-7.
+//! The life and end of sessions: ZK-7.
 
-use super::super::{Kinds, Rule, hears};
-use super::{party, server, slot};
-use crate::history::{Code, Event, ReqId, Request, Session, What};
-use crate::sink::{Scene, Sink, Story, ms};
-use crate::verdict::RuleId;
+use super::{client_of, server, slot};
+use crate::rules::prelude::*;
 
-/// ZK-7: ephemerals go together, with their session and only then; nothing of a session comes after its end; a session
-/// expires when its leader has not heard of it for its timeout, and within one tick after.
+/// ZK-7: ephemerals are deleted together, at the end of their session and only then; a session does nothing after its
+/// end; a session expires when its leader has not heard of it for its timeout, and within one tick after.
 #[derive(Default)]
 pub(crate) struct Sessions {
-    /// By session: where its end was told, and its zxid.
+    /// By session: the event of its end, and its zxid.
     ended: Vec<(u32, u64)>,
-    /// The transaction in hand, if it ends a session.
+    /// The current transaction, if it ends a session.
     closing: Option<(u64, Session)>,
 }
 
 impl Sessions {
-    fn fail(scene: &Scene<'_>, sink: &mut Sink, seen: u32, what: String, because: String) {
-        sink.fail_all(RuleId::Zk7, scene, &[seen], Story::new(what).because(because));
+    fn fail(scene: &Scene<'_>, out: &mut Findings, seen: u32, what: String, because: String) {
+        out.fail_all(RuleId::Zk7, scene, &[seen], explain(what).because(because));
     }
 
     fn end_of(&self, session: Session) -> Option<u32> {
         self.ended.get(usize::from(session.0)).map(|end| end.0).filter(|at| *at != 0)
     }
 
-    fn marked(scene: &Scene<'_>, number: u8, session: Session, heard: u64, sink: &mut Sink) {
+    fn marked(scene: &Scene<'_>, number: u8, session: Session, heard: u64, out: &mut Findings) {
         let view = scene.view;
         let leader = view.server(number);
         let timeout = view.timeout_of(session);
-        sink.premise_of_all(RuleId::Zk7);
-        // A leader begins anew with everybody.
+        out.premise_of_all(RuleId::Zk7);
+        // A new leader starts every timeout afresh.
         let from = heard.max(leader.elected);
-        let who = party(scene, session);
-        let told = |how| format!("{who} was expired at {}, {how}", scene.when(view.now));
+        let who = client_of(scene, session);
+        let what = |how| format!("{who} was expired at {}, {how}", scene.when(view.now));
         let because = format!(
             "the leader last heard of it at {}, its timeout is {}",
             crate::text::seconds(heard),
             ms(timeout)
         );
         if scene.at.saturating_add(view.settle) < from.saturating_add(timeout) {
-            Self::fail(scene, sink, u32::MAX, told("too early"), because);
+            Self::fail(scene, out, u32::MAX, what("too early"), because);
         } else {
-            // Time in which it stood still, or did not lead yet, does not count.
+            // Time in which the leader was paused, or did not lead yet, does not count.
             let paused = leader.pauses;
             let from =
                 from.max(leader.serving_since).max(if paused.is_now() { scene.at } else { paused.until() });
             let latest = from.saturating_add(timeout + view.tick + view.settle);
             if scene.at > latest {
-                Self::fail(scene, sink, u32::MAX, told("too late"), because);
+                Self::fail(scene, out, u32::MAX, what("too late"), because);
             }
         }
     }
 
-    fn deleted(&self, scene: &Scene<'_>, path: crate::history::Sym, zxid: u64, sink: &mut Sink) {
+    fn deleted(&self, scene: &Scene<'_>, path: Sym, zxid: u64, out: &mut Findings) {
         let Some((closing, session)) = self.closing.filter(|(closing, _)| *closing == zxid) else { return };
         let owner = scene.view.oracle.node_at(path, zxid.saturating_sub(1)).map(|node| node.owner);
-        sink.premise_of_all(RuleId::Zk7);
+        out.premise_of_all(RuleId::Zk7);
         if owner.is_some_and(|owner| owner != session) {
             let what = format!("{} went at {closing:#x}", scene.path(path));
-            let because = format!("that ends {}, whose it is not", party(scene, session));
-            Self::fail(scene, sink, u32::MAX, what, because);
+            let because = format!("that ends {}, whose it is not", client_of(scene, session));
+            Self::fail(scene, out, u32::MAX, what, because);
         }
     }
 
-    fn ended(&mut self, scene: &Scene<'_>, session: Session, zxid: u64, sink: &mut Sink) {
-        sink.premise_of_all(RuleId::Zk7);
+    fn ended(&mut self, scene: &Scene<'_>, session: Session, zxid: u64, out: &mut Findings) {
+        out.premise_of_all(RuleId::Zk7);
         let left = scene.view.oracle.living_of(session);
         if left > 0 {
-            let what = format!("{} ended at zxid {zxid:#x}", party(scene, session));
+            let what = format!("{} ended at zxid {zxid:#x}", client_of(scene, session));
             let because = format!("{left} of its ephemerals did not go with it");
-            Self::fail(scene, sink, u32::MAX, what, because);
+            Self::fail(scene, out, u32::MAX, what, because);
         }
         *slot(&mut self.ended, usize::from(session.0)) = (scene.index, zxid);
     }
 }
 
 impl Sessions {
-    /// A server that has applied the end of a session has closed its connections.
-    fn served(&self, scene: &Scene<'_>, id: ReqId, zxid: u64, sink: &mut Sink) {
+    /// Judges a server that has applied the end of a session: it has closed the session's connections.
+    fn served(&self, scene: &Scene<'_>, id: ReqId, zxid: u64, out: &mut Findings) {
         let Some(req) = scene.view.request(id) else { return };
         let Some((end, at)) = self.ended.get(usize::from(req.session.0)).copied() else { return };
         if end != 0 && zxid >= at {
-            let what = format!("the read r{} of {} is answered", id.0, party(scene, req.session));
+            let what = format!("the read r{} of {} is answered", id.0, client_of(scene, req.session));
             let because = format!("e{end}: that session is over, and the server has applied that");
-            Self::fail(scene, sink, end, what, because);
+            Self::fail(scene, out, end, what, because);
         }
     }
 }
 
 impl Rule for Sessions {
     const ID: RuleId = RuleId::Zk7;
-    const HEARS: Kinds = hears::Txn
-        | hears::Created
-        | hears::Deleted
-        | hears::Marked
-        | hears::Ended
-        | hears::Opened
-        | hears::Served;
+    const HEARS: Kinds = hears![Txn, Created, Deleted, Marked, Ended, Opened, Served];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         if !scene.view.is_sim() {
             return;
         }
@@ -108,23 +99,23 @@ impl Rule for Sessions {
                 self.closing = (kind == Request::CloseSession && code == Code::Ok).then_some((zxid, session));
                 if let Some(end) = self.end_of(session).filter(|_| code == Code::Ok && self.closing.is_none())
                 {
-                    let what = format!("zxid {zxid:#x} is a transaction of {}", party(scene, session));
-                    Self::fail(scene, sink, end, what, format!("e{end}: that session is over"));
+                    let what = format!("zxid {zxid:#x} is a transaction of {}", client_of(scene, session));
+                    Self::fail(scene, out, end, what, format!("e{end}: that session is over"));
                 }
             }
             What::Created { path, owner, .. } => {
                 if let Some(end) = self.end_of(owner) {
-                    let what = format!("{} was made for {}", scene.path(path), party(scene, owner));
-                    Self::fail(scene, sink, end, what, format!("e{end}: that session is over"));
+                    let what = format!("{} was made for {}", scene.path(path), client_of(scene, owner));
+                    Self::fail(scene, out, end, what, format!("e{end}: that session is over"));
                 }
             }
-            What::Deleted { path, zxid, .. } => self.deleted(scene, path, zxid, sink),
+            What::Deleted { path, zxid, .. } => self.deleted(scene, path, zxid, out),
             What::Marked { session, heard } => {
-                Self::marked(scene, server(event.who), session, heard, sink);
+                Self::marked(scene, server(event.who), session, heard, out);
             }
-            What::Ended { session, zxid } => self.ended(scene, session, zxid, sink),
+            What::Ended { session, zxid } => self.ended(scene, session, zxid, out),
             What::Opened { session, .. } => *slot(&mut self.ended, usize::from(session.0)) = (0, 0),
-            What::Served { req, zxid, .. } => self.served(scene, req, zxid, sink),
+            What::Served { req, zxid, .. } => self.served(scene, req, zxid, out),
             _ => {}
         }
     }

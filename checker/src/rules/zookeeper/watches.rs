@@ -1,19 +1,14 @@
-//! Watches at servers, and their notifications on the way: ZK-6 and ZK-14.
+//! Watches at servers, and their notifications in flight: ZK-6 and ZK-14.
 //!
-//! Every server's tables are kept as it tells of them. When it applies a transaction, this says which watches must fire
-//! (`WatchManager.triggerWatch`), and what fires is held against that. A connection is a queue: what was fired arrives
-//! in that order, and before any later answer.
+//! The tables of every server are kept as its events show them. When a server applies a transaction, this says which
+//! watches must fire (`WatchManager.triggerWatch`), and compares what fires. A connection is a queue: notifications
+//! arrive in the order in which they were queued, and before any later reply.
 
-use super::super::{Kinds, Rule, hears};
 use super::kept::{Fresh, Kept};
-use super::{server, slot, told};
-use crate::history::{
-    Code, Conn, Event, Notify, Request, Session, SessionState, Sym, Table, WatchMode, What,
-};
-use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
+use super::{server, slot, zxid_of};
+use crate::recent::Recent;
+use crate::rules::prelude::*;
 use crate::view::{Effect, is_unjudged};
-use crate::window::Window;
 use std::collections::VecDeque;
 
 /// A watch in a server's table.
@@ -30,9 +25,9 @@ struct Armed {
 /// The tables of all servers.
 #[derive(Default)]
 struct Armory {
-    /// By path: what is armed there, in that order.
-    at: Window<Vec<Armed>>,
-    /// Those of them that look at everything below, too.
+    /// By path: the watches armed there, in order.
+    at: Recent<Vec<Armed>>,
+    /// Those of them that are recursive.
     recursive: Vec<Armed>,
     count: usize,
 }
@@ -80,11 +75,11 @@ struct Due {
     zxid: u64,
     mode: WatchMode,
     armed: u32,
-    /// It went without being told: whoever may not read a znode is not told of it.
+    /// Whether it may be dropped: a client that may not read a znode is not notified of it.
     filtered: bool,
 }
 
-/// A notification that a server has queued without a reason so far.
+/// A notification that a server has queued without a cause so far.
 #[derive(Clone, Copy)]
 struct Early {
     server: u8,
@@ -111,13 +106,13 @@ pub(crate) struct Watches {
     due: Vec<Due>,
     early: Vec<Early>,
     arming: Vec<Arming>,
-    /// By connection: what was queued and has not arrived, with the zxid, or zero.
+    /// By connection: queued notifications that have not arrived, each with its zxid or zero.
     queues: Vec<VecDeque<(Notify, Sym, u64, u32)>>,
-    /// By session: the last zxid that it was answered with, and that when it connected.
+    /// By session: the zxid of the last reply, and the same when it connected.
     seen: Vec<(u64, u64)>,
-    /// The read in hand: its connection, and whether it asks for a watch.
+    /// The current read: its connection, and whether it arms a watch.
     read: (Conn, bool),
-    /// What clients believe to be armed.
+    /// The watches that clients wait for.
     kept: Kept,
 }
 
@@ -126,12 +121,12 @@ fn rule(mode: WatchMode) -> RuleId {
 }
 
 fn said(kind: Notify) -> &'static str {
-    crate::words::Word::word(kind)
+    kind.name()
 }
 
 impl Watches {
-    fn arm(&mut self, armed: Armed, sink: &mut Sink) {
-        sink.premise_of_all(rule(armed.mode));
+    fn arm(&mut self, armed: Armed, out: &mut Findings) {
+        out.premise_of_all(rule(armed.mode));
         self.arming.retain(|w| (w.conn, w.table, w.path) != (armed.conn, armed.table, armed.path));
         self.remove(armed.conn, armed.table, armed.path);
         self.armed.push(armed);
@@ -143,13 +138,13 @@ impl Watches {
 
     fn disarm(&mut self, conn: Conn, table: Table, path: Sym) {
         self.remove(conn, table, path);
-        let used = |kind| crate::view::is_told(table, kind);
+        let used = |kind| crate::view::fires(table, kind);
         for due in self.due.iter_mut().filter(|due| due.conn == conn && due.path == path && used(due.kind)) {
             due.filtered = true;
         }
     }
 
-    /// A server does to its tree what the effect says.
+    /// Applies an effect to a server's watches.
     fn effect(&mut self, scene: &Scene<'_>, server: u8, effect: Effect, zxid: u64) {
         let Some(kind) = effect.kind else { return };
         if self.armed.count == 0 {
@@ -167,12 +162,12 @@ impl Watches {
     fn trigger(&mut self, scene: &Scene<'_>, at: (u8, u64), table: Table, path: Sym, kind: Notify) {
         let (server, zxid) = at;
         let listens = |watch: &Armed| watch.server == server && watch.table == table;
-        let mut told: Vec<Armed> = self.armed.at(path).iter().filter(|w| listens(w)).copied().collect();
-        if told.is_empty() && self.armed.recursive.is_empty() {
+        let mut notified: Vec<Armed> = self.armed.at(path).iter().filter(|w| listens(w)).copied().collect();
+        if notified.is_empty() && self.armed.recursive.is_empty() {
             return;
         }
         if kind == Notify::ChildrenChanged {
-            told.retain(|watch| watch.mode != WatchMode::Recursive);
+            notified.retain(|watch| watch.mode != WatchMode::Recursive);
         } else if !self.armed.recursive.is_empty() {
             let text = scene.tables.names.get(path).unwrap_or_default();
             let is_above = |watch: &Armed| {
@@ -181,12 +176,12 @@ impl Watches {
                 watch.path != path && rest.is_some_and(|rest| rest.starts_with('/'))
             };
             let above = self.armed.recursive.iter().filter(|watch| listens(watch) && is_above(watch));
-            told.extend(above);
-            told.sort_by_key(|watch| watch.index);
+            notified.extend(above);
+            notified.sort_by_key(|watch| watch.index);
         }
-        // One notification a connection and step, however many of its watches match.
+        // One notification per connection and step, however many of its watches match.
         let mut step: Vec<Conn> = Vec::new();
-        for watch in told {
+        for watch in notified {
             if step.contains(&watch.conn) {
                 continue;
             }
@@ -205,36 +200,36 @@ impl Watches {
         self.armed.retain(path, |watch| !listens(watch) || !watch.mode.is_one_shot());
     }
 
-    /// A deletion is told by two tables, and once.
+    /// A deletion fires watches of two tables, and notifies once.
     fn expect(&mut self, due: Due) {
         let same = |w: &Due| {
             (w.server, w.conn, w.kind, w.path, w.zxid) == (due.server, due.conn, due.kind, due.path, due.zxid)
         };
-        // A znode may be written twice in one transaction: only its deletion is told by two tables.
+        // A znode may be written twice in one transaction: only its deletion fires watches of two tables.
         if due.kind == Notify::Deleted && self.due.iter().any(same) {
             return;
         }
-        let told = |w: &Early| {
+        let notified = |w: &Early| {
             (w.server, w.conn, w.kind, w.path, w.half)
                 == (due.server, due.conn, due.kind, due.path, due.zxid as u32)
         };
-        match self.early.iter().position(told) {
+        match self.early.iter().position(notified) {
             Some(at) => _ = self.early.remove(at),
             None => self.due.push(due),
         }
     }
 
-    fn fired(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn fired(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let What::Fire { session, kind, path, zxid: half, conn } = event.what else { return };
         let number = server(event.who);
-        sink.premise_of_all(RuleId::Zk6);
+        out.premise_of_all(RuleId::Zk6);
         let applied = scene.view.server(number).applied;
-        // What registering again tells comes before every answer of a later state.
+        // Notifications from registering again come before every reply of a later state.
         let zxid = if half == 0 { applied + 1 } else { scene.view.server(number).whole(half) };
         slot(&mut self.queues, usize::from(conn.0)).push_back((kind, path, zxid, scene.index));
         if half == 0 {
-            self.kept.told(conn, path, kind);
-            return self.missed(scene, session, kind, path, applied, sink);
+            self.kept.notified(conn, path, kind);
+            return self.missed(scene, session, kind, path, applied, out);
         }
         let is =
             |w: &Due| (w.server, w.conn, w.kind, w.path, w.zxid as u32) == (number, conn, kind, path, half);
@@ -246,7 +241,7 @@ impl Watches {
         }
     }
 
-    /// Registering again tells of a change: there was one since the client was last answered.
+    /// Judges a change found by registering again: there was one since the client's last reply.
     fn missed(
         &self,
         scene: &Scene<'_>,
@@ -254,7 +249,7 @@ impl Watches {
         kind: Notify,
         path: Sym,
         applied: u64,
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
         if is_unjudged(scene.tables.names.get(path).unwrap_or_default()) {
             return;
@@ -269,18 +264,18 @@ impl Watches {
             (Notify::ChildrenChanged, Some(node)) => node.pzxid > relative,
         };
         if !right {
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "registering again told {} of {} at {}",
                 said(kind),
                 scene.path(path),
                 scene.when(scene.view.now)
             ))
             .because(format!("since zxid {relative:#x}, which it had been answered with, that is not so"));
-            sink.fail_all(RuleId::Zk6, scene, &[], story);
+            out.fail_all(RuleId::Zk6, scene, &[], text);
         }
     }
 
-    fn noticed(&mut self, scene: &Scene<'_>, kind: Notify, path: Sym, conn: Conn, sink: &mut Sink) {
+    fn noticed(&mut self, scene: &Scene<'_>, kind: Notify, path: Sym, conn: Conn, out: &mut Findings) {
         let queue = slot(&mut self.queues, usize::from(conn.0));
         if let Some((first, on, _, _)) = queue.front()
             && (*first, *on) == (kind, path)
@@ -296,25 +291,25 @@ impl Watches {
             }
             None => "no server has queued it on this connection, or it has arrived before",
         };
-        let story = Story::new(format!(
+        let text = explain(format!(
             "the notification {} of {} arrived at {}",
             said(kind),
             scene.path(path),
             scene.when(scene.view.now)
         ))
         .because(because);
-        sink.fail_all(RuleId::Zk6, scene, &[], story);
+        out.fail_all(RuleId::Zk6, scene, &[], text);
     }
 
-    fn replied(&mut self, scene: &Scene<'_>, session: Session, zxid: u64, conn: Conn, sink: &mut Sink) {
+    fn replied(&mut self, scene: &Scene<'_>, session: Session, zxid: u64, conn: Conn, out: &mut Findings) {
         let seen = slot(&mut self.seen, usize::from(session.0));
         seen.0 = seen.0.max(zxid);
         let Some(queue) = self.queues.get_mut(usize::from(conn.0)) else { return };
         let late = queue.iter().find(|(_, _, of, _)| *of != 0 && *of <= zxid).copied();
         if let Some((kind, path, of, fired)) = late.filter(|_| !conn.is_none()) {
-            // Told once.
+            // Reported once.
             queue.retain(|queued| queued.3 != fired);
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "an answer of zxid {zxid:#x} arrived at {} before the notification of {of:#x}",
                 scene.when(scene.view.now)
             ))
@@ -323,7 +318,7 @@ impl Watches {
                 said(kind),
                 scene.path(path)
             ));
-            sink.fail_all(RuleId::Zk6, scene, &[fired], story);
+            out.fail_all(RuleId::Zk6, scene, &[fired], text);
         }
     }
 
@@ -340,11 +335,12 @@ impl Watches {
         }
     }
 
-    /// The instant is over: what was to fire has fired, and what was to be armed is.
-    fn settle(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        self.kept.settle(scene, sink);
+    /// Settles the instant that is over: every watch that had to fire has fired, and every watch that had to be armed
+    /// is.
+    fn settle(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        self.kept.settle(scene, out);
         for due in std::mem::take(&mut self.due).into_iter().filter(|due| !due.filtered) {
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "server {} applied zxid {:#x} and did not tell {} of {}",
                 due.server,
                 due.zxid,
@@ -352,10 +348,10 @@ impl Watches {
                 scene.path(due.path)
             ))
             .because(format!("e{}: a watch was armed", due.armed));
-            sink.fail_all(rule(due.mode), scene, &[due.armed], story);
+            out.fail_all(rule(due.mode), scene, &[due.armed], text);
         }
         for early in std::mem::take(&mut self.early) {
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "server {} told {} of {} at e{}",
                 early.server,
                 said(early.kind),
@@ -363,12 +359,12 @@ impl Watches {
                 early.index
             ))
             .because("no watch was armed on that connection that this fires");
-            sink.fail_all(RuleId::Zk6, scene, &[early.index], story);
+            out.fail_all(RuleId::Zk6, scene, &[early.index], text);
         }
         for arming in std::mem::take(&mut self.arming) {
-            let story = Story::new(format!("the read at e{} armed no watch", arming.index))
+            let text = explain(format!("the read at e{} armed no watch", arming.index))
                 .because(format!("it asked for one on {}", scene.path(arming.path)));
-            sink.fail_all(RuleId::Zk6, scene, &[arming.index], story);
+            out.fail_all(RuleId::Zk6, scene, &[arming.index], text);
         }
     }
 
@@ -381,29 +377,19 @@ impl Watches {
 impl Rule for Watches {
     const ID: RuleId = RuleId::Zk6;
     const ALSO: &'static [RuleId] = &[RuleId::Zk14];
-    const HEARS: Kinds = hears::Arm
-        | hears::Disarm
-        | hears::Fire
-        | hears::Notice
-        | hears::Reply
-        | hears::State
-        | hears::Created
-        | hears::Deleted
-        | hears::Written
-        | hears::Applied
-        | hears::Served
-        | hears::Found
-        | hears::Ceased;
+    const HEARS: Kinds = hears![
+        Arm, Disarm, Fire, Notice, Reply, State, Created, Deleted, Written, Applied, Served, Found, Ceased
+    ];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         if !(self.due.is_empty() && self.early.is_empty() && self.arming.is_empty() && self.kept.is_settled())
         {
-            self.settle(scene, sink);
+            self.settle(scene, out);
         }
-        self.kept.pass_time(scene, sink);
+        self.kept.pass_time(scene, out);
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let (view, number) = (scene.view, server(event.who));
         match event.what {
             What::Arm { session, table, path, conn, mode } if !conn.is_none() => {
@@ -418,24 +404,24 @@ impl Rule for Watches {
                     index: scene.index,
                     applied,
                 });
-                self.arm(Armed { server: number, conn, table, path, mode, index: scene.index }, sink);
+                self.arm(Armed { server: number, conn, table, path, mode, index: scene.index }, out);
             }
             What::Disarm { session, table, path, conn } if conn.is_none() => {
                 self.kept.forgotten(session, table, path);
             }
             What::Disarm { table, path, conn, .. } => self.disarm(conn, table, path),
-            What::Fire { conn, .. } if !conn.is_none() => self.fired(scene, event, sink),
+            What::Fire { conn, .. } if !conn.is_none() => self.fired(scene, event, out),
             What::Notice { session, kind, path, conn } if !conn.is_none() => {
                 self.kept.noticed(session, kind, path);
-                self.noticed(scene, kind, path, conn, sink);
+                self.noticed(scene, kind, path, conn, out);
             }
             What::Reply { req, code, zxid, conn } => {
                 let Some(req) = view.request(req).filter(|req| req.kind != Request::Connect) else { return };
                 if req.watch && !conn.is_none() {
                     self.kept.answered(req.session, req.kind, code, req.path, conn);
                 }
-                if let Some(zxid) = told(zxid) {
-                    self.replied(scene, req.session, zxid, conn, sink);
+                if let Some(zxid) = zxid_of(zxid) {
+                    self.replied(scene, req.session, zxid, conn, out);
                 }
             }
             What::State { session, state, .. } if state != SessionState::Connected => {
@@ -467,7 +453,7 @@ impl Rule for Watches {
             What::Served { req, conn, .. } => {
                 let watch = view.request(req).is_some_and(|req| req.watch);
                 self.read = (conn, watch && !conn.is_none());
-                self.kept.served(scene, conn, sink);
+                self.kept.served(scene, conn, out);
             }
             What::Found { read, code, path, .. } => self.found(scene, read, code, path),
             What::Ceased => self.ceased(number),

@@ -107,7 +107,7 @@ pub fn agree<O: Object>(happenings: &[Happening<O::Action>], tally: &mut Tally, 
             }
             tally.failed += 1;
         }
-        Verdict::Unknown | Verdict::Inherent => {
+        Verdict::Unknown | Verdict::Unavoidable => {
             let has_open = history.iter().any(|(_, o)| o.is_pending() && !O::makes(&o.action));
             assert!(has_open && O::SEED == super::PriorityQueue::SEED, "{told}");
             tally.unknown += 1;

@@ -105,7 +105,7 @@ pub fn holds(report: &Report, text: &str, verdict: &str) {
             ["malformed"] => report.is_malformed() && report.exit_status() == 3,
             ["all", verdict] => report.verdict().to_string() == verdict,
             [rule, verdict] => {
-                let rule = RuleId::of(rule).unwrap_or_else(|| panic!("no rule {rule}"));
+                let rule = RuleId::from_name(rule).unwrap_or_else(|| panic!("no rule {rule}"));
                 report.of(rule).to_string() == verdict
             }
             _ => panic!("what does {part:?} mean?"),

@@ -69,7 +69,7 @@ fn every_rule_is_seen_to_pass_to_fail_and_to_have_nothing_to_say() {
             let at = match report.of(rule) {
                 Verdict::Vacuous => 0,
                 Verdict::Pass => 1,
-                Verdict::Inherent => 2,
+                Verdict::Unavoidable => 2,
                 Verdict::Fail => 3,
                 Verdict::Unknown => continue,
             };
@@ -82,14 +82,14 @@ fn every_rule_is_seen_to_pass_to_fail_and_to_have_nothing_to_say() {
     }
     let mut wrong = Vec::new();
     for rule in RuleId::ALL.iter().copied() {
-        let [vacuous, passes, inherent, fails] = seen[rule as usize];
+        let [vacuous, passes, unavoidable, fails] = seen[rule as usize];
         // A history that contradicts itself is Unknown; one that does not is well-formed.
         let is_judged = rule != RuleId::W;
         for (is_seen, must, what) in [
             (vacuous, is_judged, "vacuous"),
             (passes, true, "pass"),
             (fails, is_judged, "fail"),
-            (inherent, CAN_BE_INHERENT.contains(&rule), "inherent"),
+            (unavoidable, CAN_BE_UNAVOIDABLE.contains(&rule), "unavoidable"),
         ] {
             if is_seen != must {
                 wrong.push(format!("{rule} {what}: {is_seen}"));
@@ -100,7 +100,7 @@ fn every_rule_is_seen_to_pass_to_fail_and_to_have_nothing_to_say() {
 }
 
 /// Rules that excuse something. The others never do.
-const CAN_BE_INHERENT: &[RuleId] = &[
+const CAN_BE_UNAVOIDABLE: &[RuleId] = &[
     RuleId::Mx2,
     RuleId::Mx14,
     RuleId::Rw1,

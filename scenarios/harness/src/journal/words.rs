@@ -84,34 +84,23 @@ pub(super) fn victim(victim: fault::Victim) -> Victim {
 }
 
 /// The checker's word for a fault.
+///
+/// # Panics
+///
+/// If the checker has no fault of that name.
 pub fn fault_kind(fault: Fault) -> FaultKind {
-    match fault {
-        Fault::RequestLost => FaultKind::RequestLost,
-        Fault::ReplyLost => FaultKind::ReplyLost,
-        Fault::ReplyLate => FaultKind::ReplyLate,
-        Fault::Disconnect => FaultKind::Disconnect,
-        Fault::SessionExpiry => FaultKind::SessionExpiry,
-        Fault::ClientCrash => FaultKind::ClientCrash,
-        Fault::ClientPause => FaultKind::ClientPause,
-        Fault::Cancel => FaultKind::Cancel,
-        Fault::ClientMuted => FaultKind::ClientMuted,
-        Fault::ClientDeafened => FaultKind::ClientDeafened,
-        Fault::ClientPartition => FaultKind::ClientPartition,
-        Fault::WatchLost => FaultKind::WatchLost,
-        Fault::ClockDrift => FaultKind::ClockDrift,
-        Fault::ServerCrash => FaultKind::ServerCrash,
-        Fault::ServerPause => FaultKind::ServerPause,
-        Fault::LinkHeld => FaultKind::LinkHeld,
-        Fault::LinkCut => FaultKind::LinkCut,
-        Fault::ServerPartition => FaultKind::ServerPartition,
-        Fault::DiskStall => FaultKind::DiskStall,
-        Fault::ApplyStall => FaultKind::ApplyStall,
-        Fault::CommitStall => FaultKind::CommitStall,
-        Fault::LeaderCrash => FaultKind::LeaderCrash,
-        Fault::ClockJump => FaultKind::ClockJump,
-        Fault::Throttled => FaultKind::Throttled,
-        Fault::QuotaExceeded => FaultKind::QuotaExceeded,
-        Fault::AccessDenied => FaultKind::AccessDenied,
-        Fault::ServerError => FaultKind::ServerError,
+    let name = fault.name().replace('-', "_");
+    FaultKind::from_name(&name).expect("a fault of the simulator is a fault of a history")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fault_of_the_simulator_is_a_fault_of_a_history() {
+        for fault in Fault::ALL {
+            assert_eq!(fault_kind(fault).name().replace('_', "-"), fault.name());
+        }
     }
 }

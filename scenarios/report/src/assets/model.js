@@ -100,11 +100,11 @@ function ownerName(number) {
   return client === null || client === undefined ? `s${number}` : `${run.parties[client].name} (s${number})`;
 }
 
-const signs = { fail: '✗', unknown: '?', inherent: '≈', pass: '✓', vacuous: '○' };
+const signs = { fail: '✗', unknown: '?', unavoidable: '≈', pass: '✓', vacuous: '○' };
 const verdictWords = {
   fail: 'a promise was broken',
   unknown: 'evidence is missing',
-  inherent: 'no correct program could have avoided it',
+  unavoidable: 'no correct program could have avoided it',
   pass: 'put to the test, and held',
   vacuous: 'never put to the test',
 };

@@ -52,7 +52,7 @@ function drawBreach(which, onFinding, onEvent) {
   fill(box,
     h('div', { class: 'story-of' },
       h('p', { class: 'rule-line' }, h('span', { class: `rule ${finding.verdict}` }, finding.rule), h('span', { class: 'rule-title' }, finding.title), h('span', { class: 'path' }, finding.path)),
-      h('h2', { class: 'promise' }, h('span', { class: 'head' }, finding.verdict === 'inherent' ? 'not avoidable' : 'promised'), finding.promise),
+      h('h2', { class: 'promise' }, h('span', { class: 'head' }, finding.verdict === 'unavoidable' ? 'not avoidable' : 'promised'), finding.promise),
       h('div', { class: 'lines' }, lines),
       finding.secondary ? h('p', { class: 'note' }, 'A deeper promise was broken before; that may be the reason.') : null,
       notes),
@@ -312,7 +312,7 @@ function drawRules() {
   }
   const tally = {};
   for (const rule of run.rules) tally[rule.verdict] = (tally[rule.verdict] ?? 0) + 1;
-  const order = ['fail', 'unknown', 'inherent', 'pass', 'vacuous'];
+  const order = ['fail', 'unknown', 'unavoidable', 'pass', 'vacuous'];
   fill(document.getElementById('panel-rules'),
     h('p', { class: 'lead' }, order.filter((verdict) => tally[verdict]).map((verdict, i) => [i ? ', ' : '', h('strong', { class: `verdict ${verdict}` }, `${signs[verdict]} ${tally[verdict]} ${verdict}`)]), ` of ${count(run.rules.length, 'promise')}.`),
     h('ul', { class: 'said verdict-words' }, order.map((verdict) => h('li', {}, h('span', { class: `verdict ${verdict}` }, `${signs[verdict]} ${verdict}`), `: ${verdictWords[verdict]}`))),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use zk_checker::history::Verb;
 use zk_checker::{Report, RuleId, Verdict};
 use zk_real::course::Total;
-use zk_real::figures::{self, Calls, Figures};
+use zk_real::figures::{Calls, Figures};
 use zk_real::run::{Order, Outcome};
 use zk_real::vitals::resident_kib;
 
@@ -76,7 +76,7 @@ pub(super) fn one(output: Output, ended: &Ended<'_>) {
     ]);
     print_trouble(ended);
     // Among many rows there is no room for what is excused.
-    if ended.verdict > Verdict::Inherent {
+    if ended.verdict > Verdict::Unavoidable {
         print!("{}", ended.outcome.report);
     }
     print_kept(ended);
@@ -85,7 +85,7 @@ pub(super) fn one(output: Output, ended: &Ended<'_>) {
 fn row(cells: [&str; 12]) {
     let [name, verdict, others @ ..] = cells;
     let others: String = others.iter().map(|cell| format!(" {cell:>8}")).collect();
-    println!("{name:<17} {verdict:<8}{others}");
+    println!("{name:<17} {verdict:<11}{others}");
 }
 
 /// All of several runs.
@@ -125,7 +125,7 @@ fn print_run(ended: &Ended<'_>) {
     let is_told = |rule, verdict| verdict != Verdict::Vacuous || required(rule);
     let rules = of_all_objects(&outcome.report);
     for (rule, verdict, premises) in rules.iter().filter(|(rule, verdict, _)| is_told(*rule, *verdict)) {
-        println!("  {:<6} {:<9} {premises:>10}  {}", rule.name(), word(*verdict), rule.promise());
+        println!("  {:<6} {:<11} {premises:>8}  {}", rule.name(), word(*verdict), rule.promise());
     }
     let others = rules.iter().filter(|(rule, verdict, _)| !is_told(*rule, *verdict)).count();
     println!("  {others} other rules found nothing to judge");
@@ -163,7 +163,7 @@ fn print_figures(f: &Figures) {
     for (verb, c) in &f.verbs {
         println!(
             "    {:<14} {:>8} {:>8} {:>8} {:>8} {:>8} {:>14.2} {:>9} {:>14}",
-            figures::word(verb),
+            verb.name(),
             c.calls,
             c.done,
             c.refused,
@@ -189,7 +189,7 @@ fn print_damage(total: &Total) {
     };
     let mut group = "done to it";
     for (kind, count) in &f.faults {
-        tell(group, count.to_string(), &figures::word(kind).replace('_', "-"));
+        tell(group, count.to_string(), &kind.name().replace('_', "-"));
         group = "";
     }
     tell("seen", f.slow_servers.to_string(), "stalls of servers");
@@ -255,7 +255,7 @@ fn print_rules(ended: &Ended<'_>) {
 
 fn json_of_verb((verb, c): &(Verb, Calls)) -> Value {
     json!({
-        "verb": figures::word(verb), "calls": c.calls, "done": c.done, "refused": c.refused, "unknown": c.unknown,
+        "verb": verb.name(), "calls": c.calls, "done": c.done, "refused": c.refused, "unknown": c.unknown,
         "cancelled": c.cancelled, "requests": c.requests, "requests_each": c.requests_each(), "in_vain": c.in_vain,
         "notifications": c.notices,
     })
@@ -291,7 +291,7 @@ fn json_of_run(ended: &Ended<'_>) -> Value {
 
 fn json_of_figures(f: &Figures) -> Value {
     let calls = f.calls();
-    let faults = f.faults.iter().map(|(kind, count)| (figures::word(kind).replace('_', "-"), json!(count)));
+    let faults = f.faults.iter().map(|(kind, count)| (kind.name().replace('_', "-"), json!(count)));
     json!({
         "done": calls.done, "refused": calls.refused, "unknown": calls.unknown, "cancelled": calls.cancelled,
         "requests": {"in_between": f.between, "clean_up": f.cleanup}, "notifications": f.notices(),

@@ -174,7 +174,7 @@ pub fn rows() -> Vec<Row> {
                 Put("0.004 b", "0.005 b"),
                 Put("c #9 return refused", "c #9 return cancelled"),
             ],
-            "DB-1 inherent",
+            "DB-1 unavoidable",
         ),
         row(
             "one is out before the other has called",

@@ -114,7 +114,7 @@ fn exclusion() -> Vec<Row> {
                 Before("6.000 server:0 marked", "1.600 world fault client_pause a lasts 5"),
                 Before("6.600 a state", "6.600 world mended client_pause a"),
             ],
-            "MX-2 inherent (MX-14)",
+            "MX-2 unavoidable (MX-14)",
         ),
         row(
             "an operation of an older hold is accepted late",
@@ -157,7 +157,7 @@ fn exclusion() -> Vec<Row> {
                 ),
                 Put("0.101 a #1", "1.100 a #1"),
             ],
-            "MX-14 inherent",
+            "MX-14 unavoidable",
         ),
     ]
 }

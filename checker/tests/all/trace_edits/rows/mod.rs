@@ -86,11 +86,11 @@ fn around(text: &str, part: &str, new: impl Fn(&str) -> String) -> String {
 fn row(what: &'static str, from: &str, edits: &[Edit<'_>], flips: &str) -> Row {
     let (named, others) = flips.split_once('(').unwrap_or((flips, ""));
     let mut named = named.split_whitespace();
-    let rule = |name: &str| RuleId::of(name).unwrap_or_else(|| panic!("no rule {name:?}"));
+    let rule = |name: &str| RuleId::from_name(name).unwrap_or_else(|| panic!("no rule {name:?}"));
     let flips = rule(named.next().unwrap_or_default());
     let (becomes, first) = match (named.next(), named.next()) {
         (None, _) => (Verdict::Fail, flips),
-        (Some("inherent"), _) => (Verdict::Inherent, flips),
+        (Some("unavoidable"), _) => (Verdict::Unavoidable, flips),
         (Some("after"), Some(first)) => (Verdict::Fail, rule(first)),
         (Some(other), _) => panic!("{other:?} is nothing that a rule becomes"),
     };

@@ -177,7 +177,7 @@ pub fn rows() -> Vec<Row> {
             "a delivery goes, and its operation was cancelled",
             &fifo(),
             &[Cut("observed /q item one"), Put("b #3 return done", "b #3 return cancelled")],
-            "QU-2 inherent",
+            "QU-2 unavoidable",
         ),
         row(
             "a delivery goes, as a capture sees it",

@@ -243,7 +243,7 @@ pub fn rows() -> Vec<Row> {
                 Cut("b #3 return"),
                 Put(&words("0.020 server:0 #3 DATA-commit\n0.020 server:0 #3 DATA-commit\n"), ""),
             ],
-            "TC-13 inherent",
+            "TC-13 unavoidable",
         ),
     ]
 }

@@ -23,7 +23,7 @@ pub(super) const STORY: Story = Story {
             ("its late write was refused", told.count(refused) == 1),
         ]
     },
-    verdicts: &[(RuleId::Mx1, Verdict::Pass), (RuleId::Mx2, Verdict::Inherent)],
+    verdicts: &[(RuleId::Mx1, Verdict::Pass), (RuleId::Mx2, Verdict::Unavoidable)],
 };
 
 fn script(w: Stage) -> Script {

@@ -24,7 +24,11 @@ pub(super) const STORY: Story = Story {
             ("its late write was refused", told.count(refused) == 1),
         ]
     },
-    verdicts: &[(RuleId::Mx1, Verdict::Pass), (RuleId::Rw1, Verdict::Inherent), (RuleId::Rv2, Verdict::Pass)],
+    verdicts: &[
+        (RuleId::Mx1, Verdict::Pass),
+        (RuleId::Rw1, Verdict::Unavoidable),
+        (RuleId::Rv2, Verdict::Pass),
+    ],
 };
 
 fn script(w: Stage) -> Script {

@@ -1,37 +1,37 @@
-//! How the written forms of a history speak of those who take part, and who is meant.
+//! The names of clients, servers and victims of faults in the written forms.
 
 use crate::history::{Header, Victim, Who};
 use std::collections::BTreeMap;
 
-/// The clients by number and by name, so that a list of thousands is not gone through for every line.
+/// The clients by number and by name, so that no line needs a search through thousands of them.
 #[derive(Default)]
-pub(crate) struct Parties {
+pub(crate) struct Actors {
     clients: Vec<String>,
-    /// Who is meant by a name, and how many bear it.
+    /// By name: the first client of that name, and the number of clients with it.
     by_name: BTreeMap<String, (usize, u32)>,
 }
 
-impl Parties {
-    /// All of whom a header tells.
-    pub(crate) fn of(header: &Header) -> Parties {
-        let mut parties = Parties::default();
-        header.clients.iter().for_each(|name| parties.add(name));
-        parties
+impl Actors {
+    /// The clients of a header.
+    pub(crate) fn of(header: &Header) -> Actors {
+        let mut actors = Actors::default();
+        header.clients.iter().for_each(|name| actors.add(name));
+        actors
     }
 
-    /// One more client. Where two bear one name, it means the first.
+    /// Adds a client. A name that two clients have means the first.
     pub(crate) fn add(&mut self, name: &str) {
         self.by_name.entry(name.to_owned()).or_insert((self.clients.len(), 0)).1 += 1;
         self.clients.push(name.to_owned());
     }
 
-    /// A client by its name, or `client:3` where the name would be taken for something else.
+    /// The name of a client, or `client:3` where the name would mean something else.
     pub(crate) fn client(&self, number: u16) -> String {
         let is_alone = |name: &str| self.by_name.get(name).is_some_and(|(_, bearers)| *bearers == 1);
         spoken(&self.clients, number, is_alone)
     }
 
-    /// Who did it: a client, `server:0`, or `world`.
+    /// The name of an actor: a client, `server:0`, or `world`.
     pub(crate) fn who(&self, who: Who) -> String {
         match who {
             Who::Client(number) => self.client(number),
@@ -40,7 +40,7 @@ impl Parties {
         }
     }
 
-    /// Whom a fault strikes: a client, `server:0`, or `link:0:1`.
+    /// The name of a victim: a client, `server:0`, or `link:0:1`.
     pub(crate) fn victim(&self, victim: Victim) -> String {
         match victim {
             Victim::Process { client: number } => self.client(number),
@@ -54,7 +54,7 @@ impl Parties {
         self.by_name.contains_key(name)
     }
 
-    /// Reads what [`client`](Parties::client) writes.
+    /// Reads what [`client`](Actors::client) writes.
     pub(crate) fn client_of(&self, word: &str) -> Option<u16> {
         match word.strip_prefix("client:") {
             Some(number) => number.parse().ok(),
@@ -62,7 +62,7 @@ impl Parties {
         }
     }
 
-    /// Reads what [`who`](Parties::who) writes.
+    /// Reads what [`who`](Actors::who) writes.
     pub(crate) fn who_of(&self, word: &str) -> Option<Who> {
         if word == "world" {
             return Some(Who::World);
@@ -73,7 +73,7 @@ impl Parties {
         }
     }
 
-    /// Reads what [`victim`](Parties::victim) writes.
+    /// Reads what [`victim`](Actors::victim) writes.
     pub(crate) fn victim_of(&self, word: &str) -> Option<Victim> {
         if let Some(number) = word.strip_prefix("server:") {
             return number.parse().ok().map(|server| Victim::Server { server });
@@ -86,7 +86,7 @@ impl Parties {
     }
 }
 
-/// As [`Parties::client`], for whoever names a client now and then.
+/// The same as [`Actors::client`], for single uses.
 pub(crate) fn client(header: &Header, number: u16) -> String {
     let is_alone = |name: &str| header.clients.iter().filter(|other| *other == name).count() == 1;
     spoken(&header.clients, number, is_alone)
@@ -99,7 +99,7 @@ fn spoken(clients: &[String], number: u16, is_alone: impl Fn(&str) -> bool) -> S
     }
 }
 
-/// Whether a client's name can stand for the client.
+/// Whether a client's name means nothing else.
 pub(crate) fn is_plain(name: &str) -> bool {
     name != "world"
         && name.starts_with(|c: char| c.is_ascii_alphabetic())

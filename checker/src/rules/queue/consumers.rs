@@ -1,47 +1,44 @@
-//! Who waits at an empty queue: QU-6, QU-7, QU-9.
+//! Consumers of an empty queue: QU-6, QU-7, QU-9.
 
 use super::stock::{Change, Stock};
 use super::{gets, is_below, is_queue};
-use crate::history::{Event, Kind, ObjectId, OpId, Session, Sym, Table, Verb, Victim, What, Who};
-use crate::rules::idle::{self, Doubts, Source};
-use crate::rules::{Kinds, Rule, hears};
-use crate::sink::{Found, Scene, Sink, Story, ms};
-use crate::verdict::{Layer, RuleId, Verdict};
+use crate::rules::prelude::*;
+use crate::rules::wake_sources::{self, Doubts, Source};
 use crate::view::{Moment, Phase};
 use std::collections::BTreeMap;
 
-/// QU-6: who waits has something to wake it; QU-7: a put wakes one; QU-9: nothing is left.
+/// QU-6: a waiting consumer has a wake source; QU-7: a put wakes one; QU-9: nothing is left.
 ///
-/// A consumer is *idle* when nothing of it is on its way and its process runs. It needs a watch on the queue, and one on
-/// the claims if all that is there is claimed; or a watch on another consumer that waits and whose znode is older than its
-/// own.
+/// A consumer is *idle* when it has no request and no notification in flight and its process runs. It needs a watch
+/// on the queue, and one on the claims if all items are claimed; or a watch on the znode of another waiting consumer
+/// that is older than its own.
 #[derive(Default)]
-pub(crate) struct Idle {
+pub(crate) struct IdleConsumers {
     stock: Stock,
     open: Vec<Waiting>,
     doubts: Doubts,
-    /// Ephemerals that consumers made and that are not claims: places in line, and receipts.
-    places: BTreeMap<Sym, Place>,
+    /// Ephemerals of consumers that are no claims: places in line, and receipts.
+    places: BTreeMap<Sym, ConsumerZnode>,
     herds: Vec<Herd>,
     oldest: usize,
-    /// By object: since when something could be had, and nothing was.
+    /// By object: the time since which items could be had and none was taken.
     stuck: BTreeMap<ObjectId, Moment>,
     captures: BTreeMap<ObjectId, Capture>,
-    /// Who has which claimed item in hand.
+    /// The claimed items that each client has.
     held: BTreeMap<Sym, u16>,
-    /// By object: how many places in line strangers have taken away.
+    /// By object: the number of places in line that foreign clients have deleted.
     displaced: BTreeMap<ObjectId, u32>,
 }
 
 #[derive(Clone, Copy)]
 struct Waiting {
     op: OpId,
-    /// The session that it speaks for.
+    /// The session in which it waits.
     session: Session,
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+struct ConsumerZnode {
     object: ObjectId,
     op: OpId,
     owner: Session,
@@ -53,28 +50,28 @@ struct Herd {
     object: ObjectId,
     writer: Session,
     woken: Vec<Session>,
-    told: bool,
+    reported: bool,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Capture {
     changes: u32,
     notices: u32,
-    told: bool,
+    reported: bool,
 }
 
-/// How many puts are remembered: servers that lag fire late.
+/// The number of puts that are kept: servers that lag fire late.
 const REMEMBERED: usize = 32;
 
-/// Notifications of a whole capture that no change of an item explains: directories that are made.
+/// Notifications of a whole capture that no change of an item explains: those of created directories.
 const UNEXPLAINED: u32 = 16;
 
-impl Idle {
+impl IdleConsumers {
     fn source(&self, scene: &Scene<'_>, waiting: Waiting) -> Source {
         let view = scene.view;
         let op = view.op(waiting.op);
         let is_current = waiting.session != Session(0) && view.client(op.client).session == waiting.session;
-        let idle = idle::Idle::of(scene, waiting.op, waiting.session).filter(|_| is_current);
+        let idle = wake_sources::Idle::of(scene, waiting.op, waiting.session).filter(|_| is_current);
         let Some(mut idle) = idle else { return Source::Busy };
         let root = scene.tables.objects[usize::from(op.object.0)].path;
         let (mut on_root, mut on_claims) = (false, false);
@@ -85,7 +82,7 @@ impl Idle {
             if watch.armed {
                 on_root |= is_root;
                 on_claims |= is_claims;
-                // One that is gone, but not yet at the server where it is watched, will be told all the same.
+                // The server of the watch has not applied the deletion yet: the notification will come.
                 let behind = view.server(watch.server).may_come_to(view.txn.zxid);
                 let text = scene.tables.names.get(watch.path).unwrap_or_default();
                 if ahead || behind && is_below(scene.tables, text, op.object) {
@@ -127,50 +124,50 @@ impl Idle {
         self.stock.there(object).any(|item| item.claim.is_some())
     }
 
-    fn look(&mut self, scene: &Scene<'_>, waiting: Waiting, sink: &mut Sink) {
+    fn look(&mut self, scene: &Scene<'_>, waiting: Waiting, out: &mut Findings) {
         let source = self.source(scene, waiting);
         self.doubts.look(scene, waiting.op, &source);
-        // Who crashes or gives up before it is certain that nothing wakes it proves nothing.
+        // A consumer that crashes or gives up before it is certain that it has no wake source proves nothing.
         if matches!(source, Source::Adequate) {
-            sink.premise(RuleId::Qu6, scene.view.op(waiting.op).object);
+            out.premise(RuleId::Qu6, scene.view.op(waiting.op).object);
         }
     }
 
-    fn look_all(&mut self, scene: &Scene<'_>, of: impl Fn(&Waiting) -> bool, sink: &mut Sink) {
+    fn look_all(&mut self, scene: &Scene<'_>, of: impl Fn(&Waiting) -> bool, out: &mut Findings) {
         for at in 0..self.open.len() {
             let waiting = self.open[at];
             if of(&waiting) {
-                self.look(scene, waiting, sink);
+                self.look(scene, waiting, out);
             }
         }
     }
 
-    fn doubts_are_due(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    fn doubts_are_due(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let mut doubts = std::mem::take(&mut self.doubts);
         let waiting = |op| self.open.iter().copied().find(|waiting| waiting.op == op);
         let source = |op| waiting(op).map_or(Source::Busy, |waiting| self.source(scene, waiting));
         for doubt in doubts.certain(scene.at, source) {
             let op = scene.view.op(doubt.op);
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "{} waits for an item since {}, and from {} on nothing is there to wake it",
                 scene.client(op.client),
                 scene.when(op.called),
                 scene.when(doubt.since)
             ))
             .because("it has no watch on the queue, nor on somebody who waits ahead of it");
-            let found = Found {
-                rule: RuleId::Qu6,
-                verdict: Verdict::Fail,
-                layer: Layer::Safety,
-                at: doubt.since.index,
-            };
-            sink.find(found, scene, Some(op.object), &[op.called.index], story);
+            out.find(
+                Found::fail(RuleId::Qu6, doubt.since.index).in_layer(Layer::Safety),
+                scene,
+                Some(op.object),
+                &[op.called.index],
+                text,
+            );
         }
         self.doubts = doubts;
     }
 
-    /// After the healing: something is there, somebody waits, and nobody gets it.
-    fn progress(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
+    /// Starvation after the heal: an item is there, a consumer waits, and does not get it.
+    fn progress(&mut self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         for at in 0..scene.tables.objects.len() {
             let object = ObjectId(at as u16);
@@ -193,15 +190,15 @@ impl Idle {
             let bound = view.bound(object) + (open + 1) * 8 * view.round_trip + view.timeout;
             let from = since.at.max(view.calm_since);
             if scene.at > from.saturating_add(bound) {
-                let story = Story::new(format!(
+                let text = explain(format!(
                     "an item is there and {} waits for one, and nobody has got it for {}",
-                    scene.party(waiting.op),
+                    scene.actor(waiting.op),
                     ms(scene.at - from)
                 ))
                 .because(format!("that is so since {}", scene.when(since)))
                 .not_excused("no fault lasts any more");
                 let seen = [view.op(waiting.op).called.index, since.index];
-                sink.fail(RuleId::Qu6, scene, object, &seen, story);
+                out.fail(RuleId::Qu6, scene, object, &seen, text);
                 self.stuck.insert(object, view.now);
             }
         }
@@ -214,7 +211,7 @@ impl Idle {
         session: Session,
         path: Sym,
         half: u32,
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
         let Who::Server(number) = server else { return };
         let view = scene.view;
@@ -236,27 +233,27 @@ impl Idle {
         }
         herd.woken.push(session);
         let index = herd.woken.len() as u32;
-        sink.metrics.herd_index = sink.metrics.herd_index.max(index);
-        // Behind a place that a stranger took away two think that they are the first.
+        out.metrics.herd_index = out.metrics.herd_index.max(index);
+        // Behind a deleted place two consumers may both take themselves for the first.
         let allowed = 1 + self.displaced.get(&object).copied().unwrap_or(0);
-        if index > allowed && !herd.told && !scene.tables.objects[usize::from(object.0)].manner.textbook {
-            herd.told = true;
-            let story =
-                Story::new(format!("the put of zxid {zxid:#x} has woken {index} idle consumers: 1 may be"))
+        if index > allowed && !herd.reported && !scene.tables.objects[usize::from(object.0)].manner.textbook {
+            herd.reported = true;
+            let text =
+                explain(format!("the put of zxid {zxid:#x} has woken {index} idle consumers: 1 may be"))
                     .because(format!("they all watch {}", scene.path(path)));
-            sink.fail(RuleId::Qu7, scene, object, &[], story);
+            out.fail(RuleId::Qu7, scene, object, &[], text);
         }
     }
 
-    fn put(&mut self, scene: &Scene<'_>, object: ObjectId, sink: &mut Sink) {
+    fn put(&mut self, scene: &Scene<'_>, object: ObjectId, out: &mut Findings) {
         let txn = scene.view.txn;
         if self.open.iter().any(|waiting| scene.view.op(waiting.op).object == object) {
-            sink.premise(RuleId::Qu7, object);
+            out.premise(RuleId::Qu7, object);
         }
         if self.herds.iter().any(|herd| herd.zxid == txn.zxid && herd.object == object) {
             return;
         }
-        let herd = Herd { zxid: txn.zxid, object, writer: txn.session, woken: Vec::new(), told: false };
+        let herd = Herd { zxid: txn.zxid, object, writer: txn.session, woken: Vec::new(), reported: false };
         if self.herds.len() < REMEMBERED {
             self.herds.push(herd);
         } else {
@@ -265,8 +262,8 @@ impl Idle {
         }
     }
 
-    /// In a capture: each change of the queue is told to one.
-    fn noticed(&mut self, scene: &Scene<'_>, client: u16, path: Sym, sink: &mut Sink) {
+    /// In a capture: each change of the queue notifies one consumer.
+    fn noticed(&mut self, scene: &Scene<'_>, client: u16, path: Sym, out: &mut Findings) {
         let of = |waiting: &&Waiting| scene.view.op(waiting.op).client == client;
         let Some(waiting) = self.open.iter().find(of) else { return };
         let object = scene.view.op(waiting.op).object;
@@ -274,57 +271,56 @@ impl Idle {
         if declared.path != path || declared.manner.textbook {
             return;
         }
-        sink.premise(RuleId::Qu7, object);
+        out.premise(RuleId::Qu7, object);
         let capture = self.captures.entry(object).or_default();
         capture.notices += 1;
-        if capture.notices > capture.changes + UNEXPLAINED && !capture.told {
-            capture.told = true;
+        if capture.notices > capture.changes + UNEXPLAINED && !capture.reported {
+            capture.reported = true;
             let (notices, changes) = (capture.notices, capture.changes);
-            let story =
-                Story::new(format!("{notices} notifications woke idle consumers, for {changes} changes"))
-                    .because("a change may wake one");
-            sink.fail(RuleId::Qu7, scene, object, &[], story);
+            let text = explain(format!("{notices} notifications woke idle consumers, for {changes} changes"))
+                .because("a change may wake one");
+            out.fail(RuleId::Qu7, scene, object, &[], text);
         }
     }
 
-    /// Nothing is on its way: what is left stays.
-    fn leaks(&self, scene: &Scene<'_>, sink: &mut Sink) {
+    /// Reports what is left when nothing is in flight.
+    fn leaks(&self, scene: &Scene<'_>, out: &mut Findings) {
         let view = scene.view;
         let is_open = |object, session| {
             let of = |w: &Waiting| w.session == session && view.op(w.op).object == object;
             self.open.iter().any(of)
         };
         for (path, place) in &self.places {
-            sink.premise(RuleId::Qu9, place.object);
+            out.premise(RuleId::Qu9, place.object);
             if is_receipt(scene, *path) || view.op(place.op).phase == Phase::Open {
                 continue;
             }
             if let Some(client) = view.present_client(place.owner) {
-                let story = Story::new(format!("{} of {} is left", scene.znode(*path), scene.client(client)))
+                let text = explain(format!("{} of {} is left", scene.znode(*path), scene.client(client)))
                     .because(format!("its operation is over since {}", scene.when(view.op(place.op).over)));
-                sink.metrics.leaks += 1;
-                sink.fail(RuleId::Qu9, scene, place.object, &[], story);
+                out.metrics.leaks += 1;
+                out.fail(RuleId::Qu9, scene, place.object, &[], text);
             }
         }
         for item in self.stock.items.iter().filter(|item| !item.claimants.is_empty()) {
-            sink.premise(RuleId::Qu9, item.object);
+            out.premise(RuleId::Qu9, item.object);
             let Some(claim) = item.claim else { continue };
             let Some(client) = view.present_client(claim.owner) else { continue };
             if is_open(item.object, claim.owner) || self.holds(client, item.text) {
                 continue;
             }
-            // Its mark was written over: nobody knows it again.
-            if view.is_meddled_with(scene.tables, claim.path) {
+            // Its mark was overwritten, so that its consumer does not recognize it.
+            if view.is_interfered_with(scene.tables, claim.path) {
                 continue;
             }
-            let story = Story::new(format!(
+            let text = explain(format!(
                 "the claim of {} to item {} is left",
                 scene.client(client),
                 scene.path(item.text)
             ))
             .because("it was not handed out, or its caller is done with it");
-            sink.metrics.leaks += 1;
-            sink.fail(RuleId::Qu9, scene, item.object, &[item.made.index], story);
+            out.metrics.leaks += 1;
+            out.fail(RuleId::Qu9, scene, item.object, &[item.made.index], text);
         }
         for watch in view.watches.iter().filter(|watch| watch.armed) {
             let object = view.op(watch.op).object;
@@ -335,13 +331,13 @@ impl Idle {
                 continue;
             }
             if let Some(client) = view.present_client(watch.session) {
-                let story = Story::new(format!(
+                let text = explain(format!(
                     "a watch of {} on {} is left",
                     scene.client(client),
                     scene.path(watch.path)
                 ));
-                sink.metrics.leaks += 1;
-                sink.fail(RuleId::Qu9, scene, object, &[watch.armed_index], story);
+                out.metrics.leaks += 1;
+                out.fail(RuleId::Qu9, scene, object, &[watch.armed_index], text);
             }
         }
     }
@@ -350,34 +346,34 @@ impl Idle {
         self.held.get(&text) == Some(&client)
     }
 
-    /// Something was created below a queue, or is gone.
-    fn changed(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    /// Notes a znode that is created below a queue, or deleted.
+    fn changed(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let change = self.stock.event(scene, event);
         match (change, event.what) {
             (Change::Made(at), _) => {
                 let object = self.stock.items[at].object;
                 self.stuck.remove(&object);
-                self.put(scene, object, sink);
-                self.look_all(scene, |_| true, sink);
+                self.put(scene, object, out);
+                self.look_all(scene, |_| true, out);
             }
             (Change::Gone(at) | Change::Claimed(at) | Change::Unclaimed(at, _), _) => {
                 self.stuck.remove(&self.stock.items[at].object);
-                self.look_all(scene, |_| true, sink);
+                self.look_all(scene, |_| true, out);
             }
             (_, What::Created { path, owner, zxid }) if owner != Session(0) => {
                 let op = scene.view.op(event.op);
                 if gets(op.verb) && is_queue(scene.tables, op.object) {
-                    let place = Place { object: op.object, op: event.op, owner, czxid: zxid };
+                    let place = ConsumerZnode { object: op.object, op: event.op, owner, czxid: zxid };
                     self.places.insert(path, place);
                 }
             }
             (_, What::Deleted { path, by, .. }) if self.places.contains_key(&path) => {
                 if let Some(place) = self.places.remove(&path)
-                    && scene.view.is_stranger(by)
+                    && scene.view.is_foreign(by)
                 {
                     *self.displaced.entry(place.object).or_default() += 1;
                 }
-                self.look_all(scene, |_| true, sink);
+                self.look_all(scene, |_| true, out);
             }
             _ => {}
         }
@@ -390,12 +386,12 @@ impl Idle {
         }
     }
 
-    fn speaks(&mut self, scene: &Scene<'_>, req: crate::history::ReqId, sink: &mut Sink) {
+    fn speaks(&mut self, scene: &Scene<'_>, req: ReqId, out: &mut Findings) {
         let Some(req) = scene.view.request(req).filter(|req| req.depth != 0) else { return };
         let Some(waiting) = self.open.iter_mut().find(|waiting| waiting.op == req.op) else { return };
         waiting.session = req.session;
         let waiting = *waiting;
-        self.look(scene, waiting, sink);
+        self.look(scene, waiting, out);
     }
 }
 
@@ -403,41 +399,23 @@ fn is_receipt(scene: &Scene<'_>, path: Sym) -> bool {
     scene.tables.names.get(path).unwrap_or_default().contains("/receipts/")
 }
 
-impl Rule for Idle {
+impl Rule for IdleConsumers {
     const ID: RuleId = RuleId::Qu6;
     const ALSO: &'static [RuleId] = &[RuleId::Qu7, RuleId::Qu9];
-    const HEARS: Kinds = hears::Call
-        | hears::Return
-        | hears::Given
-        | hears::Observed
-        | hears::Reply
-        | hears::Lost
-        | hears::Notice
-        | hears::State
-        | hears::Created
-        | hears::Data
-        | hears::Deleted
-        | hears::Applied
-        | hears::Arm
-        | hears::Fire
-        | hears::Disarm
-        | hears::Marked
-        | hears::Ended
-        | hears::Fault
-        | hears::Mended
-        | hears::Crash
-        | hears::Ceased
-        | hears::Quiesce;
+    const HEARS: Kinds = hears![
+        Call, Return, Given, Observed, Reply, Lost, Notice, State, Created, Data, Deleted, Applied, Arm,
+        Fire, Disarm, Marked, Ended, Fault, Mended, Crash, Ceased, Quiesce
+    ];
     const ABOUT: &'static [Kind] = &[Kind::Queue, Kind::PriorityQueue];
 
-    fn pass_time(&mut self, scene: &Scene<'_>, sink: &mut Sink) {
-        self.doubts_are_due(scene, sink);
+    fn pass_time(&mut self, scene: &Scene<'_>, out: &mut Findings) {
+        self.doubts_are_due(scene, out);
         if scene.view.healed && scene.view.is_sim() && !self.open.is_empty() {
-            self.progress(scene, sink);
+            self.progress(scene, out);
         }
     }
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         match event.what {
             What::Call { object, .. } if is_queue(scene.tables, object) => self.called(scene, event.op),
             What::Given { text, .. } => {
@@ -456,7 +434,7 @@ impl Rule for Idle {
             What::Return { .. } => {
                 let op = scene.view.op(event.op);
                 if !scene.view.is_sim() && matches!(op.verb, Verb::Put | Verb::Take | Verb::Confirm) {
-                    // An operation may put or take several.
+                    // An operation may put or take several items.
                     self.captures.entry(op.object).or_default().changes += 8;
                 }
                 self.open.retain(|waiting| waiting.op != event.op);
@@ -464,18 +442,18 @@ impl Rule for Idle {
             }
             What::Notice { path, .. } if !scene.view.is_sim() => {
                 if let Who::Client(client) = event.who {
-                    self.noticed(scene, client, path, sink);
+                    self.noticed(scene, client, path, out);
                 }
             }
             _ if !scene.view.is_sim() => {}
             What::Created { .. } | What::Data { .. } | What::Deleted { .. } => {
-                self.changed(scene, event, sink)
+                self.changed(scene, event, out)
             }
-            What::Reply { req, .. } | What::Lost { req } => self.speaks(scene, req, sink),
+            What::Reply { req, .. } | What::Lost { req } => self.speaks(scene, req, out),
             What::Fire { session, conn, .. } if scene.view.has_left(session, conn) => {}
             What::Fire { session, path, zxid, .. } => {
-                self.fired(scene, event.who, session, path, zxid, sink);
-                self.look_all(scene, |waiting| waiting.session == session, sink);
+                self.fired(scene, event.who, session, path, zxid, out);
+                self.look_all(scene, |waiting| waiting.session == session, out);
             }
             What::Notice { session, .. }
             | What::State { session, .. }
@@ -483,7 +461,7 @@ impl Rule for Idle {
             | What::Disarm { session, .. }
             | What::Marked { session, .. }
             | What::Ended { session, .. } => {
-                self.look_all(scene, |waiting| waiting.session == session, sink);
+                self.look_all(scene, |waiting| waiting.session == session, out);
             }
             What::Crash { client } => {
                 self.open.retain(|waiting| scene.view.op(waiting.op).client != client);
@@ -491,10 +469,10 @@ impl Rule for Idle {
             }
             What::Fault { victim: Victim::Process { client }, .. }
             | What::Mended { victim: Victim::Process { client }, .. } => {
-                self.look_all(scene, |waiting| scene.view.op(waiting.op).client == client, sink);
+                self.look_all(scene, |waiting| scene.view.op(waiting.op).client == client, out);
             }
-            What::Ceased | What::Applied { .. } => self.look_all(scene, |_| true, sink),
-            What::Quiesce => self.leaks(scene, sink),
+            What::Ceased | What::Applied { .. } => self.look_all(scene, |_| true, out),
+            What::Quiesce => self.leaks(scene, out),
             _ => {}
         }
     }

@@ -1,31 +1,30 @@
-//! What the sites were told and what they had voted: TC-1 to TC-4, from calls and observations alone.
+//! What the sites learned and how they voted: TC-1 to TC-4, from calls and observations alone.
 
-use super::{COORDINATOR, Heard, Part, Word, party, size};
-use crate::history::{ObjectId, OpId, Outcome, Verb};
-use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
+use super::{COORDINATOR, Heard, SiteOp, Word, site_name, size};
+use crate::rules::prelude::*;
 use crate::view::{Moment, Op};
 use std::collections::BTreeMap;
 
-/// What was told so far.
+/// What the sites have learned so far.
 #[derive(Default)]
-pub(super) struct Told {
-    /// The first decision that each party was told.
+pub(super) struct Observed {
+    /// The first decision that each site learned.
     decisions: Vec<Heard>,
-    /// The votes that were given, by operation. What a former session had voted stands instead, if that was told.
+    /// The votes by operation: the vote in the call, or the vote of a former session if the operation was told that
+    /// one.
     votes: BTreeMap<OpId, (u64, Word)>,
     /// Sites whose vote was acknowledged, and when.
     cast: BTreeMap<u64, (Word, Moment)>,
-    /// The votes of sites as others, or their own next sessions, were told.
+    /// The votes of sites as others, or their own next sessions, learned them.
     seen: BTreeMap<u64, Word>,
-    /// Parties that have begun to finish; the coordinator takes everything away.
+    /// Sites that have begun to finish; the coordinator removes the transaction.
     finishing: Vec<u64>,
-    /// When somebody came who may decide at once.
+    /// The time at which an operation was called that may decide at once.
     early: Option<Moment>,
 }
 
-impl Told {
-    pub(super) fn given(&mut self, op: OpId, part: &Part, now: Moment) {
+impl Observed {
+    pub(super) fn given(&mut self, op: OpId, part: &SiteOp, now: Moment) {
         if part.decides_at_once {
             self.early = self.early.or(Some(now));
         }
@@ -37,36 +36,36 @@ impl Told {
         }
     }
 
-    /// A vote was told: one's own, of a former session, or somebody else's.
+    /// Notes a vote that an operation learned: its own, of a former session, or another site's.
     pub(super) fn vote(
         &mut self,
         scene: &Scene<'_>,
         object: ObjectId,
         op: OpId,
-        part: &Part,
+        part: &SiteOp,
         (site, word): (u64, Word),
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
-        sink.premise(RuleId::Tc6, object);
+        out.premise(RuleId::Tc6, object);
         if part.verb == Verb::Vote {
             self.votes.insert(op, (site, word));
         }
         match self.seen.get(&site) {
             Some(before) if *before != word => {
-                let story = Story::new(format!(
+                let text = explain(format!(
                     "{} was told at {} that site {site} has voted {}",
-                    party(part.site),
+                    site_name(part.site),
                     scene.when(scene.view.now),
                     word.text()
                 ))
                 .because(format!("its vote had been told to be {}: a vote is cast once", before.text()));
-                sink.fail(RuleId::Tc6, scene, object, &[], story);
+                out.fail(RuleId::Tc6, scene, object, &[], text);
             }
             _ => drop(self.seen.insert(site, word)),
         }
     }
 
-    pub(super) fn returned(&mut self, scene: &Scene<'_>, op: OpId, part: &Part, outcome: Outcome) {
+    pub(super) fn returned(&mut self, scene: &Scene<'_>, op: OpId, part: &SiteOp, outcome: Outcome) {
         if part.verb == Verb::Vote
             && outcome == Outcome::Done
             && let Some((site, word)) = self.votes.get(&op)
@@ -75,22 +74,22 @@ impl Told {
         }
     }
 
-    /// Whether a site has voted for commit, as far as it knows itself.
+    /// Whether a site has voted for commit, as far as it knows.
     pub(super) fn said_yes(&self, site: u64) -> bool {
         self.cast.get(&site).is_some_and(|(word, _)| *word == Word::Commit)
     }
 
-    /// Whether a site has been told the decision, or has begun to finish.
+    /// Whether a site has learned the decision, or has begun to finish.
     pub(super) fn knows(&self, site: u64) -> bool {
         self.finishing.contains(&site) || self.decisions.iter().any(|heard| heard.site == site)
     }
 
-    /// Whether somebody takes the whole transaction away.
+    /// Whether an operation removes the whole transaction.
     pub(super) fn is_forgotten(&self) -> bool {
         self.finishing.contains(&COORDINATOR)
     }
 
-    /// Whether anybody has been told a decision.
+    /// Whether any site has learned a decision.
     pub(super) fn is_decided(&self) -> bool {
         !self.decisions.is_empty()
     }
@@ -100,77 +99,77 @@ impl Told {
         self.cast.keys().copied()
     }
 
-    /// A party is told the decision.
+    /// Notes that a site learns the decision.
     pub(super) fn decision(
         &mut self,
         scene: &Scene<'_>,
         object: ObjectId,
-        part: &Part,
+        part: &SiteOp,
         word: Word,
         disturbed: bool,
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
         let when = scene.view.now;
-        let tells = || format!("{} decided {} at {}", party(part.site), word.text(), scene.when(when));
+        let tells = || format!("{} decided {} at {}", site_name(part.site), word.text(), scene.when(when));
         let other = self.decisions.iter().find(|heard| heard.site != part.site);
         if let Some(other) = self.decisions.iter().find(|h| h.site != part.site && h.word != word).or(other) {
-            sink.premise(RuleId::Tc1, object);
+            out.premise(RuleId::Tc1, object);
             if other.word != word {
-                let story = Story::new(tells()).because(format!(
+                let text = explain(tells()).because(format!(
                     "{} had decided {} at {}",
-                    party(other.site),
+                    site_name(other.site),
                     other.word.text(),
                     scene.when(other.when)
                 ));
-                sink.fail(RuleId::Tc1, scene, object, &[other.when.index], story);
+                out.fail(RuleId::Tc1, scene, object, &[other.when.index], text);
             }
         }
         match self.decisions.iter().find(|heard| heard.site == part.site) {
             None => self.decisions.push(Heard { site: part.site, word, when }),
             Some(own) => {
-                sink.premise(RuleId::Tc2, object);
+                out.premise(RuleId::Tc2, object);
                 if own.word != word {
-                    let story = Story::new(tells()).because(format!(
+                    let text = explain(tells()).because(format!(
                         "it had decided {} at {}",
                         own.word.text(),
                         scene.when(own.when)
                     ));
-                    sink.fail(RuleId::Tc2, scene, object, &[own.when.index], story);
+                    out.fail(RuleId::Tc2, scene, object, &[own.when.index], text);
                 }
             }
         }
         match word {
             Word::Commit => {
-                self.commit_has_every_vote(scene, object, &tells(), sink);
+                self.commit_has_every_vote(scene, object, &tells(), out);
                 if !disturbed && self.all_said_yes(scene, object).is_some() {
-                    sink.premise(RuleId::Tc4, object);
+                    out.premise(RuleId::Tc4, object);
                 }
             }
-            Word::Abort if !disturbed => self.abort_has_a_reason(scene, object, &tells(), sink),
+            Word::Abort if !disturbed => self.abort_has_a_reason(scene, object, &tells(), out),
             Word::Abort => {}
         }
     }
 
-    /// TC-3.
-    fn commit_has_every_vote(&self, scene: &Scene<'_>, object: ObjectId, tells: &str, sink: &mut Sink) {
-        sink.premise(RuleId::Tc3, object);
+    /// TC-3: commit needs the votes of all sites.
+    fn commit_has_every_vote(&self, scene: &Scene<'_>, object: ObjectId, tells: &str, out: &mut Findings) {
+        out.premise(RuleId::Tc3, object);
         for site in 0..size(scene, object) as u64 {
             let because = match self.cast.get(&site) {
                 Some((Word::Commit, _)) => continue,
                 Some((Word::Abort, when)) => {
                     format!("site {site} had voted abort at {}", scene.when(*when))
                 }
-                // A call that was not acknowledged may have cast its vote all the same.
+                // A call that was not acknowledged may have cast its vote nevertheless.
                 None if self.votes.values().any(|vote| *vote == (site, Word::Commit)) => continue,
                 None => format!("site {site} has not voted for it"),
             };
             let seen = self.cast.get(&site).map_or(u32::MAX, |(_, when)| when.index);
-            sink.fail(RuleId::Tc3, scene, object, &[seen], Story::new(tells).because(because));
+            out.fail(RuleId::Tc3, scene, object, &[seen], explain(tells).because(because));
         }
     }
 
-    /// TC-4, where nothing has gone wrong: somebody must have voted for abort, or have run out of patience before all votes
-    /// were cast.
+    /// TC-4, in runs without a fault: an abort needs a vote for abort, or an operation that may decide before all
+    /// votes are cast.
     fn all_said_yes(&self, scene: &Scene<'_>, object: ObjectId) -> Option<Moment> {
         let yes = self.cast.values().filter(|(word, _)| *word == Word::Commit).map(|(_, when)| *when);
         let last = yes.clone().max_by_key(|when| when.index)?;
@@ -187,11 +186,11 @@ impl Told {
         (!is_excused).then_some(last)
     }
 
-    fn abort_has_a_reason(&self, scene: &Scene<'_>, object: ObjectId, tells: &str, sink: &mut Sink) {
+    fn abort_has_a_reason(&self, scene: &Scene<'_>, object: ObjectId, tells: &str, out: &mut Findings) {
         let Some(last) = self.all_said_yes(scene, object) else { return };
-        let story = Story::new(tells)
+        let text = explain(tells)
             .because(format!("all sites had voted for commit, the last at {}", scene.when(last)))
             .not_excused("nothing had gone wrong, and nobody's time limit was over before");
-        sink.fail(RuleId::Tc4, scene, object, &[last.index], story);
+        out.fail(RuleId::Tc4, scene, object, &[last.index], text);
     }
 }

@@ -1,20 +1,17 @@
-//! Names: who has one, who gives one back, what a lookup gives: NS-1 to NS-5.
+//! Names: registrations, unregistrations and lookups: NS-1 to NS-5.
 
-use super::{Kinds, Rule, hears};
 use crate::digest;
-use crate::history::{Event, Kind, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Verb, What};
-use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
+use crate::rules::prelude::*;
 use crate::view::{Moment, Op, Phase, is_child};
 
 /// NS-1 to NS-5.
 #[derive(Default)]
-pub(crate) struct Names {
+pub(crate) struct NameService {
     ops: Vec<Doing>,
     lives: Vec<Life>,
 }
 
-/// How fresh a lookup was asked to be, as its number says.
+/// The freshness that a lookup asked for, by its number.
 const LATEST: u64 = 2;
 
 /// An operation on a name.
@@ -23,15 +20,15 @@ struct Doing {
     object: ObjectId,
     verb: Verb,
     client: u16,
-    /// The name that was asked for.
+    /// The name in the call.
     name: Option<Sym>,
     number: u64,
-    /// What it gave.
+    /// The name in the result.
     seen: Option<(Seen, Sym, u64)>,
-    /// Where a create of it was lost, and whether it has been answered anything since.
+    /// The event at which the reply to a create of it was lost, and whether it got any reply since.
     lost: Option<u32>,
     heard: bool,
-    /// For a registration: it was given back. For the giving back: which registration's it is.
+    /// For a registration: whether it was given back. For an unregistration: the registration.
     is_over: bool,
     partner: Option<OpId>,
 }
@@ -42,7 +39,7 @@ struct Life {
     path: Sym,
     czxid: u64,
     owner: Session,
-    /// The operation that made it.
+    /// The operation that created it.
     op: OpId,
     created: Moment,
     deleted: Moment,
@@ -71,18 +68,18 @@ fn text<'a>(scene: &Scene<'a>, sym: Sym) -> &'a str {
     scene.tables.names.get(sym).unwrap_or_default()
 }
 
-/// Whether its time limit was over, by the caller's own clock, which may run fast.
+/// Whether its time limit was over by the caller's own clock, which may run fast.
 fn ran_out(op: &Op, at: u64) -> bool {
     let limit = u64::from(op.limit);
     limit != 0 && at >= op.called.at + limit - limit / 8
 }
 
-impl Names {
+impl NameService {
     fn position(&self, id: OpId) -> Option<usize> {
         self.ops.iter().rposition(|op| op.id == id)
     }
 
-    /// The znodes that have borne the name that was asked for.
+    /// The znodes that bore the name in the call.
     fn lives_of<'a>(
         &'a self,
         scene: &Scene<'a>,
@@ -120,26 +117,26 @@ impl Names {
         }
     }
 
-    fn returned(&mut self, scene: &Scene<'_>, at: usize, outcome: Outcome, sink: &mut Sink) {
+    fn returned(&mut self, scene: &Scene<'_>, at: usize, outcome: Outcome, out: &mut Findings) {
         match (self.ops[at].verb, outcome) {
-            (Verb::Register, Outcome::Done) => self.is_own(scene, at, sink),
-            (Verb::Register, Outcome::Refused) => self.is_anothers(scene, at, sink),
-            (Verb::Unregister, Outcome::Done) => sink.premise(RuleId::Ns4, self.ops[at].object),
-            (Verb::Resolve, Outcome::Done) => self.stood_there(scene, at, sink),
+            (Verb::Register, Outcome::Done) => self.is_own(scene, at, out),
+            (Verb::Register, Outcome::Refused) => self.is_anothers(scene, at, out),
+            (Verb::Unregister, Outcome::Done) => out.premise(RuleId::Ns4, self.ops[at].object),
+            (Verb::Resolve, Outcome::Done) => self.stood_there(scene, at, out),
             _ => {}
         }
     }
 
-    /// NS-1, and NS-3 after a lost reply: who is told that it has the name has made the znode.
-    fn is_own(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    /// NS-1, and NS-3 after a lost reply: an operation that succeeds has created the znode.
+    fn is_own(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let doing = &self.ops[at];
         let rule = if doing.lost.is_some() { RuleId::Ns3 } else { RuleId::Ns1 };
-        sink.premise(RuleId::Ns1, doing.object);
-        sink.premise(rule, doing.object);
+        out.premise(RuleId::Ns1, doing.object);
+        out.premise(rule, doing.object);
         let czxid = doing.seen.map_or(0, |(_, _, number)| number);
-        let who = scene.party(doing.id);
+        let who = scene.actor(doing.id);
         let name = doing.name.map_or("?", |name| text(scene, name));
-        let told = || Story::new(format!("{who} was told that {name:?} is its own (zxid {czxid:#x})"));
+        let told = || explain(format!("{who} was told that {name:?} is its own (zxid {czxid:#x})"));
         let same = |other: &&Doing| {
             other.id != doing.id
                 && other.verb == Verb::Register
@@ -148,8 +145,8 @@ impl Names {
                 && scene.view.op(other.id).phase == Phase::Over(Outcome::Done)
         };
         if let Some(other) = self.ops.iter().find(same) {
-            let story = told().because(format!("{} was told the same before", scene.party(other.id)));
-            return sink.fail(rule, scene, doing.object, &[scene.view.op(other.id).over.index], story);
+            let text = told().because(format!("{} was told the same before", scene.actor(other.id)));
+            return out.fail(rule, scene, doing.object, &[scene.view.op(other.id).over.index], text);
         }
         if !scene.view.is_sim() {
             return;
@@ -158,32 +155,31 @@ impl Names {
             Some(life) if life.op == doing.id => {}
             Some(life) => {
                 let owner = scene.session(life.owner);
-                let story =
-                    told().because(format!("that znode was made by another registration, of {owner}"));
-                sink.fail(rule, scene, doing.object, &[life.created.index], story);
+                let text = told().because(format!("that znode was made by another registration, of {owner}"));
+                out.fail(rule, scene, doing.object, &[life.created.index], text);
             }
-            // It was gone before anybody could look which it was.
+            // It was deleted before the client could look whose it was.
             None if czxid == 0
-                && scene.view.is_meddled_with(scene.tables, directory(scene, doing.object)) => {}
+                && scene.view.is_interfered_with(scene.tables, directory(scene, doing.object)) => {}
             None => {
-                let story = told().because("no znode of that name was made then");
-                sink.fail(rule, scene, doing.object, &[], story);
+                let text = told().because("no znode of that name was made then");
+                out.fail(rule, scene, doing.object, &[], text);
             }
         }
     }
 
-    /// NS-3: who is told, after a lost reply, that somebody else has the name has asked, and has not made the znode.
-    fn is_anothers(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    /// NS-3: after a lost reply, an operation that is refused has looked, and has not created the znode.
+    fn is_anothers(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let doing = &self.ops[at];
         let Some(lost) = doing.lost else { return };
         let op = scene.view.op(doing.id);
         if ran_out(op, scene.at) {
             return;
         }
-        sink.premise(RuleId::Ns3, doing.object);
-        let who = scene.party(doing.id);
+        out.premise(RuleId::Ns3, doing.object);
+        let who = scene.actor(doing.id);
         let own = self.lives.iter().find(|life| life.op == doing.id && life.is_alive());
-        // It knows its own by what it wrote there.
+        // It recognizes its own znode by the data.
         if own.is_some_and(|own| scene.view.is_touched(own.path)) {
             return;
         }
@@ -196,23 +192,23 @@ impl Names {
             None => None,
         };
         if let Some((why, seen)) = wrong {
-            let story =
-                Story::new(format!("{who} lost the reply to its create (e{lost}) and was refused the name"));
-            sink.fail(RuleId::Ns3, scene, doing.object, &[lost, seen], story.because(why));
+            let text =
+                explain(format!("{who} lost the reply to its create (e{lost}) and was refused the name"));
+            out.fail(RuleId::Ns3, scene, doing.object, &[lost, seen], text.because(why));
         }
     }
 
-    /// NS-5.
-    fn stood_there(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    /// NS-5: a lookup returns what existed while it went on.
+    fn stood_there(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let doing = &self.ops[at];
         let Some((seen, value, mzxid)) = doing.seen else { return };
-        sink.premise(RuleId::Ns5, doing.object);
+        out.premise(RuleId::Ns5, doing.object);
         if !scene.view.is_sim() {
             return;
         }
         let called = scene.view.op(doing.id).called;
         let is_latest = doing.number == LATEST;
-        let who = scene.party(doing.id);
+        let who = scene.actor(doing.id);
         let name = doing.name.map_or("?", |name| text(scene, name));
         let before = |moment: Moment| moment.came() && moment.at < called.at;
         let wrong = if seen == Seen::Missing {
@@ -227,7 +223,7 @@ impl Names {
                 Some(life) => {
                     let number = life.writes.iter().position(|write| write.zxid == mzxid).unwrap_or(0);
                     let content = digest::data(Some(text(scene, value).as_bytes()));
-                    // One that is there to stay has a guid in front.
+                    // A permanent name has a guid in front.
                     let other =
                         life.owner != Session(0) && life.writes[number].data.is_some_and(|d| d != content);
                     let end = life.writes.get(number + 1).map_or(life.deleted, |next| next.at);
@@ -246,18 +242,18 @@ impl Names {
         };
         if let Some((why, seen)) = wrong {
             let found = if mzxid == 0 { "nothing".to_owned() } else { format!("{:?}", text(scene, value)) };
-            let story = Story::new(format!("{who} looked {name:?} up and was told {found}")).because(why);
-            sink.fail(RuleId::Ns5, scene, doing.object, &[called.index, seen], story);
+            let text = explain(format!("{who} looked {name:?} up and was told {found}")).because(why);
+            out.fail(RuleId::Ns5, scene, doing.object, &[called.index, seen], text);
         }
     }
 
-    /// NS-2.
-    fn is_unique(&self, scene: &Scene<'_>, at: usize, sink: &mut Sink) {
+    /// NS-2: unique names differ.
+    fn is_unique(&self, scene: &Scene<'_>, at: usize, out: &mut Findings) {
         let doing = &self.ops[at];
         let Some((Seen::Name, name, czxid)) = doing.seen else { return };
-        sink.premise(RuleId::Ns2, doing.object);
-        let who = scene.party(doing.id);
-        let told = Story::new(format!("{who} was given {:?} (zxid {czxid:#x})", text(scene, name)));
+        out.premise(RuleId::Ns2, doing.object);
+        let who = scene.actor(doing.id);
+        let told = explain(format!("{who} was given {:?} (zxid {czxid:#x})", text(scene, name)));
         let same = |other: &&Doing| {
             other.id != doing.id
                 && other.verb == Verb::Unique
@@ -265,14 +261,14 @@ impl Names {
                 && other.seen.is_some_and(|(_, given, zxid)| given == name || (zxid == czxid && zxid != 0))
         };
         if let Some(other) = self.ops.iter().find(same) {
-            let story = told.because(format!("{} was given the same before", scene.party(other.id)));
+            let text = told.because(format!("{} was given the same before", scene.actor(other.id)));
             let called = scene.view.op(other.id).called.index;
-            return sink.fail(RuleId::Ns2, scene, doing.object, &[called], story);
+            return out.fail(RuleId::Ns2, scene, doing.object, &[called], text);
         }
         let made = |life: &Life| life.op == doing.id && life.czxid == czxid;
         if scene.view.is_sim() && !self.lives.iter().any(made) {
-            let story = told.because("it has made no such znode");
-            sink.fail(RuleId::Ns2, scene, doing.object, &[], story);
+            let text = told.because("it has made no such znode");
+            out.fail(RuleId::Ns2, scene, doing.object, &[], text);
         }
     }
 
@@ -283,10 +279,10 @@ impl Names {
         path: Sym,
         zxid: u64,
         owner: Session,
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
         let Some(object) = directory_of(scene, path) else { return };
-        let created = Moment { at: scene.at, index: scene.index };
+        let created = scene.now();
         let writes = vec![Write { zxid, at: created, data: None }];
         let (czxid, op, deleted) = (zxid, event.op, Moment::NEVER);
         self.lives.push(Life { object, path, czxid, owner, op, created, deleted, writes });
@@ -294,22 +290,22 @@ impl Names {
         let asked = scene.view.op(doing.id);
         let in_time = !ran_out(asked, asked.over.at);
         if let (Verb::Register, Phase::Over(Outcome::Refused), true) = (doing.verb, asked.phase, in_time) {
-            let who = scene.party(doing.id);
-            let story = Story::new(format!("{who} was refused the name at {}", scene.when(asked.over)))
+            let who = scene.actor(doing.id);
+            let text = explain(format!("{who} was refused the name at {}", scene.when(asked.over)))
                 .because(format!("its create was still under way, and made the znode (zxid {zxid:#x})"));
-            sink.fail(RuleId::Ns3, scene, object, &[asked.over.index], story);
+            out.fail(RuleId::Ns3, scene, object, &[asked.over.index], text);
         }
     }
 
-    /// NS-4.
-    fn deleted(&mut self, scene: &Scene<'_>, event: &Event, path: Sym, by: Session, sink: &mut Sink) {
+    /// NS-4: only a name's own registration takes it back.
+    fn deleted(&mut self, scene: &Scene<'_>, event: &Event, path: Sym, by: Session, out: &mut Findings) {
         let Some(number) = self.lives.iter().rposition(|life| life.path == path && life.is_alive()) else {
             return;
         };
-        self.lives[number].deleted = Moment { at: scene.at, index: scene.index };
+        self.lives[number].deleted = scene.now();
         let life = &self.lives[number];
-        // The reaper, or a stranger.
-        if by == Session(0) || scene.view.is_stranger(by) {
+        // The reaper, or a foreign client.
+        if by == Session(0) || scene.view.is_foreign(by) {
             return;
         }
         let doing = self.position(event.op).map(|at| &self.ops[at]);
@@ -321,8 +317,8 @@ impl Names {
             Some(czxid) => czxid != life.czxid,
             None => false,
         };
-        sink.premise(RuleId::Ns4, life.object);
-        // Somebody who deletes what is not his may put another there between looking and deleting.
+        out.premise(RuleId::Ns4, life.object);
+        // A client that deletes another's znode may create one in its place between its look and the delete.
         let stranger = own.and_then(|czxid| self.lives.iter().find(|other| other.czxid == czxid));
         let is_excused = stranger.is_some_and(|own| {
             release.is_some_and(|release| own.deleted.index > scene.view.op(release.id).called.index)
@@ -333,21 +329,21 @@ impl Names {
         let is_excused = is_excused || (had_one && scene.view.is_touched(path));
         if wrong && !is_excused {
             let who = match doing {
-                Some(doing) => scene.party(doing.id),
+                Some(doing) => scene.actor(doing.id),
                 None => scene.session(by),
             };
-            let story = Story::new(format!("{who} took {} back (zxid {:#x})", scene.znode(path), life.czxid));
+            let text = explain(format!("{who} took {} back (zxid {:#x})", scene.znode(path), life.czxid));
             let owner = scene.session(life.owner);
-            let story = story.because(match own {
+            let text = text.because(match own {
                 Some(czxid) => format!("its own was of zxid {czxid:#x}, and this one is another's ({owner})"),
                 None => format!("it belongs to {owner}"),
             });
-            sink.fail(RuleId::Ns4, scene, life.object, &[life.created.index], story);
+            out.fail(RuleId::Ns4, scene, life.object, &[life.created.index], text);
         }
     }
 
-    /// NS-4: what was given up or given back is gone in the end.
-    fn left(&self, scene: &Scene<'_>, sink: &mut Sink) {
+    /// NS-4: in the end no znode is left of a name that was given up or given back.
+    fn left(&self, scene: &Scene<'_>, out: &mut Findings) {
         for life in self.lives.iter().filter(|life| life.is_alive() && life.owner != Session(0)) {
             let Some(doing) = self.position(life.op).map(|at| &self.ops[at]) else { continue };
             let given_up = match scene.view.op(doing.id).phase {
@@ -362,11 +358,12 @@ impl Names {
                 _ => false,
             };
             if given_up && scene.view.present_client(life.owner).is_some() {
-                let who = scene.party(doing.id);
-                let story = Story::new(format!("{} of {who} is left", scene.znode(life.path))).because(
-                    format!("its registration is over since {}", scene.when(scene.view.op(doing.id).over)),
-                );
-                sink.fail(RuleId::Ns4, scene, life.object, &[life.created.index], story);
+                let who = scene.actor(doing.id);
+                let text = explain(format!("{} of {who} is left", scene.znode(life.path))).because(format!(
+                    "its registration is over since {}",
+                    scene.when(scene.view.op(doing.id).over)
+                ));
+                out.fail(RuleId::Ns4, scene, life.object, &[life.created.index], text);
             }
         }
     }
@@ -376,23 +373,14 @@ fn directory(scene: &Scene<'_>, object: ObjectId) -> Sym {
     scene.tables.objects[usize::from(object.0)].path
 }
 
-impl Rule for Names {
+impl Rule for NameService {
     const ID: RuleId = RuleId::Ns1;
     const ALSO: &'static [RuleId] = &[RuleId::Ns2, RuleId::Ns3, RuleId::Ns4, RuleId::Ns5];
-    const HEARS: Kinds = hears::Call
-        | hears::Given
-        | hears::Observed
-        | hears::Return
-        | hears::Reply
-        | hears::Lost
-        | hears::Created
-        | hears::Written
-        | hears::Data
-        | hears::Deleted
-        | hears::Quiesce;
+    const HEARS: Kinds =
+        hears![Call, Given, Observed, Return, Reply, Lost, Created, Written, Data, Deleted, Quiesce];
     const ABOUT: &'static [Kind] = &[Kind::Names];
 
-    fn event(&mut self, scene: &Scene<'_>, event: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, event: &Event, out: &mut Findings) {
         let view = scene.view;
         if let What::Call { object, verb, .. } = event.what {
             let kind = scene.tables.objects.get(usize::from(object.0)).map(|object| object.kind);
@@ -412,13 +400,13 @@ impl Rule for Names {
                 if let Some(at) = doing {
                     self.ops[at].seen = Some((seen, text, number));
                     if self.ops[at].verb == Verb::Unique {
-                        self.is_unique(scene, at, sink);
+                        self.is_unique(scene, at, out);
                     }
                 }
             }
             What::Return { outcome } => {
                 if let Some(at) = doing {
-                    self.returned(scene, at, outcome, sink);
+                    self.returned(scene, at, outcome, out);
                 }
             }
             What::Lost { req } => {
@@ -433,9 +421,9 @@ impl Rule for Names {
                     self.ops[at].heard |= self.ops[at].lost.is_some_and(|lost| sent.sent.index > lost);
                 }
             }
-            What::Created { zxid, path, owner } => self.created(scene, event, path, zxid, owner, sink),
+            What::Created { zxid, path, owner } => self.created(scene, event, path, zxid, owner, out),
             What::Written { zxid, path } => {
-                let at = Moment { at: scene.at, index: scene.index };
+                let at = scene.now();
                 if let Some(life) = self.lives.iter_mut().rfind(|life| life.path == path && life.is_alive()) {
                     life.writes.push(Write { zxid, at, data: None });
                 }
@@ -446,8 +434,8 @@ impl Rule for Names {
                     write.data = Some(digest);
                 }
             }
-            What::Deleted { path, by, .. } => self.deleted(scene, event, path, by, sink),
-            What::Quiesce if view.is_sim() => self.left(scene, sink),
+            What::Deleted { path, by, .. } => self.deleted(scene, event, path, by, out),
+            What::Quiesce if view.is_sim() => self.left(scene, out),
             _ => {}
         }
     }

@@ -1,10 +1,10 @@
-//! Who stands in line: znodes that come and go.
+//! How contenders come and go: znodes that acquires create and that are deleted.
 
-use super::{At, Contender, Moment, NEVER, NOBODY, Place, Req, View};
+use super::{At, Contender, Moment, NEVER, NOBODY, Req, Turn, View};
 use crate::history::{Event, Kind, ObjectId, OpId, Session, Share, Sym, Tables, Verb};
 
 impl View {
-    /// A znode appears. It is a place in line, or a hold, if an acquire made it where its object has such.
+    /// Notes a new znode: a contender, if an acquire created it in a directory of contenders.
     pub(super) fn create(
         &mut self,
         tables: Tables<'_>,
@@ -20,18 +20,18 @@ impl View {
         let Some(room) = room(tables, op.object, path) else { return };
         let (object, verb, priority) = (op.object, op.verb, op.number);
         let is_held = room == Room::Held;
-        let kind = self.lines[usize::from(object.0)].kind;
-        // Who makes its hold a reader's keeps its place.
+        let kind = self.contests[usize::from(object.0)].kind;
+        // A downgrade keeps the rank of the writer's znode.
         let replaced = if verb == Verb::Downgrade { self.contender(self.op(op.former).own) } else { None };
         let stamp = replaced.map_or(czxid, |replaced| replaced.stamp);
         let creator = if self.txn.zxid == czxid { self.txn.session } else { owner };
         let number = self.contenders.end() as u32;
-        let line = &mut self.lines[usize::from(object.0)];
-        let place = line.contenders.end();
+        let contest = &mut self.contests[usize::from(object.0)];
+        let place = contest.contenders.end();
         let share = verb.asks_for().unwrap_or(Share::Shared);
-        line.is_plain &= share == Share::Exclusive && kind != Kind::PriorityLock;
-        line.contenders.push(Place { number, gone: NEVER });
-        let alone = line.first == place;
+        contest.is_plain &= share == Share::Exclusive && kind != Kind::PriorityLock;
+        contest.contenders.push(Turn { number, gone: NEVER });
+        let alone = contest.first == place;
         self.contenders.push(Contender {
             path,
             object,
@@ -44,7 +44,7 @@ impl View {
             gone: NEVER,
             deleted: Moment::NEVER,
             by: Session(0),
-            by_stranger: false,
+            by_foreign: false,
             by_force: false,
             by_op: OpId(0),
             stamp,
@@ -68,7 +68,7 @@ impl View {
         op.found_somebody |= !alone;
     }
 
-    /// A znode goes.
+    /// Notes the deletion of a znode.
     pub(super) fn delete(&mut self, tables: Tables<'_>, path: Sym, zxid: u64, by: Session, by_op: OpId) {
         let Some(number) = self.contender_of(path) else { return };
         let contender = &self.contenders[number as usize];
@@ -78,11 +78,11 @@ impl View {
         let is_own = by == contender.owner || by == contender.creator;
         let client = self.session(by).client;
         let is_party = client.is_some_and(|client| self.is_party(client, contender.object));
-        let was_none = client.is_some_and(|client| self.strangers.contains(&(number, client)));
+        let was_none = client.is_some_and(|client| self.foreign_deletes.contains(&(number, client)));
         let announced = self.foreign_due > 0 && (!is_party || was_none);
-        let by_stranger = !is_own && (announced || self.is_stranger(by));
-        let by_force = !is_own && !by_stranger && self.may_force(tables, contender, by_op);
-        if by_stranger {
+        let by_foreign = !is_own && (announced || self.is_foreign(by));
+        let by_force = !is_own && !by_foreign && self.may_force(tables, contender, by_op);
+        if by_foreign {
             self.foreign_due = self.foreign_due.saturating_sub(1);
         }
         self.excusable |= by_force;
@@ -91,26 +91,26 @@ impl View {
         contender.gone = zxid;
         contender.deleted = now;
         contender.by = by;
-        contender.by_stranger = by_stranger;
+        contender.by_foreign = by_foreign;
         contender.by_force = by_force;
         contender.by_op = by_op;
         let (object, place, op) = (contender.object, contender.place as usize, contender.op);
         self.ops[op.0 as usize].live -= 1;
         self.contender_at.slot(path.0 as usize).is_gone = true;
         self.touched = number;
-        let line = &mut self.lines[usize::from(object.0)];
-        let was_first = place == line.first;
-        while let Some(place) = line.contenders.get_mut(line.first) {
+        let contest = &mut self.contests[usize::from(object.0)];
+        let was_first = place == contest.first;
+        while let Some(place) = contest.contenders.get_mut(contest.first) {
             let contender = &self.contenders[place.number as usize];
             if contender.is_alive() {
                 break;
             }
-            line.gone = line.gone.max(contender.gone);
-            place.gone = line.gone;
-            line.first += 1;
+            contest.gone = contest.gone.max(contender.gone);
+            place.gone = contest.gone;
+            contest.first += 1;
         }
-        if self.line(object).is_plain {
-            let first = self.line(object).first();
+        if self.contest(object).is_plain {
+            let first = self.contest(object).first();
             let first = first.map(|first| self.contenders[first as usize].op);
             self.enabled = u32::from(was_first && first.is_some_and(|first| self.op(first).is_waiting()));
             self.concerned = 1;
@@ -125,7 +125,7 @@ impl View {
         client.open.iter().chain(&client.holds).any(|op| self.op(*op).object == object)
     }
 
-    /// A client sends a delete of somebody else's in the name of no operation: as a third party.
+    /// Notes a delete of another client's contender without an operation: a foreign delete.
     pub(super) fn strange_delete(&mut self, client: u16, path: Sym) {
         if self.foreign_due == 0 {
             return;
@@ -133,15 +133,15 @@ impl View {
         let Some(number) = self.contender_of(path) else { return };
         let contender = &self.contenders[number as usize];
         if self.op(contender.op).client != client {
-            self.strangers.push((number, client));
+            self.foreign_deletes.push((number, client));
         }
     }
 
-    /// Whether an operation may delete a contender of somebody else: it was asked to go, and left alone for the grace.
+    /// Whether an operation may delete another client's contender: it was asked to go, and the grace period is over.
     fn may_force(&self, tables: Tables<'_>, contender: &Contender, by: OpId) -> bool {
         let object = &tables.objects[usize::from(contender.object.0)];
         let grace = object.manner.grace;
-        // A clock that runs fast ends the grace early.
+        // A clock that runs fast ends the grace period early.
         let early = if self.client(self.op(by).client).drifts.came() { grace / 9 + 1 } else { 0 };
         self.is_revoker(contender, by)
             && object.manner.forced
@@ -149,7 +149,7 @@ impl View {
             && self.now.at >= contender.asked.at.saturating_add(grace.saturating_sub(early))
     }
 
-    /// A capture does not show that a znode goes. Whoever asks to delete another one's by force may succeed from here on.
+    /// Notes a forced delete in a capture, which does not show deletions: the delete may succeed from here on.
     pub(super) fn force_in_capture(&mut self, sent: Req) {
         let Some(number) = self.contender_of(sent.path) else { return };
         let contender = &self.contenders[number as usize];
@@ -164,10 +164,10 @@ impl View {
         self.excusable = true;
     }
 
-    /// Whether an operation is one that asks contenders like this one to go.
+    /// Whether an operation may ask contenders like this one to go.
     pub(crate) fn is_revoker(&self, contender: &Contender, by: OpId) -> bool {
         let op = self.op(by);
-        let asks = match self.line(contender.object).kind {
+        let asks = match self.contest(contender.object).kind {
             Kind::RevocableLock => matches!(op.verb, Verb::Ask | Verb::Force),
             Kind::PriorityLock => matches!(op.verb, Verb::Ask | Verb::Force) || op.is_acquire(),
             _ => false,
@@ -175,11 +175,11 @@ impl View {
         asks && op.object == contender.object && by != OpId(0)
     }
 
-    /// The data of a znode are written: if they turn out to be the word, its owner is asked to go.
+    /// Notes a write of a contender's data: if the data are the word, its owner is asked to go.
     pub(super) fn written(&mut self, path: Sym, op: OpId) {
         let number = self.contender_of(path).unwrap_or(NOBODY);
         let by = self.txn.session;
-        // Somebody may ask a place in line to go that an earlier operation of his own has left.
+        // The contender of an earlier operation of the same client can be asked to go, too.
         let asks = matches!(self.op(op).verb, Verb::Ask | Verb::Force);
         let written = self.contender(number).filter(|written| written.is_alive());
         let by_other = written.is_some_and(|written| written.owner != by || asks);
@@ -197,17 +197,17 @@ impl View {
         }
     }
 
-    /// The znode that the hold of an operation stands on: the one whose czxid is its token, else the earliest one of
-    /// that session that lives, else the earliest that lives, else the latest.
+    /// The znode that a hold stands on: the one whose czxid is the token, else the earliest live one of that session,
+    /// else the earliest live one, else the latest.
     pub(super) fn own_of(&self, id: OpId, session: Session, token: u64) -> u32 {
         let op = self.op(id);
-        let held = self.line(op.object).kind == Kind::PriorityLock;
+        let held = self.contest(op.object).kind == Kind::PriorityLock;
         if op.nodes <= 1 && !held {
             return op.node;
         }
         let mine = || {
-            let line = self.line(op.object);
-            line.from(0).filter(|number| {
+            let contest = self.contest(op.object);
+            contest.from(0).filter(|number| {
                 let contender = &self.contenders[*number as usize];
                 contender.op == id && contender.is_held == held
             })
@@ -221,8 +221,8 @@ impl View {
             .unwrap_or(NOBODY)
     }
 
-    /// The client of a session, if that is the present session of a process that runs: others' znodes and watches go
-    /// with their sessions.
+    /// The client of a session, if it is the current session of a live process: other znodes and watches go with
+    /// their sessions.
     pub(crate) fn present_client(&self, session: Session) -> Option<u16> {
         let number = self.session(session).client?;
         let client = self.client(number);
@@ -230,49 +230,49 @@ impl View {
         is.then_some(number)
     }
 
-    /// Whether nobody wants a znode that lives, and it does not go by itself.
+    /// Whether a live znode is of no use any more, and does not go with its session.
     pub(crate) fn is_leaked(&self, contender: &Contender) -> bool {
         let stays = contender.owner == Session(0) || self.present_client(contender.owner).is_some();
         self.op(contender.op).is_done_with() && stays
     }
 }
 
-/// Where contenders' znodes stand.
+/// The two directories of contenders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
-    /// In line.
-    Line,
-    /// Among the holds of a priority lock.
+    /// Contenders that wait, and where there is one directory only, holders too.
+    Waiting,
+    /// Holds of a priority lock.
     Held,
 }
 
-/// The room of a path, if it is a contender's.
+/// The directory of contenders that a path lies in.
 pub(crate) fn room(tables: Tables<'_>, object: ObjectId, path: Sym) -> Option<Room> {
     let declared = tables.objects.get(usize::from(object.0))?;
     let (dir, path) = (tables.names.get(declared.path)?, tables.names.get(path)?);
     let rest = path.strip_prefix(dir)?.strip_prefix('/')?;
     let (room, name) = match declared.kind {
         Kind::PriorityLock => match rest.split_once('/')? {
-            ("line", name) => (Room::Line, name),
+            ("line", name) => (Room::Waiting, name),
             ("held", name) => (Room::Held, name),
             _ => return None,
         },
-        // The record of who leads.
+        // The record of the leader is no contender.
         Kind::Election if rest == "leader" => return None,
-        _ => (Room::Line, rest),
+        _ => (Room::Waiting, rest),
     };
     (!name.contains('/')).then_some(room)
 }
 
-/// The room that a directory is, if contenders' znodes stand in it.
+/// The directory of contenders that a path names.
 pub(crate) fn room_of_directory(tables: Tables<'_>, object: ObjectId, dir: Sym) -> Option<Room> {
     let declared = tables.objects.get(usize::from(object.0))?;
     if declared.kind != Kind::PriorityLock {
-        return (dir == declared.path).then_some(Room::Line);
+        return (dir == declared.path).then_some(Room::Waiting);
     }
     let (object, dir) = (tables.names.get(declared.path)?, tables.names.get(dir)?);
     match dir.strip_prefix(object)? {
-        "/line" => Some(Room::Line),
+        "/line" => Some(Room::Waiting),
         "/held" => Some(Room::Held),
         _ => None,
     }
@@ -287,7 +287,7 @@ pub(crate) fn is_child(tables: Tables<'_>, object: ObjectId, path: Sym) -> bool 
     path.strip_prefix(dir).and_then(|rest| rest.strip_prefix('/')).is_some_and(|name| !name.contains('/'))
 }
 
-/// Whether a path is an object's directory, a room of it, or lies in one.
+/// Whether a path is an object's directory, a directory of contenders, or lies in one.
 pub(crate) fn is_place(tables: Tables<'_>, object: ObjectId, path: Sym) -> bool {
     is_child(tables, object, path)
         || room(tables, object, path).is_some()

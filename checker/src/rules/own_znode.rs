@@ -1,9 +1,6 @@
-//! How many znodes an acquire has, and who deletes them: MX-9 and MX-10.
+//! The znodes of an acquire, and who deletes them: MX-9 and MX-10.
 
-use super::{Kinds, Rule, hears};
-use crate::history::Event;
-use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
+use crate::rules::prelude::*;
 use crate::view::Contender;
 
 /// The contender that the event created or deleted.
@@ -17,63 +14,63 @@ pub(crate) struct OneZnode;
 
 impl Rule for OneZnode {
     const ID: RuleId = RuleId::Mx9;
-    const HEARS: Kinds = hears::Created;
+    const HEARS: Kinds = hears![Created];
 
-    fn event(&mut self, scene: &Scene<'_>, _: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, _: &Event, out: &mut Findings) {
         let Some(new) = touched(scene) else { return };
-        sink.premise(Self::ID, new.object);
+        out.premise(Self::ID, new.object);
         let view = scene.view;
         if view.op(new.op).live < 2 || new.is_held {
             return;
         }
-        let line = view.line(new.object);
-        let mut others = line.from(0).filter_map(|number| {
+        let contest = view.contest(new.object);
+        let mut others = contest.from(0).filter_map(|number| {
             let other = view.contender(number)?;
             (other.op == new.op && other.is_alive() && other.czxid != new.czxid).then_some((number, other))
         });
         let Some((number, other)) = others.next() else { return };
-        let story = Story::new(format!(
+        let text = explain(format!(
             "the acquire of {} made a second znode, {}, at {}",
-            scene.party(new.op),
-            scene.place(scene.view.touched),
+            scene.actor(new.op),
+            scene.contender(scene.view.touched),
             scene.when(view.now)
         ))
         .because(format!(
             "e{}: it had made {}, which is still there",
             other.created,
-            scene.place(number)
+            scene.contender(number)
         ));
-        sink.fail(Self::ID, scene, new.object, &[other.created], story);
+        out.fail(Self::ID, scene, new.object, &[other.created], text);
     }
 }
 
-/// MX-10: a znode in line goes by its own session, with it, or by a fault. (Those who may make others go: RV-2.)
+/// MX-10: the session of a contender deletes it, or its end does, or a fault. (Forced deletes: RV-2.)
 #[derive(Default)]
 pub(crate) struct WhoDeletes;
 
 impl Rule for WhoDeletes {
     const ID: RuleId = RuleId::Mx10;
-    const HEARS: Kinds = hears::Deleted;
+    const HEARS: Kinds = hears![Deleted];
 
-    fn event(&mut self, scene: &Scene<'_>, _: &Event, sink: &mut Sink) {
+    fn event(&mut self, scene: &Scene<'_>, _: &Event, out: &mut Findings) {
         let Some(gone) = touched(scene) else { return };
-        sink.premise(Self::ID, gone.object);
+        out.premise(Self::ID, gone.object);
         let is_revoked = scene.view.is_revoker(gone, gone.by_op);
-        if gone.by == gone.owner || gone.by == gone.creator || gone.by_stranger || is_revoked {
+        if gone.by == gone.owner || gone.by == gone.creator || gone.by_foreign || is_revoked {
             return;
         }
         let by = match scene.view.session(gone.by).client {
             Some(client) => format!("{} ({})", scene.client(client), scene.session(gone.by)),
             None => scene.session(gone.by),
         };
-        let story = Story::new(format!(
+        let text = explain(format!(
             "{} of {} was deleted at {} by {by}",
-            scene.place(scene.view.touched),
-            scene.party(gone.op),
+            scene.contender(scene.view.touched),
+            scene.actor(gone.op),
             scene.when(scene.view.now)
         ))
         .because(format!("it belongs to {}, which lives", scene.session(gone.owner)))
         .not_excused("no fault says that a stranger deleted it");
-        sink.fail(Self::ID, scene, gone.object, &[gone.created], story);
+        out.fail(Self::ID, scene, gone.object, &[gone.created], text);
     }
 }

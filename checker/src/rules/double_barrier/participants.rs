@@ -1,29 +1,26 @@
-//! Who takes part in double barriers, what znodes stand for them, and what opened.
+//! The participants of double barriers, their znodes, and the openings.
 
-use crate::history::{
-    Event, Kind, Notify, ObjectId, OpId, Outcome, Request, Seen, Session, Sym, Tables, Verb, What, Who,
-};
-use crate::sink::Scene;
+use crate::rules::prelude::*;
 use crate::view::{Moment, NEVER, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Who an enter is: what its caller says, or nobody but itself.
+/// The identity of an enter: the name that its caller gave, or none but its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Id {
     Named(Sym),
     Only(OpId),
 }
 
-/// One enter, and what follows.
+/// One enter, and everything up to the end of its leave.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct Participation {
     pub(super) enter: OpId,
     pub(super) object: ObjectId,
     pub(super) client: u16,
     pub(super) session: Session,
     pub(super) id: Id,
     pub(super) called: Moment,
-    /// When the enter ended, and how; a crash counts as cancelled.
+    /// The end of the enter and its outcome; a crash counts as cancelled.
     pub(super) over: Moment,
     pub(super) outcome: Option<Outcome>,
     pub(super) generation: Option<u64>,
@@ -33,13 +30,13 @@ pub(super) struct Part {
     pub(super) leave_over: Moment,
     pub(super) died: Moment,
     pub(super) last: Last,
-    /// The last event of its present operation, whatever was answered since.
+    /// The last event of its current operation, whatever was answered since.
     pub(super) last_event: Option<(u32, &'static str)>,
-    /// It has asked for `ready` to be made.
+    /// Whether it has sent a request to create `ready`.
     pub(super) opens: bool,
 }
 
-/// What an operation was told last.
+/// The last thing that an operation learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Last {
     Nothing,
@@ -47,7 +44,7 @@ pub(super) enum Last {
     Event(u32, &'static str),
 }
 
-impl Part {
+impl Participation {
     pub(super) fn is_inside(&self) -> bool {
         self.outcome == Some(Outcome::Done) && !self.left.came() && !self.died.came()
     }
@@ -60,7 +57,7 @@ impl Part {
         self.left.came() && !self.leave_over.came() && !self.died.came()
     }
 
-    /// When it ceased to take part, if it did.
+    /// The end of the participation, if it is over.
     pub(super) fn done_with(&self) -> Option<Moment> {
         match self.outcome {
             Some(Outcome::Done) if self.died.came() => Some(self.died),
@@ -71,9 +68,9 @@ impl Part {
     }
 }
 
-/// A znode that stands for a participant.
+/// The znode of a participant.
 #[derive(Debug)]
-pub(super) struct Member {
+pub(super) struct ParticipantZnode {
     pub(super) part: usize,
     pub(super) object: ObjectId,
     pub(super) path: Sym,
@@ -82,17 +79,17 @@ pub(super) struct Member {
     pub(super) created: Moment,
     pub(super) gone: u64,
     pub(super) deleted: Moment,
-    pub(super) by_stranger: bool,
+    pub(super) by_foreign: bool,
 }
 
-impl Member {
-    /// Whether it was there after that event.
+impl ParticipantZnode {
+    /// Whether it existed after that event.
     pub(super) fn was_there(&self, index: u32) -> bool {
         self.created.index <= index && (!self.deleted.came() || index < self.deleted.index)
     }
 }
 
-/// A znode that says that it has opened.
+/// A `ready` znode: the barrier has opened.
 #[derive(Debug)]
 pub(super) struct Ready {
     pub(super) object: ObjectId,
@@ -104,26 +101,26 @@ pub(super) struct Ready {
     pub(super) created: Moment,
     pub(super) gone: u64,
     pub(super) deleted: Moment,
-    /// Members that were there when it was made.
+    /// The participants' znodes that existed when it was created.
     pub(super) counted: Vec<usize>,
 }
 
-/// All of it.
+/// Everything about participants.
 #[derive(Debug, Default)]
-pub(super) struct Book {
-    pub(super) parts: Vec<Part>,
-    pub(super) members: Vec<Member>,
+pub(super) struct Participants {
+    pub(super) parts: Vec<Participation>,
+    pub(super) members: Vec<ParticipantZnode>,
     pub(super) readies: Vec<Ready>,
-    /// The part of an operation, enter or leave, plus one.
+    /// By operation, enter or leave: its participation plus one.
     of_op: Vec<u32>,
-    /// Enters and leaves that are open.
+    /// Open enters and leaves.
     pub(super) open: Vec<OpId>,
-    /// When objects were deleted, by their paths: what is made there afterwards is another one.
+    /// By path: the deletion of the object. A znode created there later is another object.
     ended: BTreeMap<Sym, Moment>,
     foreign_due: u32,
-    /// A fault has struck, or somebody has given up: figures of a calm run do not apply.
+    /// Whether a fault was injected, or an operation gave up, so that the figures of a fault-free run do not apply.
     pub(super) is_disturbed: bool,
-    /// A fault has struck.
+    /// Whether a fault was injected.
     is_hostile: bool,
 }
 
@@ -137,7 +134,7 @@ pub(super) fn object_of(tables: Tables<'_>, path: Sym) -> Option<(ObjectId, bool
     })
 }
 
-impl Book {
+impl Participants {
     pub(super) fn part_of(&self, op: OpId) -> Option<usize> {
         self.of_op.get(op.0 as usize).copied().filter(|part| *part != 0).map(|part| part as usize - 1)
     }
@@ -175,7 +172,7 @@ impl Book {
             }
             What::Reply { req, .. } => {
                 let of = scene.view.request(req).map_or(OpId(0), |req| req.op);
-                self.told(of, Last::Answer(scene.index));
+                self.learned(of, Last::Answer(scene.index));
             }
             What::Notice { kind, .. } => {
                 self.told_client(scene, event.who, Last::Event(scene.index, name_of(kind)));
@@ -189,7 +186,7 @@ impl Book {
             What::Crash { client } => self.crashed(scene, client),
             What::Fault { kind, .. } => {
                 (self.is_disturbed, self.is_hostile) = (true, true);
-                self.foreign_due += u32::from(kind == crate::history::FaultKind::ForeignDelete);
+                self.foreign_due += u32::from(kind == FaultKind::ForeignDelete);
             }
             _ => {}
         }
@@ -201,7 +198,7 @@ impl Book {
         match verb {
             Verb::Enter => {
                 self.belongs(event.op, self.parts.len());
-                self.parts.push(Part {
+                self.parts.push(Participation {
                     enter: event.op,
                     object,
                     client,
@@ -223,7 +220,8 @@ impl Book {
                 self.open.push(event.op);
             }
             Verb::Leave => {
-                let of = |part: &Part| part.client == client && part.object == object && part.is_inside();
+                let of =
+                    |part: &Participation| part.client == client && part.object == object && part.is_inside();
                 let Some(part) = self.parts.iter().rposition(of) else { return };
                 self.belongs(event.op, part);
                 (self.parts[part].leave, self.parts[part].left) = (event.op, now);
@@ -260,7 +258,7 @@ impl Book {
         }
     }
 
-    fn told(&mut self, op: OpId, last: Last) {
+    fn learned(&mut self, op: OpId, last: Last) {
         if let Some(part) = self.part_of(op).filter(|_| self.open.contains(&op)) {
             self.parts[part].last = last;
             if let Last::Event(index, what) = last {
@@ -273,7 +271,7 @@ impl Book {
         for at in 0..self.open.len() {
             let op = self.open[at];
             if Who::Client(scene.view.op(op).client) == who {
-                self.told(op, last);
+                self.learned(op, last);
             }
         }
     }
@@ -285,7 +283,7 @@ impl Book {
         };
         let (dir, created) = (dir.to_owned(), scene.view.now);
         if name == "ready" {
-            let here = |member: &Member| member.object == object && member.gone == NEVER;
+            let here = |member: &ParticipantZnode| member.object == object && member.gone == NEVER;
             let same = self.members.iter().any(|member| here(member) && member.dir == dir);
             let counted = self.members.iter().enumerate();
             let counted = counted.filter(|(_, member)| here(member) && (!same || member.dir == dir));
@@ -308,7 +306,7 @@ impl Book {
         if op != self.parts[part].enter {
             return;
         }
-        self.members.push(Member {
+        self.members.push(ParticipantZnode {
             part,
             object,
             path,
@@ -317,7 +315,7 @@ impl Book {
             created,
             gone: NEVER,
             deleted: Moment::NEVER,
-            by_stranger: false,
+            by_foreign: false,
         });
     }
 
@@ -332,7 +330,7 @@ impl Book {
             (member.gone, member.deleted) = (zxid, now);
             if by != member.owner && self.foreign_due > 0 {
                 self.foreign_due -= 1;
-                member.by_stranger = true;
+                member.by_foreign = true;
             }
         }
         if let Some(ready) = self.readies.iter_mut().rfind(|ready| ready.path == path && ready.gone == NEVER)
@@ -346,13 +344,13 @@ impl Book {
         self.ended.get(&root).is_some_and(|ended| ended.index > since.index)
     }
 
-    /// The latest znode of a part.
-    pub(super) fn own(&self, part: usize) -> Option<&Member> {
+    /// The latest znode of a participation.
+    pub(super) fn own(&self, part: usize) -> Option<&ParticipantZnode> {
         self.members.iter().rfind(|member| member.part == part)
     }
 
-    /// What opened with a member registered: the first `ready` made since its znode was.
-    pub(super) fn opening_of(&self, own: &Member) -> Option<&Ready> {
+    /// The opening that counted a znode: the first `ready` created since the znode was.
+    pub(super) fn opening_of(&self, own: &ParticipantZnode) -> Option<&Ready> {
         let since = |ready: &&Ready| ready.created.index > own.created.index;
         let here = |ready: &&Ready| {
             ready.object == own.object && (ready.dir == own.dir || own.dir.starts_with(&ready.dir))
@@ -360,22 +358,28 @@ impl Book {
         self.readies.iter().filter(here).find(since)
     }
 
-    /// Whether a part that gave up or died may still be counted: its znode goes, but takes its time.
-    fn may_linger(scene: &Scene<'_>, part: &Part) -> bool {
+    /// Whether a participation that gave up or died may still be counted, since its znode takes time to go.
+    fn may_linger(scene: &Scene<'_>, part: &Participation) -> bool {
         let gone = if part.died.came() { part.died } else { part.over };
         let view = scene.view;
         let since = view.calm_since.max(gone.at);
         !view.healed || scene.at <= since.saturating_add(view.bound(part.object))
     }
 
-    /// Whether a call may have been ended by an access list or a failing server, and its znode may be there still.
-    pub(super) fn was_denied(scene: &Scene<'_>, part: &Part) -> bool {
+    /// Whether an access list or a failing server may have ended a call, so that its znode may still exist.
+    pub(super) fn was_denied(scene: &Scene<'_>, part: &Participation) -> bool {
         scene.view.op(part.enter).refused != 0 && Self::may_linger(scene, part)
     }
 
-    /// How a part stands after an event, for one who entered, or made `ready`, and had called before: whether it takes
-    /// part for certain, or may.
-    fn stands(&self, scene: &Scene<'_>, part: &Part, of: &Part, index: u32) -> (bool, bool) {
+    /// The state of a participation after an event, for a participant that entered, or created `ready`, and had
+    /// called before: whether it takes part for certain, or may.
+    fn stands(
+        &self,
+        scene: &Scene<'_>,
+        part: &Participation,
+        of: &Participation,
+        index: u32,
+    ) -> (bool, bool) {
         let went = |moment: Moment| moment.came() && moment.index <= index;
         let other_generation = match (part.generation, of.generation) {
             (Some(one), Some(other)) => one != other,
@@ -398,8 +402,8 @@ impl Book {
         }
     }
 
-    /// The most that took part at one time between two events, for certain and perhaps; `registered`: whose znodes were
-    /// there, besides.
+    /// The most participants at one time between two events, for certain and perhaps; `registered`: with their
+    /// znodes, too.
     pub(super) fn most_together(
         &self,
         scene: &Scene<'_>,
@@ -439,18 +443,19 @@ impl Book {
         (most, most_perhaps)
     }
 
-    /// Whether a part has gone without having called leave: its session is over, it died, or somebody deleted its znode.
+    /// Whether a participant has gone without a call of leave: its session is over, it died, or its znode was
+    /// deleted.
     pub(super) fn is_lost(&self, scene: &Scene<'_>, at: usize) -> bool {
         let (part, view) = (&self.parts[at], scene.view);
         let session = view.session(part.session);
         let over = session.ended.came() || session.known_over.came();
-        let by_stranger = self.own(at).is_some_and(|own| own.by_stranger);
-        // A capture does not show the end of a session of which its client has not heard.
+        let by_foreign = self.own(at).is_some_and(|own| own.by_foreign);
+        // A capture shows the end of a session only when its client learns it.
         let unheard = !view.is_sim() && (session.suspended.came() || view.excusable);
-        part.died.came() || over || by_stranger || unheard
+        part.died.came() || over || by_foreign || unheard
     }
 
-    /// Whether no fault strikes any more, or none has so far.
+    /// Whether no fault is injected any more, or none was so far.
     pub(super) fn is_calm(&self, scene: &Scene<'_>) -> bool {
         scene.view.healed || !self.is_hostile
     }

@@ -1,30 +1,29 @@
-//! Operations that are idle: nothing of them is on its way, and something has to wake them.
+//! Wake sources of idle operations: those without a request or notification in flight.
 
-use crate::history::{OpId, Session};
-use crate::sink::Scene;
+use crate::rules::prelude::*;
 use crate::view::{Moment, Phase, Watch};
 
-/// What may wake an operation.
+/// What can wake an operation.
 pub(super) enum Source {
-    /// It is not idle, or not to be judged.
+    /// It is not idle, or not judged.
     Busy,
-    /// Something will wake it.
+    /// A watch or notification will wake it.
     Adequate,
-    /// The client itself until then: it registers its watches again, or repeats what was refused.
+    /// The client goes on by itself until then: it registers its watches again, or retries a request.
     Promised(u64),
     /// Nothing.
     Nothing,
 }
 
-/// An operation that is idle, and what its client will do without being woken.
+/// An idle operation, and the time at which its client goes on by itself.
 pub(super) struct Idle {
-    /// Until when the client has time for it.
+    /// Until when the client may go on by itself.
     promised: u64,
 }
 
 impl Idle {
-    /// An open operation that speaks for a session, unless something of it is on its way, or its process or its session
-    /// stands still.
+    /// An open operation of a session, unless it has a request or notification in flight, or its process or its
+    /// session is paused.
     pub(super) fn of(scene: &Scene<'_>, id: OpId, session: Session) -> Option<Idle> {
         let view = scene.view;
         let op = view.op(id);
@@ -37,7 +36,7 @@ impl Idle {
         Some(Idle { promised: op.pauses_until })
     }
 
-    /// A watch that is not armed, but that the client registers again when it is connected.
+    /// Notes a watch that is not armed, but that the client registers again when it is connected.
     pub(super) fn registers(&mut self, scene: &Scene<'_>, watch: &Watch) {
         if !watch.registered {
             return;
@@ -48,13 +47,13 @@ impl Idle {
         self.promised = self.promised.max(lost.max(connected) + 2 * scene.view.timeout_of(watch.session));
     }
 
-    /// No watch that is armed wakes it.
+    /// The source of an operation without an armed watch.
     pub(super) fn unwatched(self, scene: &Scene<'_>) -> Source {
         if self.promised > scene.at { Source::Promised(self.promised) } else { Source::Nothing }
     }
 }
 
-/// What may wake an open operation of a session, if all that counts is a watch that `is_adequate`.
+/// The source of an operation for which only watches count that are adequate.
 pub(super) fn source(
     scene: &Scene<'_>,
     id: OpId,
@@ -71,32 +70,32 @@ pub(super) fn source(
     idle.unwatched(scene)
 }
 
-/// An operation that nothing seems to wake.
+/// An operation that seems to have no wake source.
 #[derive(Clone, Copy)]
 pub(super) struct Doubt {
     pub(super) op: OpId,
-    /// Where the last source went.
+    /// The event at which the last source went.
     pub(super) since: Moment,
-    /// From when on it is certain.
+    /// The time from which on it is certain.
     due: u64,
-    /// Whether it must be looked at again then, since only what the client has yet to do speaks for it.
+    /// Whether it must be looked at again then, since its client may still go on by itself.
     pub(super) only_promised: bool,
 }
 
-/// The operations that nothing seems to wake.
+/// The operations that seem to have no wake source.
 #[derive(Default)]
 pub(super) struct Doubts {
     doubts: Vec<Doubt>,
-    /// When the first is due.
+    /// The time at which the first of them is due.
     due: u64,
 }
 
 impl Doubts {
-    /// Something has happened that touches an operation. Whether it is idle.
+    /// Looks at an operation that an event touches. Returns whether it is idle.
     pub(super) fn look(&mut self, scene: &Scene<'_>, op: OpId, source: &Source) -> bool {
         let at = self.doubts.iter().position(|doubt| doubt.op == op);
         let before = at.map(|at| self.doubts.swap_remove(at));
-        let since = Moment { at: scene.at, index: scene.index };
+        let since = scene.now();
         let doubt = match source {
             Source::Busy => return false,
             Source::Adequate => return true,
@@ -114,12 +113,12 @@ impl Doubts {
         true
     }
 
-    /// Forgets operations that are over.
+    /// Drops operations that are over.
     pub(super) fn forget(&mut self, is_over: impl Fn(OpId) -> bool) {
         self.doubts.retain(|doubt| !is_over(doubt.op));
     }
 
-    /// Those that are certain now, by another look at what may wake them.
+    /// The operations that certainly have no wake source now, after another look.
     pub(super) fn certain(&mut self, at: u64, source: impl Fn(OpId) -> Source) -> Vec<Doubt> {
         if self.doubts.is_empty() || at <= self.due {
             return Vec::new();

@@ -1,61 +1,61 @@
-//! Tables by dense numbers that are given out one after the other and are done with in about that order: what is alive is
-//! kept, and the last few thousand of the others, for what is said about them.
+//! A table of recent entries: by dense numbers that are given out in order and are done with in about that order.
+//! Live entries are kept, and the last few thousand of the others, which findings may name.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Index, IndexMut};
 
-/// How many entries are kept whether they are done with or not.
+/// The number of entries that are kept, live or not.
 const KEPT: usize = 4096;
 
-/// Something that a [`Window`] may forget at some time.
+/// An entry of a [`Recent`] table.
 pub(crate) trait Aged: Clone + 'static {
-    /// What stands for one that is not there.
+    /// The value in place of a missing entry.
     const BLANK: &'static Self;
 
-    /// Nothing comes of it any more.
+    /// Whether it can be forgotten.
     fn is_done(&self) -> bool;
 }
 
 /// A table that forgets.
 #[derive(Debug)]
-pub(crate) struct Window<T> {
+pub(crate) struct Recent<T> {
     /// The number of the first of `recent`.
     base: usize,
     recent: VecDeque<T>,
-    /// Those from before that are not done with.
+    /// Live entries from before that.
     old: BTreeMap<usize, T>,
-    /// How many have left `recent` since `old` was looked through.
+    /// The number of entries that have left `recent` since `old` was cleaned.
     aged: usize,
 }
 
-impl<T> Default for Window<T> {
-    fn default() -> Window<T> {
-        Window { base: 0, recent: VecDeque::new(), old: BTreeMap::new(), aged: 0 }
+impl<T> Default for Recent<T> {
+    fn default() -> Recent<T> {
+        Recent { base: 0, recent: VecDeque::new(), old: BTreeMap::new(), aged: 0 }
     }
 }
 
-impl<T: Aged> Window<T> {
+impl<T: Aged> Recent<T> {
     /// The number after the last one.
     pub(crate) fn end(&self) -> usize {
         self.base + self.recent.len()
     }
 
-    /// The first number of which everything is kept.
+    /// The first number from which on every entry is kept.
     pub(crate) fn base(&self) -> usize {
         self.base
     }
 
-    /// Whether nothing was ever in it.
+    /// Whether there never was an entry.
     pub(crate) fn is_empty(&self) -> bool {
         self.end() == 0
     }
 
-    /// Whether a number was given out and forgotten.
+    /// Whether an entry was forgotten.
     pub(crate) fn forgot(&self, at: usize) -> bool {
         at < self.base && !self.old.contains_key(&at)
     }
 
-    /// The entry of a number, if it has one that was not forgotten.
+    /// The entry of a number, unless it is missing or was forgotten.
     pub(crate) fn get(&self, at: usize) -> Option<&T> {
         match at.checked_sub(self.base) {
             Some(at) => self.recent.get(at),
@@ -63,12 +63,12 @@ impl<T: Aged> Window<T> {
         }
     }
 
-    /// The entry of a number; a blank if it was forgotten or never was.
+    /// The entry of a number; a blank if it is missing or was forgotten.
     pub(crate) fn at(&self, at: usize) -> &T {
         self.get(at).unwrap_or(T::BLANK)
     }
 
-    /// The same as [`Window::get`], to be changed.
+    /// Mutable access to [`Recent::get`].
     pub(crate) fn get_mut(&mut self, at: usize) -> Option<&mut T> {
         match at.checked_sub(self.base) {
             Some(at) => self.recent.get_mut(at),
@@ -76,7 +76,7 @@ impl<T: Aged> Window<T> {
         }
     }
 
-    /// The entry of a number, made if need be, and with it all before it.
+    /// The entry of a number, created if need be, together with all before it.
     pub(crate) fn slot(&mut self, at: usize) -> &mut T {
         while self.end() <= at {
             self.push(T::BLANK.clone());
@@ -87,7 +87,7 @@ impl<T: Aged> Window<T> {
         }
     }
 
-    /// One more.
+    /// Adds an entry.
     pub(crate) fn push(&mut self, entry: T) {
         self.recent.push_back(entry);
         if self.recent.len() <= KEPT {
@@ -106,14 +106,14 @@ impl<T: Aged> Window<T> {
         }
     }
 
-    /// All that are kept from a number on, in their order.
+    /// The kept entries from a number on, in order.
     pub(crate) fn from(&self, at: usize) -> impl Iterator<Item = &T> {
         let old = self.old.range(at..).map(|(_, entry)| entry);
         old.chain(self.recent.range(at.saturating_sub(self.base).min(self.recent.len())..))
     }
 }
 
-/// Numbers and marks of which only the latest are of use.
+/// Implements [`Aged`] for values of which only the latest are of use.
 macro_rules! passing {
     ($($of:ty = $blank:expr),+) => {$(
         impl Aged for $of {
@@ -136,7 +136,7 @@ impl<T: Clone + 'static> Aged for Vec<T> {
     }
 }
 
-impl<T: Aged> Index<usize> for Window<T> {
+impl<T: Aged> Index<usize> for Recent<T> {
     type Output = T;
 
     fn index(&self, at: usize) -> &T {
@@ -144,7 +144,7 @@ impl<T: Aged> Index<usize> for Window<T> {
     }
 }
 
-impl<T: Aged> IndexMut<usize> for Window<T> {
+impl<T: Aged> IndexMut<usize> for Recent<T> {
     fn index_mut(&mut self, at: usize) -> &mut T {
         self.slot(at)
     }
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn what_is_alive_is_kept_and_the_latest_of_the_others() {
-        let mut window = Window::default();
+        let mut window = Recent::default();
         for number in 0..100_000 {
             window.push(Number(number, number % 10_000 != 0));
         }
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_number_from_long_ago_can_come_back() {
-        let mut window: Window<Number> = Window::default();
+        let mut window: Recent<Number> = Recent::default();
         window.slot(10_000).1 = true;
         assert_eq!(window.get(0), Some(&Number(0, false)), "nobody said that it is done with");
         window.slot(3).0 = 7;

@@ -1,63 +1,61 @@
-//! In which order items go: QU-4, QU-5, QU-10.
+//! The order of items: QU-4, QU-5, QU-10.
 //!
-//! What matters is the transaction that takes items, or claims them for the first time: when all its effects are there,
-//! nothing may have been passed over. A priority queue that is not strict may pass over what was not in its list.
+//! The transaction counts that takes items, or claims them for the first time: when its effects are complete, it may
+//! have passed over none. A priority queue that is not strict may pass over items that were not in its list.
 
 use super::stock::{Item, Stock};
-use crate::history::{Kind, ObjectId};
-use crate::sink::{Scene, Sink, Story};
-use crate::verdict::RuleId;
+use crate::rules::prelude::*;
 
-/// The items that the transaction in hand has taken, or claimed for the first time.
+/// The items that the current transaction has taken, or claimed for the first time.
 #[derive(Default)]
 pub(super) struct Batch {
     items: Vec<usize>,
 }
 
 impl Batch {
-    /// An item was taken.
+    /// Notes an item that is taken.
     pub(super) fn add(&mut self, item: usize) {
         self.items.push(item);
     }
 
-    /// All effects of the transaction are there.
-    pub(super) fn judge(&mut self, scene: &Scene<'_>, stock: &Stock, sink: &mut Sink) {
+    /// Judges a transaction whose effects are complete.
+    pub(super) fn judge(&mut self, scene: &Scene<'_>, stock: &Stock, out: &mut Findings) {
         for taken in std::mem::take(&mut self.items) {
             let item = &stock.items[taken];
             let object = &scene.tables.objects[usize::from(item.object.0)];
             let is_fifo = object.kind == Kind::Queue;
             if is_fifo {
-                sink.premise(RuleId::Qu4, item.object);
+                out.premise(RuleId::Qu4, item.object);
             } else {
-                sink.premise(RuleId::Qu5, item.object);
+                out.premise(RuleId::Qu5, item.object);
             }
             let is_strict = is_fifo || object.manner.strict;
             let known = |other: &&Item| is_strict || is_known(scene, stock, taken, other);
             let waits = |other: &&Item| is_waiting(other, object.manner.at_least_once);
-            // What a stranger has written into is another's by its version, and passed over.
+            // An item that a foreign client has overwritten has another version, and is passed over.
             let others = || {
-                let own = |other: &&Item| !scene.view.is_meddled_with(scene.tables, other.path);
+                let own = |other: &&Item| !scene.view.is_interfered_with(scene.tables, other.path);
                 stock.there(item.object).filter(waits).filter(own)
             };
             if others().next().is_some() {
-                sink.premise(RuleId::Qu10, item.object);
+                out.premise(RuleId::Qu10, item.object);
             }
             let goes_first =
                 |other: &&Item| if is_fifo { age(other) < age(item) } else { rank(other) < rank(item) };
             if let Some(passed) = others().filter(goes_first).find(known) {
-                tell(scene, item.object, item, passed, sink);
+                tell(scene, item.object, item, passed, out);
             }
         }
     }
 }
 
-/// Whether an item stands in the queue and was never handed out. (What was given back stands at its old place, but a
+/// Whether an item is in the queue and was never handed out. (A claim that was given back is at its old place, but a
 /// consumer's list may not show it.)
 fn is_waiting(item: &Item, at_least_once: bool) -> bool {
     !at_least_once || item.claimants.is_empty()
 }
 
-/// By urgency, then by age. What one transaction made stands in the order of its operations, as events tell it.
+/// By urgency, then by age. Items of one transaction are in the order of its operations.
 fn rank(item: &Item) -> (u64, u64, u32) {
     (item.urgency, item.czxid, item.made.index)
 }
@@ -78,28 +76,28 @@ fn is_known(scene: &Scene<'_>, stock: &Stock, taken: usize, other: &Item) -> boo
     }
 }
 
-fn tell(scene: &Scene<'_>, object: ObjectId, item: &Item, passed: &Item, sink: &mut Sink) {
+fn tell(scene: &Scene<'_>, object: ObjectId, item: &Item, passed: &Item, out: &mut Findings) {
     let is_fifo = scene.tables.objects[usize::from(object.0)].kind == Kind::Queue;
     let (text, other) = (scene.path(item.text), scene.path(passed.text));
     let names = (scene.znode(item.path), scene.znode(passed.path));
     let seen = [item.made.index, passed.made.index];
-    // Wherever the names are a reason, they are the reason.
+    // Where names explain the order, they are the reported reason.
     if names.0 < names.1 {
-        let story = Story::new(format!("item {text} went before {other}"))
+        let text = explain(format!("item {text} went before {other}"))
             .because(format!("as texts {} comes before {}; as numbers it does not", names.0, names.1));
-        sink.fail(RuleId::Qu10, scene, object, &seen, story);
+        out.fail(RuleId::Qu10, scene, object, &seen, text);
     }
-    let (rule, story) = if is_fifo {
-        let story = Story::new(format!("item {text} (zxid {:#x}) went before {other}", item.czxid))
+    let (rule, text) = if is_fifo {
+        let text = explain(format!("item {text} (zxid {:#x}) went before {other}", item.czxid))
             .because(format!("{other} was put at zxid {:#x} and is still there", passed.czxid));
-        (RuleId::Qu4, story)
+        (RuleId::Qu4, text)
     } else {
-        let story = Story::new(format!(
+        let text = explain(format!(
             "item {text} of priority {} went while {other} of priority {} was there",
             item.urgency, passed.urgency
         ))
         .because(format!("{other} was put at zxid {:#x}", passed.czxid));
-        (RuleId::Qu5, story)
+        (RuleId::Qu5, text)
     };
-    sink.fail(rule, scene, object, &seen, story);
+    out.fail(rule, scene, object, &seen, text);
 }

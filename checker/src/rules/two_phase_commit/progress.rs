@@ -1,31 +1,29 @@
-//! Who ends in time, and who is blocked by whom: TC-5 and TC-13.
+//! Liveness of two-phase commit: operations that must return, and those that are blocked: TC-5 and TC-13.
 
-use super::told::Told;
+use super::observed::Observed;
 use super::written::Written;
-use super::{Part, party, size};
-use crate::history::{ObjectId, OpId, Verb};
-use crate::sink::{Found, Scene, Sink, Story, ms};
-use crate::verdict::{RuleId, Verdict};
-use crate::view::{Moment, Op, Phase};
+use super::{SiteOp, site_name, size};
+use crate::rules::prelude::*;
+use crate::view::{Op, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known of ends.
+/// The open operations of a transaction.
 #[derive(Default)]
-pub(super) struct Ends {
+pub(super) struct Progress {
     /// Operations that have not returned.
     open: BTreeSet<OpId>,
-    /// Operations about which something was found: once is enough.
+    /// Operations that were reported.
     found: BTreeSet<OpId>,
-    /// When somebody was last told a decision, or a vote came: from then on those who wait can go on.
+    /// The last time at which a site learned a decision, or a vote came: from then on waiting operations can go on.
     news: u64,
     known: (bool, usize),
 }
 
-impl Ends {
-    pub(super) fn called(&mut self, scene: &Scene<'_>, op: OpId, object: ObjectId, sink: &mut Sink) {
+impl Progress {
+    pub(super) fn called(&mut self, scene: &Scene<'_>, op: OpId, object: ObjectId, out: &mut Findings) {
         self.open.insert(op);
         if scene.view.healed {
-            sink.premise(RuleId::Tc13, object);
+            out.premise(RuleId::Tc13, object);
         }
     }
 
@@ -33,26 +31,27 @@ impl Ends {
         &mut self,
         scene: &Scene<'_>,
         object: ObjectId,
-        parts: &BTreeMap<OpId, Part>,
-        sink: &mut Sink,
+        parts: &BTreeMap<OpId, SiteOp>,
+        out: &mut Findings,
     ) {
         for _ in parts.keys().filter(|op| scene.view.op(**op).phase == Phase::Open) {
-            sink.premise(RuleId::Tc13, object);
+            out.premise(RuleId::Tc13, object);
         }
     }
 
-    /// Since faults are over everybody ends within the bound, or is blocked by somebody who can be named.
+    /// After the heal every operation returns within the bound, or is blocked by a vote that can be named.
     pub(super) fn pass_time(
         &mut self,
         scene: &Scene<'_>,
         object: ObjectId,
-        parts: &BTreeMap<OpId, Part>,
-        told: &Told,
+        parts: &BTreeMap<OpId, SiteOp>,
+        observed: &Observed,
         written: &Written,
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
         let view = scene.view;
-        let known = (told.is_decided() || written.decided(), written.votes().max(told.voters().count()));
+        let known =
+            (observed.is_decided() || written.decided(), written.votes().max(observed.voters().count()));
         if known != self.known {
             self.known = known;
             self.news = view.now.at;
@@ -70,27 +69,27 @@ impl Ends {
                 continue;
             }
             self.found.insert(*id);
-            Self::overdue(scene, object, (op, part, since), told, written, sink);
+            Self::overdue(scene, object, (op, part, since), observed, written, out);
         }
     }
 
     fn overdue(
         scene: &Scene<'_>,
         object: ObjectId,
-        (op, part, since): (&Op, &Part, u64),
-        told: &Told,
+        (op, part, since): (&Op, &SiteOp, u64),
+        observed: &Observed,
         written: &Written,
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
         let view = scene.view;
-        let now = scene.when(Moment { at: scene.at, index: scene.index });
-        let mut story = Story::new(format!(
+        let now = scene.when(scene.now());
+        let mut text = explain(format!(
             "the {} that {} called at {} is still open at {now}",
-            crate::words::Word::word(op.verb),
-            party(part.site),
+            op.verb.name(),
+            site_name(part.site),
             scene.when(op.called)
         ));
-        let decided = told.is_decided() || written.decided();
+        let decided = observed.is_decided() || written.decided();
         let missing = written.missing(size(scene, object) as u64);
         let blocked = match (op.verb, missing) {
             (Verb::Decide, Some(site)) if view.is_sim() && !decided && op.limit == 0 => {
@@ -106,81 +105,87 @@ impl Ends {
         };
         let verdict = match blocked {
             Some(by) => {
-                story = story.excused(by);
-                Verdict::Inherent
+                text = text.excused(by);
+                Verdict::Unavoidable
             }
             None => {
-                story = match (decided, missing) {
-                    (true, _) => story.because("it is decided, and the decision can be read"),
-                    (false, Some(site)) => story
-                        .because(format!("the vote of site {site} is missing, and abort can be proposed")),
-                    (false, None) => story.because("all votes are cast, and commit can be proposed"),
+                text = match (decided, missing) {
+                    (true, _) => text.because("it is decided, and the decision can be read"),
+                    (false, Some(site)) => {
+                        text.because(format!("the vote of site {site} is missing, and abort can be proposed"))
+                    }
+                    (false, None) => text.because("all votes are cast, and commit can be proposed"),
                 };
-                story = story.not_excused(format!(
+                text = text.not_excused(format!(
                     "{} without faults is more than it may take",
                     ms(scene.at.saturating_sub(since))
                 ));
                 Verdict::Fail
             }
         };
-        let found = Found { rule: RuleId::Tc13, verdict, layer: RuleId::Tc13.layer(), at: scene.index };
-        sink.find(found, scene, Some(object), &[op.called.index], story);
+        out.find(
+            Found::new(RuleId::Tc13, verdict, scene.index),
+            scene,
+            Some(object),
+            &[op.called.index],
+            text,
+        );
     }
 
     fn is_coordinated(scene: &Scene<'_>, object: ObjectId) -> bool {
         scene.tables.objects[usize::from(object.0)].manner.coordinated
     }
 
-    /// Nothing is open any more: every site that has voted was told the decision.
+    /// At the end, every site that has voted has learned the decision.
     pub(super) fn quiesce(
         &mut self,
         scene: &Scene<'_>,
         object: ObjectId,
-        parts: &BTreeMap<OpId, Part>,
-        told: &Told,
+        parts: &BTreeMap<OpId, SiteOp>,
+        observed: &Observed,
         written: &Written,
-        sink: &mut Sink,
+        out: &mut Findings,
     ) {
         let view = scene.view;
-        for site in told.voters() {
+        for site in observed.voters() {
             let of_site = parts.iter().filter(|(_, part)| part.site == site);
             let Some((id, part)) = of_site.max_by_key(|(id, _)| **id) else { continue };
             let op = view.op(*id);
             if view.client(op.client).is_dead() {
                 continue;
             }
-            sink.premise(RuleId::Tc5, object);
-            // Whose record an operator took away is told so.
-            if told.knows(site) || told.is_forgotten() || self.found.contains(id) {
+            out.premise(RuleId::Tc5, object);
+            // A site whose record an operator removed is told so.
+            if observed.knows(site) || observed.is_forgotten() || self.found.contains(id) {
                 continue;
             }
-            let why = match written.decided() || told.is_decided() {
+            let why = match written.decided() || observed.is_decided() {
                 true => "it is decided",
                 false => "abort could be proposed",
             };
-            let story = Story::new(format!("{} has voted, and was never told the decision", party(site)))
+            let text = explain(format!("{} has voted, and was never told the decision", site_name(site)))
                 .because(format!(
                     "its last operation, {} (called at {}), ended at {}",
-                    crate::words::Word::word(part.verb),
+                    part.verb.name(),
                     scene.when(op.called),
                     scene.when(op.over)
                 ))
                 .not_excused(format!("{why}, and nothing is in the way any more"));
-            sink.fail(RuleId::Tc5, scene, object, &[op.called.index, op.over.index], story);
+            out.fail(RuleId::Tc5, scene, object, &[op.called.index, op.over.index], text);
         }
     }
 
-    /// The history ends while somebody waits.
+    /// Notes an operation that is open at the end of the history.
     pub(super) fn finish(
         &mut self,
         scene: &Scene<'_>,
         object: ObjectId,
-        parts: &BTreeMap<OpId, Part>,
-        sink: &mut Sink,
+        parts: &BTreeMap<OpId, SiteOp>,
+        out: &mut Findings,
     ) {
         let is_open = |id: &&OpId| scene.view.op(**id).phase == Phase::Open && !self.found.contains(id);
         if !scene.view.quiet && parts.keys().any(|id| is_open(&id)) {
-            sink.unknown(RuleId::Tc5, object);
+            out.unknown(RuleId::Tc5, object);
         }
     }
 }

@@ -1,0 +1,52 @@
+//! The text of a finding.
+
+/// The explanation of a finding: what happened, because of what, and why it is or is not excused.
+#[derive(Default)]
+pub(crate) struct Explanation {
+    lines: Vec<(&'static str, String)>,
+}
+
+/// Begins the explanation of a finding with what happened.
+pub(crate) fn explain(what: impl Into<String>) -> Explanation {
+    Explanation { lines: vec![("", what.into())] }
+}
+
+impl Explanation {
+    pub(crate) fn because(mut self, why: impl Into<String>) -> Explanation {
+        let first = self.lines.iter().all(|(head, _)| head.is_empty());
+        self.lines.push((if first { "because  " } else { "and      " }, why.into()));
+        self
+    }
+
+    pub(crate) fn not_excused(mut self, why: impl Into<String>) -> Explanation {
+        self.lines.push(("not excused: ", why.into()));
+        self
+    }
+
+    pub(crate) fn excused(mut self, why: impl Into<String>) -> Explanation {
+        self.lines.push(("excused: ", why.into()));
+        self
+    }
+
+    /// The text in lines of less than 98 columns, so that it may be indented.
+    pub(crate) fn text(&self) -> String {
+        let mut out = String::new();
+        for (head, line) in &self.lines {
+            let mut column = head.chars().count();
+            out.push_str(head);
+            for (at, word) in line.split(' ').enumerate() {
+                let width = word.chars().count() + 1;
+                if at > 0 && column + width > 96 {
+                    out.push_str("\n         ");
+                    column = 9;
+                } else if at > 0 {
+                    out.push(' ');
+                }
+                out.push_str(word);
+                column += width;
+            }
+            out.push('\n');
+        }
+        out
+    }
+}

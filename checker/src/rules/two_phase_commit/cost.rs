@@ -1,0 +1,117 @@
+//! Notifications, counted for each session: TC-12.
+//!
+//! A change notifies each session at most once, so the bound follows from its part in the transaction: a site may be
+//! notified of the decision, and of the other votes if it is declared to follow them; a coordinator of the decision,
+//! of each vote, and of the sites' ephemerals if there are any. No session needs a notification of the end of the
+//! record. Not counted are watches that the client has asked to remove, notifications for a session that is over or
+//! whose process is dead, and watches that were armed after the decision by an operation that could not know it yet:
+//! it knows once it has a reply, and may lose its connection and arm again before that.
+
+use super::{COORDINATOR, SiteOp, size};
+use crate::rules::prelude::*;
+use crate::view::{Moment, Watch, fires};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The notifications of each session.
+#[derive(Default)]
+pub(super) struct Cost {
+    /// The sites for which a client process acts.
+    sites: BTreeMap<u16, BTreeSet<u64>>,
+    /// Each change once: a session that registers a watch again at a lagging server may be notified twice.
+    notified: BTreeMap<Session, BTreeSet<(u32, Sym)>>,
+    /// The number of times that an ephemeral of a site was created or deleted.
+    lives: u32,
+    /// Operations that were notified of a finish, and the next reply to each.
+    late: BTreeMap<OpId, Option<u32>>,
+}
+
+/// Whether a znode is the ephemeral of a site: below the site's own, or beside it as in the textbook's third form.
+fn is_life(name: &str) -> bool {
+    name.starts_with("alive_") || name.ends_with("/alive")
+}
+
+impl Cost {
+    pub(super) fn speaks(&mut self, scene: &Scene<'_>, op: OpId, part: &SiteOp) {
+        // An operation that begins a transaction watches nothing.
+        if part.verb == Verb::Begin {
+            return;
+        }
+        self.sites.entry(scene.view.op(op).client).or_default().insert(part.site);
+    }
+
+    /// Notes the reply to an operation.
+    pub(super) fn answered(&mut self, scene: &Scene<'_>, op: OpId) {
+        if let Some(answered) = self.late.get_mut(&op) {
+            answered.get_or_insert(scene.index);
+        }
+    }
+
+    /// Whether the decision had been made when a watch was armed, and its operation could not know it.
+    fn is_late(&mut self, watch: &Watch, decided: Option<Moment>) -> bool {
+        if decided.is_none_or(|decided| decided.index > watch.armed_index) {
+            return false;
+        }
+        let answered = self.late.entry(watch.op).or_default();
+        answered.is_none_or(|answered| answered > watch.armed_index)
+    }
+
+    /// Notes a znode that is created or deleted.
+    pub(super) fn changed(&mut self, name: &str) {
+        self.lives += u32::from(is_life(name));
+    }
+
+    pub(super) fn fired(
+        &mut self,
+        scene: &Scene<'_>,
+        object: ObjectId,
+        session: Session,
+        (kind, path, name): (Notify, Sym, &str),
+        (zxid, decided): (u32, Option<Moment>),
+        out: &mut Findings,
+    ) {
+        let is_end = kind == Notify::Deleted && !is_life(name);
+        // Waiting operations are notified of the begin of the transaction by whatever means.
+        if is_end || (name.is_empty() && kind == Notify::Created) {
+            return;
+        }
+        let mut watches = scene.view.watches.of(session).iter();
+        let watch = watches.find(|watch| watch.path == path && fires(watch.table, kind));
+        if watch.is_some_and(|watch| !watch.registered || self.is_late(watch, decided)) {
+            return;
+        }
+        let Some(client) = scene.view.present_client(session) else { return };
+        let Some(sites) = self.sites.get(&client) else { return };
+        out.premise(RuleId::Tc12, object);
+        let changes = self.notified.entry(session).or_default();
+        if !changes.insert((zxid, path)) {
+            return;
+        }
+        let count = changes.len() as u32;
+        let manner = &scene.tables.objects[usize::from(object.0)].manner;
+        let number = size(scene, object) as u32;
+        let allowance = |site: &u64| match (*site == COORDINATOR, manner.coordinated, manner.textbook) {
+            (true, true, _) => 1 + number + self.lives,
+            // A site waits for the ephemeral of its former session to go.
+            (false, true, _) => 1 + self.lives,
+            (false, _, true) => number,
+            _ => 1,
+        };
+        // A client that acts for several sites is notified of each change once.
+        let allowed = sites.iter().map(allowance).max().unwrap_or_default();
+        if count != allowed + 1 {
+            return;
+        }
+        let text = explain(format!(
+            "the notification at {} is number {count} to {} in {}",
+            scene.when(scene.view.now),
+            scene.client(client),
+            scene.session(session)
+        ))
+        .because(format!(
+            "it is about {}, and what {} takes part in is told {allowed} times at the most",
+            scene.path(path),
+            scene.client(client)
+        ));
+        out.fail(RuleId::Tc12, scene, object, &[], text);
+    }
+}
