@@ -3,6 +3,6 @@
 //! This crate holds the command line, and the mutation score that it prints. What a run is stands in `zk-harness`, which is what
 //! tests of your own code depend on; workloads, stories and mutants stand in `zk-catalogue`.
 
-mod aligned;
 pub mod cli;
+mod text_table;
 pub mod zoo;

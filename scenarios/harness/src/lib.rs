@@ -10,37 +10,37 @@
 //! | [`rounds`], [`operation`], [`holding`], [`pace`] | what workloads are made of |
 //! | [`journal`] | writes the history |
 //! | [`plan`], [`plans`] | the configuration of a run; strategies of proptest for it |
-//! | [`strangers`] | foreign clients that interfere |
+//! | [`interference`] | foreign clients that interfere |
 //! | [`run`] | one run |
 //! | [`strategy`], [`sweep`], [`shard`], [`coverage`], [`threads`] | many runs |
-//! | [`shape`] | failure fingerprints; [`shrink`], the smallest run with the same one |
+//! | [`fingerprint`] | failure fingerprints; [`shrink`], the smallest run with the same one |
 //! | [`explore`] | every run of a small scope |
-//! | [`code`], [`regression`] | runs as files and words; runs that are kept |
+//! | [`recording`], [`regression`] | runs as files and words; runs that are kept |
 //! | [`stage`] | scripts: stories that read aloud |
 //!
 //! It names no recipe, and nobody's list of workloads.
 
 pub mod caught;
 pub mod client;
-pub mod code;
 pub mod coverage;
 pub mod explore;
+pub mod fingerprint;
 pub mod holding;
+pub mod interference;
 pub mod journal;
 pub mod operation;
 pub mod pace;
 pub mod plan;
 pub mod plans;
+pub mod recording;
 pub mod regression;
 pub mod rounds;
 pub mod run;
 #[cfg(test)]
 mod sample;
-pub mod shape;
 pub mod shard;
 pub mod shrink;
 pub mod stage;
-pub mod strangers;
 pub mod strategy;
 pub mod sweep;
 pub mod target;

@@ -5,9 +5,9 @@ use std::time::Duration;
 /// How long things take. Real ensembles on a busy machine want other figures than simulated ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// Between two rounds, at the least.
+    /// ServerLinks two rounds, at the least.
     pub think: Duration,
-    /// Between two writes of a holder, at the least.
+    /// ServerLinks two writes of a holder, at the least.
     pub work: Duration,
     /// A write's way to the resource.
     pub write: Duration,

@@ -3,7 +3,7 @@
 //! A run of a broken recipe is a canary: it must fail by its rule, or the checks see less than they did. A run of anything
 //! else once failed, and must not fail again.
 
-use crate::code::{Expected, Recorded, Regression};
+use crate::recording::{Expected, Recording, Regression};
 use crate::run::Run;
 use crate::target::Target;
 use std::fs::OpenOptions;
@@ -33,7 +33,7 @@ pub enum KeepError {
 
 impl Regression {
     /// Of a run that fails: on purpose, and then it must go on to; or else it must not, once the reason is gone.
-    pub fn of(target: &Target, recorded: &Recorded, run: &Run, about: Option<String>) -> Regression {
+    pub fn of(target: &Target, recorded: &Recording, run: &Run, about: Option<String>) -> Regression {
         let what = run.what_failed();
         let title = run.report.first().map_or("it does not come to its end", |finding| finding.rule.title());
         let is_broken = target.is_broken();
@@ -80,7 +80,7 @@ impl Regression {
 /// # Errors
 ///
 /// One sentence; nothing is overwritten.
-pub fn keep(folder: &Path, name: &str, recorded: &Recorded) -> Result<PathBuf, KeepError> {
+pub fn keep(folder: &Path, name: &str, recorded: &Recording) -> Result<PathBuf, KeepError> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if name.is_empty() || !name.chars().all(fits) {
         return Err(KeepError::Name(name.to_owned()));

@@ -1,9 +1,9 @@
 //! One simulated run: a workload, a plan, and who decides.
 
 use crate::client::SimProcess;
+use crate::interference::{self, Place};
 use crate::journal::Journal;
 use crate::plan::{Order, Plan, Strangers};
-use crate::strangers::{self, Place};
 use crate::target::{Part, Setting, Target};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select, try_join_all};
@@ -331,7 +331,7 @@ async fn stranger(
 ) -> Infallible {
     let process = sim.process("stranger");
     sim.witness::<Journal, _>(|journal, _| journal.name_client(process.id().into(), "stranger"));
-    let part = strangers::meddle(sim.clone(), process.clone(), setting.timeout, plan, objects);
+    let part = interference::interfere(sim.clone(), process.clone(), setting.timeout, plan, objects);
     // If it dies, so be it.
     let _ = process.spawn(part).await;
     let watch = sim.process("patience");

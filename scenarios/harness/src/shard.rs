@@ -3,10 +3,10 @@
 //! A sweep over many machines is one in which each makes every n-th run. Nothing but these lines has to come back: a tally
 //! does not depend on who made which run, nor in what order.
 
+use crate::fingerprint::Fingerprint;
 use crate::plan::Plan;
 use crate::run;
-use crate::shape::Shape;
-use crate::strategy::{Besides, Search, Strategy};
+use crate::strategy::{Search, Strategy, Variations};
 use crate::sweep::{Failures, Order, Tally};
 use crate::target::Lookup;
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ pub struct Asked {
     /// The strategy.
     pub strategy: String,
     /// What else each run drew.
-    pub besides: Besides,
+    pub besides: Variations,
     /// The plan of all runs, if there was one.
     pub plan: Option<Plan>,
     /// The first seed.
@@ -80,7 +80,7 @@ struct Written {
 #[serde(deny_unknown_fields)]
 struct Shaped {
     rule: String,
-    shape: Shape,
+    shape: Fingerprint,
     seed: u64,
     count: u64,
 }

@@ -1,9 +1,9 @@
 //! Many seeds of a workload, on as many threads as there are cores: each run alone in its world, the results counted.
 
 use crate::coverage::{self, Transition};
+use crate::fingerprint::Fingerprint;
 use crate::journal::fault_kind;
 use crate::run::{self, Run};
-use crate::shape::Shape;
 use crate::strategy::Search;
 use crate::threads::on_threads;
 use sim_zk::fault::Fault;
@@ -62,8 +62,8 @@ pub struct Tally {
     pub sometimes: BTreeMap<String, u64>,
     /// What failed.
     pub failures: Failures,
-    /// The same for each rule and [`Shape`]; runs that panicked have none.
-    pub shapes: BTreeMap<(String, Shape), (u64, u64)>,
+    /// The same for each rule and [`Fingerprint`]; runs that panicked have none.
+    pub shapes: BTreeMap<(String, Fingerprint), (u64, u64)>,
     /// Events recorded.
     pub events: u64,
     /// Steps made.
@@ -98,7 +98,7 @@ impl Tally {
         self.longest_lull_us = self.longest_lull_us.max(run.longest_lull_us);
         if verdict >= Verdict::Unknown {
             let what = run.what_failed();
-            count(&mut self.shapes, (what.clone(), Shape::of(run)), (seed, 1));
+            count(&mut self.shapes, (what.clone(), Fingerprint::of(run)), (seed, 1));
             self.failed(what, seed);
         }
         self.events += run.history.events.len() as u64;

@@ -2,7 +2,7 @@
 
 use crate::bell::Bell;
 use crate::recorded::Recorded;
-use crate::tape::{Scribe, Tape};
+use crate::recorder::{Recorder, Scribe};
 use crate::time::sleep;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -55,7 +55,7 @@ struct Part {
 
 impl RealClient {
     /// The client of that number, with its connect string.
-    pub fn new(common: Common, address: String, tape: &Arc<Tape>, number: u16, seed: u64) -> Self {
+    pub fn new(common: Common, address: String, tape: &Arc<Recorder>, number: u16, seed: u64) -> Self {
         // Every client has a stream of its own, since nothing decides in which order they draw.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         (0..number).for_each(|_| rng.jump());

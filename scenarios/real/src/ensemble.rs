@@ -1,14 +1,14 @@
 //! Apache ZooKeeper servers of our own that make up an ensemble, or a single one.
 //!
 //! 1. Find free ports: one for clients and two for the other members, each. Where links between members are to be hurt,
-//!    every member is told of links to the others instead: [`Between`].
+//!    every member is told of links to the others instead: [`ServerLinks`].
 //! 2. Begin: every member with a process and a folder of its own, and a reaper for both, as [`Server`] has them.
 //! 3. Wait until all of them serve: then one leads, and the others follow.
 //! 4. Stop when dropped: all are asked before the first is waited for.
 
-use crate::between::Between;
 use crate::proxy::Network;
 use crate::server::{Member, PORTS_TRIED, Peer, Server, ServerOptions, Settings, StartError, io, listen};
+use crate::server_links::ServerLinks;
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub struct EnsembleOptions {
 #[derive(Debug)]
 pub struct Ensemble {
     servers: Vec<Server>,
-    between: Option<Between>,
+    between: Option<ServerLinks>,
 }
 
 impl Ensemble {
@@ -87,7 +87,7 @@ impl Ensemble {
         network: Option<&Network>,
     ) -> Result<Ensemble, StartError> {
         let (ports, peers) = ports(options)?;
-        let between = network.map(|network| Between::link(network, &peers)).transpose();
+        let between = network.map(|network| ServerLinks::link(network, &peers)).transpose();
         let between = between.map_err(io("make links between servers"))?;
         let mut servers = Vec::new();
         for (number, port) in ports.into_iter().enumerate() {
@@ -119,7 +119,7 @@ impl Ensemble {
     }
 
     /// The lines between its members, if they speak over links.
-    pub fn between(&self) -> Option<&Between> {
+    pub fn between(&self) -> Option<&ServerLinks> {
         self.between.as_ref()
     }
 

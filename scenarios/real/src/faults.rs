@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// The kinds of fault that can be done to real servers, and to clients in this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Hurt {
+pub enum Injection {
     /// A server is killed at once, and started again later.
     Kill,
     /// A server is asked to stop, and started again.
@@ -39,73 +39,73 @@ pub enum Hurt {
     ReplyLost,
 }
 
-impl Hurt {
+impl Injection {
     /// Every kind.
-    pub const ALL: [Hurt; 12] = [
-        Hurt::Kill,
-        Hurt::Restart,
-        Hurt::RollingRestart,
-        Hurt::Pause,
-        Hurt::Partition,
-        Hurt::LinkHeld,
-        Hurt::ClientPause,
-        Hurt::ClientPartition,
-        Hurt::SessionExpiry,
-        Hurt::Disconnect,
-        Hurt::RequestLost,
-        Hurt::ReplyLost,
+    pub const ALL: [Injection; 12] = [
+        Injection::Kill,
+        Injection::Restart,
+        Injection::RollingRestart,
+        Injection::Pause,
+        Injection::Partition,
+        Injection::LinkHeld,
+        Injection::ClientPause,
+        Injection::ClientPartition,
+        Injection::SessionExpiry,
+        Injection::Disconnect,
+        Injection::RequestLost,
+        Injection::ReplyLost,
     ];
 
     /// Its name, as the command line has it.
     pub fn name(self) -> &'static str {
         match self {
-            Hurt::Kill => "kill",
-            Hurt::Restart => "restart",
-            Hurt::RollingRestart => "rolling-restart",
-            Hurt::Pause => "pause",
-            Hurt::Partition => "partition",
-            Hurt::LinkHeld => "link-held",
-            Hurt::ClientPause => "client-pause",
-            Hurt::ClientPartition => "client-partition",
-            Hurt::SessionExpiry => "session-expiry",
-            Hurt::Disconnect => "disconnect",
-            Hurt::RequestLost => "request-lost",
-            Hurt::ReplyLost => "reply-lost",
+            Injection::Kill => "kill",
+            Injection::Restart => "restart",
+            Injection::RollingRestart => "rolling-restart",
+            Injection::Pause => "pause",
+            Injection::Partition => "partition",
+            Injection::LinkHeld => "link-held",
+            Injection::ClientPause => "client-pause",
+            Injection::ClientPartition => "client-partition",
+            Injection::SessionExpiry => "session-expiry",
+            Injection::Disconnect => "disconnect",
+            Injection::RequestLost => "request-lost",
+            Injection::ReplyLost => "reply-lost",
         }
     }
 
     /// The kind of that name.
-    pub fn from_name(name: &str) -> Option<Hurt> {
-        Hurt::ALL.into_iter().find(|hurt| hurt.name() == name)
+    pub fn from_name(name: &str) -> Option<Injection> {
+        Injection::ALL.into_iter().find(|hurt| hurt.name() == name)
     }
 
     /// Whether it is done to servers, or to the links between them: then they have to be our own, and a majority has to go
     /// on without the one that it strikes.
     pub fn strikes_servers(self) -> bool {
-        use Hurt::{Kill, LinkHeld, Partition, Pause, Restart, RollingRestart};
+        use Injection::{Kill, LinkHeld, Partition, Pause, Restart, RollingRestart};
         matches!(self, Kill | Restart | RollingRestart | Pause | Partition | LinkHeld)
     }
 
     /// Whether it needs a link of our own on the way from a client to its servers.
     pub fn strikes_connections(self) -> bool {
-        !self.strikes_servers() && self != Hurt::ClientPause
+        !self.strikes_servers() && self != Injection::ClientPause
     }
 
     /// From how long to how long it lasts, in milliseconds, with sessions of that timeout; an instant lasts for nothing.
     fn lasts_ms(self, timeout_ms: u64) -> Range<u64> {
         match self {
             // A server needs a second or so to come back.
-            Hurt::Kill | Hurt::Restart => 50..1000,
-            // Between two members: clients have hardly moved, or have settled elsewhere.
-            Hurt::RollingRestart => 50..2000,
+            Injection::Kill | Injection::Restart => 50..1000,
+            // ServerLinks two members: clients have hardly moved, or have settled elsewhere.
+            Injection::RollingRestart => 50..2000,
             // Up to well beyond the ticks after which the others give it up.
-            Hurt::Pause | Hurt::Partition | Hurt::LinkHeld => 100..4000,
+            Injection::Pause | Injection::Partition | Injection::LinkHeld => 100..4000,
             // From a hiccup to beyond the session's end.
-            Hurt::ClientPause => timeout_ms / 40..timeout_ms * 5 / 4,
-            Hurt::ClientPartition => timeout_ms / 40..timeout_ms * 3 / 4,
+            Injection::ClientPause => timeout_ms / 40..timeout_ms * 5 / 4,
+            Injection::ClientPartition => timeout_ms / 40..timeout_ms * 3 / 4,
             // Expiry is up to a tick late, and a tick is a quarter of the shortest timeout at the most.
-            Hurt::SessionExpiry => timeout_ms * 5 / 4..timeout_ms * 3 / 2,
-            Hurt::Disconnect | Hurt::RequestLost | Hurt::ReplyLost => 0..1,
+            Injection::SessionExpiry => timeout_ms * 5 / 4..timeout_ms * 3 / 2,
+            Injection::Disconnect | Injection::RequestLost | Injection::ReplyLost => 0..1,
         }
     }
 }
@@ -129,7 +129,7 @@ pub struct Decision {
     /// How long after the one before was over.
     pub after: Duration,
     /// What is done.
-    pub hurt: Hurt,
+    pub hurt: Injection,
     /// To whom.
     pub whom: Whom,
     /// For how long.
@@ -140,7 +140,7 @@ pub struct Decision {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
     /// The kinds of fault.
-    pub kinds: Vec<Hurt>,
+    pub kinds: Vec<Injection>,
     /// How many servers.
     pub servers: u8,
     /// How many clients.
@@ -160,7 +160,7 @@ pub struct Plan {
 impl Plan {
     /// What is done to servers, if anything is.
     pub fn for_servers(seed: u64, scope: &Scope) -> Option<Plan> {
-        Self::of(seed ^ 0x7365_7276, scope, Hurt::strikes_servers, 300..1500)
+        Self::of(seed ^ 0x7365_7276, scope, Injection::strikes_servers, 300..1500)
     }
 
     /// What is done to clients, if anything is.
@@ -168,19 +168,19 @@ impl Plan {
         Self::of(seed ^ 0x636c_6965, scope, |hurt| !hurt.strikes_servers(), 50..500)
     }
 
-    fn of(seed: u64, scope: &Scope, which: impl Fn(Hurt) -> bool, after_ms: Range<u64>) -> Option<Plan> {
-        let kinds: Vec<Hurt> = scope.kinds.iter().copied().filter(|kind| which(*kind)).collect();
+    fn of(seed: u64, scope: &Scope, which: impl Fn(Injection) -> bool, after_ms: Range<u64>) -> Option<Plan> {
+        let kinds: Vec<Injection> = scope.kinds.iter().copied().filter(|kind| which(*kind)).collect();
         let rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         (!kinds.is_empty()).then(|| Plan { rng, scope: Scope { kinds, ..scope.clone() }, after_ms })
     }
 
-    fn whom(&mut self, hurt: Hurt) -> Whom {
+    fn whom(&mut self, hurt: Injection) -> Whom {
         let Scope { servers, clients, .. } = self.scope;
         if !hurt.strikes_servers() {
             return Whom::Client(self.rng.random_range(0..clients));
         }
         let one = self.rng.random_range(0..servers);
-        if hurt == Hurt::LinkHeld {
+        if hurt == Injection::LinkHeld {
             return Whom::Link(one, (one + self.rng.random_range(1..servers)) % servers);
         }
         if self.rng.random_bool(0.5) { Whom::Leader(one) } else { Whom::Server(one) }
@@ -203,7 +203,7 @@ impl Iterator for Plan {
 mod tests {
     use super::*;
 
-    fn scope(kinds: &[Hurt]) -> Scope {
+    fn scope(kinds: &[Injection]) -> Scope {
         Scope { kinds: kinds.to_vec(), servers: 3, clients: 4, timeout: Duration::from_secs(4) }
     }
 
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_decides_the_same_and_another_one_otherwise() {
-        let all = scope(&Hurt::ALL);
+        let all = scope(&Injection::ALL);
         assert_eq!(both(7, &all), both(7, &all));
         assert_ne!(both(7, &all), both(8, &all));
         let fewer = Scope { clients: 3, ..all.clone() };
@@ -223,24 +223,24 @@ mod tests {
 
     #[test]
     fn a_plan_comes_to_every_kind_that_is_asked_for_and_to_no_other() {
-        for kinds in [&Hurt::ALL[..], &[Hurt::Pause, Hurt::ReplyLost], &[Hurt::Kill]] {
+        for kinds in [&Injection::ALL[..], &[Injection::Pause, Injection::ReplyLost], &[Injection::Kill]] {
             let decided = both(1, &scope(kinds));
-            let mut met: Vec<Hurt> = decided.iter().map(|decision| decision.hurt).collect();
+            let mut met: Vec<Injection> = decided.iter().map(|decision| decision.hurt).collect();
             met.sort_unstable();
             met.dedup();
             assert_eq!(met, kinds);
         }
-        assert!(Plan::for_clients(1, &scope(&[Hurt::Kill])).is_none());
-        assert!(Plan::for_servers(1, &scope(&[Hurt::Disconnect])).is_none());
+        assert!(Plan::for_clients(1, &scope(&[Injection::Kill])).is_none());
+        assert!(Plan::for_servers(1, &scope(&[Injection::Disconnect])).is_none());
     }
 
     #[test]
     fn everybody_is_struck_and_nobody_who_is_not_there() {
         let mut met: Vec<String> = Vec::new();
-        for Decision { hurt, whom, lasts, .. } in both(3, &scope(&Hurt::ALL)) {
+        for Decision { hurt, whom, lasts, .. } in both(3, &scope(&Injection::ALL)) {
             let fits = match whom {
                 Whom::Leader(server) | Whom::Server(server) => hurt.strikes_servers() && server < 3,
-                Whom::Link(from, to) => hurt == Hurt::LinkHeld && from != to && from < 3 && to < 3,
+                Whom::Link(from, to) => hurt == Injection::LinkHeld && from != to && from < 3 && to < 3,
                 Whom::Client(client) => !hurt.strikes_servers() && client < 4,
             };
             assert!(fits, "{hurt:?} strikes {whom:?}");
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn every_kind_is_known_by_its_name() {
-        assert!(Hurt::ALL.into_iter().all(|hurt| Hurt::from_name(hurt.name()) == Some(hurt)));
-        assert_eq!(Hurt::from_name("kil"), None);
+        assert!(Injection::ALL.into_iter().all(|hurt| Injection::from_name(hurt.name()) == Some(hurt)));
+        assert_eq!(Injection::from_name("kil"), None);
     }
 }

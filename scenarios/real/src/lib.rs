@@ -6,17 +6,17 @@
 //! | [`server`] | starts one server, hurts it, stops it and removes its folder |
 //! | [`ensemble`] | starts several, which agree |
 //! | [`faults`] | what can go wrong, and the plan of what does |
-//! | [`hurt`] | carries such a plan out, and undoes it |
+//! | [`nemesis`] | carries such a plan out, and undoes it |
 //! | [`proxy`] | links between clients and servers, and between servers, that can be cut, held up and healed |
-//! | [`between`] | those of an ensemble's members |
-//! | [`ways`] | those of clients |
+//! | [`server_links`] | those of an ensemble's members |
+//! | [`client_links`] | those of clients |
 //! | [`process`] | a thread and a runtime that stand for a client's process |
 //! | [`run`] | one run: clients in this process, a last look at what is left, the verdict |
-//! | [`course`] | several runs, one after the other, on the same servers |
+//! | [`schedule`] | several runs, one after the other, on the same servers |
 //! | [`client`] | one client of a run |
 //! | [`figures`] | what a run did, counted |
-//! | [`vitals`] | whether anything grows: memory, tasks, watches, znodes |
-//! | [`tape`] | where a run in real time is written down |
+//! | [`leak_check`] | whether anything grows: memory, tasks, watches, znodes |
+//! | [`recorder`] | where a run in real time is written down |
 //! | [`bell`] | tells everybody in a run that its time is over |
 //! | `stalls` | stalls of this process and of servers, which no fault was injected for |
 //! | `durable` | whether the servers themselves keep what they acknowledged |
@@ -27,29 +27,29 @@
 //! | `reaper` | sees to it that no server outlives this process, however that ends |
 
 pub mod bell;
-pub mod between;
 pub mod client;
-pub mod course;
+pub mod client_links;
 mod durable;
 pub mod ensemble;
 pub mod faults;
 pub mod figures;
 mod folder;
-pub mod hurt;
 mod install;
+pub mod leak_check;
+pub mod nemesis;
 pub mod process;
 pub mod proxy;
 mod reaper;
 pub mod recorded;
+pub mod recorder;
 pub mod run;
+pub mod schedule;
 pub mod server;
+pub mod server_links;
 mod stalls;
-pub mod tape;
 pub mod target;
 mod time;
 mod tree;
-pub mod vitals;
-pub mod ways;
 
 pub use self::ensemble::{Ensemble, EnsembleOptions};
 pub use self::server::{Server, ServerOptions, Settings, StartError};

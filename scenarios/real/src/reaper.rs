@@ -4,7 +4,7 @@
 //! away. 3. The pipe closes without that: we are gone, so it kills the server and removes the folder. Nothing in this
 //! process has to run for that, no signal handler is taken.
 //!
-//! Between the start of a process and the word about it we may be killed, too. So a server starts behind a [`gate`]: a
+//! ServerLinks the start of a process and the word about it we may be killed, too. So a server starts behind a [`gate`]: a
 //! shell that becomes the server when it is told to, and goes away if nobody is left to tell it.
 
 use std::io::{Error, Write};

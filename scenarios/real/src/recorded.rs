@@ -9,7 +9,7 @@
 //! Duties are discharged through the wrapper too, as requests of clean-up: a record in which deletions are missing
 //! would show waiters that wake up for nothing.
 
-use crate::tape::{Answer, Scribe, heard};
+use crate::recorder::{Answer, Scribe, heard};
 use futures_util::Stream;
 use futures_util::future::select;
 use std::fmt;

@@ -11,15 +11,15 @@
 use crate::bell::Bell;
 use crate::client::{Common, RealClient};
 use crate::durable::Witness;
-use crate::faults::{Hurt, Scope};
-use crate::hurt::{Harm, Hurting, Owned};
+use crate::faults::{Injection, Scope};
+use crate::leak_check::{Left, left};
+use crate::nemesis::{Harm, Nemesis, Owned};
 use crate::process::Process;
+use crate::recorder::Recorder;
 use crate::stalls::Observer;
-use crate::tape::Tape;
 use crate::target::RealTarget;
 use crate::time::sleep;
 use crate::tree::tree;
-use crate::vitals::{Left, left};
 use futures_util::future::join_all;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -187,7 +187,7 @@ async fn work(
     own: &Own,
     tell: &dyn Fn(u64),
 ) -> Result<Outcome, RunError> {
-    let tape = Tape::new(own.journal(order));
+    let tape = Recorder::new(own.journal(order));
     let over = Arc::<Bell>::default();
     let processes: Arc<[Process]> =
         (0..order.clients).map(|n| Process::start(&format!("client-{n}"))).collect::<Result<_, _>>()?;
@@ -210,7 +210,7 @@ async fn work(
     let servers = order.owned.as_ref().map_or("", |_| &order.address);
     let observer = Observer::begin(&tape, servers, order.timeout)?;
     let decided = (order.seed, &order.scope());
-    let hurting = Hurting::begin(order.harm.as_ref(), order.owned.as_ref(), decided, &processes, &tape);
+    let hurting = Nemesis::begin(order.harm.as_ref(), order.owned.as_ref(), decided, &processes, &tape);
     let witness = own.witness(order).await;
     let begun = own.zk.now();
     let is_over = || own.zk.now().since(begun) >= order.length || order.stop.load(SeqCst);
@@ -260,7 +260,7 @@ async fn work(
 }
 
 /// Step 5: whatever is below an object now has been left behind.
-async fn look(order: &Order, own: &Own, tape: &Tape, clients: &[RealClient]) -> Result<(), Error> {
+async fn look(order: &Order, own: &Own, tape: &Recorder, clients: &[RealClient]) -> Result<(), Error> {
     let zk = Client::open(&own.address, own.options.clone()).await?;
     let (names, objects) = order.objects();
     let mut left = Vec::new();
@@ -352,7 +352,7 @@ impl Own {
     /// Whether the servers keep what they acknowledge, where they are hurt.
     async fn witness(&self, order: &Order) -> Option<Witness> {
         let harm = order.harm.as_ref()?;
-        if !harm.kinds.iter().copied().any(Hurt::strikes_servers) {
+        if !harm.kinds.iter().copied().any(Injection::strikes_servers) {
             return None;
         }
         let path = format!("{}/acknowledged", self.folder);
@@ -361,7 +361,7 @@ impl Own {
     }
 
     /// The clients of a run, each with its way to the folder.
-    fn clients(&self, order: &Order, tape: &Arc<Tape>, over: &Arc<Bell>) -> Vec<RealClient> {
+    fn clients(&self, order: &Order, tape: &Arc<Recorder>, over: &Arc<Bell>) -> Vec<RealClient> {
         let common = Common { timeout: order.timeout, over: over.clone() };
         let ways = order.harm.as_ref().and_then(|harm| harm.ways.as_ref());
         let address = |client: u8| match ways {

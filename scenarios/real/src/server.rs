@@ -445,7 +445,7 @@ pub(super) fn io(doing: &'static str) -> impl FnOnce(std::io::Error) -> StartErr
     move |source| StartError::Io { doing, source }
 }
 
-/// Between two looks at a server.
+/// ServerLinks two looks at a server.
 #[expect(
     clippy::disallowed_methods,
     reason = "a real process takes real time, and tells nobody when it is ready"

@@ -2,7 +2,7 @@
 //!
 //! A client that loses what it holds needs a reason, and a busy machine is one. So a thread of its own observes a run:
 //!
-//! 1. It beats the tape, which notices a gap between two beats: see [`Tape::beat`].
+//! 1. It beats the tape, which notices a gap between two beats: see [`Recorder::beat`].
 //! 2. It has a session with each server, and pings it. A ping takes the way of all requests, also past a log that is being
 //!    written to a slow disk. An answer that is overdue is a fault of the server until it comes.
 //!
@@ -10,7 +10,7 @@
 
 use crate::process::Process;
 use crate::proxy::message;
-use crate::tape::Tape;
+use crate::recorder::Recorder;
 use crate::time::sleep;
 use futures_util::future::{Either, select};
 use std::future::Future;
@@ -44,7 +44,7 @@ pub(super) struct Observer {
 
 impl Observer {
     /// Begins to observe this process, and the servers at those addresses, for clients of that session timeout.
-    pub(super) fn begin(tape: &Arc<Tape>, servers: &str, timeout: Duration) -> io::Result<Observer> {
+    pub(super) fn begin(tape: &Arc<Recorder>, servers: &str, timeout: Duration) -> io::Result<Observer> {
         let process = Process::start("observer")?;
         let beats = tape.clone();
         beats.beat();
@@ -64,7 +64,7 @@ impl Observer {
 
 /// One server, seen from outside.
 struct Probe {
-    tape: Arc<Tape>,
+    tape: Arc<Recorder>,
     server: u8,
     address: String,
     timeout: Duration,

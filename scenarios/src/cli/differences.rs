@@ -1,6 +1,6 @@
 //! What differed, as a table.
 
-use crate::aligned::aligned;
+use crate::text_table::text_table;
 use zk_fidelity::conformance::compare::Difference;
 
 /// How wide a column may be; what is cut off stands in the line about the case.
@@ -21,7 +21,7 @@ pub(super) fn table(differing: &[(String, Difference)]) -> String {
             .map(cut)
     });
     let rows: Vec<[String; 5]> = std::iter::once(head).chain(rows).collect();
-    format!("\n{}", aligned(&rows))
+    format!("\n{}", text_table(&rows))
 }
 
 fn cut(text: String) -> String {

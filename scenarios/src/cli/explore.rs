@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use zk_checker::Verdict;
-use zk_harness::code::Recorded;
 use zk_harness::explore::{Breach, Certificate, Scope, Search};
+use zk_harness::recording::Recording;
 use zk_harness::run;
 use zk_harness::target::Target;
 
@@ -68,7 +68,7 @@ pub(super) struct Explore {
 /// The certificates of the repository.
 const CERTIFICATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/certificates.jsonl");
 
-/// Between two checkpoints.
+/// ServerLinks two checkpoints.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(60);
 
 /// A search, and how long it took.
@@ -240,9 +240,9 @@ impl Explore {
 }
 
 /// A breach as something to hand on.
-fn recorded(scope: &Scope, breach: &Breach) -> Recorded {
+fn recorded(scope: &Scope, breach: &Breach) -> Recording {
     let (target, choices) = (scope.target.name.to_owned(), breach.choices.clone());
-    Recorded { format: 1, regression: None, target, plan: scope.plan(), choices, hash: String::new() }
+    Recording { format: 1, regression: None, target, plan: scope.plan(), choices, hash: String::new() }
 }
 
 fn verdict(search: &Search) -> Verdict {

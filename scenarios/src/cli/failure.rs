@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use zk_checker::{Verdict, jsonl};
-use zk_harness::code::Recorded;
 use zk_harness::plan::Plan;
+use zk_harness::recording::Recording;
 use zk_harness::run::Run;
 use zk_harness::target::Target;
 use zk_report::trace;
@@ -39,7 +39,7 @@ pub(super) fn keep(
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         anyhow::Ok(path)
     };
-    let recorded = Recorded::of(target, plan, run).text();
+    let recorded = Recording::of(target, plan, run).text();
     let mut history = Vec::new();
     jsonl::write(&run.history, &mut history).context("writing the history")?;
     let history = String::from_utf8(history).context("a history is text")?;

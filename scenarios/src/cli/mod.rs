@@ -4,10 +4,11 @@
 //! 3 the call or the machinery failed.
 
 mod conformance;
+mod determinism;
 mod differences;
 mod explore;
 mod failure;
-mod fresh;
+mod fingerprints;
 mod judging;
 mod junit;
 mod lines;
@@ -17,7 +18,6 @@ mod progress;
 mod real;
 mod reporting;
 mod scenarios;
-mod shapes;
 mod shrinking;
 mod single;
 mod sweeping;

@@ -1,6 +1,6 @@
 //! `real`: the same workload, and the same rules, on Apache ZooKeeper servers.
 
-mod told;
+mod summary;
 
 use super::failure::RESULTS;
 use super::single::target;
@@ -17,14 +17,14 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use zk_checker::Verdict;
-use zk_real::course::{Leg, Total, legs, worth_it};
-use zk_real::faults::Hurt;
-use zk_real::hurt::{Harm, Owned};
+use zk_real::client_links::ClientLinks;
+use zk_real::faults::Injection;
+use zk_real::leak_check::resident_kib;
+use zk_real::nemesis::{Harm, Owned};
 use zk_real::proxy::Network;
 use zk_real::run::{self, Order, Outcome};
+use zk_real::schedule::{Leg, Total, legs, worth_it};
 use zk_real::server::pause;
-use zk_real::vitals::resident_kib;
-use zk_real::ways::Ways;
 use zk_real::{Ensemble, EnsembleOptions, RealTarget};
 use zk_report::trace;
 
@@ -121,7 +121,7 @@ impl Real {
         let tenth = Cell::new(None);
         let begun = now();
         if legs.len() > 1 {
-            bar.suspend(|| told::heading(self.output));
+            bar.suspend(|| summary::heading(self.output));
         }
         for (number, leg) in legs.iter().enumerate() {
             let order = self.order(leg, &site);
@@ -149,19 +149,19 @@ impl Real {
                 _ => Some(keep(&format!("real-{}-seed-{}", leg.target.name(), leg.seed), &outcome)?),
             };
             let ended =
-                told::Ended { order: &order, outcome: &outcome, verdict, status, kept: kept.as_ref() };
+                summary::Ended { order: &order, outcome: &outcome, verdict, status, kept: kept.as_ref() };
             if legs.len() > 1 {
-                bar.suspend(|| told::one(self.output, &ended));
+                bar.suspend(|| summary::one(self.output, &ended));
             } else {
                 bar.finish_and_clear();
                 total.see(tenth.get(), site.znodes_left(znodes), znodes);
-                told::alone(self.output, &ended, &total);
+                summary::alone(self.output, &ended, &total);
             }
         }
         if legs.len() > 1 {
             bar.finish_and_clear();
             total.see(tenth.get(), site.znodes_left(znodes), znodes);
-            told::end(self.output, &total);
+            summary::end(self.output, &total);
         }
         statuses.extend(total.leak().map(|_| 1));
         Ok(ExitCode::from(worst(&statuses)))
@@ -177,15 +177,15 @@ impl Real {
     }
 
     /// What is to go wrong, if that can be done.
-    fn kinds(&self) -> anyhow::Result<Vec<Hurt>> {
+    fn kinds(&self) -> anyhow::Result<Vec<Injection>> {
         let mut kinds = Vec::new();
         for name in &self.faults {
             if name == EVERY_FAULT {
-                kinds.extend(Hurt::ALL);
+                kinds.extend(Injection::ALL);
                 continue;
             }
-            let names = Hurt::ALL.map(Hurt::name);
-            kinds.push(Hurt::from_name(name).ok_or_else(|| {
+            let names = Injection::ALL.map(Injection::name);
+            kinds.push(Injection::from_name(name).ok_or_else(|| {
                 match nearest(name, names.into_iter().chain([EVERY_FAULT])) {
                     Some(near) => anyhow!("there is no fault called {name:?}; did you mean {near:?}?"),
                     None => anyhow!("there is no fault called {name:?}; there are {}", names.join(", ")),
@@ -206,7 +206,7 @@ impl Real {
     }
 
     /// Starts what is to be started.
-    fn prepare(&self, kinds: &[Hurt], bar: &ProgressBar) -> anyhow::Result<Site> {
+    fn prepare(&self, kinds: &[Injection], bar: &ProgressBar) -> anyhow::Result<Site> {
         let stop = Arc::<AtomicBool>::default();
         let mut network = None;
         let mut owned = None;
@@ -224,8 +224,8 @@ impl Real {
             owned.as_ref().map(|owned| owned.lock().unwrap_or_else(PoisonError::into_inner).address());
         let address = address.or_else(|| self.connect.clone()).unwrap_or_default();
         let ways = if kinds.iter().any(|kind| kind.strikes_connections()) {
-            let ways =
-                Ways::to(&address, self.clients).context("cannot make links from clients to servers")?;
+            let ways = ClientLinks::to(&address, self.clients)
+                .context("cannot make links from clients to servers")?;
             Some(Arc::new(ways))
         } else {
             None

@@ -8,8 +8,8 @@ use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use zk_checker::history::History;
 use zk_checker::{Report, RuleSet, jsonl};
-use zk_harness::code::Recorded;
 use zk_harness::plan::Plan;
+use zk_harness::recording::Recording;
 use zk_harness::run::{self, Run};
 use zk_harness::target::Target;
 use zk_report::{self, Other, Paint, Shown, Source, trace};
@@ -121,7 +121,7 @@ pub(super) fn say(page: Option<&Path>) {
 
 /// Where a simulated run comes from.
 pub(super) fn source(target: &'static Target, seed: Option<u64>, plan: &Plan, run: &Run) -> Source {
-    let exactly = format!("cargo sim replay {}", Recorded::of(target, plan, run).code());
+    let exactly = format!("cargo sim replay {}", Recording::of(target, plan, run).code());
     let drawn = seed.filter(|seed| target.plan(*seed) == *plan);
     let hangs = || run.hang().map(|hang| format!("{}: {}", hang.name(), hang.about()));
     let ended = run.panic.as_ref().map(ToString::to_string).or_else(hangs);
@@ -150,7 +150,7 @@ fn other(file_or_code: &str) -> anyhow::Result<Other> {
         let verdict = zk_checker::judge_stored(&stored, &RuleSet::default()).verdict();
         return Ok(Other { title: file_or_code.to_owned(), history: stored.history, verdict });
     }
-    let (recorded, target) = Recorded::read(file_or_code, zk_catalogue::find)?;
+    let (recorded, target) = Recording::read(file_or_code, zk_catalogue::find)?;
     let run = run::replay(target, &recorded.plan, recorded.choices.clone());
     let title =
         if path.is_file() { file_or_code.to_owned() } else { format!("{}, by its code", target.name) };

@@ -7,12 +7,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use zk_checker::Verdict;
-use zk_harness::code::Recorded;
-use zk_harness::code::Regression;
 use zk_harness::plan::Plan;
+use zk_harness::recording::Recording;
+use zk_harness::recording::Regression;
 use zk_harness::regression;
 use zk_harness::run::Run;
-use zk_harness::shrink::{self, Near, Parting, Shrunk, Size, shrink};
+use zk_harness::shrink::{self, Nearest, Parting, Shrunk, Size, shrink};
 use zk_harness::target::Target;
 
 #[derive(Args)]
@@ -37,12 +37,12 @@ pub(super) struct Shrink {
 
 impl Shrink {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let (recorded, target) = Recorded::read(&self.code_or_file, zk_catalogue::find)?;
+        let (recorded, target) = Recording::read(&self.code_or_file, zk_catalogue::find)?;
         super::silence_panics();
         let shrunk = shrink(target, &recorded.plan, recorded.choices, self.runs)?;
         let failing = failure::keep(target, None, &shrunk.failure.plan, &shrunk.failure.run)?;
         let passing = match &shrunk.near {
-            Some(Near { passing, .. }) => Some(failure::keep(target, None, &passing.plan, &passing.run)?),
+            Some(Nearest { passing, .. }) => Some(failure::keep(target, None, &passing.plan, &passing.run)?),
             None => None,
         };
         let small = shrunk.recorded();
@@ -52,7 +52,7 @@ impl Shrink {
         let kept = match &self.keep {
             Some(name) => {
                 let regression = Regression::of(target, &small, &shrunk.failure.run, self.about.clone());
-                let small = Recorded { regression: Some(regression), ..small };
+                let small = Recording { regression: Some(regression), ..small };
                 Some(regression::keep(Path::new(regression::FOLDER), name, &small)?)
             }
             None => None,

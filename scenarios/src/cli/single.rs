@@ -8,8 +8,8 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use zk_checker::Verdict;
-use zk_harness::code::Recorded;
 use zk_harness::plan::Plan;
+use zk_harness::recording::Recording;
 use zk_harness::run::{self, Run};
 use zk_harness::stage;
 use zk_harness::strategy::{Search, Strategy};
@@ -248,7 +248,7 @@ pub(super) struct Replay {
 impl Replay {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         self.view.check()?;
-        let (recorded, target) = Recorded::read(&self.code_or_file, zk_catalogue::find)?;
+        let (recorded, target) = Recording::read(&self.code_or_file, zk_catalogue::find)?;
         let run = run::replay(target, &recorded.plan, recorded.choices.clone());
         if !recorded.hash.is_empty() && recorded.hash != format!("{:032x}", run.hash) {
             eprintln!("note: the code has changed since this run was recorded: it now goes another way");

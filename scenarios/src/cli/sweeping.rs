@@ -3,7 +3,7 @@
 use super::lines::{Files, InOrder, Lines, new_file};
 use super::progress::Watched;
 use super::single::{read_plan, run_line, target};
-use super::{Output, failure, fresh, junit, shapes, shrinking, status, word};
+use super::{Output, determinism, failure, fingerprints, junit, shrinking, status, word};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde_json::json;
@@ -17,7 +17,7 @@ use std::time::Duration;
 use zk_checker::Verdict;
 use zk_harness::run::Run;
 use zk_harness::shard::Sheet;
-use zk_harness::strategy::{Besides, Search, Strategy};
+use zk_harness::strategy::{Search, Strategy, Variations};
 use zk_harness::sweep::{self, Order, Tally};
 
 /// How many kinds of failure are told in full.
@@ -93,8 +93,8 @@ pub(super) struct Drawn {
 
 impl Drawn {
     /// The same, as a search has it.
-    pub(super) fn besides(&self) -> Besides {
-        Besides { sizes: self.vary, strangers: self.strangers }
+    pub(super) fn besides(&self) -> Variations {
+        Variations { sizes: self.vary, strangers: self.strangers }
     }
 }
 
@@ -213,7 +213,7 @@ impl Sweep {
         let begun = now();
         let counted = order.search.counted(order.seeds.end, order.jobs);
         let runs = order.runs();
-        let sampled = fresh::sampled(self.verify_determinism.unwrap_or(0), runs);
+        let sampled = determinism::sampled(self.verify_determinism.unwrap_or(0), runs);
         let watched = Watched::new(&order);
         let (first, step) = (order.seeds.start.saturating_add(order.shard.0), order.shard.1);
         let marks = Mutex::new(BTreeMap::new());
@@ -254,7 +254,7 @@ impl Sweep {
         let seconds = begun.elapsed().as_secs_f64();
         if self.verify_determinism.is_some() {
             let marks = marks.into_inner().expect("all threads are done");
-            fresh::compare(&order.search, self.plan.as_deref(), &marks, order.jobs)?;
+            determinism::compare(&order.search, self.plan.as_deref(), &marks, order.jobs)?;
             notes.push(format!("{} runs made again, each in a fresh process: all the same", marks.len()));
         }
         Ok(Part { order, tally, seconds, notes })
@@ -408,7 +408,7 @@ impl Telling {
                 self.lines.write(line)?;
             }
             for part in parts {
-                for line in shapes::lines(part) {
+                for line in fingerprints::lines(part) {
                     self.lines.write(line)?;
                 }
             }
@@ -486,7 +486,7 @@ fn table(part: &Part) {
     for (probe, count) in &tally.probes {
         println!("    {:<28} {count:>9}  {}", probe.name(), probe.about());
     }
-    print!("{}", shapes::told(part));
+    print!("{}", fingerprints::told(part));
     if !tally.sometimes.is_empty() {
         println!("  came about");
     }

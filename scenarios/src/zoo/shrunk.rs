@@ -1,6 +1,6 @@
 //! How small the failures of the zoo get.
 
-use crate::aligned::aligned;
+use crate::text_table::text_table;
 use zk_harness::plan::Plan;
 use zk_harness::run::{self, Run};
 use zk_harness::shrink::{ShrinkError, Shrunk, Size, shrink};
@@ -78,7 +78,7 @@ pub fn text(all: &[Small]) -> String {
         let runs = figure(&|one| one.shrunk.runs.into()) as u32;
         rows.push(row(name, "", String::new(), size, before, runs, figure(&|one| one.ms)));
     }
-    aligned(&rows)
+    text_table(&rows)
 }
 
 fn at_median(mut figures: Vec<f64>) -> f64 {

@@ -1,7 +1,7 @@
 //! What was measured, as rows: for a terminal, and for the README.
 
 use super::measure::{Measured, Outcome};
-use crate::aligned::aligned;
+use crate::text_table::text_table;
 use std::fmt::Write as _;
 use zk_checker::RuleId;
 use zk_harness::caught::Promise;
@@ -17,7 +17,7 @@ pub fn text(measured: &[Measured]) -> String {
     let head = ["broken recipe", "rule", "first in", "fails", "median", "p95", "harm", "outside", "twin", ""];
     let mut rows = vec![head.map(str::to_owned)];
     rows.extend(measured.iter().map(cells));
-    aligned(&rows)
+    text_table(&rows)
 }
 
 fn cells(one: &Measured) -> [String; 10] {

@@ -5,13 +5,13 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use zk_harness::code::Expected;
-use zk_harness::code::Recorded;
+use zk_harness::recording::Expected;
+use zk_harness::recording::Recording;
 use zk_harness::run;
 use zk_harness::target::Target;
 use zk_scenarios::zoo::right_twin;
 
-fn corpus() -> Vec<(PathBuf, Recorded, &'static Target)> {
+fn corpus() -> Vec<(PathBuf, Recording, &'static Target)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/regressions");
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .expect("the folder is part of the repository")
@@ -20,7 +20,7 @@ fn corpus() -> Vec<(PathBuf, Recorded, &'static Target)> {
         .collect();
     files.sort();
     let read = |file: PathBuf| {
-        let (recorded, target) = Recorded::read(&file.to_string_lossy(), zk_catalogue::find)
+        let (recorded, target) = Recording::read(&file.to_string_lossy(), zk_catalogue::find)
             .expect("a regression is a recorded run");
         (file, recorded, target)
     };

@@ -4,8 +4,8 @@
 use sim_zk::fault::Fault;
 use std::collections::BTreeSet;
 use zk_checker::Verdict;
-use zk_harness::code::Recorded;
 use zk_harness::explore::{Certificate, Scope, Search};
+use zk_harness::recording::Recording;
 use zk_harness::run;
 use zk_harness::target::Target;
 
@@ -23,7 +23,7 @@ fn found(search: &Search) -> (usize, u128, BTreeSet<String>) {
 }
 
 /// Goes on until something is found.
-fn first_breach(scope: Scope) -> Option<(String, Recorded)> {
+fn first_breach(scope: Scope) -> Option<(String, Recording)> {
     let (target, plan) = (scope.target, scope.plan());
     let mut search = Search::new(scope);
     while !search.is_complete() && search.found().first.is_none() {
@@ -32,7 +32,7 @@ fn first_breach(scope: Scope) -> Option<(String, Recorded)> {
     let breach = search.found().first.clone()?;
     let run = run::replay(target, &plan, breach.choices.clone());
     assert!(run.verdict() >= Verdict::Unknown, "it is there again when it is replayed");
-    Some((breach.what, Recorded::of(target, &plan, &run)))
+    Some((breach.what, Recording::of(target, &plan, &run)))
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn broken_recipes_are_found_by_a_run_that_can_be_replayed() {
     for (name, faults, kinds, rule) in cases {
         let (what, recorded) = first_breach(scope(name, *faults, kinds)).expect(name);
         assert_eq!(what, *rule, "{name}");
-        let (read, target) = Recorded::read(&recorded.code(), zk_catalogue::find).expect("its own code");
+        let (read, target) = Recording::read(&recorded.code(), zk_catalogue::find).expect("its own code");
         assert_eq!(read, recorded, "{name}");
         let again = run::replay(target, &read.plan, read.choices);
         assert_eq!(format!("{:032x}", again.hash), recorded.hash, "{name}");

@@ -1,17 +1,17 @@
 //! Failures of mutants: their fingerprints, and how a test of one's own code tells them.
 
 use std::collections::BTreeMap;
+use zk_harness::fingerprint::Fingerprint;
 use zk_harness::run;
-use zk_harness::shape::Shape;
 use zk_harness::testing::first_failure;
 
-fn shapes(name: &str, seeds: std::ops::Range<u64>) -> BTreeMap<Shape, u32> {
+fn shapes(name: &str, seeds: std::ops::Range<u64>) -> BTreeMap<Fingerprint, u32> {
     let target = zk_catalogue::find(name).expect("it is in the zoo");
     let mut shapes = BTreeMap::new();
     for seed in seeds {
         let run = run::seed(target, &target.plan(seed), seed);
         if run.report.first().is_some() {
-            *shapes.entry(Shape::of(&run)).or_default() += 1;
+            *shapes.entry(Fingerprint::of(&run)).or_default() += 1;
         }
     }
     shapes

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
-use zk_harness::strategy::{Besides, Search, Strategy};
+use zk_harness::strategy::{Search, Strategy, Variations};
 use zk_harness::sweep::{Order, Tally, sweep};
 
 fn zksim_in(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
@@ -39,7 +39,7 @@ fn every_workload_holds_under_every_strategy_in_other_sizes_and_among_strangers(
             assert_eq!(tally(Search::new(target, strategy, None), 60).failures, [].into(), "{target:?}");
         }
         for strangers in [false, true] {
-            let besides = Besides { sizes: true, strangers };
+            let besides = Variations { sizes: true, strangers };
             let drawing = Search::new(target, Strategy::Swarm, None).drawing(besides);
             assert_eq!(tally(drawing, 60).failures, [].into(), "{target:?} with {besides:?}");
         }

@@ -5,8 +5,8 @@ use std::process::Command;
 use std::sync::Mutex;
 use zk_catalogue::lock::workload as lock;
 use zk_checker::Verdict;
-use zk_harness::code::Recorded;
 use zk_harness::plan::Plan;
+use zk_harness::recording::Recording;
 use zk_harness::run::{self, Run};
 use zk_harness::shrink::{RUNS, ShrinkError, Shrunk, shrink};
 use zk_harness::target::Target;
@@ -56,7 +56,7 @@ fn the_same_rule_is_broken_and_the_run_replays_to_the_same_hash() {
         let (run, shrunk) = shrunk(target, RUNS);
         assert_eq!(run.what_failed(), shrunk.what, "{target:?}");
         let (recorded, target) =
-            Recorded::read(&shrunk.recorded().code(), zk_catalogue::find).expect("its own code");
+            Recording::read(&shrunk.recorded().code(), zk_catalogue::find).expect("its own code");
         let again = run::replay(target, &recorded.plan, recorded.choices.clone());
         assert_eq!(again.hash, shrunk.failure.run.hash, "{target:?}");
         assert_eq!((again.what_failed(), again.verdict()), (shrunk.what.clone(), run.verdict()));

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use zk_catalogue::lock::workload as lock;
 use zk_catalogue::raw;
 use zk_checker::{Probe, RuleId, Verdict};
-use zk_harness::code::Recorded;
 use zk_harness::plan::Plan;
+use zk_harness::recording::Recording;
 use zk_harness::run;
 use zk_harness::strategy::{Search, Strategy};
 use zk_harness::sweep::{self, Order, Tally};
@@ -87,9 +87,9 @@ fn a_recorded_run_is_the_run() {
     for seed in 0..200 {
         let plan = Plan::drawn(seed);
         let run = run::seed(&lock::TARGET, &plan, seed);
-        let recorded = Recorded::of(&lock::TARGET, &plan, &run);
+        let recorded = Recording::of(&lock::TARGET, &plan, &run);
         let (recorded, target) =
-            Recorded::read(&recorded.code(), zk_catalogue::find).expect("its own code reads back");
+            Recording::read(&recorded.code(), zk_catalogue::find).expect("its own code reads back");
         let again = run::replay(target, &recorded.plan, recorded.choices);
         assert_eq!(again.hash, run.hash, "seed {seed}");
     }

@@ -12,7 +12,7 @@ use zk_recipes::zk::{CreateMode, SessionId};
 
 /// One server or an ensemble, and a proxy for each session.
 pub struct Real {
-    ways: Ways,
+    ways: ClientLinks,
 }
 
 /// Counted for all sites together: several of them may share a server.
@@ -21,15 +21,15 @@ static DIRECTORIES: AtomicU64 = AtomicU64::new(0);
 impl Real {
     /// The servers at these addresses, with everything below a path of theirs; or the empty one for the root.
     pub fn new(servers: String, below: &str, options: Options) -> &'static Real {
-        Real::with(Ways::new(servers, below, options, None))
+        Real::with(ClientLinks::new(servers, below, options, None))
     }
 
     /// The same, but connections break all the time.
     pub fn under_faults(servers: String, options: Options, seed: u64) -> &'static Real {
-        Real::with(Ways::new(servers, "", options, Some(seed)))
+        Real::with(ClientLinks::new(servers, "", options, Some(seed)))
     }
 
-    fn with(ways: Ways) -> &'static Real {
+    fn with(ways: ClientLinks) -> &'static Real {
         Box::leak(Box::new(Real { ways }))
     }
 
@@ -78,7 +78,7 @@ impl Site for Real {
 }
 
 /// A proxy for each session, and what a site does with it.
-pub struct Ways {
+pub struct ClientLinks {
     servers: String,
     below: String,
     options: Options,
@@ -87,10 +87,10 @@ pub struct Ways {
     expired: AtomicU64,
 }
 
-impl Ways {
-    pub fn new(servers: String, below: &str, options: Options, seed: Option<u64>) -> Ways {
+impl ClientLinks {
+    pub fn new(servers: String, below: &str, options: Options, seed: Option<u64>) -> ClientLinks {
         let (below, proxies) = (below.to_owned(), Mutex::default());
-        Ways { servers, below, options, seed, proxies, expired: AtomicU64::new(0) }
+        ClientLinks { servers, below, options, seed, proxies, expired: AtomicU64::new(0) }
     }
 
     /// A session with a proxy of its own.

@@ -2,7 +2,7 @@
 //!
 //! Where no ZooKeeper is installed the test says so and passes, unless `ZK_REQUIRE_REAL=1` asks for it.
 
-use crate::common::site::Ways;
+use crate::common::site::ClientLinks;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
@@ -10,15 +10,15 @@ use zk_checker::history::{Header, Mode, Names, What};
 use zk_checker::{RuleId, RuleSet, Verdict};
 use zk_harness::journal::Journal;
 use zk_real::recorded::Recorded;
-use zk_real::tape::{Scribe, Tape};
+use zk_real::recorder::{Recorder, Scribe};
 use zk_recipes::client::{Client, Options};
 use zk_recipes::zk::suite::{self, Site};
 
 const SESSION: Options = Options::new(Duration::from_secs(2));
 
 struct Real {
-    ways: Ways,
-    tape: Arc<Tape>,
+    ways: ClientLinks,
+    tape: Arc<Recorder>,
     number: AtomicU64,
 }
 
@@ -63,9 +63,9 @@ fn journal() -> Journal {
 #[test]
 fn a_recorded_session_keeps_every_rule_of_the_suite() {
     let Some(server) = crate::common::server(Duration::from_millis(200)) else { return };
-    let tape = Tape::new(journal());
+    let tape = Recorder::new(journal());
     let real = Real {
-        ways: Ways::new(server.address(), "", SESSION, None),
+        ways: ClientLinks::new(server.address(), "", SESSION, None),
         tape: tape.clone(),
         number: AtomicU64::new(0),
     };

@@ -11,16 +11,16 @@
 //! that makes a run larger is taken. What comes depends on the run alone: it is bounded by a number of runs, not by a clock.
 
 pub mod deviation;
-mod fresh;
-mod near;
+mod nearest;
+mod resampling;
 mod search;
 mod size;
 
-pub use near::{Near, Parting};
+pub use nearest::{Nearest, Parting};
 pub use size::Size;
 
-use crate::code::Recorded;
 use crate::plan::Plan;
+use crate::recording::Recording;
 use crate::run::Run;
 use crate::target::Target;
 use deviation::Deviation;
@@ -55,7 +55,7 @@ pub struct Shrunk {
     /// The smallest that fails in the same way.
     pub failure: Failure,
     /// The run nearest to it that does not fail, if one was found.
-    pub near: Option<Near>,
+    pub near: Option<Nearest>,
     /// How many runs it took.
     pub runs: u32,
     /// Whether more runs could have made it smaller still.
@@ -100,8 +100,8 @@ pub fn shrink(
 
 impl Shrunk {
     /// The smallest run, to keep.
-    pub fn recorded(&self) -> Recorded {
-        Recorded::of(self.target, &self.failure.plan, &self.failure.run)
+    pub fn recorded(&self) -> Recording {
+        Recording::of(self.target, &self.failure.plan, &self.failure.run)
     }
 
     /// How large it is.

@@ -3,9 +3,9 @@
 use super::Failure;
 use super::deviation::{Asked, Decide, Deviation, Noting, Sparse};
 use super::size::Size;
+use crate::interference::is_foreign;
 use crate::plan::{Plan, Strangers};
 use crate::run::{self, Panicked, Run};
-use crate::strangers::is_foreign;
 use crate::target::Target;
 use sim_zk::choose::Point;
 use sim_zk::fault::Victim;

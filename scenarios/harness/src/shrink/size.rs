@@ -1,7 +1,7 @@
 //! How large a run is, to whoever has to understand it.
 
 use super::Failure;
-use crate::strangers::is_foreign;
+use crate::interference::is_foreign;
 
 /// How large a run is. What comes first weighs most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]

@@ -3,11 +3,11 @@
 //! A strategy is a function of the number alone. So a sweep can be cut into shards, made on any number of threads, and any of
 //! its runs made again by its number.
 
-mod besides;
 mod systematic;
+mod variations;
 
-pub use besides::Besides;
 pub use systematic::{Counted, Spot};
+pub use variations::Variations;
 
 use crate::plan::Plan;
 use crate::run::{self, Run};
@@ -75,7 +75,7 @@ pub struct Search {
     /// A plan for all runs, or none: each draws its own.
     pub plan: Option<Plan>,
     /// What each run draws besides.
-    pub besides: Besides,
+    pub besides: Variations,
     /// What a systematic search enumerates, once somebody has asked.
     places: Arc<OnceLock<Enumeration>>,
 }
@@ -128,18 +128,18 @@ impl Attempt {
 impl Search {
     /// Of a target by a strategy, with a plan for all runs, or none.
     pub fn new(target: &'static Target, strategy: Strategy, plan: Option<Plan>) -> Search {
-        Search { target, strategy, plan, besides: Besides::default(), places: Arc::default() }
+        Search { target, strategy, plan, besides: Variations::default(), places: Arc::default() }
     }
 
     /// The same, in which each run draws this besides.
     #[must_use]
-    pub fn drawing(self, besides: Besides) -> Search {
+    pub fn drawing(self, besides: Variations) -> Search {
         Search { besides, places: Arc::default(), ..self }
     }
 
     /// Whether its runs are those that every seed means if nothing else is said.
     pub fn is_plain(&self) -> bool {
-        self.strategy == Strategy::Swarm && self.plan.is_none() && self.besides == Besides::default()
+        self.strategy == Strategy::Swarm && self.plan.is_none() && self.besides == Variations::default()
     }
 
     /// What the run of that number is, or nothing if a systematic search has come to its end.

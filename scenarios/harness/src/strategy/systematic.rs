@@ -31,9 +31,9 @@ pub(super) struct Enumeration {
 /// How much there is to enumerate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
-    /// Ways to place one fault.
+    /// ClientLinks to place one fault.
     pub singles: u64,
-    /// Ways to place two, if they were counted.
+    /// ClientLinks to place two, if they were counted.
     pub pairs: Option<u64>,
 }
 

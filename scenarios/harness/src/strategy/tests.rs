@@ -45,7 +45,7 @@ fn a_uniform_run_has_every_kind_and_all_have_the_same_rates() {
 
 #[test]
 fn sizes_are_drawn_on_request_and_keep_within_what_a_plan_allows() {
-    let varied = search(Strategy::Swarm).drawing(Besides { sizes: true, strangers: false });
+    let varied = search(Strategy::Swarm).drawing(Variations { sizes: true, strangers: false });
     let plans: Vec<Plan> =
         (0..200).map(|number| varied.attempt(number).expect("it has no end").plan).collect();
     assert!(plans.iter().all(|plan| plan.check() == Ok(()) && plan.clients >= 2));
@@ -56,7 +56,7 @@ fn sizes_are_drawn_on_request_and_keep_within_what_a_plan_allows() {
 
 #[test]
 fn strangers_are_drawn_on_request_in_one_of_two_runs_and_the_rest_stays_what_it_is() {
-    let meddled_with = search(Strategy::Swarm).drawing(Besides { sizes: false, strangers: true });
+    let meddled_with = search(Strategy::Swarm).drawing(Variations { sizes: false, strangers: true });
     let mut acts = BTreeSet::new();
     let mut meddlers = 0;
     for number in 0..400 {

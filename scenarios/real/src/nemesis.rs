@@ -7,12 +7,12 @@
 //! 5. When the time is over, nothing is left undone, and all servers serve.
 
 use crate::bell::Bell;
+use crate::client_links::ClientLinks;
 use crate::ensemble::Ensemble;
-use crate::faults::{Decision, Hurt, Plan, Scope, Whom};
+use crate::faults::{Decision, Injection, Plan, Scope, Whom};
 use crate::process::Process;
 use crate::proxy::{Loss, Way};
-use crate::tape::Tape;
-use crate::ways::Ways;
+use crate::recorder::Recorder;
 use futures_util::future::{Either, select};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -34,26 +34,26 @@ pub type Owned = Arc<Mutex<Ensemble>>;
 #[derive(Clone, Debug)]
 pub struct Harm {
     /// The kinds of fault.
-    pub kinds: Vec<Hurt>,
+    pub kinds: Vec<Injection>,
     /// The clients' ways to their servers, if they lead over links of ours.
-    pub ways: Option<Arc<Ways>>,
+    pub ways: Option<Arc<ClientLinks>>,
 }
 
 /// What goes on beside the clients of a run.
-pub(super) struct Hurting {
+pub(super) struct Nemesis {
     tasks: Vec<JoinHandle<Result<(), String>>>,
     over: Arc<Bell>,
 }
 
-impl Hurting {
+impl Nemesis {
     /// Begins.
     pub(super) fn begin(
         harm: Option<&Harm>,
         servers: Option<&Owned>,
         (seed, scope): (u64, &Scope),
         processes: &Arc<[Process]>,
-        tape: &Arc<Tape>,
-    ) -> Hurting {
+        tape: &Arc<Recorder>,
+    ) -> Nemesis {
         let (over, mut tasks) = (Arc::<Bell>::default(), Vec::new());
         if let (Some(plan), Some(servers)) = (Plan::for_servers(seed, scope), servers) {
             tasks.push(tokio::spawn(hurt_servers(plan, servers.clone(), tape.clone(), over.clone())));
@@ -67,7 +67,7 @@ impl Hurting {
             };
             tasks.push(tokio::spawn(async move { clients.hurt(plan).await }));
         }
-        Hurting { tasks, over }
+        Nemesis { tasks, over }
     }
 
     /// The time is over: ends, with everything undone. Says what could not be.
@@ -80,23 +80,28 @@ impl Hurting {
     }
 }
 
-fn begins(tape: &Tape, kind: FaultKind, victim: Victim, lasts: Duration) {
+fn begins(tape: &Recorder, kind: FaultKind, victim: Victim, lasts: Duration) {
     let lasts = lasts.as_micros() as u64;
     tape.write(|journal, at| journal.note(at, Who::World, OpId(0), What::Fault { kind, victim, lasts }));
 }
 
-fn ends(tape: &Tape, kind: FaultKind, victim: Victim) {
+fn ends(tape: &Recorder, kind: FaultKind, victim: Victim) {
     tape.write(|journal, at| journal.note(at, Who::World, OpId(0), What::Mended { kind, victim }));
 }
 
-async fn hurt_servers(plan: Plan, servers: Owned, tape: Arc<Tape>, over: Arc<Bell>) -> Result<(), String> {
+async fn hurt_servers(
+    plan: Plan,
+    servers: Owned,
+    tape: Arc<Recorder>,
+    over: Arc<Bell>,
+) -> Result<(), String> {
     let servers = Servers { servers, tape, over };
     for Decision { after, hurt, whom, lasts } in plan {
         if !servers.over.lets_pass(after).await {
             break;
         }
         match (hurt, whom) {
-            (Hurt::RollingRestart, Whom::Leader(first) | Whom::Server(first)) => {
+            (Injection::RollingRestart, Whom::Leader(first) | Whom::Server(first)) => {
                 servers.restart_all(first, lasts).await?;
             }
             _ => servers.hurt(hurt, whom, lasts).await?,
@@ -108,13 +113,13 @@ async fn hurt_servers(plan: Plan, servers: Owned, tape: Arc<Tape>, over: Arc<Bel
 /// Servers that are to be hurt.
 struct Servers {
     servers: Owned,
-    tape: Arc<Tape>,
+    tape: Arc<Recorder>,
     over: Arc<Bell>,
 }
 
 impl Servers {
     /// Steps 2 to 4.
-    async fn hurt(&self, hurt: Hurt, whom: Whom, lasts: Duration) -> Result<(), String> {
+    async fn hurt(&self, hurt: Injection, whom: Whom, lasts: Duration) -> Result<(), String> {
         let writes = self.tape.clone();
         let (kind, victim) = on(&self.servers, move |ensemble| {
             let (kind, victim) = aim(ensemble, hurt, whom);
@@ -134,7 +139,7 @@ impl Servers {
         for number in 0..members {
             let member = Whom::Server((first + number) % members);
             // It is started as soon as it has stopped.
-            self.hurt(Hurt::Restart, member, RESTARTS_WITHIN).await?;
+            self.hurt(Injection::Restart, member, RESTARTS_WITHIN).await?;
             if !self.over.lets_pass(pause).await {
                 break;
             }
@@ -144,7 +149,7 @@ impl Servers {
 }
 
 /// Whom a fault strikes, now that it is seen who leads, and what the history calls it.
-fn aim(ensemble: &Ensemble, hurt: Hurt, whom: Whom) -> (FaultKind, Victim) {
+fn aim(ensemble: &Ensemble, hurt: Injection, whom: Whom) -> (FaultKind, Victim) {
     let (server, leads) = match whom {
         Whom::Leader(otherwise) => {
             let leader = ensemble.leader();
@@ -155,8 +160,8 @@ fn aim(ensemble: &Ensemble, hurt: Hurt, whom: Whom) -> (FaultKind, Victim) {
         Whom::Client(_) => unreachable!("a plan for servers strikes no client"),
     };
     let kind = match hurt {
-        Hurt::Pause => FaultKind::ServerPause,
-        Hurt::Partition => FaultKind::ServerPartition,
+        Injection::Pause => FaultKind::ServerPause,
+        Injection::Partition => FaultKind::ServerPartition,
         _ if leads => FaultKind::LeaderCrash,
         _ => FaultKind::ServerCrash,
     };
@@ -164,17 +169,17 @@ fn aim(ensemble: &Ensemble, hurt: Hurt, whom: Whom) -> (FaultKind, Victim) {
 }
 
 /// Step 2.
-fn strike(ensemble: &mut Ensemble, hurt: Hurt, victim: Victim) -> Result<(), String> {
+fn strike(ensemble: &mut Ensemble, hurt: Injection, victim: Victim) -> Result<(), String> {
     match (victim, ensemble.between()) {
         (Victim::Link { from, to }, Some(between)) => between.hold(from.into(), to.into()),
-        (Victim::Server { server }, Some(between)) if hurt == Hurt::Partition => {
+        (Victim::Server { server }, Some(between)) if hurt == Injection::Partition => {
             between.isolate(server.into());
         }
         (Victim::Server { server }, _) => {
             let server = &mut ensemble.servers_mut()[usize::from(server)];
             match hurt {
-                Hurt::Kill => server.kill().map_err(|e| format!("a server cannot be killed: {e}"))?,
-                Hurt::Pause => server.pause().map_err(|e| format!("a server cannot be stopped: {e}"))?,
+                Injection::Kill => server.kill().map_err(|e| format!("a server cannot be killed: {e}"))?,
+                Injection::Pause => server.pause().map_err(|e| format!("a server cannot be stopped: {e}"))?,
                 _ => server.shut_down(),
             }
         }
@@ -184,13 +189,13 @@ fn strike(ensemble: &mut Ensemble, hurt: Hurt, victim: Victim) -> Result<(), Str
 }
 
 /// Step 4.
-fn undo(ensemble: &mut Ensemble, hurt: Hurt, victim: Victim) -> Result<(), String> {
+fn undo(ensemble: &mut Ensemble, hurt: Injection, victim: Victim) -> Result<(), String> {
     match (victim, hurt) {
-        (_, Hurt::Partition | Hurt::LinkHeld) => {
+        (_, Injection::Partition | Injection::LinkHeld) => {
             ensemble.between().into_iter().for_each(|between| between.heal());
             Ok(())
         }
-        (Victim::Server { server }, Hurt::Pause) => {
+        (Victim::Server { server }, Injection::Pause) => {
             let server = &ensemble.servers()[usize::from(server)];
             server.resume().map_err(|e| format!("a server does not go on: {e}"))
         }
@@ -215,8 +220,8 @@ pub(super) async fn on<T: Send + 'static>(
 /// Clients that are to be hurt.
 struct Clients {
     processes: Arc<[Process]>,
-    ways: Option<Arc<Ways>>,
-    tape: Arc<Tape>,
+    ways: Option<Arc<ClientLinks>>,
+    tape: Arc<Recorder>,
     over: Arc<Bell>,
 }
 
@@ -233,13 +238,13 @@ impl Clients {
     }
 
     /// Steps 2 to 4.
-    async fn strike(&self, hurt: Hurt, client: u8, lasts: Duration) -> Result<(), String> {
+    async fn strike(&self, hurt: Injection, client: u8, lasts: Duration) -> Result<(), String> {
         let victim = Victim::Process { client: client.into() };
         let line = self.ways.as_ref().map(|ways| ways.line(client.into()));
         match (hurt, line) {
-            (Hurt::ClientPause, _) => self.pause(client, victim, lasts).await,
-            (Hurt::ClientPartition | Hurt::SessionExpiry, Some(line)) => {
-                let expires = hurt == Hurt::SessionExpiry;
+            (Injection::ClientPause, _) => self.pause(client, victim, lasts).await,
+            (Injection::ClientPartition | Injection::SessionExpiry, Some(line)) => {
+                let expires = hurt == Injection::SessionExpiry;
                 let kind = if expires { FaultKind::SessionExpiry } else { FaultKind::ClientPartition };
                 begins(&self.tape, kind, victim, lasts);
                 Way::BOTH.into_iter().for_each(|way| line.hold(way));
@@ -248,14 +253,14 @@ impl Clients {
                 ends(&self.tape, kind, victim);
                 Ok(())
             }
-            (Hurt::Disconnect, Some(line)) => {
+            (Injection::Disconnect, Some(line)) => {
                 begins(&self.tape, FaultKind::Disconnect, victim, Duration::ZERO);
                 line.hang_up();
                 Ok(())
             }
-            (Hurt::RequestLost | Hurt::ReplyLost, Some(line)) => {
+            (Injection::RequestLost | Injection::ReplyLost, Some(line)) => {
                 let (loss, kind) = match hurt {
-                    Hurt::RequestLost => (Loss::Request, FaultKind::RequestLost),
+                    Injection::RequestLost => (Loss::Request, FaultKind::RequestLost),
                     _ => (Loss::Reply, FaultKind::ReplyLost),
                 };
                 let (tell, told) = oneshot::channel();

@@ -2,15 +2,15 @@
 //! lost, and what was not.
 
 use super::Kept;
-use crate::aligned::aligned;
 use crate::cli::{Output, word};
+use crate::text_table::text_table;
 use serde_json::{Value, json};
 use zk_checker::history::Verb;
 use zk_checker::{Report, RuleId, Verdict};
-use zk_real::course::Total;
 use zk_real::figures::{Calls, Figures};
+use zk_real::leak_check::resident_kib;
 use zk_real::run::{Order, Outcome};
-use zk_real::vitals::resident_kib;
+use zk_real::schedule::Total;
 
 /// How one run ended.
 pub(super) struct Ended<'a> {
@@ -211,7 +211,7 @@ fn print_damage(total: &Total) {
         tell("", total.znodes.map_or("?".to_owned(), |count| count.to_string()), "znodes on all servers");
     }
     tell("tasks", total.left.tasks.to_string(), "of all clients, when they were done");
-    print!("{}", aligned(&rows));
+    print!("{}", text_table(&rows));
     if let Some(leak) = total.leak() {
         println!("  FAIL: {leak}");
     }

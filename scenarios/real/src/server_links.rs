@@ -6,7 +6,7 @@ use crate::server::Peer;
 use std::io;
 
 /// All links of an ensemble, by who connects to whom. Members are counted from 0.
-pub struct Between {
+pub struct ServerLinks {
     links: Vec<Vec<Link>>,
 }
 
@@ -16,9 +16,9 @@ struct Link {
     peer: Peer,
 }
 
-impl Between {
+impl ServerLinks {
     /// Links between all members, each of which listens at those ports.
-    pub(super) fn link(network: &Network, members: &[Peer]) -> io::Result<Between> {
+    pub(super) fn link(network: &Network, members: &[Peer]) -> io::Result<ServerLinks> {
         let count = members.len();
         let mut places = Vec::new();
         for _ in 0..count * count {
@@ -40,7 +40,7 @@ impl Between {
             }
             links[from].push(Link { line, peer: if from == to { members[to] } else { peer } });
         }
-        Ok(Between { links })
+        Ok(ServerLinks { links })
     }
 
     /// The ports at which a member finds the others, and its own.
@@ -73,9 +73,9 @@ impl Between {
     }
 }
 
-impl std::fmt::Debug for Between {
+impl std::fmt::Debug for ServerLinks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Between").field("members", &self.links.len()).finish_non_exhaustive()
+        f.debug_struct("ServerLinks").field("members", &self.links.len()).finish_non_exhaustive()
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
     fn every_member_finds_itself_at_its_own_ports_and_the_others_at_links() {
         let network = Network::start().unwrap();
         let members: Vec<Peer> = (1..=3).map(|n| Peer { quorum: n, election: 10 + n }).collect();
-        let between = Between::link(&network, &members).unwrap();
+        let between = ServerLinks::link(&network, &members).unwrap();
         for member in 0..3 {
             let seen = between.seen_by(member);
             let own: Vec<usize> = (0..3).filter(|other| seen[*other] == members[*other]).collect();
@@ -99,7 +99,7 @@ mod tests {
     fn a_member_is_cut_off_both_ways_and_a_link_is_held_one_way_whoever_connected() {
         let network = Network::start().unwrap();
         let members = [Peer { quorum: 1, election: 2 }; 3];
-        let between = Between::link(&network, &members).unwrap();
+        let between = ServerLinks::link(&network, &members).unwrap();
         let held = |from: usize, to: usize| {
             let line = &between.links[from][to].line;
             Way::BOTH.map(|way| line.holds(way))

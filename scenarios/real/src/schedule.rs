@@ -4,9 +4,9 @@
 //! each of which is a run of its own: healed, looked at, judged and forgotten.
 
 use crate::figures::Figures;
+use crate::leak_check::{Left, Memory, resident_kib};
 use crate::run::Outcome;
 use crate::target::RealTarget;
-use crate::vitals::{Left, Memory, resident_kib};
 use std::time::Duration;
 use zk_checker::Verdict;
 

@@ -13,14 +13,14 @@ const ACTS: u32 = 7;
 /// What each run draws besides what its strategy does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Besides {
+pub struct Variations {
     /// Sizes: servers, clients, rounds, and the sessions' timeout.
     pub sizes: bool,
     /// Strangers, or that there are none: what they do, and how often.
     pub strangers: bool,
 }
 
-impl Besides {
+impl Variations {
     /// The plan with what else the run of a number draws.
     pub(super) fn drawn(self, plan: Plan, number: u64) -> Plan {
         // Each from a stream of its own: what the plan drew, and what the run will draw, stay what they are.

@@ -1,7 +1,7 @@
-//! Where a run in real time is written down: a [`Tape`] with a clock, and a [`Scribe`] for each client.
+//! Where a run in real time is written down: a [`Recorder`] with a clock, and a [`Scribe`] for each client.
 //!
 //! A process that is stopped, or gets no processor, cannot say so while it lasts. So a run's observer (`stalls`) calls
-//! [`Tape::beat`] regularly: where no beat came for a quarter of a second, a pause of every client is written down in front of the
+//! [`Recorder::beat`] regularly: where no beat came for a quarter of a second, a pause of every client is written down in front of the
 //! next event, from the last event or beat on.
 
 use std::future::Future;
@@ -18,7 +18,7 @@ use zk_recipes::zk::{Created, Error, Over, SessionId, Stat, State, Status};
 const STALL: Duration = Duration::from_millis(250);
 
 /// The journal of a run in real time, and its clock.
-pub struct Tape {
+pub struct Recorder {
     inner: Mutex<Inner>,
     start: Instant,
 }
@@ -51,11 +51,11 @@ impl Inner {
     }
 }
 
-impl Tape {
+impl Recorder {
     /// A tape whose time begins now.
     #[expect(clippy::disallowed_methods, reason = "a real run happens in real time")]
-    pub fn new(journal: Journal) -> Arc<Tape> {
-        Arc::new(Tape { inner: Mutex::new(Inner { journal, seen_alive: None }), start: Instant::now() })
+    pub fn new(journal: Journal) -> Arc<Recorder> {
+        Arc::new(Recorder { inner: Mutex::new(Inner { journal, seen_alive: None }), start: Instant::now() })
     }
 
     /// Writes at the present time, in microseconds. Whoever writes later has a later time, or the same.
@@ -130,7 +130,7 @@ impl Drop for Begun {
 /// In whose name is written.
 #[derive(Clone)]
 pub struct Scribe {
-    tape: Arc<Tape>,
+    tape: Arc<Recorder>,
     client: u16,
     op: Arc<AtomicU32>,
     cleanup: bool,
@@ -139,7 +139,7 @@ pub struct Scribe {
 
 impl Scribe {
     /// Writes in the name of that client.
-    pub fn new(tape: &Arc<Tape>, client: u16) -> Self {
+    pub fn new(tape: &Arc<Recorder>, client: u16) -> Self {
         Scribe {
             tape: tape.clone(),
             client,
@@ -150,7 +150,7 @@ impl Scribe {
     }
 
     /// Where it writes.
-    pub fn tape(&self) -> &Tape {
+    pub fn tape(&self) -> &Recorder {
         &self.tape
     }
 

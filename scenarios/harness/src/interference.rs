@@ -13,7 +13,7 @@ use std::time::Duration;
 use zk_checker::history::{FaultKind, OpId, Victim, What, Who};
 use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper};
 
-/// Between two looks, at the least.
+/// ServerLinks two looks, at the least.
 const PAUSE: Duration = Duration::from_millis(15);
 
 /// How many parts a probability is drawn in.
@@ -56,7 +56,7 @@ struct Stranger {
 }
 
 /// A stranger's part: until it has acted as often as it is to, or faults do not strike any more.
-pub async fn meddle(sim: Sim, process: Process, timeout: Duration, plan: Strangers, objects: Vec<Place>) {
+pub async fn interfere(sim: Sim, process: Process, timeout: Duration, plan: Strangers, objects: Vec<Place>) {
     let mut left = plan.acts;
     let mut stranger = Stranger { zk: process.open(timeout).await, sim, process };
     while left > 0 {

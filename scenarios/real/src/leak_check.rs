@@ -1,6 +1,6 @@
 //! Whether anything grows that should not: the memory of this process, tasks, watches, znodes.
 
-use crate::hurt::{Owned, on};
+use crate::nemesis::{Owned, on};
 use crate::process::Process;
 use crate::time::sleep;
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 /// A line for each row of cells, in columns as wide as what stands in them.
-pub fn aligned<R: AsRef<[String]>>(rows: &[R]) -> String {
+pub fn text_table<R: AsRef<[String]>>(rows: &[R]) -> String {
     let columns = rows.iter().map(|row| row.as_ref().len()).max().unwrap_or(0);
     let mut widths = vec![0; columns];
     for row in rows {

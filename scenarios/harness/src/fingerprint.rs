@@ -15,23 +15,23 @@ use zk_checker::history::{Event, FaultKind, OpId, Verb, Victim, What, Who};
 /// The shape of a failure.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Shape {
+pub struct Fingerprint {
     /// The kinds of events that prove it, in the order in which they came, each once.
     pub events: Vec<String>,
     /// The kinds of fault that struck.
     pub faults: BTreeSet<String>,
 }
 
-impl Shape {
+impl Fingerprint {
     /// Of a run that failed.
-    pub fn of(run: &Run) -> Shape {
+    pub fn of(run: &Run) -> Fingerprint {
         let events = &run.history.events;
         if let Some(panicked) = &run.panic {
-            return Shape { events: vec![panicked.words()], faults: faults(events, |_| true) };
+            return Fingerprint { events: vec![panicked.words()], faults: faults(events, |_| true) };
         }
         let Some(first) = run.report.first() else {
             // Nobody is to blame, so everybody is.
-            return Shape { events: Vec::new(), faults: faults(events, |_| true) };
+            return Fingerprint { events: Vec::new(), faults: faults(events, |_| true) };
         };
         let cited = || first.witnesses.iter().filter_map(|index| events.get(*index));
         let verbs = verbs(events);
@@ -49,7 +49,7 @@ impl Shape {
         };
         // A stranger is no party, and what it does concerns everybody.
         let faults = faults(&events[..until], concerns).into_iter().chain(foreign(&events[..until]));
-        Shape { events: kinds, faults: faults.collect() }
+        Fingerprint { events: kinds, faults: faults.collect() }
     }
 }
 
@@ -108,13 +108,13 @@ fn faults(events: &[Event], concerns: impl Fn(Victim) -> bool) -> BTreeSet<Strin
 
 fn foreign(events: &[Event]) -> impl Iterator<Item = String> {
     let acted = |event: &Event| match event.what {
-        What::Fault { kind, .. } if crate::strangers::is_foreign(kind) => Some(fault(kind)),
+        What::Fault { kind, .. } if crate::interference::is_foreign(kind) => Some(fault(kind)),
         _ => None,
     };
     events.iter().filter_map(acted)
 }
 
-impl fmt::Display for Shape {
+impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let faults: Vec<&str> = self.faults.iter().map(String::as_str).collect();
         let after = if faults.is_empty() {

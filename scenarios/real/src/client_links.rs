@@ -7,7 +7,7 @@ use std::io;
 const PORT: &str = "2181";
 
 /// Everybody's way.
-pub struct Ways {
+pub struct ClientLinks {
     ways: Vec<Way>,
     /// The links go when this does.
     _network: Network,
@@ -18,13 +18,13 @@ struct Way {
     address: String,
 }
 
-impl Ways {
+impl ClientLinks {
     /// Links for so many clients to the servers of a connect string.
     ///
     /// # Errors
     ///
     /// What the operating system says if there are no more ports or threads to be had.
-    pub fn to(servers: &str, clients: u8) -> io::Result<Ways> {
+    pub fn to(servers: &str, clients: u8) -> io::Result<ClientLinks> {
         let network = Network::start()?;
         let (hosts, folder) = servers.split_at(servers.find('/').unwrap_or(servers.len()));
         let mut ways = Vec::new();
@@ -38,7 +38,7 @@ impl Ways {
             }
             ways.push(Way { line, address: links.join(",") + folder });
         }
-        Ok(Ways { ways, _network: network })
+        Ok(ClientLinks { ways, _network: network })
     }
 
     /// A client's connect string.
@@ -52,10 +52,10 @@ impl Ways {
     }
 }
 
-impl std::fmt::Debug for Ways {
+impl std::fmt::Debug for ClientLinks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let addresses: Vec<&str> = self.ways.iter().map(|way| way.address.as_str()).collect();
-        f.debug_struct("Ways").field("addresses", &addresses).finish_non_exhaustive()
+        f.debug_struct("ClientLinks").field("addresses", &addresses).finish_non_exhaustive()
     }
 }
 
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn every_client_has_links_of_its_own_to_every_server_and_keeps_the_folder() {
-        let ways = Ways::to("127.0.0.1:1,127.0.0.1:2/app", 2).unwrap();
+        let ways = ClientLinks::to("127.0.0.1:1,127.0.0.1:2/app", 2).unwrap();
         let (a, b) = (ways.address(0), ways.address(1));
         for address in [a, b] {
             let (hosts, folder) = address.split_once('/').unwrap();

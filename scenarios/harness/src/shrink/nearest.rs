@@ -11,7 +11,7 @@ use zk_report::trace;
 
 /// A run that does not fail, next to one that does.
 #[derive(Debug)]
-pub struct Near {
+pub struct Nearest {
     /// What was drawn, decided, and came.
     pub passing: Failure,
     /// What it lacks: one choice of the failing run, which is calm here; or nothing, if its plan is smaller.
@@ -21,7 +21,7 @@ pub struct Near {
 impl Search {
     /// Looks for it: one choice less, a fault before anything else; or else a plan a step smaller. It costs a run for each
     /// choice, whatever is left of those that the search was given.
-    pub(super) fn near(&self) -> Option<Near> {
+    pub(super) fn near(&self) -> Option<Nearest> {
         let best = &self.best;
         let (faults, others): (Vec<&Deviation>, Vec<&Deviation>) =
             best.deviations.iter().rev().partition(|one| one.is_fault());
@@ -29,7 +29,7 @@ impl Search {
             let left: Vec<Deviation> =
                 best.deviations.iter().filter(|one| *one != without).copied().collect();
             if let Some(passing) = self.passing(&best.plan, &left) {
-                return Some(Near { passing, without: Some(*without) });
+                return Some(Nearest { passing, without: Some(*without) });
             }
         }
         let Plan { clients, rounds, .. } = best.plan;
@@ -37,7 +37,7 @@ impl Search {
         let mut plans = smaller.into_iter().filter(|(clients, rounds)| *clients > 0 && *rounds > 0);
         plans.find_map(|(clients, rounds)| {
             let plan = Plan { clients, rounds, ..best.plan.clone() };
-            self.passing(&plan, &best.deviations).map(|passing| Near { passing, without: None })
+            self.passing(&plan, &best.deviations).map(|passing| Nearest { passing, without: None })
         })
     }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// A recorded run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Recorded {
+pub struct Recording {
     /// Version of this form: 1.
     pub format: u32,
     /// If it is kept: what it was, and what must come of it.
@@ -75,12 +75,12 @@ pub enum CodeError {
     Plan(#[from] crate::plan::PlanError),
 }
 
-impl Recorded {
+impl Recording {
     /// Records a run.
-    pub fn of(target: &Target, plan: &Plan, run: &Run) -> Recorded {
+    pub fn of(target: &Target, plan: &Plan, run: &Run) -> Recording {
         // What follows the last choice that is not the calm one is calm anyway.
         let used = run.choices.iter().rposition(|choice| *choice != 0).map_or(0, |last| last + 1);
-        Recorded {
+        Recording {
             format: 1,
             regression: None,
             target: target.name.to_owned(),
@@ -92,7 +92,7 @@ impl Recorded {
 
     /// The run in one word.
     pub fn code(&self) -> String {
-        let Recorded { format, regression: _, target, plan, choices, hash } = self;
+        let Recording { format, regression: _, target, plan, choices, hash } = self;
         let Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, strangers, order } = plan;
         let drawn = (servers, clients, rounds, timeout_ms, hostile_ms, faults, rates);
         let plain = "a recorded run is plain data";
@@ -108,7 +108,7 @@ impl Recorded {
 
     /// The run as the text of a file: JSON, with the choices in lines.
     pub fn text(&self) -> String {
-        let plain = Recorded { choices: Vec::new(), ..self.clone() };
+        let plain = Recording { choices: Vec::new(), ..self.clone() };
         let text = serde_json::to_string_pretty(&plain).expect("a recorded run is plain data");
         let mut rows: Vec<String> = Vec::new();
         for choice in self.choices.iter().map(u16::to_string) {
@@ -123,9 +123,9 @@ impl Recorded {
         text.replacen("\"choices\": []", &format!("\"choices\": [{rows}]"), 1) + "\n"
     }
 
-    /// Reads what [`Recorded::code`] has made. Words of times when nobody meddled, or everything
+    /// Reads what [`Recording::code`] has made. Words of times when nobody meddled, or everything
     /// was timed, end earlier.
-    fn decode(bytes: &[u8]) -> Option<Recorded> {
+    fn decode(bytes: &[u8]) -> Option<Recording> {
         let (run, rest) = postcard::take_from_bytes(bytes).ok()?;
         let (format, target, drawn, choices, hash) = run;
         let (servers, clients, rounds, timeout_ms, hostile_ms, faults, rates) = drawn;
@@ -135,7 +135,7 @@ impl Recorded {
         };
         let order = if rest.is_empty() { Order::Timed } else { postcard::from_bytes(rest).ok()? };
         let plan = Plan { servers, clients, rounds, timeout_ms, hostile_ms, faults, rates, strangers, order };
-        Some(Recorded { format, regression: None, target, plan, choices, hash })
+        Some(Recording { format, regression: None, target, plan, choices, hash })
     }
 
     /// Reads a file, or else a code, and says what is to be run.
@@ -143,7 +143,7 @@ impl Recorded {
     /// # Errors
     ///
     /// One sentence.
-    pub fn read(code_or_file: &str, lookup: Lookup) -> Result<(Recorded, &'static Target), CodeError> {
+    pub fn read(code_or_file: &str, lookup: Lookup) -> Result<(Recording, &'static Target), CodeError> {
         let path = std::path::Path::new(code_or_file);
         let recorded = if path.exists() {
             let text = std::fs::read_to_string(path)
@@ -152,7 +152,7 @@ impl Recorded {
         } else {
             let neither = || CodeError::Neither(shorten(code_or_file));
             let bytes = URL_SAFE_NO_PAD.decode(code_or_file.trim()).map_err(|_| neither())?;
-            Recorded::decode(&bytes).ok_or_else(neither)?
+            Recording::decode(&bytes).ok_or_else(neither)?
         };
         if recorded.format != 1 {
             return Err(CodeError::Form(recorded.format));
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_code_reads_back_as_the_run_it_was_made_of() {
-        let recorded = Recorded {
+        let recorded = Recording {
             format: 1,
             regression: None,
             target: "sample".into(),
@@ -191,10 +191,10 @@ mod tests {
         let meddled = recorded.plan.clone().with_strangers(&[crate::plan::Act::Write], 0.1, 2);
         let untimed = Plan { order: Order::Any { late_answers: false, overtaking: true }, ..Plan::calm() };
         for plan in [meddled, untimed, recorded.plan.clone()] {
-            let recorded = Recorded { plan, ..recorded.clone() };
-            let (back, target) = Recorded::read(&recorded.code(), find).expect("its own code");
+            let recorded = Recording { plan, ..recorded.clone() };
+            let (back, target) = Recording::read(&recorded.code(), find).expect("its own code");
             assert_eq!((&back, target), (&recorded, &SAMPLE));
-            assert_eq!(serde_json::from_str::<Recorded>(&recorded.text()).expect("its own text"), recorded);
+            assert_eq!(serde_json::from_str::<Recording>(&recorded.text()).expect("its own text"), recorded);
         }
     }
 
@@ -202,13 +202,13 @@ mod tests {
     fn a_code_of_times_when_nobody_meddled_reads_back() {
         let code = "AQRsb2NrAQMC8C6w6gEAAAMAA_8BAA";
         let as_lock = |name: &str| (name == "lock").then_some(&SAMPLE);
-        let (recorded, _) = Recorded::read(code, as_lock).expect("it was written then");
+        let (recorded, _) = Recording::read(code, as_lock).expect("it was written then");
         assert_eq!((recorded.plan, recorded.choices), (Plan::calm(), vec![0, 3, 255]));
     }
 
     #[test]
     fn nonsense_gets_one_sentence() {
-        let error = Recorded::read("no-such-thing", find).expect_err("nonsense").to_string();
+        let error = Recording::read("no-such-thing", find).expect_err("nonsense").to_string();
         assert_eq!(error, r#""no-such-thing" is neither a file nor the code of a run"#);
     }
 }

@@ -3,14 +3,14 @@
 use super::sweeping::{Part, again};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use zk_harness::shape::Shape;
+use zk_harness::fingerprint::Fingerprint;
 use zk_harness::sweep::Tally;
 
 /// How many are shown to eyes.
 const SHOWN: usize = 12;
 
 /// One kind of failure: the rule, the shape, the smallest seed, and how many.
-type Kind<'a> = (&'a str, &'a Shape, u64, u64);
+type Kind<'a> = (&'a str, &'a Fingerprint, u64, u64);
 
 /// The most frequent first.
 fn kinds(tally: &Tally) -> Vec<Kind<'_>> {

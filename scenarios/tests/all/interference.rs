@@ -1,9 +1,9 @@
 //! Third parties: the recipes take what they do, and recipes that do not are caught, with the harm that it does.
 
 use zk_checker::{RuleId, Verdict};
-use zk_harness::code::Recorded;
 use zk_harness::plan::Act;
 use zk_harness::plan::Plan;
+use zk_harness::recording::Recording;
 use zk_harness::run;
 use zk_harness::target::Target;
 
@@ -35,9 +35,9 @@ fn what_strangers_do_a_run_with_its_choices_does_again() {
     for seed in 0..30 {
         let target = target("queue");
         let run = run::seed(target, &meddling(), seed);
-        let recorded = Recorded::of(target, &meddling(), &run);
+        let recorded = Recording::of(target, &meddling(), &run);
         let (recorded, target) =
-            Recorded::read(&recorded.code(), zk_catalogue::find).expect("its own code reads back");
+            Recording::read(&recorded.code(), zk_catalogue::find).expect("its own code reads back");
         assert_eq!(run::replay(target, &recorded.plan, recorded.choices).hash, run.hash, "seed {seed}");
     }
 }
