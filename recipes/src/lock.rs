@@ -165,9 +165,8 @@ impl<Z: ZooKeeper> Lock<Z> {
     }
 
     fn guard(&self, contender: crate::parts::contenders::OwnContender) -> Result<LockGuard<Z>, Error> {
-        let (data, on_suspect) = (self.options.data.clone(), self.options.on_suspect);
-        let margin = margin_in(&self.zk, self.options.margin)?;
-        let grant = Grant::of_contender(RECIPE, contender, data, on_suspect, margin);
+        let LockOptions { data, on_suspect, margin, .. } = &self.options;
+        let grant = Grant::of_contender(&self.zk, RECIPE, contender, data, *on_suspect, *margin)?;
         Ok(LockGuard { tenure: Tenure::new(&self.zk, grant) })
     }
 }

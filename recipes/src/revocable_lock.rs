@@ -160,9 +160,8 @@ impl<Z: ZooKeeper> RevocableLock<Z> {
     }
 
     fn tenure(&self, contender: OwnContender, own: OwnedNode<Z>) -> Result<Tenure<Z>, Error> {
-        let (data, on_suspect) = (self.options.data.clone(), self.options.on_suspect);
-        let margin = margin_in(&self.zk, self.options.margin)?;
-        let grant = Grant::of_contender(RECIPE, contender, data, on_suspect, margin);
+        let RevocableLockOptions { data, on_suspect, margin, .. } = &self.options;
+        let grant = Grant::of_contender(&self.zk, RECIPE, contender, data, *on_suspect, *margin)?;
         Ok(Tenure::of(&self.zk, own, grant))
     }
 

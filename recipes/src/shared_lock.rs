@@ -126,9 +126,8 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     }
 
     fn tenure(&self, contender: OwnContender) -> Result<Tenure<Z>, Error> {
-        let (data, on_suspect) = (self.options.data.clone(), self.options.on_suspect);
-        let margin = margin_in(&self.zk, self.options.margin)?;
-        let grant = Grant::of_contender(RECIPE, contender, data, on_suspect, margin);
+        let SharedLockOptions { data, on_suspect, margin, .. } = &self.options;
+        let grant = Grant::of_contender(&self.zk, RECIPE, contender, data, *on_suspect, *margin)?;
         Ok(Tenure::new(&self.zk, grant))
     }
 

@@ -164,9 +164,8 @@ impl<Z: ZooKeeper> Election<Z> {
     }
 
     fn term(&self, contender: OwnContender) -> Result<Term<Z>, Error> {
-        let (data, on_suspect) = (self.options.data.clone(), self.options.on_suspect);
-        let margin = margin_in(&self.zk, self.options.margin)?;
-        let grant = Grant::of_contender(RECIPE, contender, data, on_suspect, margin);
+        let ElectionOptions { data, on_suspect, margin, .. } = &self.options;
+        let grant = Grant::of_contender(&self.zk, RECIPE, contender, data, *on_suspect, *margin)?;
         Ok(Term::new(&self.zk, Tenure::new(&self.zk, grant), self.record.clone()))
     }
 

@@ -69,15 +69,21 @@ pub(crate) struct Grant {
 
 impl Grant {
     /// A grant to the first contender: its czxid is the token.
-    pub(crate) fn of_contender(
+    ///
+    /// # Errors
+    ///
+    /// `BadInput` for a margin that has become too great. The contender's clean-up starts before the caller drops its watch.
+    pub(crate) fn of_contender<Z: ZooKeeper>(
+        zk: &Z,
         recipe: &'static str,
         contender: OwnContender,
-        data: Vec<u8>,
+        data: &[u8],
         on_suspect: OnSuspect,
-        margin: Duration,
-    ) -> Self {
+        margin: Option<Duration>,
+    ) -> Result<Self, Error> {
         let OwnContender { path, czxid, armed } = contender;
-        Grant { recipe, path, czxid, token: czxid, data, armed, on_suspect, margin }
+        let margin = margin_in(zk, margin)?;
+        Ok(Grant { recipe, path, czxid, token: czxid, data: data.to_vec(), armed, on_suspect, margin })
     }
 }
 
