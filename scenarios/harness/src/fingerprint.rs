@@ -118,7 +118,7 @@ impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let faults: Vec<&str> = self.faults.iter().map(String::as_str).collect();
         let after = if faults.is_empty() {
-            "on a calm network".to_owned()
+            "without faults".to_owned()
         } else {
             format!("after {}", faults.join(", "))
         };

@@ -110,7 +110,7 @@ fn read(text: &str) -> Option<Range<u64>> {
 ///
 /// # Panics
 ///
-/// If nothing failed and nothing was proved: a rule that the target requires was never put to the test.
+/// If nothing failed and no evidence (vacuous): a rule that the target requires was never put to the test.
 pub fn first_failure(target: &'static Target, seeds: Range<u64>) -> Option<Failure> {
     let order = Order {
         search: Search::new(target, Strategy::Swarm, None),
@@ -125,7 +125,7 @@ pub fn first_failure(target: &'static Target, seeds: Range<u64>) -> Option<Failu
     let untested = tally.not_put_to_the_test(&order);
     assert!(
         first.is_some() || untested.is_empty(),
-        "nothing was proved: no run puts {untested:?} to the test"
+        "no evidence (vacuous): no run puts {untested:?} to the test"
     );
     first.map(|seed| Failure::of(target, seed))
 }

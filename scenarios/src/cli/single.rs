@@ -122,7 +122,7 @@ fn tell_story(story: &stage::Story, view: &reporting::View, output: Output) -> a
         println!("✗ {line}");
     }
     if wrong.is_empty() {
-        println!("✓ told to its end; every rule holds");
+        println!("✓ story completed, all rules hold");
     }
     reporting::say(page);
     Ok(status(verdict))

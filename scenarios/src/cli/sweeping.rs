@@ -457,7 +457,7 @@ pub(super) fn missing(part: &Part) -> Vec<String> {
         clause(&faults, "never struck"),
         clause(&rules, "was never put to the test"),
         clause(&probes, "was never reached"),
-        clause(&sometimes, "never came about"),
+        clause(&sometimes, "never reached"),
     ];
     clauses.into_iter().flatten().collect()
 }
@@ -477,24 +477,24 @@ fn table(part: &Part) {
     for (rule, (premises, verdict)) in &tally.rules {
         println!("  {:<6} {:<11} {premises:>8}  {}", rule.name(), word(*verdict), rule.promise());
     }
-    println!("  faults struck");
+    println!("  faults injected");
     for fault in sim_zk::fault::Fault::ALL {
         let count = tally.faults.get(&zk_harness::journal::fault_kind(fault)).copied().unwrap_or(0);
         println!("    {:<16} {count:>9}", fault.name());
     }
-    println!("  seen of what ZooKeeper does not exclude");
+    println!("  allowed anomalies observed");
     for (probe, count) in &tally.probes {
         println!("    {:<28} {count:>9}  {}", probe.name(), probe.about());
     }
     print!("{}", fingerprints::told(part));
     if !tally.sometimes.is_empty() {
-        println!("  came about");
+        println!("  reached");
     }
     for (what, count) in &tally.sometimes {
         println!("    {count:>9}  {what}");
     }
     println!(
-        "  once healed, some client got on within {:.1} s at the most; {} s were allowed",
+        "  after the last fault: progress within {:.1} s (limit {} s)",
         tally.longest_lull_us as f64 / 1e6,
         order.search.target.stated.finishes_within.as_secs()
     );
@@ -508,7 +508,7 @@ fn table(part: &Part) {
         count(Verdict::Fail)
     );
     for clause in missing(part) {
-        println!("  nothing was proved: {clause}");
+        println!("  no evidence (vacuous): {clause}");
     }
     for note in notes {
         println!("  {note}");
@@ -520,7 +520,7 @@ fn table(part: &Part) {
 /// What a verdict of a sweep means, for whoever meets it for the first time.
 fn meaning(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Vacuous => "nothing was broken, and nothing was proved",
+        Verdict::Vacuous => "nothing was broken, and there is no evidence that nothing can be",
         Verdict::Pass => "every promise held",
         Verdict::Unavoidable => {
             "every promise held, save for what no program can avoid: a process that is stopped past its session \

@@ -70,7 +70,7 @@ fn the_exit_status_is_the_verdict() {
     assert_eq!(zksim(&["sweep", "lock-watch-all", "--seeds", "20"]).status.code(), Some(1));
     let few = zksim(&["sweep", "lock", "--seeds", "1"]);
     assert_eq!(few.status.code(), Some(2), "one seed cannot have seen every fault");
-    assert!(String::from_utf8_lossy(&few.stdout).contains("nothing was proved"));
+    assert!(String::from_utf8_lossy(&few.stdout).contains("no evidence"));
     let calm =
         r#"{"clients": 1, "rounds": 1, "timeout_ms": 6000, "hostile_ms": 0, "faults": 0, "rates": {}}"#;
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -80,7 +80,7 @@ fn the_exit_status_is_the_verdict() {
     let text = zksim(&alone);
     assert_eq!(text.status.code(), Some(2), "a client that nothing happens to is never told to stop");
     let said = String::from_utf8_lossy(&text.stdout);
-    assert!(said.contains("nothing was proved: MX-14 was never put to the test"), "{said}");
+    assert!(said.contains("no evidence (vacuous): MX-14 was never put to the test"), "{said}");
     let json = zksim(&[&alone[..], &["--format", "json"]].concat());
     assert_eq!(json.status.code(), Some(2));
     let line =

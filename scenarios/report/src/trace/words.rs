@@ -121,7 +121,7 @@ impl Words<'_> {
             FaultKind::AccessDenied => format!("⚡ a request of {name} is denied"),
             FaultKind::ServerError => format!("⚡ the server fails to process a request of {name}"),
             FaultKind::SlowServer => format!("⚡ {name} has not answered for {ms} ms"),
-            FaultKind::SlowProcess => format!("⚡ {name} stood still for {ms} ms, by itself"),
+            FaultKind::SlowProcess => format!("⚡ {name} was paused for {ms} ms, by itself"),
             FaultKind::ForeignDelete => "⚡ a stranger deletes a znode".to_owned(),
             FaultKind::ForeignWrite => "⚡ a stranger writes into a znode".to_owned(),
             FaultKind::ForeignCreate => "⚡ a stranger makes a znode".to_owned(),

@@ -228,11 +228,11 @@ fn print_trouble(ended: &Ended<'_>) {
         println!("  FAIL: {leak}");
     }
     for why in [lost_by_servers, unfinished].into_iter().flatten() {
-        println!("  nothing was proved: {why}");
+        println!("  no evidence (vacuous): {why}");
     }
     if !report.unproved.is_empty() && unfinished.is_none() {
         let rules: Vec<&str> = report.unproved.iter().map(|rule| rule.name()).collect();
-        println!("  nothing was proved: {} was never put to the test; run for longer", rules.join(", "));
+        println!("  no evidence (vacuous): {} was never put to the test; run for longer", rules.join(", "));
     }
 }
 
