@@ -3,22 +3,27 @@
 //! ```
 //! use proptest::prelude::*;
 //! use zk_checker::Verdict;
-//! use zk_scenarios::{plans::plans, run, workloads::lock};
+//! use zk_harness::target::{Stated, Target};
+//! use zk_harness::{plans::plans, run};
+//!
+//! // In place of your own code.
+//! static IDLE: Target = Target::own("idle", |_, _| Vec::new(), |_, _, _, _| Box::pin(async {}), &STATED);
+//! static STATED: Stated =
+//!     Stated { finishes_within: std::time::Duration::from_secs(60), rules: None, sometimes: &[] };
 //!
 //! proptest! {
 //!     # #![proptest_config(ProptestConfig { cases: 5, failure_persistence: None, ..ProptestConfig::default() })]
 //!     # /*
 //!     #[test]
 //!     # */
-//!     fn the_lock_keeps_its_promises(plan in plans(), seed in any::<u64>()) {
-//!         prop_assert!(run::seed(&lock::TARGET, &plan, seed).verdict() <= Verdict::Unavoidable);
+//!     fn it_keeps_its_promises(plan in plans(), seed in any::<u64>()) {
+//!         prop_assert!(run::seed(&IDLE, &plan, seed).verdict() <= Verdict::Unavoidable);
 //!     }
 //! }
-//! # the_lock_keeps_its_promises();
+//! # it_keeps_its_promises();
 //! ```
 
-use crate::plan::Act;
-use crate::plan::{Order, Plan, Strangers};
+use crate::plan::{Act, Order, Plan, Strangers};
 use proptest::prelude::*;
 use sim_zk::fault::Fault;
 
