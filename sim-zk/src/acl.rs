@@ -4,9 +4,9 @@
 
 mod digest;
 
-use crate::message::Code;
 use crate::paths::{java_hash, spread};
 use std::sync::Arc;
+use zk_recipes::zk::Code;
 
 /// The bits of permissions.
 #[allow(missing_docs, reason = "each is ZooKeeper's permission of that name")]

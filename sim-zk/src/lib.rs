@@ -95,6 +95,7 @@ compile_error!(
 
 pub mod acl;
 pub mod choose;
+mod config;
 pub mod digest;
 pub mod driver;
 mod ensemble;
@@ -107,15 +108,15 @@ mod server;
 mod session;
 mod tree;
 mod txn;
-mod watches;
 pub mod wire;
 pub mod witness;
 pub mod world;
 
+pub use config::{Config, Liberty, Order};
 pub use driver::{End, Finished, Process, Sim, SimClient};
-pub use message::Table;
-pub use server::{ConnId, Settings};
-pub use world::{Config, Hold, Liberty, Order};
+pub use message::{ConnId, Table};
+pub use server::Settings;
+pub use world::Hold;
 
 /// What only benches need.
 #[doc(hidden)]

@@ -2,11 +2,11 @@
 //! whoever puts a server's socket in front of a world.
 
 use crate::choose::Chooser;
-use crate::message::{Down, Up};
+use crate::config::Config;
+use crate::message::{ConnId, Down, Up};
 use crate::paths::Paths;
-use crate::server::ConnId;
 use crate::witness::Witness;
-use crate::world::{Company, Config, Effect, Hold, World};
+use crate::world::{Company, Effect, Hold, World};
 use std::collections::BTreeSet;
 
 /// A world driven by hand.

@@ -5,10 +5,9 @@
 mod tests;
 
 use crate::digest::Digest;
-use crate::message::{Answer, Ask, Code, Down, Refusal, Tag, Up, Watching};
+use crate::message::{Answer, Ask, Code, ConnId, Down, Refusal, Tag, Up, Watching};
 use crate::paths::PathId;
 use crate::quirk::Quirk;
-use crate::server::ConnId;
 use zk_recipes::session::{self, Fingerprint, Flaw, Flaws, Incoming, List, Outgoing, Protocol};
 
 pub(crate) use zk_recipes::session::Servers;

@@ -18,9 +18,10 @@ pub use process::Process;
 pub use reply::{SimTreeWatch, SimWatch};
 
 use crate::choose::{Chooser, Point};
+use crate::config::Config;
 use crate::fault::{Fault, Victim};
 use crate::witness::Witness;
-use crate::world::{Config, World};
+use crate::world::World;
 use reply::Sleep;
 use shared::Slots;
 use shared::{AnyChooser, AnyWitness, Chore, Core, ProcessState};

@@ -3,10 +3,9 @@
 use super::packet::{Wish, Write};
 use super::stage::Read;
 use super::{Env, Member, Packet, Role};
-use crate::message::{Answer, Ask, Code, Down, Password, Tag, Up};
+use crate::message::{Answer, Ask, Code, ConnId, Down, Password, Tag, Up};
 use crate::paths::PathId;
 use crate::quirk::Quirk;
-use crate::server::ConnId;
 use crate::wire::password;
 use crate::witness::Happening;
 use std::sync::Arc;

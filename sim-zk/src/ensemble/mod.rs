@@ -32,13 +32,13 @@ pub(crate) use log::Log;
 pub(crate) use packet::Packet;
 
 use crate::choose::Chooser;
-use crate::message::Down;
+use crate::config::Config;
+use crate::message::{ConnId, Down};
 use crate::paths::Paths;
 use crate::quirk::Quirk;
-use crate::server::{ConnId, Replica, Scene};
+use crate::server::{Replica, Scene};
 use crate::txn::Txn;
 use crate::witness::{Happening, Witness};
-use crate::world::Config;
 use following::Following;
 use intake::{Opening, Waiting};
 pub(crate) use leading::Leading;

@@ -4,9 +4,8 @@
 use super::intake::Waiting;
 use super::{Env, Member, Packet, Role};
 use crate::choose::Point;
-use crate::message::{Answer, Ask, Code, Down, Refusal, Tag};
+use crate::message::{Answer, Ask, Code, ConnId, Down, Refusal, Tag};
 use crate::quirk::Quirk;
-use crate::server::ConnId;
 use crate::txn::{Body, Change, Txn};
 use crate::witness::{Happening, Kind};
 use std::collections::VecDeque;

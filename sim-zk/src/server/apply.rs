@@ -1,12 +1,12 @@
 //! Applying transactions: every server does it in the order of their zxids, and asks nobody.
 
-use super::{ConnId, Replica, Scene, outcome_of};
+use super::watch_tables::Hit;
+use super::{Replica, Scene, outcome_of};
 use crate::acl::{Acl, perms};
-use crate::message::{Answer, CreateForm, Down, OpAnswer, Refusal, Table, WatchMode};
+use crate::message::{Answer, ConnId, CreateForm, Down, OpAnswer, Refusal, Table, WatchMode};
 use crate::paths::PathId;
 use crate::quirk::Quirk;
 use crate::txn::{Body, Change, Life, Txn};
-use crate::watches::Hit;
 use crate::witness::Happening;
 use zk_recipes::zk::{EventKind, SessionId, Stat};
 

@@ -13,20 +13,21 @@ mod apply;
 mod pending;
 mod prep;
 mod reads;
-mod rewatch;
+mod watch_tables;
+mod watches;
 
 pub(crate) use about::{kind_of, outcome_of};
 pub(crate) use prep::{Prep, refused_for_session};
 
 use crate::acl::{Identity, add_identity};
-use crate::message::{Code, Down, Table, WatchMode};
+use crate::message::{Code, ConnId, Down, Table, WatchMode};
 use crate::paths::{PathId, Paths};
 use crate::quirk::Quirk;
 use crate::tree::Tree;
-use crate::watches::Watches;
 use crate::witness::{Happening, Witness};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use watch_tables::WatchTables;
 use zk_recipes::zk::SessionId;
 
 /// How a server is configured.
@@ -45,10 +46,6 @@ impl Default for Settings {
         Settings { extended_types: false, super_digest: None, filter_events: true }
     }
 }
-
-/// Names a connection: never used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ConnId(pub u32);
 
 /// What a server touches beside itself while it works.
 pub(crate) struct Scene<'a> {
@@ -81,7 +78,7 @@ pub(crate) struct Replica {
     pub applied: i64,
     /// The sessions that have begun and not ended, each with its original timeout in microseconds.
     sessions: BTreeMap<SessionId, u64>,
-    watches: Watches,
+    watches: WatchTables,
     conns: BTreeMap<ConnId, Conn>,
     conns_of: BTreeSet<(SessionId, ConnId)>,
 }
@@ -112,7 +109,7 @@ impl Replica {
             tree: Tree::pristine(),
             applied: 0,
             sessions: BTreeMap::new(),
-            watches: Watches::default(),
+            watches: WatchTables::default(),
             conns: BTreeMap::new(),
             conns_of: BTreeSet::new(),
         }
@@ -178,7 +175,7 @@ impl Replica {
 
     /// The process died and came back: connections, watches and identities are gone; what was applied stays.
     pub(crate) fn restart(&mut self) {
-        self.watches = Watches::default();
+        self.watches = WatchTables::default();
         self.conns.clear();
         self.conns_of.clear();
     }

@@ -1,9 +1,9 @@
 //! Reads: answered by whichever server a client is connected to, in the state that server has reached
 //! (`FinalRequestProcessor`).
 
-use super::{ConnId, Replica, Scene};
+use super::{Replica, Scene};
 use crate::acl::perms;
-use crate::message::{Answer, Ask, Code, Found, ReadOp, Refusal, Table, Tag, WatchMode};
+use crate::message::{Answer, Ask, Code, ConnId, Found, ReadOp, Refusal, Table, Tag, WatchMode};
 use crate::paths::PathId;
 use crate::quirk::Quirk;
 use crate::tree::Znode;

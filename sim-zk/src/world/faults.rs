@@ -5,7 +5,7 @@ use super::told::Seen;
 use super::{Company, Effect, Step, World};
 use crate::choose::Point;
 use crate::fault::{Fault, Victim};
-use crate::server::ConnId;
+use crate::message::ConnId;
 use crate::witness::Happening;
 
 /// Until when a direction is blocked.

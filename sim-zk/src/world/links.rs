@@ -5,9 +5,8 @@ use super::{Company, HandleId, Step, World};
 use crate::choose::Point;
 use crate::ensemble::PING;
 use crate::fault::{Fault, Place, Victim};
-use crate::message::{Ask, Down, Up};
+use crate::message::{Ask, ConnId, Down, Up};
 use crate::paths::PathId;
-use crate::server::ConnId;
 use std::collections::VecDeque;
 
 /// A connection of a client with a server.

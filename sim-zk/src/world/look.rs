@@ -1,6 +1,7 @@
 //! What can be seen of the world from outside.
 
-use super::{Config, HandleId, World};
+use super::{HandleId, World};
+use crate::config::Config;
 use crate::ensemble::Member;
 use crate::paths::Paths;
 use crate::session::ClientSession;

@@ -32,12 +32,12 @@ mod users;
 pub use faults::Hold;
 
 use crate::choose::{Chooser, Point};
+use crate::config::Config;
 use crate::ensemble::{Counters, Env, Member, Packet};
 use crate::fault::{Fault, Victim};
-use crate::message::{Answer, Down, Refusal, Tag};
+use crate::message::{Answer, ConnId, Down, Refusal, Tag};
 use crate::paths::{PathId, Paths};
 use crate::quirk::Quirk;
-use crate::server::{ConnId, Settings};
 use crate::session::{Answered, ClientSession, Failure, Out, Told};
 use crate::witness::{Happening, SessionNews, Witness};
 use agenda::{Agenda, Entry};
@@ -48,114 +48,6 @@ use pipes::Pipe;
 use std::collections::{BTreeMap, VecDeque};
 use told::{Learnt, Seen};
 use zk_recipes::zk::{Over, State, Status};
-
-/// In which order things happen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Order {
-    /// By the clock: packets have latencies, and what is due first happens first.
-    #[default]
-    Timed,
-    /// Any: see [`Config::in_any_order`].
-    Any(Liberty),
-}
-
-/// What may happen in the untimed order beside requests that overtake each other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Liberty {
-    /// Whether answers and notifications can be late. Without it they reach a client at once, unless its user could act
-    /// meanwhile.
-    pub late_answers: bool,
-    /// Whether a timer may run out although something is under way. That counts as a fault.
-    pub overtaking: bool,
-}
-
-/// What a world is made of. All times in microseconds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// How many servers there are, from 1 to 9.
-    pub servers: u8,
-    /// The servers' tick: sessions expire at multiples of it, and last 2 to 20 of them.
-    pub tick: u64,
-    /// After how many ticks without a word a server gives up another (`syncLimit`).
-    pub sync_limit: u64,
-    /// One-way latency between clients and servers on the calm network.
-    pub latency: u64,
-    /// One-way latency between servers on the calm network.
-    pub link_latency: u64,
-    /// How servers are configured.
-    pub settings: Settings,
-    /// How often the leader takes away empty containers and znodes whose time is over, if it does
-    /// (`znode.container.checkIntervalMs`).
-    pub reap_every: Option<u64>,
-    /// Until when faults may strike.
-    pub hostile_until: u64,
-    /// How many faults may strike.
-    pub faults: u32,
-    /// What is wrong with it on purpose, if anything.
-    pub quirk: Option<Quirk>,
-    /// In which order things happen.
-    pub order: Order,
-}
-
-impl Default for Config {
-    /// One server with ZooKeeper's default tick of two seconds and syncLimit of 5, 5 ms one way to it, and no faults.
-    fn default() -> Self {
-        Config {
-            servers: 1,
-            tick: 2_000_000,
-            sync_limit: 5,
-            latency: 5_000,
-            link_latency: 500,
-            settings: Settings::default(),
-            reap_every: Some(60_000_000),
-            hostile_until: 0,
-            faults: 0,
-            quirk: None,
-            order: Order::Timed,
-        }
-    }
-}
-
-impl Config {
-    /// The same with so many servers.
-    #[must_use]
-    pub fn with_servers(self, servers: u8) -> Self {
-        assert!((1..=9).contains(&servers), "an ensemble has from 1 to 9 servers");
-        Config { servers, ..self }
-    }
-
-    /// The same world, untimed. Nothing takes time but what waits for a timer of seconds: whatever is under way can happen
-    /// now, and which of it happens next is a choice ([`Point::Next`]). Time passes only when nothing is under way.
-    ///
-    /// So a run stands for all runs with the same order of happenings, whatever their latencies. Only for one server: its
-    /// stages take no time.
-    #[must_use]
-    pub fn in_any_order(self, liberty: Liberty) -> Self {
-        assert_eq!(self.servers, 1, "the untimed order knows one server");
-        Config { order: Order::Any(liberty), latency: 0, link_latency: 0, ..self }
-    }
-
-    /// Whether it is untimed.
-    pub(crate) fn is_untimed(&self) -> bool {
-        self.order != Order::Timed
-    }
-
-    /// How many servers are more than half of them.
-    pub(crate) fn majority(&self) -> u8 {
-        self.servers / 2 + 1
-    }
-
-    /// How long a server waits for a word of another.
-    pub(crate) fn patience(&self) -> u64 {
-        let limit = self.sync_limit * self.tick;
-        if self.has(Quirk::ServesOn) { 4 * limit } else { limit }
-    }
-
-    /// Whether it is wrong in that way.
-    pub(crate) fn has(&self, quirk: Quirk) -> bool {
-        self.quirk == Some(quirk)
-    }
-}
 
 /// Names one session of one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -3,8 +3,8 @@
 use super::{Company, World};
 use crate::choose::Point;
 use crate::fault::{Fault, Place, Victim};
+use crate::message::ConnId;
 use crate::quirk::Quirk;
-use crate::server::ConnId;
 use crate::witness::Happening;
 
 impl World {

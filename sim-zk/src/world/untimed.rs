@@ -11,11 +11,11 @@
 //! 4. When the last client is done there is nothing to race for: what is left happens client by client.
 
 use super::agenda::Entry;
-use super::{Company, Liberty, Order, Step, World};
+use super::{Company, Step, World};
 use crate::choose::Point;
+use crate::config::{Liberty, Order};
 use crate::ensemble::PING;
-use crate::message::{Ask, Down, Up};
-use crate::server::ConnId;
+use crate::message::{Ask, ConnId, Down, Up};
 
 impl World {
     /// What happens next, and when; `None` if nothing ever will.

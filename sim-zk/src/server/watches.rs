@@ -1,10 +1,11 @@
 //! Arming, removing and asking for watches, and arming them again after a reconnect.
 
-use super::{ConnId, Replica, Scene};
-use crate::message::{Answer, Code, Down, Table, WatchMode, Watching};
+use super::watch_tables::NoSlash;
+use super::{Replica, Scene};
+use crate::message::{Answer, Code, ConnId, Down, Table, WatchMode, Watching};
 use crate::paths::PathId;
 use crate::quirk::Quirk;
-use crate::watches::NoSlash;
+
 use crate::witness::Happening;
 use zk_recipes::zk::{EventKind, SessionId};
 
