@@ -2,22 +2,22 @@
 
 #[allow(unused_imports, reason = "the documentation speaks of it")]
 use crate::choose::Point;
-use crate::quirk::Quirk;
+use crate::injected_bug::InjectedBug;
 use crate::server::Settings;
 
 /// In which order things happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Order {
+pub enum Scheduling {
     /// By the clock: packets have latencies, and what is due first happens first.
     #[default]
     Timed,
-    /// Any: see [`Config::in_any_order`].
-    Any(Liberty),
+    /// Any: see [`Config::interleaving`].
+    Interleaving(Reorderings),
 }
 
-/// What may happen in the untimed order beside requests that overtake each other.
+/// What may happen in interleaving mode beside requests that overtake each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Liberty {
+pub struct Reorderings {
     /// Whether answers and notifications can be late. Without it they reach a client at once, unless its user could act
     /// meanwhile.
     pub late_answers: bool,
@@ -48,9 +48,9 @@ pub struct Config {
     /// How many faults may strike.
     pub faults: u32,
     /// What is wrong with it on purpose, if anything.
-    pub quirk: Option<Quirk>,
+    pub injected_bug: Option<InjectedBug>,
     /// In which order things happen.
-    pub order: Order,
+    pub scheduling: Scheduling,
 }
 
 impl Default for Config {
@@ -66,8 +66,8 @@ impl Default for Config {
             reap_every: Some(60_000_000),
             hostile_until: 0,
             faults: 0,
-            quirk: None,
-            order: Order::Timed,
+            injected_bug: None,
+            scheduling: Scheduling::Timed,
         }
     }
 }
@@ -83,17 +83,17 @@ impl Config {
     /// The same world, untimed. Nothing takes time but what waits for a timer of seconds: whatever is under way can happen
     /// now, and which of it happens next is a choice ([`Point::Next`]). Time passes only when nothing is under way.
     ///
-    /// So a run stands for all runs with the same order of happenings, whatever their latencies. Only for one server: its
+    /// So a run stands for all runs with the same order of events, whatever their latencies. Only for one server: its
     /// stages take no time.
     #[must_use]
-    pub fn in_any_order(self, liberty: Liberty) -> Self {
-        assert_eq!(self.servers, 1, "the untimed order knows one server");
-        Config { order: Order::Any(liberty), latency: 0, link_latency: 0, ..self }
+    pub fn interleaving(self, reorderings: Reorderings) -> Self {
+        assert_eq!(self.servers, 1, "interleaving mode knows one server");
+        Config { scheduling: Scheduling::Interleaving(reorderings), latency: 0, link_latency: 0, ..self }
     }
 
     /// Whether it is untimed.
-    pub(crate) fn is_untimed(&self) -> bool {
-        self.order != Order::Timed
+    pub(crate) fn is_interleaving(&self) -> bool {
+        self.scheduling != Scheduling::Timed
     }
 
     /// How many servers are more than half of them.
@@ -104,11 +104,11 @@ impl Config {
     /// How long a server waits for a word of another.
     pub(crate) fn patience(&self) -> u64 {
         let limit = self.sync_limit * self.tick;
-        if self.has(Quirk::ServesOn) { 4 * limit } else { limit }
+        if self.has(InjectedBug::ServesOn) { 4 * limit } else { limit }
     }
 
     /// Whether it is wrong in that way.
-    pub(crate) fn has(&self, quirk: Quirk) -> bool {
-        self.quirk == Some(quirk)
+    pub(crate) fn has(&self, bug: InjectedBug) -> bool {
+        self.injected_bug == Some(bug)
     }
 }
