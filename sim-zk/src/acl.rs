@@ -2,11 +2,11 @@
 //!
 //! As `ZooKeeperServer.checkACL`, `PrepRequestProcessor.fixupACL` and the providers of the schemes `digest` and `ip`.
 
-mod digest;
+mod digest_scheme;
 
-use crate::message::Code;
 use crate::paths::{java_hash, spread};
 use std::sync::Arc;
+use zk_recipes::zk::Code;
 
 /// The bits of permissions.
 #[allow(missing_docs, reason = "each is ZooKeeper's permission of that name")]
@@ -91,7 +91,7 @@ impl Acl {
                     }
                 }
                 "world" if entry.is_world() => fixed.push(entry.clone()),
-                "digest" if digest::is_valid(&entry.id) => fixed.push(entry.clone()),
+                "digest" if digest_scheme::is_valid(&entry.id) => fixed.push(entry.clone()),
                 "ip" if Network::of(&entry.id).is_some() => fixed.push(entry.clone()),
                 _ => return Err(Code::InvalidAcl),
             }
@@ -138,7 +138,7 @@ impl Identity {
     ) -> Result<Vec<Identity>, Code> {
         match scheme {
             "digest" => {
-                let id = digest::of(&String::from_utf8_lossy(auth));
+                let id = digest_scheme::of(&String::from_utf8_lossy(auth));
                 let is_super = super_digest == Some(&*id);
                 let mut proven = vec![Identity { scheme: "digest".into(), id: id.into() }];
                 if is_super {

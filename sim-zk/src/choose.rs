@@ -4,7 +4,7 @@
 //! alternatives at a named [`Point`]; 0 is always the calm one, so that a list that is too short, or all zeros, is the
 //! calm run. Nothing else in the world draws.
 
-use crate::fault::{Fault, Place, Victim};
+use crate::fault::{Fault, InjectionPoint, Victim};
 use rand::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -14,7 +14,7 @@ pub enum Point {
     /// How long a packet is under way: 0 is the calm latency, others grow with the square of the number.
     Latency,
     /// Which fault strikes here: 0 is none.
-    Fault(Place),
+    Fault(InjectionPoint),
     /// How long a fault lasts, or how long a client waits before it connects again, on a scale of the world's own.
     Duration,
     /// How fast servers are to each other, to their disks and to their trees from here on: 0 is the calm lag.
@@ -25,7 +25,7 @@ pub enum Point {
     Server,
     /// Something that the world does not know: how the user of a client goes on.
     User,
-    /// Which of the things under way happens next: 0 is the oldest. Asked in the untimed order only.
+    /// Which of the things under way happens next: 0 is the oldest. Asked in interleaving mode only.
     Next,
 }
 
@@ -35,11 +35,11 @@ pub trait Chooser: Send {
     fn choose(&mut self, point: Point, n: u32) -> u32;
 
     /// Says whom the choices from here on concern. Who only draws need not know.
-    fn about(&mut self, whom: Victim) {
-        let _ = whom;
+    fn about(&mut self, victim: Victim) {
+        let _ = victim;
     }
 
-    /// Whether the run is to go on from here. Asked in the untimed order only, whenever every task waits; `state` says by
+    /// Whether the run is to go on from here. Asked in interleaving mode only, whenever every task waits; `state` says by
     /// a digest where the run has got to.
     fn goes_on(&mut self, state: &mut dyn FnMut() -> u128) -> bool {
         let _ = state;
@@ -96,9 +96,9 @@ impl Chooser for Seeded {
     fn choose(&mut self, point: Point, n: u32) -> u32 {
         let drawn = self.rng.next_u32();
         match point {
-            Point::Fault(place) => {
+            Point::Fault(injection_point) => {
                 let mut sum = 0u32;
-                for (index, fault) in (1..).zip(place.faults()) {
+                for (index, fault) in (1..).zip(injection_point.faults()) {
                     sum = sum.saturating_add(self.rates.0[*fault as usize]);
                     if drawn < sum {
                         return index;
@@ -163,8 +163,8 @@ impl<C: Chooser> Chooser for Recording<C> {
         choice
     }
 
-    fn about(&mut self, whom: Victim) {
-        self.inner.about(whom);
+    fn about(&mut self, victim: Victim) {
+        self.inner.about(victim);
     }
 
     fn goes_on(&mut self, state: &mut dyn FnMut() -> u128) -> bool {
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn a_seed_is_a_list_of_choices() {
         let rates = Rates::NONE.with(Fault::ReplyLost, 0.2);
-        let points = [Point::Latency, Point::Fault(Place::Reply), Point::Duration];
+        let points = [Point::Latency, Point::Fault(InjectionPoint::Reply), Point::Duration];
         let mut seeded = Recording::new(Seeded::new(7, rates));
         let first: Vec<u32> = points.iter().cycle().take(300).map(|p| seeded.choose(*p, 100)).collect();
         let mut replay = Replay::new(seeded.choices().to_vec());
@@ -191,8 +191,9 @@ mod tests {
     #[test]
     fn faults_strike_at_their_rate_and_only_where_they_fit() {
         let mut seeded = Seeded::new(1, Rates::NONE.with(Fault::ReplyLate, 0.1));
-        let struck = (0..10_000).filter(|_| seeded.choose(Point::Fault(Place::Reply), 3) == 2).count();
+        let struck =
+            (0..10_000).filter(|_| seeded.choose(Point::Fault(InjectionPoint::Reply), 3) == 2).count();
         assert!((900..1100).contains(&struck), "{struck} of 10,000 at a rate of one in ten");
-        assert!((0..10_000).all(|_| seeded.choose(Point::Fault(Place::Request), 3) == 0));
+        assert!((0..10_000).all(|_| seeded.choose(Point::Fault(InjectionPoint::Request), 3) == 0));
     }
 }

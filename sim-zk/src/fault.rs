@@ -134,7 +134,8 @@ impl Fault {
 
     /// Whether it strikes servers or the links between them, and so needs more than one.
     pub fn strikes_servers(self) -> bool {
-        Place::Packet.faults().contains(&self) || Place::LeaderPacket.faults().contains(&self)
+        InjectionPoint::Packet.faults().contains(&self)
+            || InjectionPoint::LeaderPacket.faults().contains(&self)
     }
 
     /// The code with which a server refuses a request instead of processing it, for the kinds that are a refusal.
@@ -167,7 +168,7 @@ pub enum Victim {
 
 /// Where in the protocol a fault can strike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Place {
+pub enum InjectionPoint {
     /// A request leaves a client.
     Request,
     /// An answer leaves a server.
@@ -182,11 +183,11 @@ pub enum Place {
     LeaderPacket,
 }
 
-impl Place {
+impl InjectionPoint {
     /// The kinds that can strike here. Which is chosen is told as its index, plus one.
     pub fn faults(self) -> &'static [Fault] {
         match self {
-            Place::Request => &[
+            InjectionPoint::Request => &[
                 Fault::RequestLost,
                 Fault::Disconnect,
                 Fault::ClientMuted,
@@ -197,22 +198,22 @@ impl Place {
                 Fault::AccessDenied,
                 Fault::ServerError,
             ],
-            Place::Reply => &[Fault::ReplyLost, Fault::ReplyLate],
-            Place::Arrival => &[
+            InjectionPoint::Reply => &[Fault::ReplyLost, Fault::ReplyLate],
+            InjectionPoint::Arrival => &[
                 Fault::ClientPause,
                 Fault::Cancel,
                 Fault::SessionExpiry,
                 Fault::ClientCrash,
                 Fault::ClockDrift,
             ],
-            Place::Notice => &[
+            InjectionPoint::Notice => &[
                 Fault::ClientPause,
                 Fault::Cancel,
                 Fault::SessionExpiry,
                 Fault::ClientCrash,
                 Fault::WatchLost,
             ],
-            Place::Packet => &[
+            InjectionPoint::Packet => &[
                 Fault::ServerCrash,
                 Fault::ServerPause,
                 Fault::LinkHeld,
@@ -221,7 +222,7 @@ impl Place {
                 Fault::DiskStall,
                 Fault::ApplyStall,
             ],
-            Place::LeaderPacket => &[
+            InjectionPoint::LeaderPacket => &[
                 Fault::LeaderCrash,
                 Fault::ServerPause,
                 Fault::LinkHeld,

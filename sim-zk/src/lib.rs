@@ -11,7 +11,7 @@
 //! | [`raw`] | a world driven by hand, packet by packet |
 //! | [`fault`] | what can go wrong, and where |
 //! | [`quirk`] | wrong on purpose: clients and servers that break a promise |
-//! | [`witness`] | what happens, told as it happens |
+//! | [`observer`] | what happens, told as it happens |
 //! | [`paths`] | paths as small numbers |
 //!
 //! # What is simulated
@@ -95,27 +95,28 @@ compile_error!(
 
 pub mod acl;
 pub mod choose;
+mod config;
 pub mod digest;
 pub mod driver;
 mod ensemble;
 pub mod fault;
+pub mod injected_bug;
 pub mod message;
+pub mod observer;
 pub mod paths;
-pub mod quirk;
 pub mod raw;
 mod server;
 mod session;
 mod tree;
 mod txn;
-mod watches;
 pub mod wire;
-pub mod witness;
 pub mod world;
 
+pub use config::{Config, Reorderings, Scheduling};
 pub use driver::{End, Finished, Process, Sim, SimClient};
-pub use message::Table;
-pub use server::{ConnId, Settings};
-pub use world::{Config, Hold, Liberty, Order};
+pub use message::{ConnId, Table};
+pub use server::Settings;
+pub use world::Hold;
 
 /// What only benches need.
 #[doc(hidden)]

@@ -227,6 +227,10 @@ impl From<Refusal> for Error {
     }
 }
 
+/// The number of a connection, which is never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ConnId(pub u32);
+
 /// How a watch goes on after it fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum WatchMode {

@@ -2,18 +2,18 @@
 //! whoever puts a server's socket in front of a world.
 
 use crate::choose::Chooser;
-use crate::message::{Down, Up};
+use crate::config::Config;
+use crate::message::{ConnId, Down, Up};
+use crate::observer::Observer;
 use crate::paths::Paths;
-use crate::server::ConnId;
-use crate::witness::Witness;
-use crate::world::{Company, Config, Effect, Hold, World};
+use crate::world::{Context, Effect, Hold, World};
 use std::collections::BTreeSet;
 
 /// A world driven by hand.
 pub struct Raw {
     world: World,
     chooser: Box<dyn Chooser>,
-    witness: Box<dyn Witness>,
+    observer: Box<dyn Observer>,
     effects: Vec<Effect>,
     /// What is held up at present.
     held: BTreeSet<Hold>,
@@ -25,19 +25,23 @@ impl Raw {
         Raw::watched(config, chooser, ())
     }
 
-    /// The same, watched by a witness.
-    pub fn watched(config: Config, chooser: impl Chooser + 'static, witness: impl Witness + 'static) -> Self {
-        let (chooser, witness) = (Box::new(chooser), Box::new(witness));
-        Raw { world: World::new(config), chooser, witness, effects: Vec::new(), held: BTreeSet::new() }
+    /// The same, watched by a observer.
+    pub fn watched(
+        config: Config,
+        chooser: impl Chooser + 'static,
+        observer: impl Observer + 'static,
+    ) -> Self {
+        let (chooser, observer) = (Box::new(chooser), Box::new(observer));
+        Raw { world: World::new(config), chooser, observer, effects: Vec::new(), held: BTreeSet::new() }
     }
 
-    fn with<R>(&mut self, act: impl FnOnce(&mut World, &mut Company<'_>) -> R) -> R {
-        let company = &mut Company {
+    fn with<R>(&mut self, act: impl FnOnce(&mut World, &mut Context<'_>) -> R) -> R {
+        let context = &mut Context {
             chooser: &mut *self.chooser,
-            witness: &mut *self.witness,
+            observer: &mut *self.observer,
             effects: &mut self.effects,
         };
-        let result = act(&mut self.world, company);
+        let result = act(&mut self.world, context);
         // There is nobody to be told.
         self.effects.clear();
         result
@@ -60,16 +64,16 @@ impl Raw {
 
     /// Opens a connection with a server and sends the first packet on it.
     pub fn connect(&mut self, server: u8, hello: Up) -> ConnId {
-        self.with(|world, company| {
+        self.with(|world, context| {
             let conn = world.open_conn(None, server);
-            world.send_by_hand(conn, vec![hello], company);
+            world.send_by_hand(conn, vec![hello], context);
             conn
         })
     }
 
     /// Sends packets in one piece. If the connection is gone nothing is sent.
     pub fn send(&mut self, conn: ConnId, packets: Vec<Up>) {
-        self.with(|world, company| world.send_by_hand(conn, packets, company));
+        self.with(|world, context| world.send_by_hand(conn, packets, context));
     }
 
     /// What has arrived, in order; [`Down::Fin`] is the end.
@@ -79,14 +83,14 @@ impl Raw {
 
     /// Cuts a connection. With a reset, what has not arrived never does.
     pub fn cut(&mut self, conn: ConnId, reset: bool) {
-        self.with(|world, company| world.cut_by_hand(conn, reset, company));
+        self.with(|world, context| world.cut_by_hand(conn, reset, context));
     }
 
     /// Does the next thing if it is due by `limit`; else lets the time pass until then, and says no.
     pub fn advance(&mut self, limit: u64) -> bool {
-        self.with(|world, company| match world.next_step() {
+        self.with(|world, context| match world.next_step() {
             Some((at, step)) if at <= limit => {
-                world.perform(at, step, company);
+                world.perform(at, step, context);
                 true
             }
             _ => {
@@ -106,18 +110,18 @@ impl Raw {
     /// Releases what was held up, if it was.
     pub fn release(&mut self, hold: Hold) {
         if self.held.remove(&hold) {
-            self.with(|world, company| world.let_go(hold, company));
+            self.with(|world, context| world.let_go(hold, context));
         }
     }
 
     /// Kills a server's process.
     pub fn kill(&mut self, server: u8) {
-        self.with(|world, company| world.kill(server, company));
+        self.with(|world, context| world.kill(server, context));
     }
 
     /// Starts a killed server.
     pub fn start(&mut self, server: u8) {
-        self.with(|world, company| world.start(server, company));
+        self.with(|world, context| world.start(server, context));
     }
 
     /// Stops a server and starts it again on the same data.

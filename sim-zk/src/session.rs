@@ -5,10 +5,9 @@
 mod tests;
 
 use crate::digest::Digest;
-use crate::message::{Answer, Ask, Code, Down, Refusal, Tag, Up, Watching};
+use crate::injected_bug::InjectedBug;
+use crate::message::{Answer, Ask, Code, ConnId, Down, Refusal, Tag, Up, Watching};
 use crate::paths::PathId;
-use crate::quirk::Quirk;
-use crate::server::ConnId;
 use zk_recipes::session::{self, Fingerprint, Flaw, Flaws, Incoming, List, Outgoing, Protocol};
 
 pub(crate) use zk_recipes::session::Servers;
@@ -30,7 +29,7 @@ impl Protocol for Simulated {
     type Tag = Tag;
     type Answer = Answer;
     type Refusal = Refusal;
-    type Flaws = Wrong;
+    type Flaws = ClientFlaws;
 
     fn arms(ask: &Ask) -> Option<(List, PathId)> {
         ask.arms()
@@ -108,24 +107,24 @@ impl From<Down> for Incoming<Simulated> {
 
 /// The quirk of a world, as far as it is one of its clients' machines.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Wrong(pub Option<Quirk>);
+pub(crate) struct ClientFlaws(pub Option<InjectedBug>);
 
-impl Flaws for Wrong {
+impl Flaws for ClientFlaws {
     fn has(self, flaw: Flaw) -> bool {
-        let quirk = match flaw {
-            Flaw::ForgetsWatches => Quirk::ForgetsWatches,
-            Flaw::ForgetsAbsent => Quirk::ForgetsAbsent,
-            Flaw::ForgetsTrees => Quirk::ForgetsTrees,
-            Flaw::RegistersAsOfNow => Quirk::RegistersAsOfNow,
-            Flaw::KeepsFired => Quirk::KeepsFired,
-            Flaw::ForgetsZxid => Quirk::ForgetsZxid,
-            Flaw::ReplyFirst => Quirk::ReplyFirst,
-            Flaw::RepeatsLost => Quirk::RepeatsLost,
-            Flaw::SwapsAnswers => Quirk::SwapsAnswers,
-            Flaw::HidesLoss => Quirk::HidesLoss,
-            Flaw::ExpiresAtLoss => Quirk::ExpiresAtLoss,
+        let bug = match flaw {
+            Flaw::ForgetsWatches => InjectedBug::ForgetsWatches,
+            Flaw::ForgetsAbsent => InjectedBug::ForgetsAbsent,
+            Flaw::ForgetsTrees => InjectedBug::ForgetsTrees,
+            Flaw::RegistersAsOfNow => InjectedBug::RegistersAsOfNow,
+            Flaw::KeepsFired => InjectedBug::KeepsFired,
+            Flaw::ForgetsZxid => InjectedBug::ForgetsZxid,
+            Flaw::ReplyFirst => InjectedBug::ReplyFirst,
+            Flaw::RepeatsLost => InjectedBug::RepeatsLost,
+            Flaw::SwapsAnswers => InjectedBug::SwapsAnswers,
+            Flaw::HidesLoss => InjectedBug::HidesLoss,
+            Flaw::ExpiresAtLoss => InjectedBug::ExpiresAtLoss,
         };
-        self.0 == Some(quirk)
+        self.0 == Some(bug)
     }
 }
 

@@ -3,15 +3,15 @@
 //! Versions, counters and zxids as `DataTree` and `DataNode` keep them; the visible `cversion` is twice the number of
 //! creations less the number of living children.
 
+pub(crate) mod java_set;
 mod quota;
-pub(crate) mod roll;
 pub(crate) mod work;
 
 use crate::acl::{Acl, AclEntry, perms};
 use crate::message::Content;
 use crate::paths::{PathId, Paths};
 use crate::txn::Life;
-use roll::Roll;
+use java_set::JavaSet;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_recipes::zk::{SessionId, Stat};
 
@@ -37,7 +37,7 @@ pub(crate) struct Znode {
     pub aversion: i32,
     /// Number of creations of children: the next sequence number.
     pub creations: i32,
-    children: Roll,
+    children: JavaSet,
     /// Its place among its siblings.
     among_siblings: u32,
     /// Its place among the ephemerals of its session.
@@ -58,7 +58,7 @@ impl Znode {
             version: 0,
             aversion: 0,
             creations: 0,
-            children: Roll::new(8),
+            children: JavaSet::new(8),
             among_siblings: 0,
             among_ephemerals: 0,
         }
@@ -103,7 +103,7 @@ pub(crate) struct Tree {
     /// How many znodes there are.
     count: usize,
     /// A session that had ephemerals once keeps its entry until it ends: its table does not shrink.
-    ephemerals: BTreeMap<SessionId, Roll>,
+    ephemerals: BTreeMap<SessionId, JavaSet>,
     /// Containers and znodes with a time to live.
     mortal: BTreeSet<PathId>,
     limited: quota::Limited,
@@ -185,20 +185,20 @@ impl Tree {
     /// table may be smaller (`DataTree.getEphemerals`).
     pub(crate) fn ephemerals(&self, session: SessionId, paths: &Paths) -> Vec<PathId> {
         let mut listed = self.ephemerals_for_copy(session, paths);
-        let buckets = roll::buckets_of_clone(listed.len());
+        let buckets = java_set::buckets_of_clone(listed.len());
         listed.sort_by_cached_key(|path| paths.path_bucket(*path, buckets));
         listed
     }
 
     /// The ephemerals of a session, in the order in which they are put into a copy of the set.
     pub(crate) fn ephemerals_for_copy(&self, session: SessionId, paths: &Paths) -> Vec<PathId> {
-        let in_order = |roll: &Roll| roll.in_order(|path, buckets| paths.path_bucket(path, buckets));
+        let in_order = |set: &JavaSet| set.in_order(|path, buckets| paths.path_bucket(path, buckets));
         self.ephemerals.get(&session).map_or_else(Vec::new, in_order)
     }
 
     /// The session has ended: what it still owned, if anything.
     pub(crate) fn orphans(&mut self, session: SessionId) -> Vec<PathId> {
-        self.ephemerals.remove(&session).map_or_else(Vec::new, |roll| roll.by_age().collect())
+        self.ephemerals.remove(&session).map_or_else(Vec::new, |set| set.by_age().collect())
     }
 
     /// Containers that once had a child and have none, and znodes without children whose time is over
@@ -243,7 +243,7 @@ impl Tree {
             Life::Persistent => {}
             Life::Ephemeral(session) => {
                 node.among_ephemerals =
-                    self.ephemerals.entry(session).or_insert_with(|| Roll::new(16)).push(path);
+                    self.ephemerals.entry(session).or_insert_with(|| JavaSet::new(16)).push(path);
             }
             Life::Container | Life::Ttl(_) => {
                 self.mortal.insert(path);
@@ -273,9 +273,9 @@ impl Tree {
         parent.pzxid = parent.pzxid.max(zxid);
         parent.children.remove(node.among_siblings);
         if parent.children.is_sparse() {
-            parent.children.close_ranks();
-            let ranks: Vec<PathId> = parent.children.by_age().collect();
-            for (place, child) in (0..).zip(ranks) {
+            parent.children.compact();
+            let kept: Vec<PathId> = parent.children.by_age().collect();
+            for (place, child) in (0..).zip(kept) {
                 self.node_mut(child).among_siblings = place;
             }
         }
@@ -292,9 +292,9 @@ impl Tree {
         let Some(owned) = self.ephemerals.get_mut(&session) else { return };
         owned.remove(place);
         if owned.is_sparse() {
-            owned.close_ranks();
-            let ranks: Vec<PathId> = owned.by_age().collect();
-            for (place, path) in (0..).zip(ranks) {
+            owned.compact();
+            let kept: Vec<PathId> = owned.by_age().collect();
+            for (place, path) in (0..).zip(kept) {
                 self.node_mut(path).among_ephemerals = place;
             }
         }

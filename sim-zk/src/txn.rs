@@ -2,8 +2,8 @@
 
 use crate::acl::Acl;
 use crate::message::{Content, CreateForm, Refusal};
+use crate::observer::Kind;
 use crate::paths::PathId;
-use crate::witness::Kind;
 use zk_recipes::zk::SessionId;
 
 /// What a znode's life hangs on.

@@ -3,8 +3,8 @@
 //!
 //! A rolling hash over everything that was written, texts included, says whether two runs were the same.
 
+mod observer;
 mod remembered;
-mod witness;
 mod words;
 
 pub use words::{fault_kind, notify};

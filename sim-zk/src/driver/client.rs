@@ -6,7 +6,7 @@ use super::convert::{
 };
 use super::reply::{Convert, Reply, Sleep};
 use super::shared::Slots;
-use super::{Sim, SimTreeWatch, SimWatch, remember};
+use super::{Sim, SimTreeWatch, SimWatch, register};
 use crate::message::{Ask, AskOp, Creation, ReadOp};
 use crate::paths::Paths;
 use crate::world::HandleId;
@@ -48,8 +48,8 @@ impl SimClient {
             let ticket = core.slots.take();
             let watch = watch.map(|take| take(&mut core.slots));
             let (handle, cleanup) = (self.handle, self.cleanup);
-            core.with_world(|world, company| {
-                world.ask(handle, ask, cleanup, Some(ticket), watch, company);
+            core.with_world(|world, context| {
+                world.ask(handle, ask, cleanup, Some(ticket), watch, context);
             });
             Ok((ticket, watch))
         });
@@ -238,7 +238,7 @@ impl ZooKeeper for SimClient {
             if status != seen {
                 return Poll::Ready(status);
             }
-            remember(&mut core.handles[usize::from(handle.0)].waiting, context);
+            register(&mut core.handles[usize::from(handle.0)].waiting, context);
             Poll::Pending
         })
     }
@@ -252,7 +252,7 @@ impl ZooKeeper for SimClient {
     }
 
     fn now(&self) -> Time {
-        Time::from_micros(self.sim.core().world.tell_time(self.process))
+        Time::from_micros(self.sim.core().world.read_clock(self.process))
     }
 
     fn sleep_until(&self, until: Time) -> impl Future<Output = ()> + Send + use<> {
@@ -261,7 +261,7 @@ impl ZooKeeper for SimClient {
 
     fn guid(&self) -> Guid {
         let mut core = self.sim.core();
-        let count = if core.world.config().is_untimed() {
+        let count = if core.world.config().is_interleaving() {
             let state = &mut core.processes[usize::from(self.process)];
             state.guids += 1;
             u64::from(self.process) << 32 | state.guids
@@ -315,7 +315,7 @@ impl SimClient {
             if state.duties == 0 {
                 return Poll::Ready(());
             }
-            remember(&mut state.waiting, context);
+            register(&mut state.waiting, context);
             Poll::Pending
         })
     }

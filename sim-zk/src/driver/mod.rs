@@ -18,12 +18,13 @@ pub use process::Process;
 pub use reply::{SimTreeWatch, SimWatch};
 
 use crate::choose::{Chooser, Point};
+use crate::config::Config;
 use crate::fault::{Fault, Victim};
-use crate::witness::Witness;
-use crate::world::{Config, World};
+use crate::observer::Observer;
+use crate::world::World;
 use reply::Sleep;
 use shared::Slots;
-use shared::{AnyChooser, AnyWitness, Chore, Core, ProcessState};
+use shared::{AnyChooser, AnyObserver, Chore, Core, ProcessState};
 use std::any::Any;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
@@ -57,7 +58,7 @@ pub struct Finished<T, C, W> {
     /// Who decided.
     pub chooser: C,
     /// Who watched.
-    pub witness: W,
+    pub observer: W,
     /// The longest time without [progress](Sim::progress), once no fault could strike any more.
     pub longest_lull: Duration,
 }
@@ -83,13 +84,13 @@ impl Sim {
         config: Config,
         limit: Duration,
         chooser: C,
-        witness: W,
+        observer: W,
         root: impl FnOnce(Sim) -> F,
     ) -> Finished<T, C, W>
     where
         T: Send + 'static,
         C: Chooser + 'static,
-        W: Witness + 'static,
+        W: Observer + 'static,
         F: Future<Output = T> + Send + 'static,
     {
         // A constant seed: madsim only picks among tasks that are ready together.
@@ -98,7 +99,7 @@ impl Sim {
             shared: Arc::new(Mutex::new(Core {
                 world: World::new(config),
                 chooser: Box::new(chooser),
-                witness: Box::new(witness),
+                observer: Box::new(observer),
                 effects: Vec::new(),
                 wakers: Vec::new(),
                 slots: Slots::default(),
@@ -147,9 +148,9 @@ impl Sim {
         let world = std::mem::replace(&mut core.world, World::new(Config::default()));
         let chooser: Box<dyn AnyChooser> =
             std::mem::replace(&mut core.chooser, Box::new(crate::choose::Calm));
-        let witness: Box<dyn AnyWitness> = std::mem::replace(&mut core.witness, Box::new(()));
-        let (chooser, witness) = (take_as::<C>(chooser), take_as::<W>(witness));
-        Finished { output, end, world, chooser, witness, longest_lull }
+        let observer: Box<dyn AnyObserver> = std::mem::replace(&mut core.observer, Box::new(()));
+        let (chooser, observer) = (take_as::<C>(chooser), take_as::<W>(observer));
+        Finished { output, end, world, chooser, observer, longest_lull }
     }
 
     /// Ends tasks that still wait: they hold each other and the simulation, and the simulation holds their wakers. What
@@ -184,7 +185,7 @@ impl Sim {
             let mut guard = self.core();
             let core = &mut *guard;
             core.visits = 0;
-            let untimed = core.world.config().is_untimed();
+            let untimed = core.world.config().is_interleaving();
             if !untimed || core.wakers.is_empty() {
                 core.rounds += 1;
                 core.wakers.append(&mut core.stalled);
@@ -204,7 +205,7 @@ impl Sim {
                     return Some(End::Cut);
                 }
                 let next = match untimed {
-                    true => core.with_world(World::next_of_any),
+                    true => core.with_world(World::next_interleaved),
                     false => core.world.next_step(),
                 };
                 let Some((at, step)) = next else { return Some(End::Stuck) };
@@ -215,7 +216,7 @@ impl Sim {
                 } else if at > core.owed_since.saturating_add(limit) {
                     return Some(End::OutOfTime);
                 }
-                core.with_world(|world, company| world.perform(at, step, company));
+                core.with_world(|world, context| world.perform(at, step, context));
                 core.settle(&mut chores);
             }
         };
@@ -271,7 +272,7 @@ impl Sim {
             let mut core = self.core();
             let result = act(&mut core);
             core.settle(&mut chores);
-            let now = !core.world.config().is_untimed();
+            let now = !core.world.config().is_interleaving();
             (result, if now { std::mem::take(&mut core.wakers) } else { Vec::new() })
         };
         self.finish(wakers, chores);
@@ -284,7 +285,7 @@ impl Sim {
         let id = self.act(|core| {
             core.nodes.push(node.clone());
             core.processes.push(ProcessState::default());
-            core.with_world(|world, company| world.begin(company))
+            core.with_world(|world, context| world.begin(context))
         });
         Process { sim: self.clone(), id, node }
     }
@@ -303,16 +304,16 @@ impl Sim {
         at(&self.core().world)
     }
 
-    /// Speaks with the witness, who is a `W`, at the present time.
+    /// Speaks with the observer, who is a `W`, at the present time.
     ///
     /// # Panics
     ///
     /// If it is not, or if `speak` uses the simulation.
-    pub fn witness<W: Witness + 'static, R>(&self, speak: impl FnOnce(&mut W, u64) -> R) -> R {
+    pub fn observer<W: Observer + 'static, R>(&self, speak: impl FnOnce(&mut W, u64) -> R) -> R {
         let mut core = self.core();
         let now = core.world.now();
-        let witness: &mut dyn Any = &mut *core.witness;
-        speak(witness.downcast_mut::<W>().expect("the witness is of the type it was given as"), now)
+        let observer: &mut dyn Any = &mut *core.observer;
+        speak(observer.downcast_mut::<W>().expect("the observer is of the type it was given as"), now)
     }
 
     /// A choice of the user's own: 0 is the calm one.
@@ -341,10 +342,10 @@ impl Sim {
     pub fn inflict(&self, fault: Fault, victim: Victim, lasts: Duration) {
         let lasts = lasts.as_micros() as u64;
         self.act(|core| {
-            core.with_world(|world, company| match victim {
-                Victim::Process(process) => world.inflict(process, fault, lasts, company),
+            core.with_world(|world, context| match victim {
+                Victim::Process(process) => world.inflict(process, fault, lasts, context),
                 Victim::Server(_) | Victim::Link(..) => {
-                    world.inflict_on_servers(fault, victim, lasts, company);
+                    world.inflict_on_servers(fault, victim, lasts, context);
                 }
             });
         });
@@ -359,7 +360,7 @@ impl Sim {
             if core.rounds > seen {
                 return Poll::Ready(());
             }
-            remember(&mut core.stalled, context);
+            register(&mut core.stalled, context);
             Poll::Pending
         })
     }
@@ -376,24 +377,24 @@ impl Sim {
                 if core.is_quiet() {
                     return Poll::Ready(());
                 }
-                remember(&mut core.quiet, context);
+                register(&mut core.quiet, context);
                 Poll::Pending
             })
             .await;
         }
     }
 
-    /// Waits that long. In the untimed order a short pause takes no time, and others may get their turn in it.
+    /// Waits that long. In interleaving mode a short pause takes no time, and others may get their turn in it.
     pub fn sleep(&self, process: &Process, by: Duration) -> impl Future<Output = ()> + Send + use<> {
         let now = Time::from_micros(self.core().world.time_of(process.id));
-        if self.core().world.config().is_untimed() && !by.is_zero() && by <= SHORT {
+        if self.core().world.config().is_interleaving() && !by.is_zero() && by <= SHORT {
             return Sleep::turn(self, process.id);
         }
         Sleep::new(self, process.id, now + by)
     }
 }
 
-/// What a user does in less time than this takes no time in the untimed order.
+/// What a user does in less time than this takes no time in interleaving mode.
 const SHORT: Duration = Duration::from_millis(100);
 
 /// Code that uses the simulation more often than this before the world moves on does not wait for it.
@@ -405,7 +406,7 @@ fn take_as<T: Any>(boxed: Box<dyn Any>) -> T {
     *boxed.downcast::<T>().expect("it was put there as this type")
 }
 
-fn remember(waiting: &mut Vec<Waker>, context: &Context<'_>) {
+fn register(waiting: &mut Vec<Waker>, context: &Context<'_>) {
     if !waiting.iter().any(|waker| waker.will_wake(context.waker())) {
         waiting.push(context.waker().clone());
     }

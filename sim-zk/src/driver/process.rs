@@ -1,7 +1,7 @@
 //! A client process of the simulation.
 
 use super::shared::HandleState;
-use super::{Sim, SimClient, remember};
+use super::{Sim, SimClient, register};
 use crate::choose::Point;
 use crate::fault::{Fault, Victim};
 use std::future::Future;
@@ -47,7 +47,7 @@ impl Process {
     pub fn open(&self, timeout: Duration) -> impl Future<Output = SimClient> + Send + use<> {
         let handle = self.sim.act(|core| {
             core.handles.push(HandleState::default());
-            core.with_world(|world, company| world.open(self.id, timeout.as_micros() as u64, company))
+            core.with_world(|world, context| world.open(self.id, timeout.as_micros() as u64, context))
         });
         let client = SimClient { sim: self.sim.clone(), handle, process: self.id, cleanup: None };
         async move {
@@ -90,7 +90,7 @@ impl Process {
             if state.cancels > seen {
                 return Poll::Ready(());
             }
-            remember(&mut state.waiting, context);
+            register(&mut state.waiting, context);
             Poll::Pending
         })
     }
@@ -104,7 +104,7 @@ impl Process {
             if state.crashed {
                 return Poll::Ready(());
             }
-            remember(&mut state.waiting, context);
+            register(&mut state.waiting, context);
             Poll::Pending
         })
     }
@@ -118,7 +118,7 @@ impl Process {
     pub fn inflict(&self, fault: Fault, lasts: Duration) {
         let lasts = lasts.as_micros() as u64;
         self.sim.act(|core| {
-            core.with_world(|world, company| world.inflict(self.id, fault, lasts, company));
+            core.with_world(|world, context| world.inflict(self.id, fault, lasts, context));
         });
     }
 }

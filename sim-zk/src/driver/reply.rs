@@ -71,7 +71,7 @@ impl<T> Drop for Reply<T> {
         self.sim.act_unless_ended(|core| {
             if let (Some(_), Some(watch)) = (core.slots.forget(ticket, handle, watch), watch) {
                 core.slots.release(watch);
-                core.with_world(|world, company| world.drop_watch(handle, watch, company));
+                core.with_world(|world, context| world.drop_watch(handle, watch, context));
             }
         });
     }
@@ -101,7 +101,7 @@ impl Drop for SimWatch {
         let handle = self.handle;
         self.sim.act_unless_ended(|core| {
             if let Slot::Pending(_) | Slot::Stream(..) = core.slots.release(watch) {
-                core.with_world(|world, company| world.drop_watch(handle, watch, company));
+                core.with_world(|world, context| world.drop_watch(handle, watch, context));
             }
         });
     }

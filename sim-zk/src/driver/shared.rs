@@ -2,9 +2,9 @@
 
 use crate::choose::Chooser;
 use crate::message::Answer;
+use crate::observer::Observer;
 use crate::session::{Failure, Told};
-use crate::witness::Witness;
-use crate::world::{Company, Effect, HandleId, World};
+use crate::world::{Context, Effect, HandleId, World};
 use std::any::Any;
 use std::task::Waker;
 use zk_recipes::session::Slot;
@@ -17,15 +17,15 @@ pub(super) type Slots = zk_recipes::session::Slots<Result<Answer, Failure>, Hand
 pub(super) trait AnyChooser: Chooser + Any {}
 impl<C: Chooser + Any> AnyChooser for C {}
 
-/// A witness that can be given back as what it was.
-pub(super) trait AnyWitness: Witness + Any {}
-impl<W: Witness + Any> AnyWitness for W {}
+/// A observer that can be given back as what it was.
+pub(super) trait AnyObserver: Observer + Any {}
+impl<W: Observer + Any> AnyObserver for W {}
 
 /// Everything behind the lock.
 pub(super) struct Core {
     pub(super) world: World,
     pub(super) chooser: Box<dyn AnyChooser>,
-    pub(super) witness: Box<dyn AnyWitness>,
+    pub(super) observer: Box<dyn AnyObserver>,
     pub(super) effects: Vec<Effect>,
     pub(super) wakers: Vec<Waker>,
     pub(super) slots: Slots,
@@ -65,7 +65,7 @@ pub(super) struct ProcessState {
     /// Its code has come to its end.
     pub(super) is_over: bool,
     pub(super) waiting: Vec<Waker>,
-    /// How many names it was given, in the untimed order: there they do not tell who else was given one before.
+    /// How many names it was given, in interleaving mode: there they do not tell who else was given one before.
     pub(super) guids: u64,
 }
 
@@ -78,10 +78,13 @@ pub(super) enum Chore {
 
 impl Core {
     /// Lets the world act, and deals out what its users are told.
-    pub(super) fn with_world<R>(&mut self, act: impl FnOnce(&mut World, &mut Company<'_>) -> R) -> R {
-        let mut company =
-            Company { chooser: &mut *self.chooser, witness: &mut *self.witness, effects: &mut self.effects };
-        act(&mut self.world, &mut company)
+    pub(super) fn with_world<R>(&mut self, act: impl FnOnce(&mut World, &mut Context<'_>) -> R) -> R {
+        let mut context = Context {
+            chooser: &mut *self.chooser,
+            observer: &mut *self.observer,
+            effects: &mut self.effects,
+        };
+        act(&mut self.world, &mut context)
     }
 
     /// Deals out the effects of what was just done.
@@ -104,7 +107,7 @@ impl Core {
                 if let Some((handle, watch)) = self.slots.take_forgotten(ticket) {
                     if let Some(watch) = watch {
                         self.slots.release(watch);
-                        self.with_world(|world, company| world.drop_watch(handle, watch, company));
+                        self.with_world(|world, context| world.drop_watch(handle, watch, context));
                     }
                 } else {
                     self.slots.fill(ticket, Slot::Answered(result), &mut self.wakers);
@@ -152,7 +155,7 @@ impl Core {
         if self.world.is_ending() {
             return true;
         }
-        let Core { world, witness, chooser, handles, processes, .. } = self;
+        let Core { world, observer, chooser, handles, processes, .. } = self;
         let is_over = |process: u8| {
             let mut of = (0..)
                 .zip(handles.iter())
@@ -161,7 +164,7 @@ impl Core {
         };
         chooser.goes_on(&mut || {
             let mut digest = world.digest(is_over);
-            digest.add_wide(witness.remembered(world.now()));
+            digest.add_wide(observer.remembered(world.now()));
             digest.finish()
         })
     }

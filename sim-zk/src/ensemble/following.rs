@@ -1,6 +1,6 @@
 //! A follower's part: log what the leader proposes, apply what it commits, and tell it who was heard of.
 
-use super::stage::Item;
+use super::stages::Item;
 use super::{Env, Member, Packet, Role};
 use crate::txn::Txn;
 use std::collections::{BTreeMap, VecDeque};

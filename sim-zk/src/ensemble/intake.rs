@@ -1,14 +1,13 @@
 //! Connections and requests of a server's clients (`ZooKeeperServer`, `NIOServerCnxn`).
 
-use super::packet::{Wish, Write};
-use super::stage::Read;
+use super::packet::{Write, WriteBody};
+use super::stages::Read;
 use super::{Env, Member, Packet, Role};
-use crate::message::{Answer, Ask, Code, Down, Password, Tag, Up};
+use crate::injected_bug::InjectedBug;
+use crate::message::{Answer, Ask, Code, ConnId, Down, Password, Tag, Up};
+use crate::observer::SimEvent;
 use crate::paths::PathId;
-use crate::quirk::Quirk;
-use crate::server::ConnId;
 use crate::wire::password;
-use crate::witness::Happening;
 use std::sync::Arc;
 use zk_recipes::zk::SessionId;
 
@@ -65,9 +64,9 @@ impl Member {
         env: &mut Env<'_>,
     ) {
         let (server, applied) = (self.id, self.replica.applied);
-        if last_zxid > applied && !env.config.has(Quirk::AcceptsAnyone) {
+        if last_zxid > applied && !env.config.has(InjectedBug::AcceptsAnyone) {
             // A server that is behind what the client has seen refuses by closing, without an answer.
-            env.tell(Happening::TurnedAway { server, session, seen: last_zxid, applied });
+            env.emit(SimEvent::TurnedAway { server, session, seen: last_zxid, applied });
             env.outbox.push((conn, Down::Fin));
             return;
         }
@@ -84,7 +83,7 @@ impl Member {
                 xid: 0,
                 mute: false,
             });
-            self.submit(session, number, Wish::Open { timeout }, conn, Tag::default(), env);
+            self.submit(session, number, WriteBody::Open { timeout }, conn, Tag::default(), env);
             return;
         }
         // Whoever names a session takes it over from its connection here, whether or not it is his.
@@ -135,7 +134,7 @@ impl Member {
     fn attach(&mut self, conn: ConnId, session: SessionId, timeout: u64, env: &mut Env<'_>) {
         self.replica.welcome(conn, session);
         self.timeouts.insert(conn, timeout);
-        env.tell(Happening::Attached { server: self.id, session, conn: conn.0 });
+        env.emit(SimEvent::Attached { server: self.id, session, conn: conn.0 });
         env.outbox.push((conn, Down::Connected { session, timeout, password: password(session) }));
     }
 
@@ -165,11 +164,11 @@ impl Member {
             let (number, mute) = (env.counters.number(), ask.is_mute());
             let waiting = Waiting::Write { number, conn, xid, mute };
             self.queues.entry(session).or_default().push_back(waiting);
-            self.submit(session, number, Wish::Ask(ask), conn, tag, env);
+            self.submit(session, number, WriteBody::Ask(ask), conn, tag, env);
             return;
         }
         if let (Ask::Sync { path }, Role::Following(following), false) =
-            (&ask, &self.role, env.config.has(Quirk::SyncsAlone))
+            (&ask, &self.role, env.config.has(InjectedBug::SyncsAlone))
         {
             let number = env.counters.number();
             env.post.push((following.leader, Packet::Sync { session, number, req: tag.req }));
@@ -177,7 +176,7 @@ impl Member {
             self.queues.entry(session).or_default().push_back(waiting);
             return;
         }
-        let waits = !env.config.has(Quirk::PassesWrites);
+        let waits = !env.config.has(InjectedBug::PassesWrites);
         if let Some(queue) = self.queues.get_mut(&session).filter(|_| waits) {
             queue.push_back(Waiting::Read(Read { conn, xid, ask, tag }));
         } else if self.apply_stops > 0 {
@@ -217,7 +216,7 @@ impl Member {
         &mut self,
         session: SessionId,
         number: u64,
-        what: Wish,
+        what: WriteBody,
         conn: ConnId,
         tag: Tag,
         env: &mut Env<'_>,
@@ -244,6 +243,6 @@ impl Member {
         self.timeouts.remove(&conn);
         // Whatever its session is still waiting for will find nobody.
         self.openings.retain(|_, opening| opening.conn != conn);
-        self.replica.forget(conn, &mut env.scene(self.id, false));
+        self.replica.forget(conn, &mut env.replica_env(self.id, false));
     }
 }

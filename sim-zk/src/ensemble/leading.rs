@@ -2,16 +2,16 @@
 //! end them (`Leader`, `LearnerHandler`, `PrepRequestProcessor`).
 
 use super::intake::Waiting;
-use super::packet::{Wish, Write};
-use super::stage::{Behind, Item, Withheld};
+use super::packet::{Write, WriteBody};
+use super::stages::{Item, WaitingSync, Withheld};
 use super::tracker::Tracker;
 use super::{Env, Member, Packet, Role};
 use crate::choose::Point;
+use crate::injected_bug::InjectedBug;
 use crate::message::{Ask, AskOp, Code, Refusal, Tag};
-use crate::quirk::Quirk;
+use crate::observer::{Kind, SimEvent};
 use crate::server::{Prep, kind_of, refused_for_session};
 use crate::txn::{Body, Origin, Txn};
-use crate::witness::{Happening, Kind};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use zk_recipes::zk::SessionId;
@@ -24,7 +24,7 @@ struct Proposal {
     acks: u64,
     since: u64,
     /// Syncs that are answered behind its commit.
-    syncs: Vec<Behind>,
+    syncs: Vec<WaitingSync>,
 }
 
 /// What a leader knows of a follower.
@@ -69,7 +69,7 @@ impl Leading {
             zxid,
             last,
             committed: zxid,
-            prep: Prep::with(env.config.quirk),
+            prep: Prep::with(env.config.injected_bug),
             proposals: VecDeque::new(),
             followers: BTreeMap::new(),
             blocked: VecDeque::new(),
@@ -212,7 +212,7 @@ impl Member {
                     Some(proposal) => proposal.syncs.push((from, session, number)),
                     None => env.post.push((from, Packet::Synced { session, number })),
                 }
-                env.tell(Happening::Barrier { server: id, session, req, zxid });
+                env.emit(SimEvent::Barrier { server: id, session, req, zxid });
             }
             _ => unreachable!("nothing else needs the lock"),
         }
@@ -236,16 +236,16 @@ impl Member {
         let zxid = leading.zxid + 1;
         let replica = &self.replica;
         let (kind, body) = match what {
-            Wish::Open { timeout } => {
+            WriteBody::Open { timeout } => {
                 leading.tracker.add(session, timeout, env.now, Some(by));
                 (Kind::Connect, Body::Open { timeout })
             }
-            Wish::Ask(Ask::CloseSession) => {
+            WriteBody::Ask(Ask::CloseSession) => {
                 // Whoever owns the session: its end is not checked.
                 leading.tracker.close(session);
                 (Kind::CloseSession, leading.prep.close(replica, zxid, session, env.paths))
             }
-            Wish::Ask(ask) => {
+            WriteBody::Ask(ask) => {
                 let settings = &env.config.settings;
                 let moved = moved.then_some(Code::SessionMoved);
                 let refused = moved.or_else(|| leading.tracker.check(session, by).err());
@@ -254,15 +254,15 @@ impl Member {
                     |ask: &Ask| leading.prep.prepare(replica, zxid, session, &ids, ask, settings, env.paths);
                 let body = match refused {
                     Some(refusal) => Body::Refused(refusal),
-                    None => match env.config.quirk {
-                        Some(quirk) => prepare_wrongly(quirk, &ask, prepare),
+                    None => match env.config.injected_bug {
+                        Some(bug) => prepare_wrongly(bug, &ask, prepare),
                         None => prepare(&ask),
                     },
                 };
                 (kind_of(&ask), body)
             }
         };
-        if let (Body::Many(changes), true) = (&body, env.config.has(Quirk::TwoPartMulti))
+        if let (Body::Many(changes), true) = (&body, env.config.has(InjectedBug::TwoPartMulti))
             && let [first, rest @ ..] = changes.as_slice()
             && !rest.is_empty()
         {
@@ -305,7 +305,7 @@ impl Member {
 
     /// Commits what a quorum has logged, in the order of proposals.
     fn commit_agreed(&mut self, env: &mut Env<'_>) {
-        let one = env.config.has(Quirk::LosesAcknowledged);
+        let one = env.config.has(InjectedBug::LosesAcknowledged);
         let majority = if one { 1 } else { u32::from(env.config.majority()) };
         while self.withheld.is_none() {
             let leading = self.leading_mut();
@@ -369,16 +369,16 @@ impl Member {
 
     /// The session tracker's turn: every session whose deadline has passed ends.
     pub(crate) fn expire(&mut self, env: &mut Env<'_>) {
-        let ahead = if env.config.has(Quirk::ExpiresEarly) { 2 * env.config.tick } else { 0 };
+        let ahead = if env.config.has(InjectedBug::ExpiresEarly) { 2 * env.config.tick } else { 0 };
         for session in self.leading_mut().tracker.due(env.now + ahead) {
-            if env.config.has(Quirk::NeverExpires) {
+            if env.config.has(InjectedBug::NeverExpires) {
                 self.leading_mut().tracker.touch_again(session, env.now);
                 continue;
             }
             let server = self.id;
             let heard = self.leading_mut().tracker.close(session).expect("it was just found");
-            env.tell(Happening::Marked { server, session, heard });
-            let (what, ids) = (Wish::Ask(Ask::CloseSession), [].into());
+            env.emit(SimEvent::Marked { server, session, heard });
+            let (what, ids) = (WriteBody::Ask(Ask::CloseSession), [].into());
             self.order(Write { session, number: 0, what, ids, tag: Tag::default(), moved: false }, env);
         }
     }
@@ -445,15 +445,15 @@ impl Member {
 }
 
 /// A write as a leader with that quirk lets it through.
-fn prepare_wrongly(quirk: Quirk, ask: &Ask, mut prepare: impl FnMut(&Ask) -> Body) -> Body {
-    match (quirk, ask) {
-        (Quirk::IgnoresVersion, Ask::Delete { path, .. }) => {
+fn prepare_wrongly(bug: InjectedBug, ask: &Ask, mut prepare: impl FnMut(&Ask) -> Body) -> Body {
+    match (bug, ask) {
+        (InjectedBug::IgnoresVersion, Ask::Delete { path, .. }) => {
             prepare(&Ask::Delete { path: *path, version: -1 })
         }
-        (Quirk::IgnoresVersion, Ask::Set { path, data, .. }) => {
+        (InjectedBug::IgnoresVersion, Ask::Set { path, data, .. }) => {
             prepare(&Ask::Set { path: *path, data: data.clone(), version: -1 })
         }
-        (Quirk::HalfMulti, Ask::Multi(ops)) => half(ops, prepare),
+        (InjectedBug::HalfMulti, Ask::Multi(ops)) => half(ops, prepare),
         _ => prepare(ask),
     }
 }

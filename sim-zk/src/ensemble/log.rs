@@ -65,8 +65,8 @@ impl Log {
 mod tests {
     use super::*;
     use crate::message::Code;
+    use crate::observer::Kind;
     use crate::txn::{Body, Origin};
-    use crate::witness::Kind;
     use zk_recipes::zk::SessionId;
 
     fn log(zxids: &[i64]) -> Log {

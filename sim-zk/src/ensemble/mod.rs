@@ -24,7 +24,7 @@ mod intake;
 mod leading;
 mod log;
 mod packet;
-mod stage;
+mod stages;
 mod tracker;
 
 pub(crate) use intake::PING;
@@ -32,17 +32,17 @@ pub(crate) use log::Log;
 pub(crate) use packet::Packet;
 
 use crate::choose::Chooser;
-use crate::message::Down;
+use crate::config::Config;
+use crate::injected_bug::InjectedBug;
+use crate::message::{ConnId, Down};
+use crate::observer::{Observer, SimEvent};
 use crate::paths::Paths;
-use crate::quirk::Quirk;
-use crate::server::{ConnId, Replica, Scene};
+use crate::server::{Replica, ReplicaEnv};
 use crate::txn::Txn;
-use crate::witness::{Happening, Witness};
-use crate::world::Config;
 use following::Following;
 use intake::{Opening, Waiting};
 pub(crate) use leading::Leading;
-use stage::{Item, Read, Withheld};
+use stages::{Item, Read, Withheld};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use zk_recipes::zk::SessionId;
@@ -71,7 +71,7 @@ pub(crate) struct Env<'a> {
     pub config: &'a Config,
     pub paths: &'a mut Paths,
     pub chooser: &'a mut dyn Chooser,
-    pub witness: &'a mut dyn Witness,
+    pub observer: &'a mut dyn Observer,
     pub counters: &'a mut Counters,
     /// What it sends to clients.
     pub outbox: &'a mut Vec<(ConnId, Down)>,
@@ -80,19 +80,19 @@ pub(crate) struct Env<'a> {
 }
 
 impl Env<'_> {
-    fn tell(&mut self, happening: Happening<'_>) {
-        self.witness.saw(self.now, &happening, self.paths);
+    fn emit(&mut self, event: SimEvent<'_>) {
+        self.observer.on_event(self.now, &event, self.paths);
     }
 
-    fn scene(&mut self, server: u8, first: bool) -> Scene<'_> {
-        Scene {
+    fn replica_env(&mut self, server: u8, first: bool) -> ReplicaEnv<'_> {
+        ReplicaEnv {
             now: self.now,
             server,
             first,
             settings: &self.config.settings,
-            quirk: self.config.quirk,
+            bug: self.config.injected_bug,
             paths: self.paths,
-            witness: self.witness,
+            observer: self.observer,
             outbox: self.outbox,
         }
     }
@@ -146,7 +146,7 @@ pub(crate) struct Member {
     /// How far its wall clock is off, in milliseconds.
     pub clock_offset_ms: i64,
     /// After it stood still, its timers get their turn only then.
-    pub drowsy_until: u64,
+    pub paused_until: u64,
     /// The time for which the world has it listed.
     pub listed: Option<u64>,
 }
@@ -172,7 +172,7 @@ impl Member {
             apply_stops: 0,
             commit_stops: 0,
             clock_offset_ms: 0,
-            drowsy_until: 0,
+            paused_until: 0,
             listed: None,
         }
     }
@@ -252,7 +252,7 @@ impl Member {
             Role::Following(following) => Some(following.gives_up_at),
             Role::Down | Role::Looking => None,
         };
-        [disk, stage, role].into_iter().flatten().min().map(|due| due.max(self.drowsy_until))
+        [disk, stage, role].into_iter().flatten().min().map(|due| due.max(self.paused_until))
     }
 
     /// Whatever is due.
@@ -300,7 +300,7 @@ impl Member {
 
     fn stop(&mut self, env: &mut Env<'_>) {
         if self.serves() {
-            env.tell(Happening::Ceased { server: self.id });
+            env.emit(SimEvent::Ceased { server: self.id });
         }
         match &self.role {
             Role::Following(following) => env.post.push((following.leader, Packet::Fin)),
@@ -331,8 +331,8 @@ impl Member {
         self.replica.applied = zxid;
         let sessions = self.replica.sessions();
         self.role = Role::Leading(Box::new(Leading::new(zxid, self.log.last(), env, sessions)));
-        env.tell(Happening::Elected { server: self.id, epoch });
-        env.tell(Happening::Serving { server: self.id });
+        env.emit(SimEvent::Elected { server: self.id, epoch });
+        env.emit(SimEvent::Serving { server: self.id });
     }
 
     /// What it knows of: its log, and what is still on the way to its disk.
@@ -345,14 +345,14 @@ impl Member {
     /// Begins to follow: its log becomes the leader's, as far as that is committed.
     pub(crate) fn follow(&mut self, leader: u8, epoch: u32, log: &Log, committed: i64, env: &mut Env<'_>) {
         self.log.follow(log, committed);
-        if env.config.has(Quirk::LosesAcknowledged) {
+        if env.config.has(InjectedBug::LosesAcknowledged) {
             self.rebuild(committed, env);
         }
         let own = self.log.clone();
         self.catch_up(&own, committed, env);
         self.epoch = epoch;
         self.role = Role::Following(Following::new(leader, env));
-        env.tell(Happening::Serving { server: self.id });
+        env.emit(SimEvent::Serving { server: self.id });
     }
 
     /// What was applied, and is not in the leader's log, was never committed: the state is made anew from the log.
@@ -363,9 +363,9 @@ impl Member {
         let (told, mut replica) = (self.replica.applied, Replica::new());
         let (mut outbox, mut nobody) = (Vec::new(), ());
         for txn in self.log.between(0, told.min(committed)) {
-            let mut scene = env.scene(self.id, false);
-            (scene.outbox, scene.witness) = (&mut outbox, &mut nobody);
-            let _ = replica.apply(txn, &mut scene);
+            let mut replica_env = env.replica_env(self.id, false);
+            (replica_env.outbox, replica_env.observer) = (&mut outbox, &mut nobody);
+            let _ = replica.apply(txn, &mut replica_env);
         }
         self.replica = replica;
     }

@@ -45,7 +45,7 @@ pub(crate) struct Write {
     pub session: SessionId,
     /// The number that the client's server gave it.
     pub number: u64,
-    pub what: Wish,
+    pub what: WriteBody,
     pub ids: Arc<[Identity]>,
     pub tag: Tag,
     /// The session had moved to another server when it reached the leader.
@@ -54,7 +54,7 @@ pub(crate) struct Write {
 
 /// What a write is to do.
 #[derive(Clone, Debug)]
-pub(crate) enum Wish {
+pub(crate) enum WriteBody {
     /// What a client asks for.
     Ask(Ask),
     /// Open the session, with that timeout in microseconds.

@@ -1,13 +1,13 @@
 //! Applying transactions: every server does it in the order of their zxids, and asks nobody.
 
-use super::{ConnId, Replica, Scene, outcome_of};
+use super::watch_tables::Hit;
+use super::{Replica, ReplicaEnv, outcome_of};
 use crate::acl::{Acl, perms};
-use crate::message::{Answer, CreateForm, Down, OpAnswer, Refusal, Table, WatchMode};
+use crate::injected_bug::InjectedBug;
+use crate::message::{Answer, ConnId, CreateForm, Down, OpAnswer, Refusal, Table, WatchMode};
+use crate::observer::SimEvent;
 use crate::paths::PathId;
-use crate::quirk::Quirk;
 use crate::txn::{Body, Change, Life, Txn};
-use crate::watches::Hit;
-use crate::witness::Happening;
 use zk_recipes::zk::{EventKind, SessionId, Stat};
 
 /// What a change gave.
@@ -43,138 +43,138 @@ impl From<Done> for OpAnswer {
 
 impl Replica {
     /// Applies a transaction; what the client that asked for it is answered.
-    pub(crate) fn apply(&mut self, txn: &Txn, scene: &mut Scene<'_>) -> Result<Answer, Refusal> {
+    pub(crate) fn apply(&mut self, txn: &Txn, env: &mut ReplicaEnv<'_>) -> Result<Answer, Refusal> {
         assert!(txn.zxid > self.applied, "transactions are applied in the order of their zxids");
         self.applied = txn.zxid;
-        self.tell_txn(txn, scene);
+        self.emit_txn(txn, env);
         match &txn.body {
             Body::Refused(refusal) => return Err(*refusal),
             Body::Half(changes, refusal) => {
-                changes.iter().for_each(|change| _ = self.change(change, txn, scene));
+                changes.iter().for_each(|change| _ = self.change(change, txn, env));
                 return Err(*refusal);
             }
-            Body::One(change) => return Ok(self.change(change, txn, scene).into()),
+            Body::One(change) => return Ok(self.change(change, txn, env).into()),
             Body::Many(changes) => {
-                let done = changes.iter().map(|change| self.change(change, txn, scene).into());
+                let done = changes.iter().map(|change| self.change(change, txn, env).into());
                 return Ok(Answer::Multi(done.collect()));
             }
-            Body::Open { timeout } => self.open(txn, *timeout, scene),
-            Body::Close { ephemerals } => self.close(txn, ephemerals, scene),
+            Body::Open { timeout } => self.open(txn, *timeout, env),
+            Body::Close { ephemerals } => self.close(txn, ephemerals, env),
         }
         Ok(Answer::Nothing)
     }
 
-    fn tell_txn(&self, txn: &Txn, scene: &mut Scene<'_>) {
-        let server = scene.server;
+    fn emit_txn(&self, txn: &Txn, env: &mut ReplicaEnv<'_>) {
+        let server = env.server;
         let &Txn { zxid, session, op, kind, .. } = txn;
-        if !scene.first {
-            return scene.tell(Happening::Applied { server, zxid });
+        if !env.first {
+            return env.emit(SimEvent::Applied { server, zxid });
         }
         let outcome = match txn.body {
             Body::Refused(refusal) | Body::Half(_, refusal) => outcome_of(refusal),
             _ => None,
         };
-        scene.tell(Happening::Txn { server, zxid, session, op, kind, outcome });
+        env.emit(SimEvent::Txn { server, zxid, session, op, kind, outcome });
     }
 
-    fn open(&mut self, txn: &Txn, timeout: u64, scene: &mut Scene<'_>) {
+    fn open(&mut self, txn: &Txn, timeout: u64, env: &mut ReplicaEnv<'_>) {
         self.sessions.insert(txn.session, timeout);
-        if scene.first {
+        if env.first {
             let &Txn { zxid, session, .. } = txn;
-            scene.tell(Happening::Opened { server: scene.server, session, timeout, zxid });
+            env.emit(SimEvent::Opened { server: env.server, session, timeout, zxid });
         }
     }
 
     /// The leader's list comes first, in the leader's order; then whatever the session owns beside it, which is nothing
     /// unless the leader erred (`DataTree.killSession`).
-    fn close(&mut self, txn: &Txn, ephemerals: &[PathId], scene: &mut Scene<'_>) {
-        let kept = ephemerals.last().filter(|_| scene.quirk == Some(Quirk::KeepsEphemeral)).copied();
+    fn close(&mut self, txn: &Txn, ephemerals: &[PathId], env: &mut ReplicaEnv<'_>) {
+        let kept = ephemerals.last().filter(|_| env.bug == Some(InjectedBug::KeepsEphemeral)).copied();
         for path in ephemerals {
             if self.tree.get(*path).is_some() && kept != Some(*path) {
-                self.delete(*path, txn, scene);
+                self.delete(*path, txn, env);
             }
         }
         for path in self.tree.orphans(txn.session).into_iter().filter(|path| kept != Some(*path)) {
-            self.delete(path, txn, scene);
+            self.delete(path, txn, env);
         }
         self.sessions.remove(&txn.session);
-        if scene.first {
+        if env.first {
             let &Txn { zxid, session, .. } = txn;
-            scene.tell(Happening::Ended { server: scene.server, session, zxid });
+            env.emit(SimEvent::Ended { server: env.server, session, zxid });
         }
     }
 
-    fn change(&mut self, change: &Change, txn: &Txn, scene: &mut Scene<'_>) -> Done {
+    fn change(&mut self, change: &Change, txn: &Txn, env: &mut ReplicaEnv<'_>) -> Done {
         let &Txn { zxid, op, .. } = txn;
-        let server = scene.server;
+        let server = env.server;
         match change {
             Change::Check => Done::Checked,
-            Change::Create { .. } => self.create(change, txn, scene),
+            Change::Create { .. } => self.create(change, txn, env),
             Change::Delete { path } => {
-                self.delete(*path, txn, scene);
+                self.delete(*path, txn, env);
                 Done::Deleted
             }
             Change::Set { path, data, version } => {
                 let path = *path;
-                let version = if scene.quirk == Some(Quirk::VersionStays) { version - 1 } else { *version };
-                let stat = self.tree.set(path, data.clone(), version, zxid, txn.time, scene.paths);
-                if scene.first {
-                    scene.tell(Happening::Written { server, zxid, op, path, data });
+                let version = if env.bug == Some(InjectedBug::VersionStays) { version - 1 } else { *version };
+                let stat = self.tree.set(path, data.clone(), version, zxid, txn.time, env.paths);
+                if env.first {
+                    env.emit(SimEvent::Written { server, zxid, op, path, data });
                 }
                 let acl = self.acl_of(path);
-                self.fire(Table::Data, path, EventKind::NodeDataChanged, &acl, txn, &[], scene);
-                if scene.quirk == Some(Quirk::ChildrenForData) {
-                    self.fire_parent(path, txn, scene);
+                self.fire(Table::Data, path, EventKind::NodeDataChanged, &acl, txn, &[], env);
+                if env.bug == Some(InjectedBug::ChildrenForData) {
+                    self.fire_parent(path, txn, env);
                 }
                 Done::Changed(stat)
             }
             Change::SetAcl { path, acl, version } => {
                 let path = *path;
                 let stat = self.tree.set_acl(path, acl.clone(), *version);
-                if scene.first {
-                    scene.tell(Happening::Restricted { server, zxid, op, path });
+                if env.first {
+                    env.emit(SimEvent::Restricted { server, zxid, op, path });
                 }
                 Done::Changed(stat)
             }
         }
     }
 
-    fn create(&mut self, change: &Change, txn: &Txn, scene: &mut Scene<'_>) -> Done {
+    fn create(&mut self, change: &Change, txn: &Txn, env: &mut ReplicaEnv<'_>) -> Done {
         let Change::Create { form, path, data, acl, life, creations } = change else {
             unreachable!("the caller has looked")
         };
         let (path, life) = (*path, *life);
         let &Txn { zxid, op, .. } = txn;
         let stat =
-            self.tree.create(path, data.clone(), acl.clone(), life, *creations, zxid, txn.time, scene.paths);
-        if scene.first {
+            self.tree.create(path, data.clone(), acl.clone(), life, *creations, zxid, txn.time, env.paths);
+        if env.first {
             let owner = match life {
                 Life::Ephemeral(session) => session,
                 _ => SessionId(0),
             };
-            scene.tell(Happening::Created { server: scene.server, zxid, op, path, owner, data });
+            env.emit(SimEvent::Created { server: env.server, zxid, op, path, owner, data });
         }
-        self.fire(Table::Data, path, EventKind::NodeCreated, acl, txn, &[], scene);
-        self.fire_parent(path, txn, scene);
+        self.fire(Table::Data, path, EventKind::NodeCreated, acl, txn, &[], env);
+        self.fire_parent(path, txn, env);
         Done::Created(*form, path, stat)
     }
 
-    fn delete(&mut self, path: PathId, txn: &Txn, scene: &mut Scene<'_>) {
+    fn delete(&mut self, path: PathId, txn: &Txn, env: &mut ReplicaEnv<'_>) {
         let &Txn { zxid, op, session: by, .. } = txn;
-        let parent = scene.paths.parent_of_znode(path);
+        let parent = env.paths.parent_of_znode(path);
         let mark = self.tree.get(parent).map_or(0, |node| node.pzxid);
-        let gone = self.tree.delete(path, zxid, scene.paths);
-        if scene.quirk == Some(Quirk::PzxidStays) {
+        let gone = self.tree.delete(path, zxid, env.paths);
+        if env.bug == Some(InjectedBug::PzxidStays) {
             self.tree.unmark(parent, mark);
         }
-        if scene.first {
-            scene.tell(Happening::Deleted { server: scene.server, zxid, op, path, by });
+        if env.first {
+            env.emit(SimEvent::Deleted { server: env.server, zxid, op, path, by });
         }
-        let told = self.fire(Table::Data, path, EventKind::NodeDeleted, &gone.acl, txn, &[], scene);
-        self.fire(Table::Child, path, EventKind::NodeDeleted, &gone.acl, txn, &told, scene);
+        let told = self.fire(Table::Data, path, EventKind::NodeDeleted, &gone.acl, txn, &[], env);
+        self.fire(Table::Child, path, EventKind::NodeDeleted, &gone.acl, txn, &told, env);
         let is_end = matches!(txn.body, Body::Close { .. });
-        if !(is_end && scene.quirk == Some(Quirk::SilentEnd)) {
-            self.fire_parent(path, txn, scene);
+        if !(is_end && env.bug == Some(InjectedBug::SilentEnd)) {
+            self.fire_parent(path, txn, env);
         }
     }
 
@@ -182,10 +182,10 @@ impl Replica {
         self.tree.get(path).map_or(Acl::Open, |node| node.acl.clone())
     }
 
-    fn fire_parent(&mut self, path: PathId, txn: &Txn, scene: &mut Scene<'_>) {
-        let parent = scene.paths.parent_of_znode(path);
+    fn fire_parent(&mut self, path: PathId, txn: &Txn, env: &mut ReplicaEnv<'_>) {
+        let parent = env.paths.parent_of_znode(path);
         let acl = self.acl_of(parent);
-        self.fire(Table::Child, parent, EventKind::NodeChildrenChanged, &acl, txn, &[], scene);
+        self.fire(Table::Child, parent, EventKind::NodeChildrenChanged, &acl, txn, &[], env);
     }
 
     /// Fires the watches of a table. A connection that the step before has told is passed over, and so is, without a
@@ -200,33 +200,33 @@ impl Replica {
         acl: &Acl,
         txn: &Txn,
         told: &[ConnId],
-        scene: &mut Scene<'_>,
+        env: &mut ReplicaEnv<'_>,
     ) -> Vec<ConnId> {
-        let hits = self.watches.of_mut(table).trigger(path, kind, scene.paths);
+        let hits = self.watches.of_mut(table).trigger(path, kind, env.paths);
         let &Txn { zxid, op, .. } = txn;
-        let server = scene.server;
+        let server = env.server;
         let kind = match kind {
-            EventKind::NodeDeleted if scene.quirk == Some(Quirk::WrongEvent) => EventKind::NodeDataChanged,
+            EventKind::NodeDeleted if env.bug == Some(InjectedBug::WrongEvent) => EventKind::NodeDataChanged,
             kind => kind,
         };
         for Hit { conn, spent } in &hits {
-            match scene.quirk {
-                Some(Quirk::FiresTwice) if *spent => {
+            match env.bug {
+                Some(InjectedBug::FiresTwice) if *spent => {
                     self.watches.of_mut(table).arm(path, *conn, WatchMode::OneShot);
                 }
-                Some(Quirk::SpendsPersistent) if !spent => {
+                Some(InjectedBug::SpendsPersistent) if !spent => {
                     self.watches.of_mut(table).disarm(path, *conn);
                 }
                 _ => {}
             }
             let known = &self.conns[conn];
             let (conn, session) = (conn.0, known.session);
-            let may_know = !scene.settings.filter_events || acl.allows(perms::READ, &known.identities);
+            let may_know = !env.settings.filter_events || acl.allows(perms::READ, &known.identities);
             if may_know && told.binary_search(&ConnId(conn)).is_err() {
-                scene.tell(Happening::Fired { server, session, conn, op, kind, path, zxid });
-                scene.outbox.push((ConnId(conn), Down::Notify { kind, path }));
+                env.emit(SimEvent::Fired { server, session, conn, op, kind, path, zxid });
+                env.outbox.push((ConnId(conn), Down::Notify { kind, path }));
             } else if *spent {
-                scene.tell(Happening::Disarmed { server, session, conn, table, path });
+                env.emit(SimEvent::Disarmed { server, session, conn, table, path });
             }
         }
         hits.into_iter().map(|hit| hit.conn).collect()

@@ -8,25 +8,26 @@
 //! Nothing here knows of time, quorums, links or the order in which requests are taken up. Nothing in `apply` and `read`
 //! asks the leader.
 
-mod about;
 mod apply;
+mod classify;
 mod pending;
 mod prep;
 mod reads;
-mod rewatch;
+mod watch_tables;
+mod watches;
 
-pub(crate) use about::{kind_of, outcome_of};
+pub(crate) use classify::{kind_of, outcome_of};
 pub(crate) use prep::{Prep, refused_for_session};
 
 use crate::acl::{Identity, add_identity};
-use crate::message::{Code, Down, Table, WatchMode};
+use crate::injected_bug::InjectedBug;
+use crate::message::{Code, ConnId, Down, Table, WatchMode};
+use crate::observer::{Observer, SimEvent};
 use crate::paths::{PathId, Paths};
-use crate::quirk::Quirk;
 use crate::tree::Tree;
-use crate::watches::Watches;
-use crate::witness::{Happening, Witness};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use watch_tables::WatchTables;
 use zk_recipes::zk::SessionId;
 
 /// How a server is configured.
@@ -46,12 +47,8 @@ impl Default for Settings {
     }
 }
 
-/// Names a connection: never used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ConnId(pub u32);
-
 /// What a server touches beside itself while it works.
-pub(crate) struct Scene<'a> {
+pub(crate) struct ReplicaEnv<'a> {
     /// Microseconds since the start.
     pub now: u64,
     /// Whose turn it is.
@@ -60,16 +57,16 @@ pub(crate) struct Scene<'a> {
     pub first: bool,
     pub settings: &'a Settings,
     /// What is wrong with it on purpose.
-    pub quirk: Option<Quirk>,
+    pub bug: Option<InjectedBug>,
     pub paths: &'a mut Paths,
-    pub witness: &'a mut dyn Witness,
+    pub observer: &'a mut dyn Observer,
     /// What is sent: to which connection, and what.
     pub outbox: &'a mut Vec<(ConnId, Down)>,
 }
 
-impl Scene<'_> {
-    fn tell(&mut self, happening: Happening<'_>) {
-        self.witness.saw(self.now, &happening, self.paths);
+impl ReplicaEnv<'_> {
+    fn emit(&mut self, event: SimEvent<'_>) {
+        self.observer.on_event(self.now, &event, self.paths);
     }
 }
 
@@ -81,7 +78,7 @@ pub(crate) struct Replica {
     pub applied: i64,
     /// The sessions that have begun and not ended, each with its original timeout in microseconds.
     sessions: BTreeMap<SessionId, u64>,
-    watches: Watches,
+    watches: WatchTables,
     conns: BTreeMap<ConnId, Conn>,
     conns_of: BTreeSet<(SessionId, ConnId)>,
 }
@@ -112,7 +109,7 @@ impl Replica {
             tree: Tree::pristine(),
             applied: 0,
             sessions: BTreeMap::new(),
-            watches: Watches::default(),
+            watches: WatchTables::default(),
             conns: BTreeMap::new(),
             conns_of: BTreeSet::new(),
         }
@@ -165,20 +162,20 @@ impl Replica {
     }
 
     /// The connection is gone, and its watches with it.
-    pub(crate) fn forget(&mut self, conn: ConnId, scene: &mut Scene<'_>) {
+    pub(crate) fn forget(&mut self, conn: ConnId, env: &mut ReplicaEnv<'_>) {
         let Some(Conn { session, .. }) = self.conns.remove(&conn) else { return };
         self.conns_of.remove(&(session, conn));
         for table in [Table::Data, Table::Child] {
             for path in self.watches.of_mut(table).forget(conn) {
-                let server = scene.server;
-                scene.tell(Happening::Disarmed { server, session, conn: conn.0, table, path });
+                let server = env.server;
+                env.emit(SimEvent::Disarmed { server, session, conn: conn.0, table, path });
             }
         }
     }
 
     /// The process died and came back: connections, watches and identities are gone; what was applied stays.
     pub(crate) fn restart(&mut self) {
-        self.watches = Watches::default();
+        self.watches = WatchTables::default();
         self.conns.clear();
         self.conns_of.clear();
     }

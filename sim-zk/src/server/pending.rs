@@ -6,7 +6,7 @@
 use crate::acl::Acl;
 use crate::message::Code;
 use crate::paths::{PathId, Paths};
-use crate::tree::{Tree, roll};
+use crate::tree::{Tree, java_set};
 use crate::txn::Life;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use zk_recipes::zk::SessionId;
@@ -189,7 +189,7 @@ impl Pending {
             matters.extend(self.chain_of_path(path));
         }
 
-        let mut buckets = roll::buckets_of_clone(copied.len());
+        let mut buckets = java_set::buckets_of_clone(copied.len());
         let mut age_of: BTreeMap<PathId, usize> = copied.into_iter().zip(0..).collect();
         let mut age = age_of.len();
         for record in matters.into_iter().filter_map(|number| self.record(number)) {
@@ -198,7 +198,7 @@ impl Pending {
             } else if record.owner() == Some(session) {
                 age_of.entry(record.path).or_insert(age);
                 age += 1;
-                buckets = roll::grown(buckets, age_of.len());
+                buckets = java_set::grown(buckets, age_of.len());
             }
         }
         let mut listed: Vec<(u32, usize, PathId)> =

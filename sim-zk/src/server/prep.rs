@@ -6,9 +6,9 @@
 use super::pending::{Node, Pending};
 use super::{Replica, Settings};
 use crate::acl::{Acl, Identity, perms};
+use crate::injected_bug::InjectedBug;
 use crate::message::{Ask, AskOp, Code, Content, CreateForm, Creation, Refusal};
 use crate::paths::{PathId, Paths};
-use crate::quirk::Quirk;
 use crate::tree::Tree;
 use crate::txn::{Body, Change, Life};
 use std::collections::BTreeMap;
@@ -24,8 +24,8 @@ pub(crate) struct Prep {
 
 impl Prep {
     /// What a leader begins with; wrong in that way.
-    pub(crate) fn with(quirk: Option<Quirk>) -> Self {
-        let recount = (quirk == Some(Quirk::RecountsChildren)).then(BTreeMap::new);
+    pub(crate) fn with(bug: Option<InjectedBug>) -> Self {
+        let recount = (bug == Some(InjectedBug::RecountsChildren)).then(BTreeMap::new);
         Prep { recount, ..Prep::default() }
     }
 

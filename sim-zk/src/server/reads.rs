@@ -1,13 +1,13 @@
 //! Reads: answered by whichever server a client is connected to, in the state that server has reached
 //! (`FinalRequestProcessor`).
 
-use super::{ConnId, Replica, Scene};
+use super::{Replica, ReplicaEnv};
 use crate::acl::perms;
-use crate::message::{Answer, Ask, Code, Found, ReadOp, Refusal, Table, Tag, WatchMode};
+use crate::injected_bug::InjectedBug;
+use crate::message::{Answer, Ask, Code, ConnId, Found, ReadOp, Refusal, Table, Tag, WatchMode};
+use crate::observer::SimEvent;
 use crate::paths::PathId;
-use crate::quirk::Quirk;
 use crate::tree::Znode;
-use crate::witness::Happening;
 use zk_recipes::zk::SessionId;
 
 impl Replica {
@@ -17,21 +17,21 @@ impl Replica {
         conn: ConnId,
         ask: &Ask,
         tag: Tag,
-        scene: &mut Scene<'_>,
+        env: &mut ReplicaEnv<'_>,
     ) -> Result<Answer, Refusal> {
         if let Ask::Refused(ask, code) = ask {
             return Err(ask.refused_with(*code));
         }
         let session = self.session_of(conn).unwrap_or_default();
-        let mut result = self.answer(conn, session, ask, tag.op, scene).map_err(Refusal::All);
-        if let (Some(quirk), Ok(answer)) = (scene.quirk, &mut result) {
-            bend(answer, quirk);
+        let mut result = self.answer(conn, session, ask, tag.op, env).map_err(Refusal::All);
+        if let (Some(bug), Ok(answer)) = (env.bug, &mut result) {
+            bend(answer, bug);
         }
-        let (server, zxid, Tag { req, op, .. }) = (scene.server, self.applied, tag);
+        let (server, zxid, Tag { req, op, .. }) = (env.server, self.applied, tag);
         let conn = conn.0;
         // What is about watches alone shows nothing of the tree.
         if !ask.is_about_watches() {
-            scene.tell(Happening::Served { server, session, conn, req, op, zxid, ask, result: &result });
+            env.emit(SimEvent::Served { server, session, conn, req, op, zxid, ask, result: &result });
         }
         result
     }
@@ -42,33 +42,33 @@ impl Replica {
         session: SessionId,
         ask: &Ask,
         op: u32,
-        scene: &mut Scene<'_>,
+        env: &mut ReplicaEnv<'_>,
     ) -> Result<Answer, Code> {
         match ask {
-            Ask::Exists { path, .. } if scene.paths.text(*path).contains('\0') => Err(Code::BadArguments),
+            Ask::Exists { path, .. } if env.paths.text(*path).contains('\0') => Err(Code::BadArguments),
             Ask::Exists { path, watch } => {
                 // The watch is armed whether there is a znode or not, and nobody's right to read is asked for
                 // (ZOOKEEPER-2590).
-                self.arm_if(*watch, Table::Data, *path, conn, op, scene);
+                self.arm_if(*watch, Table::Data, *path, conn, op, env);
                 let node = self.tree.get(*path).ok_or(Code::NoNode)?;
                 Ok(Answer::Stat(node.stat()))
             }
             Ask::Get { path, watch } => {
                 let node = self.open_to(conn, *path, perms::READ)?;
                 let answer = Answer::Data(node.data.clone(), node.stat());
-                self.arm_if(*watch, Table::Data, *path, conn, op, scene);
+                self.arm_if(*watch, Table::Data, *path, conn, op, env);
                 Ok(answer)
             }
             Ask::Children { path, watch, stat } => {
                 let node = self.open_to(conn, *path, perms::READ)?;
-                let answer = Answer::Children(self.list(*path, scene), stat.then(|| node.stat()));
-                self.arm_if(*watch, Table::Child, *path, conn, op, scene);
+                let answer = Answer::Children(self.list(*path, env), stat.then(|| node.stat()));
+                self.arm_if(*watch, Table::Child, *path, conn, op, env);
                 Ok(answer)
             }
             Ask::GetAcl { path } => self.get_acl(conn, *path),
             Ask::CountDescendants { path } => self.count(conn, *path),
-            Ask::Ephemerals { prefix } => Ok(Answer::Ephemerals(self.ephemerals(session, prefix, scene))),
-            Ask::MultiRead(ops) => self.read_many(conn, ops, scene),
+            Ask::Ephemerals { prefix } => Ok(Answer::Ephemerals(self.ephemerals(session, prefix, env))),
+            Ask::MultiRead(ops) => self.read_many(conn, ops, env),
             Ask::AddWatch { path, mode } => {
                 let mode = match mode {
                     0 => WatchMode::Persistent,
@@ -76,14 +76,14 @@ impl Replica {
                     _ => return Err(Code::MarshallingError),
                 };
                 for table in [Table::Data, Table::Child] {
-                    self.arm(table, *path, conn, mode, op, scene);
+                    self.arm(table, *path, conn, mode, op, env);
                 }
                 Ok(Answer::Nothing)
             }
-            Ask::RemoveWatches { path, kind } => self.remove_watches(conn, session, *path, *kind, scene),
-            Ask::CheckWatches { path, kind } => self.check_watches(*path, *kind, scene),
+            Ask::RemoveWatches { path, kind } => self.remove_watches(conn, session, *path, *kind, env),
+            Ask::CheckWatches { path, kind } => self.check_watches(*path, *kind, env),
             Ask::SetWatches(believed) => {
-                self.set_watches(conn, believed, op, scene);
+                self.set_watches(conn, believed, op, env);
                 Ok(Answer::Nothing)
             }
             Ask::WhoAmI => {
@@ -102,8 +102,8 @@ impl Replica {
         if node.acl.allows(wanted, ids) { Ok(node) } else { Err(Code::NoAuth) }
     }
 
-    fn list(&self, path: PathId, scene: &Scene<'_>) -> Vec<PathId> {
-        self.tree.children(path, scene.paths).unwrap_or_default()
+    fn list(&self, path: PathId, env: &ReplicaEnv<'_>) -> Vec<PathId> {
+        self.tree.children(path, env.paths).unwrap_or_default()
     }
 
     fn get_acl(&self, conn: ConnId, path: PathId) -> Result<Answer, Code> {
@@ -127,22 +127,22 @@ impl Replica {
     }
 
     /// Those whose text begins with the prefix, which need not end where a name ends.
-    fn ephemerals(&self, session: SessionId, prefix: &str, scene: &Scene<'_>) -> Vec<PathId> {
-        let mut owned = self.tree.ephemerals(session, scene.paths);
+    fn ephemerals(&self, session: SessionId, prefix: &str, env: &ReplicaEnv<'_>) -> Vec<PathId> {
+        let mut owned = self.tree.ephemerals(session, env.paths);
         // `String.trim` takes away all that is not above a space.
         if !matches!(prefix.trim_matches(|c| c <= ' '), "" | "/") {
-            owned.retain(|path| scene.paths.text(*path).starts_with(prefix));
+            owned.retain(|path| env.paths.text(*path).starts_with(prefix));
         }
         owned
     }
 
-    fn read_many(&self, conn: ConnId, ops: &[ReadOp], scene: &Scene<'_>) -> Result<Answer, Code> {
+    fn read_many(&self, conn: ConnId, ops: &[ReadOp], env: &ReplicaEnv<'_>) -> Result<Answer, Code> {
         let read = |op: &ReadOp| match *op {
             ReadOp::Get(path) => Ok(self
                 .open_to(conn, path, perms::READ)
                 .map(|node| Found::Data(node.data.clone(), node.stat()))),
             ReadOp::Children(path) => {
-                Ok(self.open_to(conn, path, perms::READ).map(|_| Found::Children(self.list(path, scene))))
+                Ok(self.open_to(conn, path, perms::READ).map(|_| Found::Children(self.list(path, env))))
             }
             ReadOp::Other(_) => Err(Code::MarshallingError),
         };
@@ -151,16 +151,16 @@ impl Replica {
 }
 
 /// A wrong answer, if that is asked for.
-fn bend(answer: &mut Answer, quirk: Quirk) {
-    match (quirk, answer) {
+fn bend(answer: &mut Answer, bug: InjectedBug) {
+    match (bug, answer) {
         (
-            Quirk::HidesOwner,
+            InjectedBug::HidesOwner,
             Answer::Stat(stat)
             | Answer::Data(_, stat)
             | Answer::Children(_, Some(stat))
             | Answer::Acl(_, stat),
         ) => stat.ephemeral_owner = SessionId(0),
-        (Quirk::HidesChild, Answer::Children(list, _)) if list.len() > 1 => _ = list.pop(),
+        (InjectedBug::HidesChild, Answer::Children(list, _)) if list.len() > 1 => _ = list.pop(),
         _ => {}
     }
 }

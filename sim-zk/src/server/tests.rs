@@ -1,16 +1,16 @@
 //! The rules of the replicated state, through prepare, apply and read, as a leader without followers does it.
 
-/// The scene of a bench's server; a macro, so that the replica can be borrowed beside it.
-macro_rules! scene {
+/// The env of a bench's server; a macro, so that the replica can be borrowed beside it.
+macro_rules! env {
     ($bench:expr) => {
-        Scene {
+        ReplicaEnv {
             now: 0,
             server: 0,
             first: true,
-            quirk: None,
+            bug: None,
             settings: &$bench.settings,
             paths: &mut $bench.paths,
-            witness: &mut $bench.seen,
+            observer: &mut $bench.seen,
             outbox: &mut $bench.sent,
         }
     };
@@ -26,8 +26,8 @@ use crate::acl::{Acl, AclEntry};
 use crate::message::{
     Answer, Ask, AskOp, Code, CreateForm, Creation, Down, Found, OpAnswer, ReadOp, Refusal, Tag, Watching,
 };
+use crate::observer::Kind;
 use crate::txn::{Body, Origin, Txn};
-use crate::witness::Kind;
 use zk_recipes::zk::Stat;
 
 /// A server that is its own leader, its clients, and what they were told.
@@ -44,13 +44,13 @@ struct Bench {
     sent: Vec<(ConnId, Down)>,
 }
 
-/// What the witness was told, by the names of the variants.
+/// What the observer was told, by the names of the variants.
 #[derive(Default)]
 struct Seen(Vec<String>);
 
-impl Witness for Seen {
-    fn saw(&mut self, _: u64, happening: &Happening<'_>, _: &Paths) {
-        let text = format!("{happening:?}");
+impl Observer for Seen {
+    fn on_event(&mut self, _: u64, event: &SimEvent<'_>, _: &Paths) {
+        let text = format!("{event:?}");
         self.0.push(text.split(' ').next().unwrap_or_default().to_owned());
     }
 }
@@ -109,8 +109,8 @@ impl Bench {
 
     /// Applies what was prepared.
     fn commit(&mut self, txn: &Txn) -> Result<Answer, Refusal> {
-        let mut scene = scene!(self);
-        let result = self.replica.apply(txn, &mut scene);
+        let mut env = env!(self);
+        let result = self.replica.apply(txn, &mut env);
         self.prep.applied(txn.zxid);
         result
     }
@@ -120,8 +120,8 @@ impl Bench {
             let txn = self.propose(conn, &ask);
             return self.commit(&txn);
         }
-        let mut scene = scene!(self);
-        self.replica.read(conn, &ask, Tag::default(), &mut scene)
+        let mut env = env!(self);
+        self.replica.read(conn, &ask, Tag::default(), &mut env)
     }
 
     fn propose_close(&mut self, session: i64) -> Txn {
@@ -140,8 +140,8 @@ impl Bench {
     }
 
     fn forget(&mut self, conn: ConnId) {
-        let mut scene = scene!(self);
-        self.replica.forget(conn, &mut scene);
+        let mut env = env!(self);
+        self.replica.forget(conn, &mut env);
     }
 
     /// Everything that a connection was told since the last time.

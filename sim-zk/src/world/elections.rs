@@ -6,7 +6,7 @@
 //! time goes by, in which everything can change again.
 
 use super::agenda::rank;
-use super::{Company, Step, World};
+use super::{Context, Step, World};
 use crate::choose::Point;
 use crate::ensemble::Env;
 use crate::fault::Victim;
@@ -33,25 +33,25 @@ impl World {
     pub(super) fn begin_with_a_leader(&mut self) {
         let last = self.config.servers - 1;
         let all = (0..=last).rev().collect();
-        let company =
-            &mut Company { chooser: &mut crate::choose::Calm, witness: &mut (), effects: &mut Vec::new() };
-        self.establish(all, company);
+        let context =
+            &mut Context { chooser: &mut crate::choose::Calm, observer: &mut (), effects: &mut Vec::new() };
+        self.establish(all, context);
     }
 
     /// A server begins to look for a leader.
-    pub(super) fn look_for_a_leader(&mut self, id: u8, company: &mut Company<'_>) {
+    pub(super) fn look_for_a_leader(&mut self, id: u8, context: &mut Context<'_>) {
         if self.config.servers == 1 {
-            self.establish(vec![id], company);
+            self.establish(vec![id], context);
             return;
         }
         self.votes[usize::from(id)].found = None;
-        self.draw_unheard(id, company);
+        self.draw_unheard(id, context);
         self.look_again(id, 10_000);
     }
 
     /// Now and then somebody's vote is not heard in a round.
-    fn draw_unheard(&mut self, id: u8, company: &mut Company<'_>) {
-        let drawn = company.choose(Victim::Server(id), Point::Race, 16 * u32::from(self.config.servers));
+    fn draw_unheard(&mut self, id: u8, context: &mut Context<'_>) {
+        let drawn = context.choose(Victim::Server(id), Point::Race, 16 * u32::from(self.config.servers));
         self.votes[usize::from(id)].unheard = u8::try_from(drawn).ok().and_then(|drawn| drawn.checked_sub(1));
     }
 
@@ -67,22 +67,22 @@ impl World {
     }
 
     /// A server looks around.
-    pub(super) fn elect(&mut self, id: u8, company: &mut Company<'_>) {
+    pub(super) fn elect(&mut self, id: u8, context: &mut Context<'_>) {
         let found = self.look_around(id, self.votes[usize::from(id)].unheard);
         let before = self.votes[usize::from(id)].found.take();
         match (before, found) {
             (_, None) => {
-                self.draw_unheard(id, company);
+                self.draw_unheard(id, context);
                 self.look_again(id, LOOK_AGAIN);
             }
             (Some(Found::Leader(before)), Some(Found::Leader(leader))) if before == leader => {
-                self.join(leader, id, company);
+                self.join(leader, id, context);
             }
             (Some(Found::Quorum(before)), Some(Found::Quorum(members))) if before[0] == members[0] => {
-                self.establish(members, company);
+                self.establish(members, context);
             }
             (_, Some(found)) => {
-                let drawn = u64::from(company.choose(Victim::Server(id), Point::Duration, 16));
+                let drawn = u64::from(context.choose(Victim::Server(id), Point::Duration, 16));
                 let takes = match found {
                     Found::Leader(_) => JOINING + drawn * 2_000,
                     // Now and then a round of votes is lost.
@@ -132,26 +132,26 @@ impl World {
     }
 
     /// The first of them leads the others.
-    fn establish(&mut self, members: Vec<u8>, company: &mut Company<'_>) {
+    fn establish(&mut self, members: Vec<u8>, context: &mut Context<'_>) {
         let agreed = members.iter().map(|id| self.members[usize::from(*id)].epoch).max().unwrap_or(0);
         // A server alone has no epochs.
         let epoch = if self.config.servers == 1 { 0 } else { agreed + 1 };
         let leader = members[0];
-        self.with_member(leader, company, |member, env| member.lead(epoch, env));
+        self.with_member(leader, context, |member, env| member.lead(epoch, env));
         for follower in &members[1..] {
-            self.join(leader, *follower, company);
+            self.join(leader, *follower, context);
         }
     }
 
     /// A server follows a leader from here on.
-    fn join(&mut self, leader: u8, follower: u8, company: &mut Company<'_>) {
-        self.reset_pipes(leader, follower);
+    fn join(&mut self, leader: u8, follower: u8, context: &mut Context<'_>) {
+        self.reset_server_links(leader, follower);
         let leads = &self.members[usize::from(leader)];
         // What a quorum has logged is committed, be the leader's own disk as slow as it may.
         let (log, epoch) = (leads.known(), leads.epoch);
         let committed = leads.leading().expect("it leads").committed;
-        self.with_member(follower, company, |member, env| member.follow(leader, epoch, &log, committed, env));
-        self.with_member(leader, company, |member, env: &mut Env<'_>| member.welcome(follower, env));
+        self.with_member(follower, context, |member, env| member.follow(leader, epoch, &log, committed, env));
+        self.with_member(leader, context, |member, env: &mut Env<'_>| member.welcome(follower, env));
     }
 }
 

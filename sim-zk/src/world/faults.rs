@@ -1,12 +1,12 @@
 //! What faults do to the world, and how each ends. Why they strike is told in `strikes`.
 
 use super::agenda::rank;
-use super::told::Seen;
-use super::{Company, Effect, Step, World};
+use super::observations::Observation;
+use super::{Context, Effect, Step, World};
 use crate::choose::Point;
 use crate::fault::{Fault, Victim};
-use crate::server::ConnId;
-use crate::witness::Happening;
+use crate::message::ConnId;
+use crate::observer::SimEvent;
 
 /// Until when a direction is blocked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -97,8 +97,8 @@ impl World {
     /// Holds something up.
     pub(crate) fn hold(&mut self, hold: Hold) {
         match hold {
-            Hold::Link(from, to) => self.pipe_mut(from, to).holds += 1,
-            Hold::Loss(from, to) => self.pipe_mut(from, to).holds += 1,
+            Hold::Link(from, to) => self.server_link_mut(from, to).holds += 1,
+            Hold::Loss(from, to) => self.server_link_mut(from, to).holds += 1,
             Hold::Server(id) => self.stopped[usize::from(id)] += 1,
             Hold::Disk(id) => self.members[usize::from(id)].disk_stops += 1,
             Hold::Apply(id) => self.members[usize::from(id)].apply_stops += 1,
@@ -107,7 +107,7 @@ impl World {
     }
 
     /// Lets it go on.
-    pub(crate) fn let_go(&mut self, hold: Hold, company: &mut Company<'_>) {
+    pub(crate) fn let_go(&mut self, hold: Hold, context: &mut Context<'_>) {
         match hold {
             Hold::Link(from, to) => self.release(from, to),
             Hold::Loss(from, to) => {
@@ -117,7 +117,7 @@ impl World {
             Hold::Server(id) => {
                 self.stopped[usize::from(id)] -= 1;
                 if self.stopped[usize::from(id)] == 0 {
-                    self.wake_server(id, company);
+                    self.wake_server(id, context);
                 }
             }
             Hold::Disk(id) => {
@@ -126,23 +126,23 @@ impl World {
             }
             Hold::Apply(id) => {
                 self.members[usize::from(id)].apply_stops -= 1;
-                self.with_member(id, company, |member, env| member.resume_applying(env));
+                self.with_member(id, context, |member, env| member.resume_applying(env));
             }
             Hold::Commit(id) => {
                 self.members[usize::from(id)].commit_stops -= 1;
-                self.with_member(id, company, |member, env| member.unlock(env));
+                self.with_member(id, context, |member, env| member.unlock(env));
             }
         }
     }
 
     /// A server goes on after it stood still. It gets to what the other servers sent sooner than to its clients, most
     /// times; whether it looks at its quorum before it answers its clients is open.
-    fn wake_server(&mut self, id: u8, company: &mut Company<'_>) {
+    fn wake_server(&mut self, id: u8, context: &mut Context<'_>) {
         let waiting = std::mem::take(&mut self.parked[usize::from(id)]);
-        self.with_member(id, company, |member, env| member.wake(env));
+        self.with_member(id, context, |member, env| member.wake(env));
         for entry in waiting {
             // Its threads come to their work in no particular order.
-            let drawn = u64::from(company.choose(Victim::Server(id), Point::Race, 16));
+            let drawn = u64::from(context.choose(Victim::Server(id), Point::Race, 16));
             let after = match entry.step {
                 Step::Packet(..) => drawn * 2,
                 // The end of a session lies in front of what its client still asks.
@@ -154,16 +154,16 @@ impl World {
             match entry.step {
                 Step::Server(_) => {
                     let member = &mut self.members[usize::from(id)];
-                    (member.drowsy_until, member.listed) = (at, Some(at));
+                    (member.paused_until, member.listed) = (at, Some(at));
                     // What it was reminded of may be for later; what it gets to do now is not.
                     self.agenda.push(at, entry.order, entry.step);
                     continue;
                 }
                 Step::Election(_) => {
-                    self.look_for_a_leader(id, company);
+                    self.look_for_a_leader(id, context);
                     continue;
                 }
-                Step::Up(conn) => self.space_out(conn, at, company),
+                Step::Up(conn) => self.space_out(conn, at, context),
                 _ => {}
             }
             self.agenda.push(at.max(entry.due), entry.order, entry.step);
@@ -178,16 +178,16 @@ impl World {
     }
 
     /// A server's process dies.
-    pub(crate) fn kill(&mut self, id: u8, company: &mut Company<'_>) {
+    pub(crate) fn kill(&mut self, id: u8, context: &mut Context<'_>) {
         if !self.members[usize::from(id)].is_down() {
-            self.with_member(id, company, |member, env| member.crash(env));
+            self.with_member(id, context, |member, env| member.crash(env));
         }
     }
 
     /// A dead server is started again.
-    pub(crate) fn start(&mut self, id: u8, company: &mut Company<'_>) {
+    pub(crate) fn start(&mut self, id: u8, context: &mut Context<'_>) {
         if self.members[usize::from(id)].is_down() {
-            self.with_member(id, company, |member, _| member.role = crate::ensemble::Role::Looking);
+            self.with_member(id, context, |member, _| member.role = crate::ensemble::Role::Looking);
         }
     }
 
@@ -224,16 +224,16 @@ impl World {
         fault: Fault,
         victim: Victim,
         lasts: u64,
-        company: &mut Company<'_>,
+        context: &mut Context<'_>,
     ) {
-        self.tell(company, Happening::Struck { fault, victim, lasts });
+        self.emit(context, SimEvent::Injected { fault, victim, lasts });
         for hold in self.held_by(fault, victim) {
             self.hold(hold);
         }
         match (fault, victim) {
-            (Fault::ServerCrash | Fault::LeaderCrash, Victim::Server(id)) => self.kill(id, company),
+            (Fault::ServerCrash | Fault::LeaderCrash, Victim::Server(id)) => self.kill(id, context),
             (Fault::ClockJump, Victim::Server(id)) => {
-                let jump = i64::from(company.choose(victim, Point::Duration, 64)) - 32;
+                let jump = i64::from(context.choose(victim, Point::Duration, 64)) - 32;
                 self.members[usize::from(id)].clock_offset_ms += jump * 1000;
                 return;
             }
@@ -250,38 +250,38 @@ impl World {
     }
 
     /// A fault that lasted is over.
-    pub(super) fn mend(&mut self, id: u32, company: &mut Company<'_>) {
+    pub(super) fn mend(&mut self, id: u32, context: &mut Context<'_>) {
         let Lasting { fault, victim, .. } = self.lasting.remove(&id).expect("what lasted ends once");
-        self.tell(company, Happening::Mended { fault, victim });
+        self.emit(context, SimEvent::Mended { fault, victim });
         for hold in self.held_by(fault, victim) {
-            self.let_go(hold, company);
+            self.let_go(hold, context);
         }
         match (fault, victim) {
-            (Fault::ServerCrash | Fault::LeaderCrash, Victim::Server(id)) => self.start(id, company),
+            (Fault::ServerCrash | Fault::LeaderCrash, Victim::Server(id)) => self.start(id, context),
             (Fault::ClientPause, Victim::Process(process)) => {
                 let state = &mut self.processes[usize::from(process)];
                 // A later pause may go on.
                 if state.paused.is_some_and(|until| until <= self.now) {
                     (state.paused, state.resumed) = (None, Some(self.now));
-                    company.effects.push(Effect::Resumed { process });
+                    context.effects.push(Effect::Resumed { process });
                     // What lies in its sockets, or its library's timers: either may get their turn first.
-                    if company.choose(victim, Point::Race, 2) == 1 {
-                        self.run_timers(process, company);
+                    if context.choose(victim, Point::Race, 2) == 1 {
+                        self.run_timers(process, context);
                     }
                 }
             }
-            (Fault::ClockDrift, Victim::Process(process)) => self.set_rate(process, 1000, company),
+            (Fault::ClockDrift, Victim::Process(process)) => self.set_rate(process, 1000, context),
             _ => {}
         }
     }
 
     /// Whatever timers of a process's sessions are due.
-    fn run_timers(&mut self, process: u8, company: &mut Company<'_>) {
+    fn run_timers(&mut self, process: u8, context: &mut Context<'_>) {
         let now = self.local_time(process);
         for handle in (0..self.sessions.len()).map(|handle| super::HandleId(handle as u16)) {
             let due = self.session(handle).next_timer().is_some_and(|due| due <= now);
             if due && self.process_of(handle) == process {
-                self.with_session(handle, company, |session, now, _, out| session.timer(now, out));
+                self.with_session(handle, context, |session, now, _, out| session.timer(now, out));
             }
         }
     }
@@ -290,9 +290,9 @@ impl World {
         self.processes[usize::from(process)].clock.local_time(self.now)
     }
 
-    fn set_rate(&mut self, process: u8, rate: u64, company: &mut Company<'_>) {
+    fn set_rate(&mut self, process: u8, rate: u64, context: &mut Context<'_>) {
         self.processes[usize::from(process)].clock.set_rate(self.now, rate);
-        self.tell(company, Happening::Clock { process, rate: rate as u32 });
+        self.emit(context, SimEvent::Clock { process, rate: rate as u32 });
         // What was put off by the old rate may be due earlier by the new one.
         for (id, alarm) in &self.alarms {
             if alarm.process == process {
@@ -308,7 +308,7 @@ impl World {
     }
 
     /// Lets a fault strike a process now, for that long.
-    pub(crate) fn inflict(&mut self, process: u8, fault: Fault, lasts: u64, company: &mut Company<'_>) {
+    pub(crate) fn inflict(&mut self, process: u8, fault: Fault, lasts: u64, context: &mut Context<'_>) {
         let now = self.now;
         let state = &mut self.processes[usize::from(process)];
         if state.crashed {
@@ -316,14 +316,14 @@ impl World {
         }
         let victim = Victim::Process(process);
         if fault == Fault::Cancel {
-            self.remember(process, Seen::Cancelled);
+            self.record(process, Observation::Cancelled);
         }
         let state = &mut self.processes[usize::from(process)];
         match fault {
             Fault::ClientPause => {
                 let until = now + lasts;
                 if state.paused.is_none() {
-                    company.effects.push(Effect::Paused { process });
+                    context.effects.push(Effect::Paused { process });
                 }
                 state.paused = Some(state.paused.map_or(until, |before| before.max(until)));
             }
@@ -333,17 +333,17 @@ impl World {
                 state.muted.extend(now + lasts);
                 state.deafened.extend(now + lasts);
             }
-            Fault::Cancel => company.effects.push(Effect::Cancelled { process }),
+            Fault::Cancel => context.effects.push(Effect::Cancelled { process }),
             _ => {}
         }
-        self.tell(company, Happening::Struck { fault, victim, lasts });
+        self.emit(context, SimEvent::Injected { fault, victim, lasts });
         match fault {
-            Fault::ClientCrash => self.crash(process, company),
+            Fault::ClientCrash => self.crash(process, context),
             Fault::ClockDrift => {
                 // By up to a tenth, fast or slow.
-                let drawn = u64::from(company.choose(victim, Point::Duration, 20));
+                let drawn = u64::from(context.choose(victim, Point::Duration, 20));
                 let rate = if drawn < 10 { 1100 - 10 * drawn } else { 990 - 10 * (drawn - 10) };
-                self.set_rate(process, rate, company);
+                self.set_rate(process, rate, context);
             }
             _ => {}
         }
@@ -352,10 +352,10 @@ impl World {
         }
     }
 
-    fn crash(&mut self, process: u8, company: &mut Company<'_>) {
+    fn crash(&mut self, process: u8, context: &mut Context<'_>) {
         self.processes[usize::from(process)].crashed = true;
         self.alarms.retain(|_, alarm| alarm.process != process);
-        self.tell(company, Happening::Crashed { process });
+        self.emit(context, SimEvent::Crashed { process });
         // The kernel closes the dead process's sockets; what was written before still arrives.
         let own = |handle: &Option<super::HandleId>| handle.is_some_and(|of| self.process_of(of) == process);
         let ids: Vec<ConnId> = (0u32..)
@@ -364,9 +364,9 @@ impl World {
             .map(|(id, _)| ConnId(id))
             .collect();
         for id in ids {
-            self.close_from_client(id, company);
+            self.close_from_client(id, context);
         }
-        company.effects.push(Effect::Crashed { process });
+        context.effects.push(Effect::Crashed { process });
     }
 
     /// Ends the hostile phase before its time: no fault strikes any more, and what lasts runs out.

@@ -2,160 +2,52 @@
 //!
 //! Sans-IO: no async, no thread, no runtime. [`World::next_step`] says what happens next, and a driver has it performed; in
 //! between the users of the clients act. Whatever is not forced is asked of a [`Chooser`], and everything that happens
-//! is told to a [`Witness`].
+//! is told to a [`Observer`].
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | `users` | what the users of the clients do |
 //! | `agenda`, `next` | what can happen next, and doing it |
 //! | `links` | the two streams of a client's connection |
-//! | `pipes` | the streams between servers |
+//! | `server_links` | the streams between servers |
 //! | `elections` | who leads, and who follows |
 //! | `faults`, `strikes` | what goes wrong, where, and for how long |
 //! | `look` | what can be seen of the world from outside |
-//! | `untimed` | the untimed order, for whoever explores every run |
+//! | `untimed` | interleaving mode, for whoever explores every run |
 //! | `told`, `digest` | what the clients' code was told, and the digest of a state |
 
 mod agenda;
-mod digest;
+mod connections;
 mod elections;
 mod faults;
-mod links;
-mod look;
+mod injection_points;
+mod inspect;
+mod interleaving;
 mod next;
-mod pipes;
-mod strikes;
-mod told;
-mod untimed;
+mod observations;
+mod server_links;
+mod state_digest;
 mod users;
 
 pub use faults::Hold;
 
 use crate::choose::{Chooser, Point};
+use crate::config::Config;
 use crate::ensemble::{Counters, Env, Member, Packet};
 use crate::fault::{Fault, Victim};
-use crate::message::{Answer, Down, Refusal, Tag};
+use crate::injected_bug::InjectedBug;
+use crate::message::{Answer, ConnId, Down, Refusal, Tag};
+use crate::observer::{Observer, SessionNews, SimEvent};
 use crate::paths::{PathId, Paths};
-use crate::quirk::Quirk;
-use crate::server::{ConnId, Settings};
 use crate::session::{Answered, ClientSession, Failure, Out, Told};
-use crate::witness::{Happening, SessionNews, Witness};
 use agenda::{Agenda, Entry};
+use connections::Conn;
 use elections::Vote;
 use faults::{Blocked, Clock, Lasting};
-use links::Conn;
-use pipes::Pipe;
+use observations::{Observation, Observations};
+use server_links::ServerLink;
 use std::collections::{BTreeMap, VecDeque};
-use told::{Learnt, Seen};
 use zk_recipes::zk::{Over, State, Status};
-
-/// In which order things happen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Order {
-    /// By the clock: packets have latencies, and what is due first happens first.
-    #[default]
-    Timed,
-    /// Any: see [`Config::in_any_order`].
-    Any(Liberty),
-}
-
-/// What may happen in the untimed order beside requests that overtake each other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Liberty {
-    /// Whether answers and notifications can be late. Without it they reach a client at once, unless its user could act
-    /// meanwhile.
-    pub late_answers: bool,
-    /// Whether a timer may run out although something is under way. That counts as a fault.
-    pub overtaking: bool,
-}
-
-/// What a world is made of. All times in microseconds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// How many servers there are, from 1 to 9.
-    pub servers: u8,
-    /// The servers' tick: sessions expire at multiples of it, and last 2 to 20 of them.
-    pub tick: u64,
-    /// After how many ticks without a word a server gives up another (`syncLimit`).
-    pub sync_limit: u64,
-    /// One-way latency between clients and servers on the calm network.
-    pub latency: u64,
-    /// One-way latency between servers on the calm network.
-    pub link_latency: u64,
-    /// How servers are configured.
-    pub settings: Settings,
-    /// How often the leader takes away empty containers and znodes whose time is over, if it does
-    /// (`znode.container.checkIntervalMs`).
-    pub reap_every: Option<u64>,
-    /// Until when faults may strike.
-    pub hostile_until: u64,
-    /// How many faults may strike.
-    pub faults: u32,
-    /// What is wrong with it on purpose, if anything.
-    pub quirk: Option<Quirk>,
-    /// In which order things happen.
-    pub order: Order,
-}
-
-impl Default for Config {
-    /// One server with ZooKeeper's default tick of two seconds and syncLimit of 5, 5 ms one way to it, and no faults.
-    fn default() -> Self {
-        Config {
-            servers: 1,
-            tick: 2_000_000,
-            sync_limit: 5,
-            latency: 5_000,
-            link_latency: 500,
-            settings: Settings::default(),
-            reap_every: Some(60_000_000),
-            hostile_until: 0,
-            faults: 0,
-            quirk: None,
-            order: Order::Timed,
-        }
-    }
-}
-
-impl Config {
-    /// The same with so many servers.
-    #[must_use]
-    pub fn with_servers(self, servers: u8) -> Self {
-        assert!((1..=9).contains(&servers), "an ensemble has from 1 to 9 servers");
-        Config { servers, ..self }
-    }
-
-    /// The same world, untimed. Nothing takes time but what waits for a timer of seconds: whatever is under way can happen
-    /// now, and which of it happens next is a choice ([`Point::Next`]). Time passes only when nothing is under way.
-    ///
-    /// So a run stands for all runs with the same order of happenings, whatever their latencies. Only for one server: its
-    /// stages take no time.
-    #[must_use]
-    pub fn in_any_order(self, liberty: Liberty) -> Self {
-        assert_eq!(self.servers, 1, "the untimed order knows one server");
-        Config { order: Order::Any(liberty), latency: 0, link_latency: 0, ..self }
-    }
-
-    /// Whether it is untimed.
-    pub(crate) fn is_untimed(&self) -> bool {
-        self.order != Order::Timed
-    }
-
-    /// How many servers are more than half of them.
-    pub(crate) fn majority(&self) -> u8 {
-        self.servers / 2 + 1
-    }
-
-    /// How long a server waits for a word of another.
-    pub(crate) fn patience(&self) -> u64 {
-        let limit = self.sync_limit * self.tick;
-        if self.has(Quirk::ServesOn) { 4 * limit } else { limit }
-    }
-
-    /// Whether it is wrong in that way.
-    pub(crate) fn has(&self, quirk: Quirk) -> bool {
-        self.quirk == Some(quirk)
-    }
-}
 
 /// Names one session of one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -212,8 +104,8 @@ struct Process {
     ordered: Option<Fault>,
     /// How many alarms it has set.
     alarms: u32,
-    /// Everything that its code was told. Kept in the untimed order only.
-    told: Learnt,
+    /// Everything that its code was told. Kept in interleaving mode only.
+    observations: Observations,
 }
 
 #[derive(Clone, Debug)]
@@ -236,7 +128,7 @@ pub struct World {
     parked: Vec<VecDeque<Entry>>,
     votes: Vec<Vote>,
     /// By sender and receiver.
-    pipes: Vec<Pipe>,
+    server_links: Vec<ServerLink>,
     counters: Counters,
     conns: Vec<Conn>,
     sessions: Vec<(u8, ClientSession)>,
@@ -258,21 +150,21 @@ pub struct World {
     out: Vec<Out>,
     outbox: Vec<(ConnId, Down)>,
     post: Vec<(u8, Packet)>,
-    /// What can happen next in the untimed order, while it is gathered.
+    /// What can happen next in interleaving mode, while it is gathered.
     open: Vec<Entry>,
 }
 
 /// Those whom the world consults and tells while it moves.
-pub(crate) struct Company<'a> {
+pub(crate) struct Context<'a> {
     pub chooser: &'a mut dyn Chooser,
-    pub witness: &'a mut dyn Witness,
+    pub observer: &'a mut dyn Observer,
     pub effects: &'a mut Vec<Effect>,
 }
 
-impl Company<'_> {
+impl Context<'_> {
     /// Lets the chooser decide something that concerns somebody.
-    fn choose(&mut self, whom: Victim, point: Point, n: u32) -> u32 {
-        self.chooser.about(whom);
+    fn choose(&mut self, victim: Victim, point: Point, n: u32) -> u32 {
+        self.chooser.about(victim);
         self.chooser.choose(point, n)
     }
 }
@@ -288,7 +180,7 @@ impl World {
             stopped: vec![0; count],
             parked: vec![VecDeque::new(); count],
             votes: vec![Vote::default(); count],
-            pipes: (0..count * count).map(|_| Pipe::new(config.link_latency)).collect(),
+            server_links: (0..count * count).map(|_| ServerLink::new(config.link_latency)).collect(),
             counters: Counters::default(),
             conns: Vec::new(),
             sessions: Vec::new(),
@@ -318,44 +210,44 @@ impl World {
 
     // ── inner workings ──
 
-    fn tell(&mut self, company: &mut Company<'_>, happening: Happening<'_>) {
-        company.witness.saw(self.now, &happening, &self.paths);
+    fn emit(&mut self, context: &mut Context<'_>, event: SimEvent<'_>) {
+        context.observer.on_event(self.now, &event, &self.paths);
     }
 
     /// Lets a server act, and sends what it sends.
     fn with_member<R>(
         &mut self,
         id: u8,
-        company: &mut Company<'_>,
+        context: &mut Context<'_>,
         act: impl FnOnce(&mut Member, &mut Env<'_>) -> R,
     ) -> R {
         let (mut outbox, mut post) = (std::mem::take(&mut self.outbox), std::mem::take(&mut self.post));
         let member = &mut self.members[usize::from(id)];
         let (looked, logged) = (member.is_looking(), member.log.len());
-        company.chooser.about(Victim::Server(id));
+        context.chooser.about(Victim::Server(id));
         let mut env = Env {
             now: self.now,
             config: &self.config,
             paths: &mut self.paths,
-            chooser: &mut *company.chooser,
-            witness: &mut *company.witness,
+            chooser: &mut *context.chooser,
+            observer: &mut *context.observer,
             counters: &mut self.counters,
             outbox: &mut outbox,
             post: &mut post,
         };
         let result = act(member, &mut env);
-        if self.config.has(Quirk::LateNotices) {
+        if self.config.has(InjectedBug::LateNotices) {
             outbox.sort_by_key(|(_, packet)| matches!(packet, Down::Notify { .. }));
         }
         for (conn, packet) in outbox.drain(..) {
-            self.send_down(conn, packet, company);
+            self.send_down(conn, packet, context);
         }
         for (to, packet) in post.drain(..) {
             self.post(id, to, packet);
         }
         (self.outbox, self.post) = (outbox, post);
         if !looked && self.members[usize::from(id)].is_looking() {
-            self.look_for_a_leader(id, company);
+            self.look_for_a_leader(id, context);
         }
         if logged > LOG_KEPT {
             self.prune_logs();
@@ -375,7 +267,7 @@ impl World {
     fn with_session(
         &mut self,
         handle: HandleId,
-        company: &mut Company<'_>,
+        context: &mut Context<'_>,
         act: impl FnOnce(&mut ClientSession, u64, &Paths, &mut Vec<Out>),
     ) {
         let mut out = std::mem::take(&mut self.out);
@@ -386,36 +278,36 @@ impl World {
         while next < out.len() {
             let what = std::mem::replace(&mut out[next], Out::Retry { pause: 0, lost: false });
             next += 1;
-            self.carry_out(handle, what, &mut out, company);
+            self.carry_out(handle, what, &mut out, context);
         }
         out.clear();
         self.out = out;
         self.list_session(handle);
     }
 
-    fn carry_out(&mut self, handle: HandleId, what: Out, out: &mut Vec<Out>, company: &mut Company<'_>) {
+    fn carry_out(&mut self, handle: HandleId, what: Out, out: &mut Vec<Out>, context: &mut Context<'_>) {
         let process = self.process_of(handle);
         match what {
             Out::Send(conn, packet) => {
                 let mut packet = packet.into();
-                if self.config.is_untimed() {
+                if self.config.is_interleaving() {
                     self.by_text(&mut packet);
                 }
-                self.send_up(conn, packet, company);
+                self.send_up(conn, packet, context);
             }
             Out::Answered(answered) => {
-                self.remember_answer(handle, &answered);
-                self.tell_answer(process, handle, &answered, company);
+                self.record_answer(handle, &answered);
+                self.emit_answer(process, handle, &answered, context);
                 let Answered { ticket, result, .. } = answered;
-                company.effects.push(Effect::Answered { ticket, result });
+                context.effects.push(Effect::Answered { ticket, result });
             }
             Out::Fired(watch, told) => {
-                self.remember_fired(handle, told);
-                company.effects.push(Effect::Fired { watch, told });
+                self.record_notification(handle, told);
+                context.effects.push(Effect::Fired { watch, told });
             }
             Out::Noticed(conn, kind, path) => {
                 let session = self.session(handle).session();
-                self.tell(company, Happening::Noticed { process, session, conn: conn.0, kind, path });
+                self.emit(context, SimEvent::Noticed { process, session, conn: conn.0, kind, path });
                 // The machine does not know what lies above a path.
                 let paths = &self.paths;
                 let parent = |path: &PathId| (*path != PathId::ROOT).then(|| paths.parent_of_znode(*path));
@@ -423,28 +315,28 @@ impl World {
             }
             Out::Forgot(table, path) => {
                 let session = self.session(handle).session();
-                self.tell(company, Happening::Forgot { process, session, table, path });
+                self.emit(context, SimEvent::Forgot { process, session, table, path });
             }
-            Out::Changed(status) => self.tell_change(handle, status, company),
-            Out::Close(conn) => self.close_from_client(conn, company),
+            Out::Changed(status) => self.emit_change(handle, status, context),
+            Out::Close(conn) => self.close_from_client(conn, context),
             Out::Attempt { server } => {
                 let conn = self.open_conn(Some(handle), server);
                 let local = self.local_time(process);
                 self.sessions[usize::from(handle.0)].1.attempt(local, conn, out);
             }
             // What had a connection until now tries again at once: who comes first then is a choice.
-            Out::Retry { lost: true, .. } if self.config.is_untimed() => {
+            Out::Retry { lost: true, .. } if self.config.is_interleaving() => {
                 let at = self.local_time(process);
                 self.sessions[usize::from(handle.0)].1.retry_at(at);
             }
-            Out::Retry { pause, .. } if self.config.is_untimed() => {
+            Out::Retry { pause, .. } if self.config.is_interleaving() => {
                 let at = self.local_time(process) + 1_000_000 + pause;
                 self.sessions[usize::from(handle.0)].1.retry_at(at);
             }
             Out::Retry { pause, .. } => {
                 // The Java client sleeps up to a second before it tries again, and a second more when it has tried every
                 // server in vain (`ClientCnxn`, `StaticHostProvider`).
-                let drawn = company.choose(Victim::Process(process), Point::Duration, 16);
+                let drawn = context.choose(Victim::Process(process), Point::Duration, 16);
                 let wait = (500 + 63 * u64::from(drawn)) % 1000;
                 let at = self.local_time(process) + wait * 1000 + pause;
                 self.sessions[usize::from(handle.0)].1.retry_at(at);
@@ -452,14 +344,14 @@ impl World {
         }
     }
 
-    fn tell_answer(&mut self, process: u8, handle: HandleId, answered: &Answered, company: &mut Company<'_>) {
+    fn emit_answer(&mut self, process: u8, handle: HandleId, answered: &Answered, context: &mut Context<'_>) {
         let Answered { result, tag, zxid, conn, .. } = answered;
         let Tag { req, op, .. } = *tag;
         let outcome = match result {
             Ok(_) => None,
             Err(Failure::Refused(Refusal::All(code) | Refusal::Multi { code, .. })) => Some(*code),
             Err(Failure::ConnectionLoss) => {
-                self.tell(company, Happening::Lost { process, req, op });
+                self.emit(context, SimEvent::Lost { process, req, op });
                 return;
             }
             Err(Failure::Over(_)) => Some(crate::message::Code::SessionExpired),
@@ -470,10 +362,10 @@ impl World {
         };
         let session = self.session(handle).session();
         let (conn, zxid) = (conn.map(|conn| conn.0), zxid.unwrap_or(0));
-        self.tell(company, Happening::Replied { process, session, conn, req, op, outcome, zxid, made });
+        self.emit(context, SimEvent::Replied { process, session, conn, req, op, outcome, zxid, made });
     }
 
-    fn tell_change(&mut self, handle: HandleId, status: Status, company: &mut Company<'_>) {
+    fn emit_change(&mut self, handle: HandleId, status: Status, context: &mut Context<'_>) {
         let process = self.process_of(handle);
         let session = self.session(handle).session();
         let news = match status.state {
@@ -485,9 +377,9 @@ impl World {
         let conn = self.session(handle).conn();
         let server = conn.map_or(0, |conn| self.conns[conn.0 as usize].server);
         let conn = conn.map_or(0, |conn| conn.0);
-        self.remember(process, Seen::Changed);
-        self.tell(company, Happening::News { process, session, news, conn, server });
-        company.effects.push(Effect::Changed { handle });
+        self.record(process, Observation::Changed);
+        self.emit(context, SimEvent::News { process, session, news, conn, server });
+        context.effects.push(Effect::Changed { handle });
     }
 }
 

@@ -1,10 +1,10 @@
 //! What happens next, and doing it.
 
 use super::agenda::{Entry, rank};
-use super::told::Seen;
-use super::{Company, Effect, HandleId, Step, World};
-use crate::fault::Place;
-use crate::witness::Happening;
+use super::observations::Observation;
+use super::{Context, Effect, HandleId, Step, World};
+use crate::fault::InjectionPoint;
+use crate::observer::SimEvent;
 
 /// What has become of a reminder when it comes up.
 pub(super) enum Reminder {
@@ -151,7 +151,7 @@ impl World {
     }
 
     /// Does it.
-    pub(crate) fn perform(&mut self, at: u64, step: Step, company: &mut Company<'_>) {
+    pub(crate) fn perform(&mut self, at: u64, step: Step, context: &mut Context<'_>) {
         assert!(at >= self.now, "time does not go back");
         self.now = at;
         self.steps += 1;
@@ -159,35 +159,35 @@ impl World {
             self.fingerprint = (self.fingerprint ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             self.fingerprint ^= self.fingerprint >> 29;
         }
-        if step != Step::Heal && !self.config.is_untimed() {
+        if step != Step::Heal && !self.config.is_interleaving() {
             let entry = self.agenda.pop().expect("what happens next was listed");
             assert_eq!(entry.step, step, "what is done is what comes next");
         }
         match step {
-            Step::Up(conn) => self.deliver_up(conn, company),
-            Step::Down(conn) => self.deliver_down(conn, company),
-            Step::Packet(from, to) => self.deliver_packet(from, to, company),
+            Step::Up(conn) => self.deliver_up(conn, context),
+            Step::Down(conn) => self.deliver_down(conn, context),
+            Step::Packet(from, to) => self.deliver_packet(from, to, context),
             Step::Timer(handle) => {
                 self.listed[usize::from(handle.0)] = None;
-                self.with_session(handle, company, |session, now, _, out| session.timer(now, out));
+                self.with_session(handle, context, |session, now, _, out| session.timer(now, out));
             }
-            Step::Alarm(id) => self.ring(id, company),
+            Step::Alarm(id) => self.ring(id, context),
             Step::Server(id) => {
                 self.members[usize::from(id)].listed = None;
-                self.with_member(id, company, |member, env| member.timer(env));
+                self.with_member(id, context, |member, env| member.timer(env));
             }
-            Step::Election(id) => self.elect(id, company),
-            Step::Mend(id) => self.mend(id, company),
+            Step::Election(id) => self.elect(id, context),
+            Step::Mend(id) => self.mend(id, context),
             Step::Heal => {
                 self.hostile = false;
-                self.tell(company, Happening::Healed);
+                self.emit(context, SimEvent::Healed);
             }
         }
     }
 
-    fn ring(&mut self, id: u32, company: &mut Company<'_>) {
+    fn ring(&mut self, id: u32, context: &mut Context<'_>) {
         let process = self.alarms[&id].process;
-        if self.strike_arrival(Place::Arrival, process, None, company) {
+        if self.inject_on_arrival(InjectionPoint::Arrival, process, None, context) {
             // It rings later, or never.
             if self.alarms.contains_key(&id) {
                 self.agenda.push(self.now, rank::ALARM + u64::from(id), Step::Alarm(id));
@@ -195,8 +195,8 @@ impl World {
             return;
         }
         if let Some(alarm) = self.alarms.remove(&id) {
-            self.remember(process, Seen::Rang(alarm.number));
+            self.record(process, Observation::Rang(alarm.number));
         }
-        company.effects.push(Effect::Rang { alarm: id });
+        context.effects.push(Effect::Rang { alarm: id });
     }
 }

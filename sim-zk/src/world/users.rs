@@ -1,35 +1,35 @@
 //! What the users of the clients do.
 
 use super::agenda::rank;
-use super::{Alarm, Company, Effect, HandleId, Process, Step, World};
+use super::{Alarm, Context, Effect, HandleId, Process, Step, World};
 use crate::choose::Point;
 use crate::fault::Victim;
+use crate::injected_bug::InjectedBug;
 use crate::message::{Answer, Ask, Tag};
-use crate::quirk::Quirk;
+use crate::observer::SimEvent;
 use crate::server::kind_of;
-use crate::session::{Answered, ClientSession, Failure, Out, Servers, Wrong};
-use crate::witness::Happening;
+use crate::session::{Answered, ClientFlaws, ClientSession, Failure, Out, Servers};
 use zk_recipes::zk::Over;
 
 impl World {
     /// A client process begins. There are at most 255.
-    pub(crate) fn begin(&mut self, company: &mut Company<'_>) -> u8 {
+    pub(crate) fn begin(&mut self, context: &mut Context<'_>) -> u8 {
         let process = u8::try_from(self.processes.len()).expect("at most 255 client processes");
         self.processes.push(Process::default());
-        self.tell(company, Happening::Began { process });
+        self.emit(context, SimEvent::Began { process });
         process
     }
 
     /// A process opens a session.
-    pub(crate) fn open(&mut self, process: u8, timeout: u64, company: &mut Company<'_>) -> HandleId {
+    pub(crate) fn open(&mut self, process: u8, timeout: u64, context: &mut Context<'_>) -> HandleId {
         let handle = HandleId(u16::try_from(self.sessions.len()).expect("at most 65,535 sessions in a run"));
         let now = self.local_time(process);
         let servers = self.config.servers;
         // Clients shuffle the list of servers that they are given: where one begins, and which way round it goes.
-        let drawn = company.choose(Victim::Process(process), Point::Server, u32::from(servers) * 2) as u8;
+        let drawn = context.choose(Victim::Process(process), Point::Server, u32::from(servers) * 2) as u8;
         let first = (process + drawn / 2) % servers;
         let session = ClientSession::new(timeout, Servers::new(servers, first, drawn % 2 == 1), now)
-            .with(Wrong(self.config.quirk));
+            .with(ClientFlaws(self.config.injected_bug));
         self.sessions.push((process, session));
         self.listed.push(None);
         self.list_session(handle);
@@ -53,19 +53,20 @@ impl World {
         cleanup: Option<u32>,
         ticket: Option<u32>,
         watch: Option<u32>,
-        company: &mut Company<'_>,
+        context: &mut Context<'_>,
     ) {
         let process = self.process_of(handle);
         if self.is_crashed(process) {
             return;
         }
-        if ask == Ask::CloseSession && self.unconnected_close(handle, ticket, company) {
+        if ask == Ask::CloseSession && self.unconnected_close(handle, ticket, context) {
             return;
         }
         let tag = self.tag(process, cleanup);
-        self.tell_sent(process, &ask, tag, company);
-        let silently = self.config.quirk == Some(Quirk::ClosesSilently) && ask == Ask::CloseSession;
-        self.with_session(handle, company, |session, now, _, out| match (session.conn(), ticket) {
+        self.emit_sent(process, &ask, tag, context);
+        let silently =
+            self.config.injected_bug == Some(InjectedBug::ClosesSilently) && ask == Ask::CloseSession;
+        self.with_session(handle, context, |session, now, _, out| match (session.conn(), ticket) {
             (Some(conn), Some(ticket)) if silently => {
                 let result = Ok(Answer::Nothing);
                 out.push(Out::Close(conn));
@@ -82,13 +83,13 @@ impl World {
         Tag { req, op: cleanup.unwrap_or(self.op(process)), cleanup: cleanup.is_some() }
     }
 
-    pub(super) fn tell_sent(&mut self, process: u8, ask: &Ask, tag: Tag, company: &mut Company<'_>) {
+    pub(super) fn emit_sent(&mut self, process: u8, ask: &Ask, tag: Tag, context: &mut Context<'_>) {
         let Tag { req, op, cleanup } = tag;
         let watch = ask.arms().is_some();
-        let sent = Happening::Sent { process, req, op, kind: kind_of(ask), path: ask.path(), watch, cleanup };
-        self.tell(company, sent);
+        let sent = SimEvent::Sent { process, req, op, kind: kind_of(ask), path: ask.path(), watch, cleanup };
+        self.emit(context, sent);
         if let Some(version) = ask.expected_version() {
-            self.tell(company, Happening::Expected { process, op, version });
+            self.emit(context, SimEvent::Expected { process, op, version });
         }
     }
 
@@ -96,18 +97,18 @@ impl World {
         &mut self,
         handle: HandleId,
         ticket: Option<u32>,
-        company: &mut Company<'_>,
+        context: &mut Context<'_>,
     ) -> bool {
         let mut closed = false;
-        self.with_session(handle, company, |session, _, _, out| closed = session.close_unconnected(out));
+        self.with_session(handle, context, |session, _, _, out| closed = session.close_unconnected(out));
         if closed && let Some(ticket) = ticket {
-            company.effects.push(Effect::Answered { ticket, result: Err(Failure::ConnectionLoss) });
+            context.effects.push(Effect::Answered { ticket, result: Err(Failure::ConnectionLoss) });
         }
         closed
     }
 
     /// The user no longer waits for a watch.
-    pub(crate) fn drop_watch(&mut self, handle: HandleId, watch: u32, company: &mut Company<'_>) {
+    pub(crate) fn drop_watch(&mut self, handle: HandleId, watch: u32, context: &mut Context<'_>) {
         let process = self.process_of(handle);
         if self.is_crashed(process) {
             return;
@@ -115,7 +116,7 @@ impl World {
         let op = self.op(process);
         let tag =
             if self.session(handle).drop_sends(watch) { self.tag(process, Some(op)) } else { Tag::default() };
-        self.with_session(handle, company, |session, now, _, out| session.drop_watch(now, watch, tag, out));
+        self.with_session(handle, context, |session, now, _, out| session.drop_watch(now, watch, tag, out));
     }
 
     /// The process wants to be woken when its clock shows `due`.

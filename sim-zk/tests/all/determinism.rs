@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// What a run came to: the hash of all that happened, the world's own of its steps, and their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Trace {
-    happenings: u64,
+    events: u64,
     fingerprint: u64,
     steps: u64,
     ended_us: u64,
@@ -24,7 +24,7 @@ fn trace(servers: u8, chooser: impl Chooser + 'static) -> Trace {
     let run = chaos::run_in(hostile_ensemble(servers, 6), chooser, 3, 8);
     assert_eq!(run.end, End::Done);
     Trace {
-        happenings: run.witness.hash(),
+        events: run.observer.hash(),
         fingerprint: run.world.fingerprint(),
         steps: run.world.steps(),
         ended_us: run.world.now(),

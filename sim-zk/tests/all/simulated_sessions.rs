@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 use sim_zk::End;
 use sim_zk::fault::Fault;
-use sim_zk::witness::{Happening, SessionNews};
+use sim_zk::observer::{SessionNews, SimEvent};
 use zk_recipes::zk::{CreateMode, Error, EventKind, ZooKeeper};
 
 #[test]
@@ -90,8 +90,8 @@ fn expiry_comes_at_a_tick_within_a_tick_after_the_timeout() {
             process.inflict(Fault::SessionExpiry, ms(60_000));
             assert_eq!(until_over(&zk).await, Error::SessionOver(zk_recipes::zk::Over::Expired));
         });
-        let marked = |h: &Happening| match h {
-            Happening::Marked { heard, .. } => Some(*heard),
+        let marked = |h: &SimEvent| match h {
+            SimEvent::Marked { heard, .. } => Some(*heard),
             _ => None,
         };
         let (at, heard) = tape.find(marked).expect("it expired");
@@ -119,8 +119,8 @@ fn a_client_learns_of_its_expiry_only_from_a_server() {
         until_over(&zk).await;
         assert!(zk.now().as_micros() >= 30_000_000, "it had to reach a server first");
     });
-    let news = tape.seen.iter().filter_map(|(_, happening)| match happening {
-        Happening::News { news, .. } => Some(*news),
+    let news = tape.seen.iter().filter_map(|(_, event)| match event {
+        SimEvent::News { news, .. } => Some(*news),
         _ => None,
     });
     assert_eq!(
@@ -159,11 +159,11 @@ fn a_session_takes_its_ephemerals_along_in_one_transaction() {
     });
     let (_, end) = tape
         .find(|h| match h {
-            Happening::Ended { zxid, .. } => Some(*zxid),
+            SimEvent::Ended { zxid, .. } => Some(*zxid),
             _ => None,
         })
         .expect("it ended");
-    let deleted = |h: &Happening| matches!(h, Happening::Deleted { zxid, .. } if *zxid == end);
+    let deleted = |h: &SimEvent| matches!(h, SimEvent::Deleted { zxid, .. } if *zxid == end);
     assert_eq!(tape.count(deleted), 3);
 }
 
@@ -206,9 +206,9 @@ fn losses_are_told_in_order_and_before_the_state() {
     let told: Vec<_> = tape
         .seen
         .iter()
-        .filter_map(|(_, happening)| match happening {
-            Happening::Lost { req, .. } => Some(*req),
-            Happening::News { news: SessionNews::Suspended, .. } => Some(u32::MAX),
+        .filter_map(|(_, event)| match event {
+            SimEvent::Lost { req, .. } => Some(*req),
+            SimEvent::News { news: SessionNews::Suspended, .. } => Some(u32::MAX),
             _ => None,
         })
         .collect();
@@ -231,9 +231,9 @@ fn a_close_that_is_lost_leaves_the_session_to_expire() {
             let session = zk.session();
             assert!(!sim.look(|world| world.lives(session)));
         });
-        let connected = |h: &Happening| matches!(h, Happening::News { news: SessionNews::Connected, .. });
+        let connected = |h: &SimEvent| matches!(h, SimEvent::News { news: SessionNews::Connected, .. });
         assert_eq!(tape.count(connected), 1, "{fault:?}: it does not come back");
-        let expired = tape.count(|h| matches!(h, Happening::Marked { .. }));
+        let expired = tape.count(|h| matches!(h, SimEvent::Marked { .. }));
         assert_eq!(expired, usize::from(!applied), "{fault:?}");
     }
 }
@@ -247,7 +247,7 @@ fn a_close_without_a_connection_sends_nothing() {
         assert_eq!(zk.close(ms(1_000)).await, Err(Error::ConnectionLoss));
         sim.quiet().await;
     });
-    assert_eq!(tape.count(|h| matches!(h, Happening::Marked { .. })), 1, "it expires");
+    assert_eq!(tape.count(|h| matches!(h, SimEvent::Marked { .. })), 1, "it expires");
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn what_is_asked_behind_a_close_is_not_sent() {
         assert_eq!(refused.err(), Some(Error::SessionOver(zk_recipes::zk::Over::Closed)));
         close.await.expect("the close succeeds");
     });
-    let create = |h: &Happening| matches!(h, Happening::Txn { kind: sim_zk::witness::Kind::Create, .. });
+    let create = |h: &SimEvent| matches!(h, SimEvent::Txn { kind: sim_zk::observer::Kind::Create, .. });
     assert_eq!(tape.count(create), 0);
 }
 
@@ -281,8 +281,8 @@ fn streams_are_first_in_first_out_whatever_the_latencies() {
         });
         assert_eq!(run.end, End::Done);
         let mut last = 0;
-        for (_, happening) in &run.witness.seen {
-            if let Happening::Replied { req, outcome, .. } = happening {
+        for (_, event) in &run.observer.seen {
+            if let SimEvent::Replied { req, outcome, .. } = event {
                 assert_eq!(*outcome, None);
                 assert!(*req > last, "answers come in the order of the requests");
                 last = *req;
@@ -306,8 +306,8 @@ fn two_connections_have_no_order() {
                     created.expect("the create succeeds");
                 }
             });
-            let replied = run.witness.seen.iter().filter_map(|(_, happening)| match happening {
-                Happening::Replied { process, .. } => Some(*process),
+            let replied = run.observer.seen.iter().filter_map(|(_, event)| match event {
+                SimEvent::Replied { process, .. } => Some(*process),
                 _ => None,
             });
             replied.collect()

@@ -2,7 +2,7 @@
 
 use crate::common::{calm, client, make, make_ephemeral, ms, wait};
 use sim_zk::SimClient;
-use sim_zk::witness::{Happening, Kind};
+use sim_zk::observer::{Kind, SimEvent};
 use zk_recipes::zk::{CreateMode, Error, EventKind, Op, OpResult, SessionId, Stat, ZooKeeper};
 
 async fn stat(zk: &SimClient, path: &str) -> Stat {
@@ -264,7 +264,7 @@ fn a_container_goes_at_a_beat_of_the_reaper_after_its_last_child() {
             assert!(zk.exists(left).await.expect("the exists succeeds").is_some(), "{left} is not reaped");
         }
     });
-    assert_eq!(tape.count(|h| matches!(h, Happening::Txn { kind: Kind::Reap, .. })), 1, "one transaction");
+    assert_eq!(tape.count(|h| matches!(h, SimEvent::Txn { kind: Kind::Reap, .. })), 1, "one transaction");
 }
 
 #[test]
@@ -278,8 +278,8 @@ fn a_multi_read_reads_each_on_its_own() {
             found.into_iter().map(|found| found.map(|found| (found.data, found.stat.version))).collect();
         assert_eq!(found, [Some((b"new".to_vec(), 1)), None, Some((b"new".to_vec(), 1))]);
     });
-    let asked = |kind| tape.count(|h| matches!(h, Happening::Sent { kind: sent, .. } if *sent == kind));
-    assert_eq!(asked(sim_zk::witness::Kind::MultiRead), 1, "one request");
+    let asked = |kind| tape.count(|h| matches!(h, SimEvent::Sent { kind: sent, .. } if *sent == kind));
+    assert_eq!(asked(sim_zk::observer::Kind::MultiRead), 1, "one request");
 }
 
 #[test]

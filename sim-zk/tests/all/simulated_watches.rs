@@ -4,7 +4,7 @@ use crate::common::{Tape, away, calm, client, make, ms, unsteady, until_back, wa
 use futures_util::FutureExt;
 use sim_zk::Table;
 use sim_zk::fault::Fault;
-use sim_zk::witness::Happening;
+use sim_zk::observer::SimEvent;
 use zk_recipes::zk::{CreateMode, Error, Event, EventKind, Op, ZooKeeper};
 
 #[test]
@@ -18,8 +18,8 @@ fn a_watch_fires_once() {
         }
         assert_eq!(watch.await, Ok(Event { kind: EventKind::NodeDataChanged, path: "/a".into() }));
     });
-    assert_eq!(tape.count(|h| matches!(h, Happening::Fired { .. })), 1);
-    assert_eq!(tape.count(|h| matches!(h, Happening::Noticed { .. })), 1);
+    assert_eq!(tape.count(|h| matches!(h, SimEvent::Fired { .. })), 1);
+    assert_eq!(tape.count(|h| matches!(h, SimEvent::Noticed { .. })), 1);
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn a_server_keeps_one_watch_a_connection_and_path() {
         let gone = Event { kind: EventKind::NodeDeleted, path: "/a".into() };
         assert_eq!((one.await, two.await), (Ok(gone.clone()), Ok(gone)));
     });
-    assert_eq!(tape.count(|h| matches!(h, Happening::Armed { .. })), 1);
+    assert_eq!(tape.count(|h| matches!(h, SimEvent::Armed { .. })), 1);
 }
 
 #[test]
@@ -51,15 +51,15 @@ fn a_deletion_is_told_once_to_a_data_and_a_child_watch() {
         assert_eq!(parent.await, Ok(Event { kind: EventKind::NodeChildrenChanged, path: "/".into() }));
         assert_eq!(sim.look(|world| world.watches().count()), 0, "both are used up");
     });
-    assert_eq!(tape.count(|h| matches!(h, Happening::Noticed { .. })), 2);
+    assert_eq!(tape.count(|h| matches!(h, SimEvent::Noticed { .. })), 2);
 }
 
 #[test]
 fn a_notification_comes_before_the_reply_that_shows_the_change() {
     let order = |tape: &Tape| {
-        let seen = tape.seen.iter().filter_map(|(_, happening)| match happening {
-            Happening::Noticed { .. } => Some("notification"),
-            Happening::Replied { op: 7, .. } => Some("reply"),
+        let seen = tape.seen.iter().filter_map(|(_, event)| match event {
+            SimEvent::Noticed { .. } => Some("notification"),
+            SimEvent::Replied { op: 7, .. } => Some("reply"),
             _ => None,
         });
         seen.collect::<Vec<_>>()
@@ -74,7 +74,7 @@ fn a_notification_comes_before_the_reply_that_shows_the_change() {
     };
     assert_eq!(order(&calm(own).1), ["notification", "reply"]);
     for seed in 0..50 {
-        assert_eq!(order(&unsteady(seed, own).witness), ["notification", "reply"], "seed {seed}");
+        assert_eq!(order(&unsteady(seed, own).observer), ["notification", "reply"], "seed {seed}");
     }
 }
 
@@ -194,9 +194,9 @@ fn watches_belong_to_a_connection() {
         .await;
         assert_eq!(sim.look(|world| world.watches().count()), 1, "registered again");
     });
-    let table = |h: &Happening| matches!(h, Happening::Armed { table: Table::Data, .. });
+    let table = |h: &SimEvent| matches!(h, SimEvent::Armed { table: Table::Data, .. });
     assert_eq!(tape.count(table), 2);
-    assert_eq!(tape.count(|h| matches!(h, Happening::Disarmed { .. })), 1);
+    assert_eq!(tape.count(|h| matches!(h, SimEvent::Disarmed { .. })), 1);
 }
 
 #[test]

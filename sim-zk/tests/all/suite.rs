@@ -4,7 +4,7 @@
 use crate::common::{LIMIT, TIMEOUT, hostile_ensemble, until_over};
 use sim_zk::choose::{Calm, Chooser, Rates, Seeded};
 use sim_zk::fault::Fault;
-use sim_zk::quirk::Quirk;
+use sim_zk::injected_bug::InjectedBug;
 use sim_zk::{Config, End, Process, Sim, SimClient};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -119,28 +119,28 @@ fn every_rule_for_faults_holds_while_connections_break(servers: u8) {
 }
 
 /// Bugs of clients and servers, each with a rule for faults that notices it.
-const NOTICED: &[(Quirk, &str)] = &[
-    (Quirk::RepeatsLost, "what_is_lost_is_done_once_or_never"),
-    (Quirk::RepeatsLost, "an_ephemeral_outlives_its_connections"),
-    (Quirk::RepeatsLost, "a_dropped_duty_is_done_in_the_end"),
-    (Quirk::SwapsAnswers, "what_is_called_while_away_keeps_its_order"),
-    (Quirk::SwapsAnswers, "what_was_answered_is_never_contradicted"),
-    (Quirk::HidesLoss, "a_loss_shows_in_the_status"),
-    (Quirk::ExpiresAtLoss, "every_request_ends_in_call_order"),
-    (Quirk::ForgetsWatches, "a_watch_dropped_while_away_leaves_the_others"),
-    (Quirk::ForgetsAbsent, "a_watch_misses_nothing"),
-    (Quirk::ForgetsTrees, "a_tree_watch_and_its_gaps_miss_nothing"),
-    (Quirk::RegistersAsOfNow, "a_znode_made_again_while_away_is_told"),
-    (Quirk::LateNotices, "a_watch_is_told_before_the_answer_that_shows_it"),
-    (Quirk::KeepsEphemeral, "a_close_ends_everything"),
+const NOTICED: &[(InjectedBug, &str)] = &[
+    (InjectedBug::RepeatsLost, "what_is_lost_is_done_once_or_never"),
+    (InjectedBug::RepeatsLost, "an_ephemeral_outlives_its_connections"),
+    (InjectedBug::RepeatsLost, "a_dropped_duty_is_done_in_the_end"),
+    (InjectedBug::SwapsAnswers, "what_is_called_while_away_keeps_its_order"),
+    (InjectedBug::SwapsAnswers, "what_was_answered_is_never_contradicted"),
+    (InjectedBug::HidesLoss, "a_loss_shows_in_the_status"),
+    (InjectedBug::ExpiresAtLoss, "every_request_ends_in_call_order"),
+    (InjectedBug::ForgetsWatches, "a_watch_dropped_while_away_leaves_the_others"),
+    (InjectedBug::ForgetsAbsent, "a_watch_misses_nothing"),
+    (InjectedBug::ForgetsTrees, "a_tree_watch_and_its_gaps_miss_nothing"),
+    (InjectedBug::RegistersAsOfNow, "a_znode_made_again_while_away_is_told"),
+    (InjectedBug::LateNotices, "a_watch_is_told_before_the_answer_that_shows_it"),
+    (InjectedBug::KeepsEphemeral, "a_close_ends_everything"),
 ];
 
 #[test]
 fn injected_bugs_break_rules_for_faults() {
-    for (quirk, rule) in NOTICED {
-        let world = |servers| Config { quirk: Some(*quirk), ..hostile_ensemble(servers, 40) };
+    for (bug, rule) in NOTICED {
+        let world = |servers| Config { injected_bug: Some(*bug), ..hostile_ensemble(servers, 40) };
         let is_broken = |seed| [1, 3].iter().any(|n| wrong_in(world(*n), rule, breaking(seed)).is_some());
-        assert!((0..40).any(is_broken), "{rule} does not notice {quirk:?}");
+        assert!((0..40).any(is_broken), "{rule} does not notice {bug:?}");
     }
 }
 

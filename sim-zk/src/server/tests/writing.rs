@@ -384,9 +384,9 @@ fn effects_are_told_once_and_the_rest_apply_in_silence() {
     bench.commit(&txn).expect("nothing is in the way");
     assert_eq!(bench.seen.0, ["Txn", "Created"]);
     bench.seen.0.clear();
-    let mut scene = scene!(bench);
-    scene.first = false;
-    behind.apply(&txn, &mut scene).expect("it is the same");
+    let mut env = env!(bench);
+    env.first = false;
+    behind.apply(&txn, &mut env).expect("it is the same");
     assert_eq!(bench.seen.0, ["Applied"]);
     assert_eq!(bench.replica.tree.len(), behind.tree.len());
 }

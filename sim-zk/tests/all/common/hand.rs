@@ -2,11 +2,11 @@
 
 use super::Tape;
 use sim_zk::choose::{Chooser, Point};
-use sim_zk::fault::{Fault, Place, Victim};
+use sim_zk::fault::{Fault, InjectionPoint, Victim};
 use sim_zk::message::{Answer, Ask, Code, Creation, Down, Password, Refusal, Tag, Up};
+use sim_zk::observer::{Observer, SimEvent};
 use sim_zk::paths::{PathId, Paths};
 use sim_zk::raw::Raw;
-use sim_zk::witness::{Happening, Witness};
 use sim_zk::{Config, ConnId, Hold};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -78,9 +78,9 @@ impl Client {
 /// A tape that the story can look at while the world writes it.
 struct SharedTape(Arc<Mutex<Tape>>);
 
-impl Witness for SharedTape {
-    fn saw(&mut self, at: u64, happening: &Happening<'_>, paths: &Paths) {
-        self.0.lock().expect("nobody panicked").saw(at, happening, paths);
+impl Observer for SharedTape {
+    fn on_event(&mut self, at: u64, event: &SimEvent<'_>, paths: &Paths) {
+        self.0.lock().expect("nobody panicked").on_event(at, event, paths);
     }
 }
 
@@ -91,7 +91,7 @@ pub struct Orders(Arc<Mutex<Ordered>>);
 #[derive(Default)]
 struct Ordered {
     /// A fault, where, after how many such places, and how many times from there on.
-    fault: Option<(Place, Fault, u32, u32)>,
+    fault: Option<(InjectionPoint, Fault, u32, u32)>,
     duration: u32,
     race: u32,
 }
@@ -103,7 +103,7 @@ impl Orders {
         (ordered.duration, ordered.race) = (duration, race);
     }
 
-    fn fault(&self, place: Place, fault: Fault, passed_by: u32, times: u32, duration: u32) {
+    fn fault(&self, place: InjectionPoint, fault: Fault, passed_by: u32, times: u32, duration: u32) {
         assert!(place.faults().contains(&fault), "{fault:?} fits at {place:?}");
         let mut ordered = self.0.lock().expect("nobody panicked");
         (ordered.fault, ordered.duration) = (Some((place, fault, passed_by, times)), duration);
@@ -218,19 +218,19 @@ impl Hand {
     }
 
     /// Orders a fault to be drawn at such a place, behind so many others, for so long on its own scale.
-    pub fn order(&mut self, place: Place, fault: Fault, passed_by: u32, duration: u32) {
+    pub fn order(&mut self, place: InjectionPoint, fault: Fault, passed_by: u32, duration: u32) {
         self.orders.fault(place, fault, passed_by, 1, duration);
     }
 
     /// The same, at two places one after the other.
-    pub fn order_two(&mut self, place: Place, fault: Fault, duration: u32) {
+    pub fn order_two(&mut self, place: InjectionPoint, fault: Fault, duration: u32) {
         self.orders.fault(place, fault, 0, 2, duration);
     }
 
     /// Whom each fault has struck, and for how many milliseconds.
     pub fn struck(&self) -> Vec<(Fault, Victim, u64)> {
-        let struck = |(_, happening): &(u64, Happening<'_>)| match happening {
-            Happening::Struck { fault, victim, lasts } => Some((*fault, *victim, lasts / 1000)),
+        let struck = |(_, event): &(u64, SimEvent<'_>)| match event {
+            SimEvent::Injected { fault, victim, lasts } => Some((*fault, *victim, lasts / 1000)),
             _ => None,
         };
         self.tape().seen.iter().filter_map(struck).collect()

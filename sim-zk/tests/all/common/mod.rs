@@ -7,8 +7,8 @@ pub mod tapes;
 use sim_zk::choose::{Calm, Chooser, Rates, Seeded};
 use sim_zk::fault::Fault;
 use sim_zk::message::{Answer, Ask, Refusal};
+use sim_zk::observer::{Observer, SimEvent};
 use sim_zk::paths::{PathId, Paths};
-use sim_zk::witness::{Happening, Witness};
 use sim_zk::{Config, End, Finished, Process, Sim, SimClient};
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -27,18 +27,18 @@ pub const fn ms(ms: u64) -> Duration {
 /// Everything that happened, with its time in microseconds, and the names of the paths.
 #[derive(Default)]
 pub struct Tape {
-    pub seen: Vec<(u64, Happening<'static>)>,
+    pub seen: Vec<(u64, SimEvent<'static>)>,
     /// What was read: the place in `seen` where it is told, the question, the answer.
     pub read: Vec<(usize, Ask, Result<Answer, Refusal>)>,
     pub paths: BTreeMap<PathId, String>,
 }
 
-impl Witness for Tape {
-    fn saw(&mut self, at: u64, happening: &Happening<'_>, paths: &Paths) {
-        if let Happening::Served { ask, result, .. } = happening {
+impl Observer for Tape {
+    fn on_event(&mut self, at: u64, event: &SimEvent<'_>, paths: &Paths) {
+        if let SimEvent::Served { ask, result, .. } = event {
             self.read.push((self.seen.len(), (*ask).clone(), (*result).clone()));
         }
-        self.seen.push((at, happening.without_content()));
+        self.seen.push((at, event.without_content()));
         for id in self.paths.len()..paths.len() {
             let id = PathId(id as u32);
             self.paths.insert(id, paths.text(id).to_owned());
@@ -55,7 +55,7 @@ impl Tape {
         hasher.finish()
     }
 
-    /// All of it, a line a happening, for a complaint.
+    /// All of it, a line a event, for a complaint.
     pub fn text(&self) -> String {
         let lines: Vec<String> = self.seen.iter().map(|(at, what)| format!("{at:>10} {what:?}")).collect();
         lines.join("\n")
@@ -65,17 +65,17 @@ impl Tape {
         &self.paths[&id]
     }
 
-    pub fn count(&self, which: impl Fn(&Happening<'static>) -> bool) -> usize {
-        self.seen.iter().filter(|(_, happening)| which(happening)).count()
+    pub fn count(&self, which: impl Fn(&SimEvent<'static>) -> bool) -> usize {
+        self.seen.iter().filter(|(_, event)| which(event)).count()
     }
 
-    pub fn find<T>(&self, which: impl Fn(&Happening<'static>) -> Option<T>) -> Option<(u64, T)> {
-        self.seen.iter().find_map(|(at, happening)| Some((*at, which(happening)?)))
+    pub fn find<T>(&self, which: impl Fn(&SimEvent<'static>) -> Option<T>) -> Option<(u64, T)> {
+        self.seen.iter().find_map(|(at, event)| Some((*at, which(event)?)))
     }
 
     /// How often a fault of that kind struck.
     pub fn struck(&self, kind: Fault) -> usize {
-        self.count(|happening| matches!(happening, Happening::Struck { fault, .. } if *fault == kind))
+        self.count(|event| matches!(event, SimEvent::Injected { fault, .. } if *fault == kind))
     }
 }
 
@@ -100,10 +100,10 @@ where
     T: Send + 'static,
     F: Future<Output = T> + Send + 'static,
 {
-    let Finished { output, end, witness, .. } =
+    let Finished { output, end, observer, .. } =
         Sim::run(Config::default(), LIMIT, Calm, Tape::default(), story);
     assert_eq!(end, End::Done, "the story ends");
-    (output.expect("it ended"), witness)
+    (output.expect("it ended"), observer)
 }
 
 /// Runs a story on a network of random latencies, without faults.

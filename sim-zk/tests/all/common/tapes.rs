@@ -1,8 +1,8 @@
 //! What a tape tells: who led, what was committed, what the tree was at each zxid.
 
 use super::Tape;
+use sim_zk::observer::{Kind, Outcome, SimEvent};
 use sim_zk::paths::PathId;
-use sim_zk::witness::{Happening, Kind, Outcome};
 use std::collections::BTreeMap;
 use zk_recipes::zk::SessionId;
 
@@ -18,10 +18,8 @@ pub struct Committed {
 
 /// Every transaction, in the order in which they were first applied.
 pub fn committed(tape: &Tape) -> Vec<Committed> {
-    let txns = tape.seen.iter().filter_map(|(at, happening)| match *happening {
-        Happening::Txn { zxid, op, kind, outcome, .. } => {
-            Some(Committed { zxid, at: *at, op, kind, outcome })
-        }
+    let txns = tape.seen.iter().filter_map(|(at, event)| match *event {
+        SimEvent::Txn { zxid, op, kind, outcome, .. } => Some(Committed { zxid, at: *at, op, kind, outcome }),
         _ => None,
     });
     txns.collect()
@@ -42,20 +40,20 @@ pub struct Chronicle {
 }
 
 impl Chronicle {
-    /// Whether the happening fits, and what the tree is after it.
-    pub fn take(&mut self, happening: &Happening<'_>) -> Result<(), String> {
-        match *happening {
-            Happening::Created { zxid, path, owner, .. } => {
+    /// Whether the event fits, and what the tree is after it.
+    pub fn take(&mut self, event: &SimEvent<'_>) -> Result<(), String> {
+        match *event {
+            SimEvent::Created { zxid, path, owner, .. } => {
                 let before = self.latest(path);
                 self.push(path, zxid, Some(Was { czxid: zxid, mzxid: zxid, owner }));
                 if before.is_none() { Ok(()) } else { Err(format!("{path:?} is created twice")) }
             }
-            Happening::Deleted { zxid, path, .. } => {
+            SimEvent::Deleted { zxid, path, .. } => {
                 let before = self.latest(path);
                 self.push(path, zxid, None);
                 before.map(|_| ()).ok_or(format!("{path:?} is deleted, and is not there"))
             }
-            Happening::Written { zxid, path, .. } => {
+            SimEvent::Written { zxid, path, .. } => {
                 let Some(before) = self.latest(path) else {
                     return if path == PathId::ROOT { Ok(()) } else { Err(format!("{path:?} is not there")) };
                 };
@@ -98,10 +96,10 @@ impl Leaders {
         Leaders { leads: (1..=servers).map(|number| number == servers).collect() }
     }
 
-    pub fn take(&mut self, happening: &Happening<'_>) {
-        match happening {
-            Happening::Elected { server, .. } => self.leads[usize::from(*server)] = true,
-            Happening::Ceased { server } => self.leads[usize::from(*server)] = false,
+    pub fn take(&mut self, event: &SimEvent<'_>) {
+        match event {
+            SimEvent::Elected { server, .. } => self.leads[usize::from(*server)] = true,
+            SimEvent::Ceased { server } => self.leads[usize::from(*server)] = false,
             _ => {}
         }
     }

@@ -7,7 +7,7 @@ use crate::common::{
 };
 use sim_zk::choose::{Chooser, Point};
 use sim_zk::fault::Fault;
-use sim_zk::witness::Happening;
+use sim_zk::observer::SimEvent;
 use sim_zk::{End, Sim};
 use zk_recipes::zk::{CreateMode, Error, EventKind, Over, State, ZooKeeper};
 
@@ -106,13 +106,13 @@ fn a_notification_that_is_lost_is_told_at_the_return() {
     });
     assert_eq!(tape.struck(Fault::WatchLost), 1);
     let fired = tape.seen.iter().filter_map(|(_, h)| match h {
-        Happening::Fired { zxid, conn, .. } => Some((*zxid > 0, *conn)),
+        SimEvent::Fired { zxid, conn, .. } => Some((*zxid > 0, *conn)),
         _ => None,
     });
     let (first, second) = (fired.clone().next(), fired.clone().nth(1));
     assert!(first.is_some_and(|(live, _)| live), "queued by the write, and lost");
     assert!(second.is_some_and(|(live, conn)| !live && Some(conn) != first.map(|(_, conn)| conn)));
-    assert_eq!(tape.count(|h| matches!(h, Happening::Noticed { .. })), 1);
+    assert_eq!(tape.count(|h| matches!(h, SimEvent::Noticed { .. })), 1);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_fast_clock_runs_ahead_of_the_world_until_it_is_mended() {
         .seen
         .iter()
         .filter_map(|(_, h)| match h {
-            Happening::Clock { rate, .. } => Some(*rate),
+            SimEvent::Clock { rate, .. } => Some(*rate),
             _ => None,
         })
         .collect();

@@ -7,7 +7,7 @@ use futures_util::future::{Either, join_all, select};
 use futures_util::{FutureExt, pin_mut};
 use sim_zk::choose::{Chooser, Point};
 use sim_zk::fault::Fault;
-use sim_zk::witness::{Happening, Kind, SessionNews};
+use sim_zk::observer::{Kind, SessionNews, SimEvent};
 use sim_zk::{Process, Sim, SimClient};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -30,8 +30,8 @@ async fn flight(process: &Process, zk: &SimClient, fault: Fault, at: usize) -> V
 
 /// Which of them were applied.
 fn applied(tape: &Tape) -> Vec<&str> {
-    let created = tape.seen.iter().filter_map(|(_, happening)| match happening {
-        Happening::Created { path, .. } => Some(tape.path(*path)),
+    let created = tape.seen.iter().filter_map(|(_, event)| match event {
+        SimEvent::Created { path, .. } => Some(tape.path(*path)),
         _ => None,
     });
     created.collect()
@@ -61,7 +61,7 @@ fn a_reply_that_is_lost_was_applied_and_no_later_one_comes() {
     assert_eq!(tape.struck(Fault::ReplyLost), 1);
     assert_eq!(applied(&tape), ["/0", "/1", "/2", "/3", "/4"]);
     assert!(answers.iter().all(|answer| *answer == Err(LOST)), "{answers:?}");
-    assert_eq!(tape.count(|h| matches!(h, Happening::Replied { .. })), 0);
+    assert_eq!(tape.count(|h| matches!(h, SimEvent::Replied { .. })), 0);
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_session_expires_while_its_client_still_hopes() {
         assert_eq!(make_ephemeral(&process.open(TIMEOUT).await, "/e").await.path, "/e");
     });
     assert_eq!(tape.struck(Fault::SessionExpiry), 1);
-    assert_eq!(tape.count(|h| matches!(h, Happening::Mended { fault: Fault::SessionExpiry, .. })), 1);
+    assert_eq!(tape.count(|h| matches!(h, SimEvent::Mended { fault: Fault::SessionExpiry, .. })), 1);
 }
 
 /// Counts the drops of what a task holds.
@@ -188,9 +188,9 @@ fn a_crash_ends_the_tasks_and_leaves_the_session_to_expire() {
         sim.quiet().await;
     });
     assert_eq!(tape.struck(Fault::ClientCrash), 1);
-    let deleted = tape.count(|h| matches!(h, Happening::Txn { kind: Kind::Delete, .. }));
+    let deleted = tape.count(|h| matches!(h, SimEvent::Txn { kind: Kind::Delete, .. }));
     assert_eq!(deleted, 0, "only the end of the session took it away");
-    let news = |h: &Happening| matches!(h, Happening::News { process: 0, news, .. } if *news != SessionNews::Connected);
+    let news = |h: &SimEvent| matches!(h, SimEvent::News { process: 0, news, .. } if *news != SessionNews::Connected);
     assert_eq!(tape.count(news), 0, "the dead learn nothing");
 }
 
@@ -255,9 +255,9 @@ fn a_pause_past_the_timeout_is_learnt_of_afterwards() {
         let believed = task.await.expect("it goes on");
         assert!(believed.0 >= paused + ms(20_000), "{believed:?}");
     });
-    let ended = tape.find(|h| matches!(h, Happening::Ended { .. }).then_some(())).expect("it ended").0;
+    let ended = tape.find(|h| matches!(h, SimEvent::Ended { .. }).then_some(())).expect("it ended").0;
     let learnt = tape
-        .find(|h| matches!(h, Happening::News { news: SessionNews::Suspended, .. }).then_some(()))
+        .find(|h| matches!(h, SimEvent::News { news: SessionNews::Suspended, .. }).then_some(()))
         .expect("it learnt")
         .0;
     assert!(
@@ -324,7 +324,7 @@ fn a_user_may_be_told_to_drop_a_future_with_or_without_its_answer() {
     assert_eq!(tape.struck(Fault::Cancel), 1);
     let run = Sim::run(hostile(0), crate::common::LIMIT, Long, Tape::default(), cancelled_read);
     assert_eq!(run.output, Some(false), "just before it comes");
-    assert_eq!(run.witness.struck(Fault::Cancel), 1);
+    assert_eq!(run.observer.struck(Fault::Cancel), 1);
 }
 
 #[test]

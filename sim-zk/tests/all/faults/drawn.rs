@@ -2,14 +2,20 @@
 
 use crate::common::{LIMIT, TIMEOUT, Tape, calm, client, hostile_ensemble, ms, until_back, wait};
 use sim_zk::choose::{Calm, Chooser, Point, Rates, Seeded};
-use sim_zk::fault::{Fault, Place};
-use sim_zk::witness::Happening;
+use sim_zk::fault::{Fault, InjectionPoint};
+use sim_zk::observer::SimEvent;
 use sim_zk::{End, Sim};
 use zk_recipes::zk::{CreateMode, Error, ZooKeeper};
 
 const LOST: Error = Error::ConnectionLoss;
-const PLACES: [Place; 6] =
-    [Place::Request, Place::Reply, Place::Arrival, Place::Notice, Place::Packet, Place::LeaderPacket];
+const INJECTION_POINTS: [InjectionPoint; 6] = [
+    InjectionPoint::Request,
+    InjectionPoint::Reply,
+    InjectionPoint::Arrival,
+    InjectionPoint::Notice,
+    InjectionPoint::Packet,
+    InjectionPoint::LeaderPacket,
+];
 
 #[test]
 fn an_order_waits_for_a_place_where_it_fits_and_strikes_once() {
@@ -71,10 +77,10 @@ fn no_more_faults_strike_than_are_allowed_and_none_after_the_healing() {
             let chooser = Seeded::new(seed, crate::common::everything(0.02));
             let run = Sim::run(hostile_ensemble(3, faults), LIMIT, chooser, Tape::default(), busy);
             assert_eq!(run.end, End::Done, "seed {seed}");
-            let struck = run.witness.count(|h| matches!(h, Happening::Struck { .. }));
+            let struck = run.observer.count(|h| matches!(h, SimEvent::Injected { .. }));
             assert!(struck <= faults as usize, "seed {seed}: {struck} of {faults}");
-            let healed = run.witness.seen.iter().rposition(|(_, h)| matches!(h, Happening::Healed));
-            let last = run.witness.seen.iter().rposition(|(_, h)| matches!(h, Happening::Struck { .. }));
+            let healed = run.observer.seen.iter().rposition(|(_, h)| matches!(h, SimEvent::Healed));
+            let last = run.observer.seen.iter().rposition(|(_, h)| matches!(h, SimEvent::Injected { .. }));
             assert!(healed >= last, "seed {seed}");
         }
     }
@@ -88,8 +94,8 @@ fn every_kind_strikes_where_it_is_drawn_and_only_there() {
                 let chooser = Seeded::new(seed, Rates::NONE.with(fault, 0.05));
                 let run = Sim::run(hostile_ensemble(3, 3), LIMIT, chooser, Tape::default(), busy);
                 assert_eq!(run.end, End::Done, "{fault:?}, seed {seed}");
-                let all = run.witness.count(|h| matches!(h, Happening::Struck { .. }));
-                assert_eq!(all, run.witness.struck(fault), "{fault:?}, seed {seed}");
+                let all = run.observer.count(|h| matches!(h, SimEvent::Injected { .. }));
+                assert_eq!(all, run.observer.struck(fault), "{fault:?}, seed {seed}");
                 all
             })
             .sum();
@@ -98,7 +104,7 @@ fn every_kind_strikes_where_it_is_drawn_and_only_there() {
 }
 
 /// Draws one kind, at one place, the third time that it comes by.
-struct OnlyAt(Place, Fault, u32);
+struct OnlyAt(InjectionPoint, Fault, u32);
 
 impl Chooser for OnlyAt {
     fn choose(&mut self, point: Point, _: u32) -> u32 {
@@ -114,13 +120,13 @@ impl Chooser for OnlyAt {
 
 #[test]
 fn every_kind_strikes_at_each_of_its_places() {
-    for place in PLACES {
+    for place in INJECTION_POINTS {
         for fault in place.faults() {
             let chooser = OnlyAt(place, *fault, 0);
             let run = Sim::run(hostile_ensemble(3, 3), LIMIT, chooser, Tape::default(), busy);
             assert_eq!(run.end, End::Done, "{fault:?} at {place:?}");
-            assert_eq!(run.witness.struck(*fault), 1, "{fault:?} at {place:?}");
-            assert_eq!(run.witness.count(|h| matches!(h, Happening::Struck { .. })), 1);
+            assert_eq!(run.observer.struck(*fault), 1, "{fault:?} at {place:?}");
+            assert_eq!(run.observer.count(|h| matches!(h, SimEvent::Injected { .. })), 1);
         }
     }
 }
@@ -131,14 +137,14 @@ fn what_lasts_is_mended_once() {
         let chooser = Seeded::new(seed, crate::common::everything(0.02));
         let run = Sim::run(hostile_ensemble(3, 8), LIMIT, chooser, Tape::default(), busy);
         let mut lasting = Vec::new();
-        for (at, happening) in &run.witness.seen {
-            match happening {
-                Happening::Struck { fault, victim, lasts } if *lasts > 0 => {
+        for (at, event) in &run.observer.seen {
+            match event {
+                SimEvent::Injected { fault, victim, lasts } if *lasts > 0 => {
                     lasting.push((*fault, *victim, at + lasts));
                 }
-                Happening::Mended { fault, victim } => {
+                SimEvent::Mended { fault, victim } => {
                     let ended = lasting.iter().position(|lasts| *lasts == (*fault, *victim, *at));
-                    lasting.remove(ended.unwrap_or_else(|| panic!("seed {seed}: {happening:?} at {at}")));
+                    lasting.remove(ended.unwrap_or_else(|| panic!("seed {seed}: {event:?} at {at}")));
                 }
                 _ => {}
             }
@@ -151,7 +157,7 @@ fn what_lasts_is_mended_once() {
 fn every_kind_has_a_name_and_a_place() {
     for fault in Fault::ALL {
         assert_eq!(Fault::from_name(fault.name()), Some(fault));
-        assert!(PLACES.iter().any(|place| place.faults().contains(&fault)), "{fault:?}");
+        assert!(INJECTION_POINTS.iter().any(|place| place.faults().contains(&fault)), "{fault:?}");
     }
     assert_eq!(Fault::from_name("bad luck"), None);
 }
@@ -159,7 +165,7 @@ fn every_kind_has_a_name_and_a_place() {
 #[test]
 fn nothing_strikes_where_nothing_is_allowed() {
     let run = crate::common::run_hostile(0, Seeded::new(1, crate::common::everything(0.2)), busy);
-    assert_eq!(run.witness.count(|h| matches!(h, Happening::Struck { .. } | Happening::Lost { .. })), 0);
+    assert_eq!(run.observer.count(|h| matches!(h, SimEvent::Injected { .. } | SimEvent::Lost { .. })), 0);
     let calm = crate::common::run_hostile(5, Calm, busy);
-    assert_eq!(calm.witness.count(|h| matches!(h, Happening::Struck { .. })), 0, "0 is the calm choice");
+    assert_eq!(calm.observer.count(|h| matches!(h, SimEvent::Injected { .. })), 0, "0 is the calm choice");
 }

@@ -4,7 +4,7 @@ use crate::common::{calm, client};
 use futures_util::future::join;
 use sim_zk::fault::Fault;
 use sim_zk::message::Code;
-use sim_zk::witness::{Happening, Kind};
+use sim_zk::observer::{Kind, SimEvent};
 use zk_recipes::zk::{CreateMode, Error, Op, ZooKeeper};
 
 const REFUSALS: [Fault; 4] =
@@ -23,7 +23,7 @@ fn nothing_of_a_refused_write_is_applied_and_the_connection_stands() {
         assert_eq!(created, Err(code.into()), "{fault:?}");
         assert_eq!((found, connection), (Ok(None), 1), "{fault:?}");
         assert_eq!(tape.struck(fault), 1);
-        assert_eq!(tape.count(|happening| matches!(happening, Happening::Created { .. })), 0);
+        assert_eq!(tape.count(|event| matches!(event, SimEvent::Created { .. })), 0);
     }
 }
 
@@ -44,8 +44,8 @@ fn a_throttled_request_is_answered_in_its_turn_and_what_is_behind_it_is_done() {
     let replied: Vec<_> = tape
         .seen
         .iter()
-        .filter_map(|(_, happening)| match happening {
-            Happening::Replied { outcome, .. } => Some(*outcome),
+        .filter_map(|(_, event)| match event {
+            SimEvent::Replied { outcome, .. } => Some(*outcome),
             _ => None,
         })
         .collect();
@@ -61,8 +61,7 @@ fn a_throttled_write_takes_no_zxid_and_one_that_a_quota_forbids_takes_one() {
             let refused = zk.create("/a", b"", CreateMode::Persistent).await;
             assert!(refused.is_err());
         });
-        let create =
-            |happening: &Happening<'_>| matches!(happening, Happening::Txn { kind: Kind::Create, .. });
+        let create = |event: &SimEvent<'_>| matches!(event, SimEvent::Txn { kind: Kind::Create, .. });
         assert_eq!(tape.count(create), transactions, "{fault:?}");
     }
 }

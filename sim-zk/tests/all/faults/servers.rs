@@ -3,9 +3,9 @@
 //! leader; the commits at the followers.
 
 use crate::common::hand::{Client, F1, F2, Greeting, Hand, Heard, L, LONG, SHORT};
-use sim_zk::fault::{Fault, Place, Victim};
+use sim_zk::fault::{Fault, InjectionPoint, Victim};
 use sim_zk::message::{Answer, Ask};
-use sim_zk::witness::Happening;
+use sim_zk::observer::SimEvent;
 use zk_recipes::zk::{CreateMode, EventKind};
 
 /// Half a second times one more than this is how long a fault lasts.
@@ -31,7 +31,7 @@ fn text(text: &str) -> Option<String> {
 #[test]
 fn behind_a_held_link_a_follower_reads_the_old_and_passes_writes_on() {
     let (mut hand, mut writer, mut reader) = prepared(F2, LONG);
-    hand.order(Place::Packet, Fault::LinkHeld, 1, FOUR_SECONDS);
+    hand.order(InjectionPoint::Packet, Fault::LinkHeld, 1, FOUR_SECONDS);
     hand.set(&mut writer, "/a", "new");
     assert_eq!(hand.struck(), [(Fault::LinkHeld, Victim::Link(L, F2), 4_000)]);
     assert_eq!(hand.get(&mut writer, "/a"), text("new"));
@@ -47,7 +47,7 @@ fn behind_a_held_link_a_follower_reads_the_old_and_passes_writes_on() {
 #[test]
 fn behind_a_cut_link_a_follower_gives_its_leader_up() {
     let (mut hand, mut writer, mut reader) = prepared(F2, LONG);
-    hand.order(Place::Packet, Fault::LinkCut, 1, SIXTEEN_SECONDS);
+    hand.order(InjectionPoint::Packet, Fault::LinkCut, 1, SIXTEEN_SECONDS);
     hand.set(&mut writer, "/a", "new");
     let cut = hand.now();
     assert_eq!(hand.struck(), [(Fault::LinkCut, Victim::Link(L, F2), 16_000)]);
@@ -69,7 +69,7 @@ fn behind_a_cut_link_a_follower_gives_its_leader_up() {
 fn on_a_partitioned_follower_a_client_is_connected_and_answered_and_already_expired() {
     let (mut hand, mut writer, mut reader) = prepared(F2, SHORT);
     hand.make(&mut reader, "/e", CreateMode::Ephemeral);
-    hand.order(Place::Packet, Fault::ServerPartition, 1, SIXTEEN_SECONDS);
+    hand.order(InjectionPoint::Packet, Fault::ServerPartition, 1, SIXTEEN_SECONDS);
     hand.set(&mut writer, "/a", "new");
     assert_eq!(hand.struck(), [(Fault::ServerPartition, Victim::Server(F2), 16_000)]);
     hand.pass_pinging(7_500, &mut [&mut writer, &mut reader]);
@@ -87,7 +87,7 @@ fn on_a_partitioned_follower_a_client_is_connected_and_answered_and_already_expi
 fn a_partitioned_leader_reads_the_old_while_another_commits() {
     let (mut hand, mut writer, mut reader) = prepared(L, LONG);
     // On its way back to the leader: the write is not acknowledged.
-    hand.order(Place::LeaderPacket, Fault::ServerPartition, 0, SIXTEEN_SECONDS);
+    hand.order(InjectionPoint::LeaderPacket, Fault::ServerPartition, 0, SIXTEEN_SECONDS);
     let ask = hand.writing("/a", "lost");
     hand.send(&mut writer, ask);
     assert!(hand.until(12_000, |raw| raw.world().leader() != Some(L)), "another leads");
@@ -109,7 +109,7 @@ fn a_leader_that_stood_still_ends_the_sessions_of_everybody() {
     let (mut hand, mut a, mut b) = prepared(F2, SHORT);
     let mut c = hand.client(F1, SHORT);
     hand.pass_pinging(2_000, &mut [&mut a, &mut b, &mut c]);
-    hand.order(Place::LeaderPacket, Fault::ServerPause, 0, SIX_SECONDS);
+    hand.order(InjectionPoint::LeaderPacket, Fault::ServerPause, 0, SIX_SECONDS);
     let ask = hand.writing("/a", "new");
     hand.send(&mut a, ask);
     hand.pass_pinging(5_500, &mut [&mut a, &mut b, &mut c]);
@@ -127,7 +127,7 @@ fn a_leader_that_stood_still_ends_the_sessions_of_everybody() {
 fn a_follower_that_stood_still_loses_its_own_clients() {
     let (mut hand, mut writer, mut own) = prepared(F2, SHORT);
     let mut elsewhere = hand.client(F1, SHORT);
-    hand.order(Place::Packet, Fault::ServerPause, 1, SIX_SECONDS + 4);
+    hand.order(InjectionPoint::Packet, Fault::ServerPause, 1, SIX_SECONDS + 4);
     hand.set(&mut writer, "/a", "new");
     hand.pass_pinging(7_500, &mut [&mut writer, &mut own, &mut elsewhere]);
     assert_eq!(hand.struck(), [(Fault::ServerPause, Victim::Server(F2), 8_000)]);
@@ -138,7 +138,7 @@ fn a_follower_that_stood_still_loses_its_own_clients() {
 #[test]
 fn while_a_quorum_of_disks_stalls_a_write_hangs_and_is_committed_later() {
     let (mut hand, mut writer, mut reader) = prepared(F2, LONG);
-    hand.order_two(Place::Packet, Fault::DiskStall, FOUR_SECONDS);
+    hand.order_two(InjectionPoint::Packet, Fault::DiskStall, FOUR_SECONDS);
     let ask = hand.writing("/a", "new");
     let xid = hand.send(&mut writer, ask);
     assert_eq!(hand.heard(&mut writer, xid, 3_500), Heard::Silence, "no quorum has logged it");
@@ -153,7 +153,7 @@ fn while_a_quorum_of_disks_stalls_a_write_hangs_and_is_committed_later() {
 #[test]
 fn one_slow_disk_holds_nobody_up() {
     let (mut hand, mut writer, _) = prepared(F2, LONG);
-    hand.order(Place::Packet, Fault::DiskStall, 1, FOUR_SECONDS);
+    hand.order(InjectionPoint::Packet, Fault::DiskStall, 1, FOUR_SECONDS);
     hand.set(&mut writer, "/a", "new");
     assert_eq!(hand.struck(), [(Fault::DiskStall, Victim::Server(F2), 4_000)]);
 }
@@ -163,7 +163,7 @@ fn behind_an_apply_stall_a_read_is_older_than_a_notification() {
     let (mut hand, mut writer, mut watcher) = prepared(F1, LONG);
     let path = hand.path("/a");
     assert!(matches!(hand.ask(&mut watcher, Ask::Get { path, watch: true }), Heard::Ok(_)));
-    hand.order(Place::Packet, Fault::ApplyStall, 1, FOUR_SECONDS);
+    hand.order(InjectionPoint::Packet, Fault::ApplyStall, 1, FOUR_SECONDS);
     hand.set(&mut writer, "/a", "new");
     assert_eq!(hand.struck(), [(Fault::ApplyStall, Victim::Server(F2), 4_000)]);
     hand.receive(&mut watcher);
@@ -184,7 +184,7 @@ fn behind_an_apply_stall_a_read_is_older_than_a_notification() {
 #[test]
 fn behind_a_commit_stall_the_leader_reads_the_old() {
     let (mut hand, mut writer, mut reader) = prepared(L, LONG);
-    hand.order(Place::LeaderPacket, Fault::CommitStall, 1, FOUR_SECONDS);
+    hand.order(InjectionPoint::LeaderPacket, Fault::CommitStall, 1, FOUR_SECONDS);
     hand.set(&mut writer, "/a", "new");
     assert_eq!(hand.struck(), [(Fault::CommitStall, Victim::Server(L), 4_000)]);
     hand.sync(&mut reader);
@@ -196,7 +196,7 @@ fn behind_a_commit_stall_the_leader_reads_the_old() {
 /// The leader dies at that place of a write; whether the write was applied in the end, and in which epoch.
 fn the_leader_dies(passed_by: u32) -> (bool, u32) {
     let (mut hand, mut writer, mut reader) = prepared(F2, LONG);
-    hand.order(Place::LeaderPacket, Fault::LeaderCrash, passed_by, SIXTEEN_SECONDS);
+    hand.order(InjectionPoint::LeaderPacket, Fault::LeaderCrash, passed_by, SIXTEEN_SECONDS);
     let ask = hand.writing("/a", "new");
     let xid = hand.send(&mut writer, ask);
     assert_eq!(hand.heard(&mut writer, xid, 2_000), Heard::Closed, "the follower has lost its leader");
@@ -209,7 +209,7 @@ fn the_leader_dies(passed_by: u32) -> (bool, u32) {
     assert_eq!(hand.attach(&mut reader, L), Greeting::Welcome, "the dead one is back");
     assert_eq!(hand.get(&mut reader, "/a"), kept, "and agrees");
     let epochs = hand.tape().find(|h| match h {
-        Happening::Elected { epoch, .. } => Some(*epoch),
+        SimEvent::Elected { epoch, .. } => Some(*epoch),
         _ => None,
     });
     (kept == text("new"), epochs.expect("somebody was elected").1)
@@ -227,7 +227,7 @@ fn a_server_that_dies_hangs_up_and_comes_back_with_what_it_knew() {
     let path = hand.path("/a");
     assert!(matches!(hand.ask(&mut reader, Ask::Get { path, watch: true }), Heard::Ok(_)));
     assert_eq!(hand.raw().world().watches().count(), 1);
-    hand.order(Place::Packet, Fault::ServerCrash, 1, FOUR_SECONDS);
+    hand.order(InjectionPoint::Packet, Fault::ServerCrash, 1, FOUR_SECONDS);
     hand.set(&mut writer, "/a", "new");
     assert_eq!(hand.struck(), [(Fault::ServerCrash, Victim::Server(F2), 4_000)]);
     hand.pass(100);
@@ -254,7 +254,7 @@ fn when_the_clock_jumps_times_go_back_and_expiry_does_not_care() {
     let before = mtime(&mut hand, &mut writer, "/a");
     hand.set(&mut silent, "/a", "heard of");
     let heard = hand.now();
-    hand.order(Place::LeaderPacket, Fault::ClockJump, 0, 0);
+    hand.order(InjectionPoint::LeaderPacket, Fault::ClockJump, 0, 0);
     hand.set(&mut writer, "/a", "new");
     assert_eq!(hand.struck(), [(Fault::ClockJump, Victim::Server(L), 0)]);
     let after = mtime(&mut hand, &mut writer, "/a");

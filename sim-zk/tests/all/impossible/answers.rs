@@ -2,26 +2,26 @@
 
 use super::{Run, Verdict, hold};
 use crate::common::tapes::committed;
+use sim_zk::observer::{Kind, Outcome, SessionNews, SimEvent};
 use sim_zk::paths::PathId;
-use sim_zk::witness::{Happening, Kind, Outcome, SessionNews};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use zk_recipes::zk::{EventKind, SessionId};
 
 pub fn replies_come_in_request_order_and_none_after_a_lost_one_on_its_connection(run: &Run<'_>) -> Verdict {
     // Of each process, on its present connection: the last reply, and whether one was lost.
     let mut last: BTreeMap<u8, (u32, bool)> = BTreeMap::new();
-    for (at, happening) in &run.tape.seen {
-        match happening {
-            Happening::News { process, news: SessionNews::Connected, .. } => {
+    for (at, event) in &run.tape.seen {
+        match event {
+            SimEvent::News { process, news: SessionNews::Connected, .. } => {
                 last.insert(*process, (0, false));
             }
-            Happening::Replied { process, req, zxid, .. } if *zxid > 0 => {
+            SimEvent::Replied { process, req, zxid, .. } if *zxid > 0 => {
                 let (before, lost) = last.get(process).copied().unwrap_or_default();
                 hold(*req > before, || format!("at {at}, {req} is answered after {before}"))?;
                 hold(!lost, || format!("at {at}, {req} is answered after a loss"))?;
                 last.insert(*process, (*req, false));
             }
-            Happening::Lost { process, req, .. } => {
+            SimEvent::Lost { process, req, .. } => {
                 let entry = last.entry(*process).or_default();
                 hold(*req > entry.0, || format!("at {at}, {req} is lost after the answer to {}", entry.0))?;
                 *entry = (*req, true);
@@ -38,8 +38,8 @@ fn replies_never_go_back<K: Ord + std::fmt::Debug>(
     of: impl Fn(SessionId, u32) -> K,
 ) -> Verdict {
     let mut last: BTreeMap<K, i64> = BTreeMap::new();
-    for (at, happening) in &run.tape.seen {
-        if let Happening::Replied { session, conn: Some(conn), zxid, .. } = happening
+    for (at, event) in &run.tape.seen {
+        if let SimEvent::Replied { session, conn: Some(conn), zxid, .. } = event
             && *zxid > 0
         {
             let before = last.entry(of(*session, *conn)).or_default();
@@ -62,17 +62,17 @@ pub fn what_a_session_is_answered_never_goes_back(run: &Run<'_>) -> Verdict {
 pub fn no_read_is_older_than_an_answer_its_session_has_seen(run: &Run<'_>) -> Verdict {
     let mut present: BTreeMap<SessionId, u32> = BTreeMap::new();
     let mut seen: BTreeMap<SessionId, i64> = BTreeMap::new();
-    for (at, happening) in &run.tape.seen {
-        match happening {
-            Happening::News { session, conn, news: SessionNews::Connected, .. } => {
+    for (at, event) in &run.tape.seen {
+        match event {
+            SimEvent::News { session, conn, news: SessionNews::Connected, .. } => {
                 present.insert(*session, *conn);
             }
-            Happening::News { session, .. } => _ = present.remove(session),
-            Happening::Replied { session, zxid, .. } => {
+            SimEvent::News { session, .. } => _ = present.remove(session),
+            SimEvent::Replied { session, zxid, .. } => {
                 let last = seen.entry(*session).or_default();
                 *last = (*last).max(*zxid);
             }
-            Happening::Served { session, zxid, conn, .. } if present.get(session) == Some(conn) => {
+            SimEvent::Served { session, zxid, conn, .. } if present.get(session) == Some(conn) => {
                 let last = seen.get(session).copied().unwrap_or(0);
                 hold(*zxid >= last, || format!("at {at}, a read of {zxid:#x} behind {last:#x}"))?;
             }
@@ -86,15 +86,15 @@ type Told = (EventKind, PathId, i64);
 
 pub fn a_notification_comes_before_every_reply_that_shows_its_transaction(run: &Run<'_>) -> Verdict {
     let mut queued: BTreeMap<u32, VecDeque<Told>> = BTreeMap::new();
-    for (at, happening) in &run.tape.seen {
-        match happening {
-            Happening::Fired { conn, kind, path, zxid, .. } => {
+    for (at, event) in &run.tape.seen {
+        match event {
+            SimEvent::Fired { conn, kind, path, zxid, .. } => {
                 queued.entry(*conn).or_default().push_back((*kind, *path, *zxid));
             }
-            Happening::Noticed { conn, .. } => {
+            SimEvent::Noticed { conn, .. } => {
                 queued.entry(*conn).or_default().pop_front();
             }
-            Happening::Replied { conn: Some(conn), zxid, .. } if *zxid > 0 => {
+            SimEvent::Replied { conn: Some(conn), zxid, .. } if *zxid > 0 => {
                 let late =
                     queued.get(conn).and_then(|queued| queued.iter().find(|(.., of)| *of > 0 && of <= zxid));
                 hold(late.is_none(), || format!("at {at}, {late:?} has not come before {zxid:#x}"))?;
@@ -110,9 +110,9 @@ pub fn a_notification_comes_before_every_reply_that_shows_its_transaction(run: &
 pub fn notifications_come_in_order_and_once(run: &Run<'_>) -> Verdict {
     let mut queued: BTreeMap<u32, VecDeque<(EventKind, PathId)>> = BTreeMap::new();
     let mut missed: BTreeMap<(u32, String, PathId), u32> = BTreeMap::new();
-    for (at, happening) in &run.tape.seen {
-        match happening {
-            Happening::Fired { conn, kind, path, zxid, .. } => {
+    for (at, event) in &run.tape.seen {
+        match event {
+            SimEvent::Fired { conn, kind, path, zxid, .. } => {
                 queued.entry(*conn).or_default().push_back((*kind, *path));
                 if *zxid == 0 {
                     let told = missed.entry((*conn, format!("{kind:?}"), *path)).or_default();
@@ -122,7 +122,7 @@ pub fn notifications_come_in_order_and_once(run: &Run<'_>) -> Verdict {
                     hold(*told <= most, || format!("at {at}, {kind:?} of {path:?} is told {told} times"))?;
                 }
             }
-            Happening::Noticed { conn, kind, path, .. } => {
+            SimEvent::Noticed { conn, kind, path, .. } => {
                 let next = queued.entry(*conn).or_default().pop_front();
                 hold(next == Some((*kind, *path)), || format!("at {at}, {kind:?} instead of {next:?}"))?;
             }
@@ -134,8 +134,8 @@ pub fn notifications_come_in_order_and_once(run: &Run<'_>) -> Verdict {
 
 pub fn nothing_is_answered_twice_or_answered_and_lost(run: &Run<'_>) -> Verdict {
     let mut answered = BTreeSet::new();
-    for (at, happening) in &run.tape.seen {
-        if let Happening::Replied { req, .. } | Happening::Lost { req, .. } = happening {
+    for (at, event) in &run.tape.seen {
+        if let SimEvent::Replied { req, .. } | SimEvent::Lost { req, .. } = event {
             hold(answered.insert(*req), || format!("at {at}, {req} is answered again"))?;
         }
     }
@@ -152,20 +152,20 @@ pub fn an_answer_tells_the_truth_about_the_write(run: &Run<'_>) -> Verdict {
     let mut ops: BTreeMap<u32, u32> = BTreeMap::new();
     let mut writes: BTreeMap<u32, u32> = BTreeMap::new();
     let mut applied: BTreeMap<u32, (i64, Outcome)> = BTreeMap::new();
-    for (at, happening) in &run.tape.seen {
-        match happening {
-            Happening::Sent { req, op, kind, cleanup: false, .. } => {
+    for (at, event) in &run.tape.seen {
+        match event {
+            SimEvent::Sent { req, op, kind, cleanup: false, .. } => {
                 hold(ops.insert(*op, *req).is_none(), || format!("operation {op} has two requests"))?;
                 if is_write(*kind) {
                     writes.insert(*req, *op);
                 }
             }
-            Happening::Txn { op, outcome, zxid, .. } if *op > 0 => {
+            SimEvent::Txn { op, outcome, zxid, .. } if *op > 0 => {
                 let again = applied.insert(*op, (*zxid, *outcome));
                 hold(again.is_none(), || format!("at {at}, operation {op} is applied again"))?;
             }
             // Zxid 0 is no server's answer: the library knows that the session is over.
-            Happening::Replied { req, outcome, zxid, .. } if *zxid > 0 => {
+            SimEvent::Replied { req, outcome, zxid, .. } if *zxid > 0 => {
                 if let Some(op) = writes.get(req) {
                     let known = applied.get(op);
                     let true_to_it = known.is_some_and(|(of, known)| known == outcome && of <= zxid);
@@ -186,19 +186,19 @@ pub fn a_later_request_of_a_flight_is_not_processed_without_the_earlier(run: &Ru
     let mut waiting: BTreeMap<u8, Vec<(u32, u32)>> = BTreeMap::new();
     let mut flights: BTreeMap<u8, Option<Vec<u32>>> = BTreeMap::new();
     let mut landed = Vec::new();
-    for (_, happening) in &run.tape.seen {
-        match happening {
-            Happening::Sent { process, req, op, kind, cleanup: false, .. } if is_write(*kind) => {
+    for (_, event) in &run.tape.seen {
+        match event {
+            SimEvent::Sent { process, req, op, kind, cleanup: false, .. } if is_write(*kind) => {
                 match flights.entry(*process).or_default() {
                     Some(flight) => flight.push(*op),
                     None => waiting.entry(*process).or_default().push((*req, *op)),
                 }
             }
             // Lost, or told without a server that the session is over.
-            Happening::Lost { process, req, .. } | Happening::Replied { process, req, .. } => {
+            SimEvent::Lost { process, req, .. } | SimEvent::Replied { process, req, .. } => {
                 waiting.entry(*process).or_default().retain(|(of, _)| of != req);
             }
-            Happening::News { process, news, .. } => {
+            SimEvent::News { process, news, .. } => {
                 let now = (*news == SessionNews::Connected).then(|| {
                     let waited = waiting.remove(process).unwrap_or_default();
                     waited.into_iter().map(|(_, op)| op).collect()
@@ -226,21 +226,21 @@ pub fn a_read_sees_the_writes_before_it_in_its_flight(run: &Run<'_>) -> Verdict 
     let mut turns: BTreeMap<u32, i64> = BTreeMap::new();
     let mut last_write: BTreeMap<u8, u32> = BTreeMap::new();
     let mut behind: BTreeMap<u32, u32> = BTreeMap::new();
-    for (at, happening) in &run.tape.seen {
-        match happening {
-            Happening::News { process, .. } => _ = last_write.remove(process),
+    for (at, event) in &run.tape.seen {
+        match event {
+            SimEvent::News { process, .. } => _ = last_write.remove(process),
             // It may have waited for a connection that did not come.
-            Happening::Lost { process, op, .. } if last_write.get(process) == Some(op) => {
+            SimEvent::Lost { process, op, .. } if last_write.get(process) == Some(op) => {
                 last_write.remove(process);
             }
-            Happening::Sent { process, op, kind, cleanup: false, .. } if is_write(*kind) => {
+            SimEvent::Sent { process, op, kind, cleanup: false, .. } if is_write(*kind) => {
                 last_write.insert(*process, *op);
             }
-            Happening::Sent { process, req, .. } => {
+            SimEvent::Sent { process, req, .. } => {
                 behind.extend(last_write.get(process).map(|write| (*req, *write)));
             }
-            Happening::Txn { op, zxid, .. } => _ = turns.insert(*op, *zxid),
-            Happening::Served { req, zxid, .. } => {
+            SimEvent::Txn { op, zxid, .. } => _ = turns.insert(*op, *zxid),
+            SimEvent::Served { req, zxid, .. } => {
                 if let Some(write) = behind.get(req) {
                     let turn = turns.get(write);
                     let seen = turn.is_some_and(|of| of <= zxid);
@@ -261,11 +261,11 @@ pub fn a_sync_through_a_follower_is_a_barrier(run: &Run<'_>) -> Verdict {
         |zxid: i64| txns[..txns.partition_point(|of| *of <= zxid)].last().copied().unwrap_or(0);
     let (mut newest, mut epoch) = (0, 0);
     let mut barriers: BTreeMap<u32, i64> = BTreeMap::new();
-    for (at, happening) in &run.tape.seen {
-        match happening {
-            Happening::Txn { zxid, .. } => newest = newest.max(*zxid),
-            Happening::Elected { epoch: of, .. } => epoch = epoch.max(i64::from(*of)),
-            Happening::Barrier { req, zxid, .. } => {
+    for (at, event) in &run.tape.seen {
+        match event {
+            SimEvent::Txn { zxid, .. } => newest = newest.max(*zxid),
+            SimEvent::Elected { epoch: of, .. } => epoch = epoch.max(i64::from(*of)),
+            SimEvent::Barrier { req, zxid, .. } => {
                 let deposed = zxid >> 32 < epoch;
                 hold(deposed || *zxid >= newest, || {
                     format!("at {at}, a sync up to {zxid:#x} behind {newest:#x}")
@@ -273,7 +273,7 @@ pub fn a_sync_through_a_follower_is_a_barrier(run: &Run<'_>) -> Verdict {
                 // A leader counts from its epoch's beginning on, its followers from the first transaction of it.
                 barriers.insert(*req, newest_up_to(*zxid));
             }
-            Happening::Replied { req, zxid, outcome: None, .. } => {
+            SimEvent::Replied { req, zxid, outcome: None, .. } => {
                 if let Some(barrier) = barriers.get(req) {
                     hold(zxid >= barrier, || format!("at {at}, {zxid:#x} is short of {barrier:#x}"))?;
                 }

@@ -13,7 +13,7 @@ use crate::common::{LIMIT, Tape, chaos, everything, hostile_ensemble, ms, wait};
 use sim_zk::choose::{Rates, Seeded};
 use sim_zk::fault::Fault;
 use sim_zk::message::Code;
-use sim_zk::witness::Happening;
+use sim_zk::observer::SimEvent;
 use sim_zk::{Config, End, Sim};
 use std::time::Duration;
 use zk_recipes::zk::{Time, ZooKeeper};
@@ -42,10 +42,10 @@ fn try_seed(seed: u64, servers: u8, rules: &[Rule]) {
     // Whatever else is refused has its turn all the same.
     let rates = everything(rate).with(Fault::Throttled, 0.0);
     let run = chaos::run_in(config.clone(), Seeded::new(seed, rates), 3, 10);
-    assert_eq!(run.end, End::Done, "seed {seed} on {servers} servers ends\n{}", run.witness.text());
+    assert_eq!(run.end, End::Done, "seed {seed} on {servers} servers ends\n{}", run.observer.text());
     for rule in rules {
-        if let Err(complaint) = rule(&Run { tape: &run.witness, config: &config }) {
-            panic!("seed {seed} on {servers} servers: {complaint}\n{}", run.witness.text());
+        if let Err(complaint) = rule(&Run { tape: &run.observer, config: &config }) {
+            panic!("seed {seed} on {servers} servers: {complaint}\n{}", run.observer.text());
         }
     }
 }
@@ -109,13 +109,13 @@ fn what_is_throttled_is_never_applied() {
         let rates = everything(0.003).with(Fault::Throttled, 0.1);
         let run = chaos::run_in(hostile_ensemble(3, 8), Seeded::new(seed, rates), 3, 10);
         assert_eq!(run.end, End::Done, "seed {seed} ends");
-        let refused = |happening: &Happening<'_>| match happening {
-            Happening::Replied { op, outcome: Some(Code::ThrottledOp), .. } => Some(*op),
+        let refused = |event: &SimEvent<'_>| match event {
+            SimEvent::Replied { op, outcome: Some(Code::ThrottledOp), .. } => Some(*op),
             _ => None,
         };
-        let refused: Vec<u32> = run.witness.seen.iter().filter_map(|(_, it)| refused(it)).collect();
-        let applied = run.witness.count(|it| matches!(it, Happening::Txn { op, .. } if refused.contains(op)));
-        assert_eq!(applied, 0, "seed {seed}\n{}", run.witness.text());
+        let refused: Vec<u32> = run.observer.seen.iter().filter_map(|(_, it)| refused(it)).collect();
+        let applied = run.observer.count(|it| matches!(it, SimEvent::Txn { op, .. } if refused.contains(op)));
+        assert_eq!(applied, 0, "seed {seed}\n{}", run.observer.text());
         throttled += refused.len();
     }
     assert!(throttled > 100, "{throttled}");
@@ -130,9 +130,9 @@ fn nobody_reads_for_long_from_whoever_is_cut_off() {
         let run = Sim::run(config.clone(), LIMIT, Seeded::new(seed, rates), Tape::default(), readers);
         assert_eq!(run.end, End::Done, "seed {seed} ends");
         if let Err(complaint) =
-            servers::who_is_cut_off_serves_no_read_for_long(&Run { tape: &run.witness, config: &config })
+            servers::who_is_cut_off_serves_no_read_for_long(&Run { tape: &run.observer, config: &config })
         {
-            panic!("seed {seed}: {complaint}\n{}", run.witness.text());
+            panic!("seed {seed}: {complaint}\n{}", run.observer.text());
         }
     }
 }

@@ -4,8 +4,8 @@ use super::{Run, Verdict, hold};
 use crate::common::tapes::{Chronicle, Leaders, committed};
 use sim_zk::fault::{Fault, Victim};
 use sim_zk::message::{Answer, Ask, Code};
+use sim_zk::observer::{Kind, SimEvent};
 use sim_zk::paths::PathId;
-use sim_zk::witness::{Happening, Kind};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn epoch(zxid: i64) -> i64 {
@@ -26,13 +26,13 @@ pub fn zxids_strictly_increase_and_leave_no_gap_within_an_epoch(run: &Run<'_>) -
 pub fn every_server_applies_the_same_transactions_in_the_same_order(run: &Run<'_>) -> Verdict {
     let mut order = Vec::new();
     let mut reached = vec![0; usize::from(run.config.servers)];
-    for (at, happening) in &run.tape.seen {
-        let (server, zxid) = match happening {
-            Happening::Txn { server, zxid, .. } => {
+    for (at, event) in &run.tape.seen {
+        let (server, zxid) = match event {
+            SimEvent::Txn { server, zxid, .. } => {
                 order.push(*zxid);
                 (*server, *zxid)
             }
-            Happening::Applied { server, zxid } => (*server, *zxid),
+            SimEvent::Applied { server, zxid } => (*server, *zxid),
             _ => continue,
         };
         let reached = &mut reached[usize::from(server)];
@@ -47,14 +47,14 @@ pub fn every_server_applies_the_same_transactions_in_the_same_order(run: &Run<'_
 pub fn an_epoch_has_one_leader_and_no_older_one_commits(run: &Run<'_>) -> Verdict {
     let mut elected = BTreeMap::new();
     let mut newest = 0;
-    for (at, happening) in &run.tape.seen {
-        match happening {
+    for (at, event) in &run.tape.seen {
+        match event {
             // A server alone is its own leader again and again.
-            Happening::Elected { server, epoch } if run.config.servers > 1 => {
+            SimEvent::Elected { server, epoch } if run.config.servers > 1 => {
                 let before = elected.insert(*epoch, *server);
                 hold(before.is_none(), || format!("at {at}, {server} and {before:?} lead in epoch {epoch}"))?;
             }
-            Happening::Txn { zxid, .. } => {
+            SimEvent::Txn { zxid, .. } => {
                 hold(epoch(*zxid) >= newest, || {
                     format!("at {at}, {zxid:#x} after epoch {newest} has begun")
                 })?;
@@ -71,9 +71,9 @@ pub fn an_epoch_has_one_leader_and_no_older_one_commits(run: &Run<'_>) -> Verdic
 pub fn every_read_shows_the_state_that_its_zxid_names(run: &Run<'_>) -> Verdict {
     let mut chronicle = Chronicle::default();
     let mut reads = run.tape.read.iter();
-    for (at, happening) in &run.tape.seen {
-        chronicle.take(happening).map_err(|complaint| format!("at {at}, {complaint}"))?;
-        let Happening::Served { zxid, .. } = happening else { continue };
+    for (at, event) in &run.tape.seen {
+        chronicle.take(event).map_err(|complaint| format!("at {at}, {complaint}"))?;
+        let SimEvent::Served { zxid, .. } = event else { continue };
         let (_, ask, result) = reads.next().expect("each read was written down");
         let as_read = |path: PathId, czxid, mzxid, owner| {
             let was = chronicle.at(path, *zxid);
@@ -113,8 +113,8 @@ pub fn every_read_shows_the_state_that_its_zxid_names(run: &Run<'_>) -> Verdict 
 /// The workload's multis create one znode and write another.
 pub fn a_multi_happens_as_a_whole_or_not_at_all(run: &Run<'_>) -> Verdict {
     let mut effects: BTreeMap<i64, usize> = BTreeMap::new();
-    for (_, happening) in &run.tape.seen {
-        if let Happening::Created { zxid, .. } | Happening::Written { zxid, .. } = happening {
+    for (_, event) in &run.tape.seen {
+        if let SimEvent::Created { zxid, .. } | SimEvent::Written { zxid, .. } = event {
             *effects.entry(*zxid).or_default() += 1;
         }
     }
@@ -127,12 +127,12 @@ pub fn a_multi_happens_as_a_whole_or_not_at_all(run: &Run<'_>) -> Verdict {
 }
 
 /// What a transaction changed, or told somebody.
-fn effect(happening: &Happening<'_>) -> Option<(i64, u32)> {
-    match happening {
-        Happening::Created { zxid, op, .. }
-        | Happening::Deleted { zxid, op, .. }
-        | Happening::Written { zxid, op, .. } => Some((*zxid, *op)),
-        Happening::Fired { zxid, op, .. } if *zxid > 0 => Some((*zxid, *op)),
+fn effect(event: &SimEvent<'_>) -> Option<(i64, u32)> {
+    match event {
+        SimEvent::Created { zxid, op, .. }
+        | SimEvent::Deleted { zxid, op, .. }
+        | SimEvent::Written { zxid, op, .. } => Some((*zxid, *op)),
+        SimEvent::Fired { zxid, op, .. } if *zxid > 0 => Some((*zxid, *op)),
         _ => None,
     }
 }
@@ -140,9 +140,9 @@ fn effect(happening: &Happening<'_>) -> Option<(i64, u32)> {
 pub fn what_is_refused_leaves_nothing(run: &Run<'_>) -> Verdict {
     let refused: BTreeSet<i64> =
         committed(run.tape).iter().filter(|txn| txn.outcome.is_some()).map(|txn| txn.zxid).collect();
-    for (at, happening) in &run.tape.seen {
-        if let Some((zxid, _)) = effect(happening) {
-            hold(!refused.contains(&zxid), || format!("at {at}, {happening:?} of what was refused"))?;
+    for (at, event) in &run.tape.seen {
+        if let Some((zxid, _)) = effect(event) {
+            hold(!refused.contains(&zxid), || format!("at {at}, {event:?} of what was refused"))?;
         }
     }
     Ok(())
@@ -155,19 +155,19 @@ pub fn a_write_of_a_session_that_has_moved_is_never_applied(run: &Run<'_>) -> Ve
         .filter(|txn| txn.outcome == Some(Code::SessionMoved))
         .map(|txn| (txn.op, txn.zxid))
         .collect();
-    for (at, happening) in &run.tape.seen {
-        match happening {
-            Happening::Moved { zxid, .. } => {
+    for (at, event) in &run.tape.seen {
+        match event {
+            SimEvent::Moved { zxid, .. } => {
                 let refused = moved.values().any(|of| of == zxid);
                 hold(refused, || format!("at {at}, {zxid:#x} is refused without having been ordered"))?;
             }
-            Happening::Replied { outcome, .. } => {
+            SimEvent::Replied { outcome, .. } => {
                 let told = *outcome == Some(Code::SessionMoved);
                 hold(!told, || format!("at {at}, a client is told that its session has moved"))?;
             }
             _ => {
-                let late = effect(happening).is_some_and(|(_, op)| op > 0 && moved.contains_key(&op));
-                hold(!late, || format!("at {at}, {happening:?} of a session that has moved"))?;
+                let late = effect(event).is_some_and(|(_, op)| op > 0 && moved.contains_key(&op));
+                hold(!late, || format!("at {at}, {event:?} of a session that has moved"))?;
             }
         }
     }
@@ -179,22 +179,22 @@ pub fn a_write_of_a_session_that_has_moved_is_never_applied(run: &Run<'_>) -> Ve
 pub fn who_is_cut_off_serves_no_read_for_long(run: &Run<'_>) -> Verdict {
     let mut leaders = Leaders::new(run.config.servers);
     let mut cut: BTreeMap<u8, (u64, u64)> = BTreeMap::new();
-    for (at, happening) in &run.tape.seen {
-        leaders.take(happening);
-        match happening {
-            Happening::Struck { fault: Fault::ServerPartition, victim: Victim::Server(id), .. } => {
+    for (at, event) in &run.tape.seen {
+        leaders.take(event);
+        match event {
+            SimEvent::Injected { fault: Fault::ServerPartition, victim: Victim::Server(id), .. } => {
                 let ticks = run.config.sync_limit + u64::from(leaders.is_leader(*id));
                 // What passed the leader's check just before the cut counts from its next tick on.
                 let latest = at + ticks * run.config.tick;
                 cut.entry(*id).or_insert((*at, latest));
             }
-            Happening::Mended { fault: Fault::ServerPartition, victim: Victim::Server(id) } => {
+            SimEvent::Mended { fault: Fault::ServerPartition, victim: Victim::Server(id) } => {
                 cut.remove(id);
             }
-            Happening::Struck { fault: Fault::ServerPause, victim: Victim::Server(id), .. } => {
+            SimEvent::Injected { fault: Fault::ServerPause, victim: Victim::Server(id), .. } => {
                 cut.remove(id);
             }
-            Happening::Served { server, .. } => {
+            SimEvent::Served { server, .. } => {
                 if let Some((from, latest)) = cut.get(server) {
                     hold(at <= latest, || format!("at {at}, {server} reads, cut off since {from}"))?;
                 }

@@ -3,21 +3,21 @@
 use crate::common::hand::{F1, F2, Greeting, Hand, Heard, L, LONG};
 use sim_zk::choose::{Rates, Seeded};
 use sim_zk::message::Ask;
-use sim_zk::witness::{Happening, Outcome};
+use sim_zk::observer::{Outcome, SimEvent};
 use sim_zk::{Config, Hold};
 use zk_recipes::zk::CreateMode;
 
 /// How an operation went at the leader, if it came that far.
 fn outcome_of(hand: &Hand, wanted: u32) -> Option<Outcome> {
-    let found = hand.tape().find(|happening| match happening {
-        Happening::Txn { op, outcome, .. } if *op == wanted => Some(*outcome),
+    let found = hand.tape().find(|event| match event {
+        SimEvent::Txn { op, outcome, .. } if *op == wanted => Some(*outcome),
         _ => None,
     });
     found.map(|(_, outcome)| outcome)
 }
 
 fn moved(hand: &Hand) -> usize {
-    hand.tape().count(|h| matches!(h, Happening::Moved { .. }))
+    hand.tape().count(|h| matches!(h, SimEvent::Moved { .. }))
 }
 
 #[test]

@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use sim_zk::choose::{Rates, Seeded};
 use sim_zk::fault::Fault;
-use sim_zk::witness::Happening;
+use sim_zk::observer::SimEvent;
 use sim_zk::{End, Sim};
 use zk_recipes::zk::{CreateMode, EventKind, ZooKeeper};
 
@@ -87,7 +87,7 @@ fn ones_own_old_ephemeral_seen_by_ones_new_session() {
         gone.await.expect("it fires");
         assert_eq!(make_ephemeral(&zk, "/dir/e").await.stat.ephemeral_owner, zk.session());
     });
-    assert_eq!(tape.count(|h| matches!(h, Happening::Marked { .. })), 1);
+    assert_eq!(tape.count(|h| matches!(h, SimEvent::Marked { .. })), 1);
 }
 
 /// Tries seeds on three servers until the story has ended so three times.

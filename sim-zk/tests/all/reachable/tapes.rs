@@ -5,8 +5,8 @@ use crate::common::{Tape, chaos, everything, hostile_ensemble};
 use sim_zk::choose::{Rates, Seeded};
 use sim_zk::fault::Fault;
 use sim_zk::message::{Answer, Code};
+use sim_zk::observer::{Kind, SessionNews, SimEvent};
 use sim_zk::paths::PathId;
-use sim_zk::witness::{Happening, Kind, SessionNews};
 use sim_zk::{End, Finished};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_recipes::zk::SessionId;
@@ -21,7 +21,7 @@ fn chaotic(seed: u64, servers: u8, rates: Rates) -> Finished<(), Seeded, Tape> {
 
 /// The first seeds whose hostile tape shows it: at least three within a thousand.
 fn seen_with(rates: Rates, servers: u8, name: &str, shows: impl Fn(&Tape) -> bool) {
-    let found = (0..SEEDS).filter(|seed| shows(&chaotic(*seed, servers, rates).witness)).take(3).count();
+    let found = (0..SEEDS).filter(|seed| shows(&chaotic(*seed, servers, rates).observer)).take(3).count();
     assert_eq!(found, 3, "{name} is seen within {SEEDS} seeds on {servers} servers");
 }
 
@@ -38,12 +38,12 @@ fn seen_in(name: &str, shows: impl Fn(&Tape) -> bool) {
 fn a_write_applied_without_an_answer() {
     seen_in("a write applied without an answer", |tape| {
         let mut applied = BTreeSet::new();
-        tape.seen.iter().any(|(_, happening)| match happening {
-            Happening::Txn { op, kind: Kind::Create, outcome: None, .. } => {
+        tape.seen.iter().any(|(_, event)| match event {
+            SimEvent::Txn { op, kind: Kind::Create, outcome: None, .. } => {
                 applied.insert(*op);
                 false
             }
-            Happening::Lost { op, .. } => applied.contains(op),
+            SimEvent::Lost { op, .. } => applied.contains(op),
             _ => false,
         })
     });
@@ -55,44 +55,41 @@ fn a_write_lost_without_having_been_applied() {
         let applied: BTreeSet<u32> = tape
             .seen
             .iter()
-            .filter_map(|(_, happening)| match happening {
-                Happening::Txn { op, .. } => Some(*op),
+            .filter_map(|(_, event)| match event {
+                SimEvent::Txn { op, .. } => Some(*op),
                 _ => None,
             })
             .collect();
         let creates: BTreeSet<u32> = tape
             .seen
             .iter()
-            .filter_map(|(_, happening)| match happening {
-                Happening::Sent { op, kind: Kind::Create, .. } => Some(*op),
+            .filter_map(|(_, event)| match event {
+                SimEvent::Sent { op, kind: Kind::Create, .. } => Some(*op),
                 _ => None,
             })
             .collect();
         tape.count(
-            |h| matches!(h, Happening::Lost { op, .. } if creates.contains(op) && !applied.contains(op)),
+            |h| matches!(h, SimEvent::Lost { op, .. } if creates.contains(op) && !applied.contains(op)),
         ) > 0
     });
 }
 
 /// Follows what each process believes of its session, by the session.
-fn believed(
-    tape: &Tape,
-    mut look: impl FnMut(&BTreeMap<SessionId, SessionNews>, &Happening) -> bool,
-) -> bool {
+fn believed(tape: &Tape, mut look: impl FnMut(&BTreeMap<SessionId, SessionNews>, &SimEvent) -> bool) -> bool {
     let mut news = BTreeMap::new();
-    tape.seen.iter().any(|(_, happening)| {
-        if let Happening::News { session, news: told, .. } = happening {
+    tape.seen.iter().any(|(_, event)| {
+        if let SimEvent::News { session, news: told, .. } = event {
             news.insert(*session, *told);
         }
-        look(&news, happening)
+        look(&news, event)
     })
 }
 
 #[test]
 fn a_session_that_is_over_while_its_client_believes_it_is_connected() {
     seen_in("an end that the client does not see", |tape| {
-        believed(tape, |news, happening| match happening {
-            Happening::Marked { session, .. } => news.get(session) == Some(&SessionNews::Connected),
+        believed(tape, |news, event| match event {
+            SimEvent::Marked { session, .. } => news.get(session) == Some(&SessionNews::Connected),
             _ => false,
         })
     });
@@ -101,8 +98,8 @@ fn a_session_that_is_over_while_its_client_believes_it_is_connected() {
 #[test]
 fn a_session_that_is_over_while_its_client_looks_for_a_server() {
     seen_in("an end while suspended", |tape| {
-        believed(tape, |news, happening| match happening {
-            Happening::Marked { session, .. } => news.get(session) == Some(&SessionNews::Suspended),
+        believed(tape, |news, event| match event {
+            SimEvent::Marked { session, .. } => news.get(session) == Some(&SessionNews::Suspended),
             _ => false,
         })
     });
@@ -112,8 +109,8 @@ fn a_session_that_is_over_while_its_client_looks_for_a_server() {
 fn a_session_that_outlives_a_disconnect() {
     seen_in("a return", |tape| {
         let mut connections: BTreeMap<SessionId, u32> = BTreeMap::new();
-        tape.seen.iter().any(|(_, happening)| match happening {
-            Happening::News { session, news: SessionNews::Connected, .. } => {
+        tape.seen.iter().any(|(_, event)| match event {
+            SimEvent::News { session, news: SessionNews::Connected, .. } => {
                 let count = connections.entry(*session).or_default();
                 *count += 1;
                 *count > 1
@@ -129,8 +126,8 @@ fn a_notification_that_is_lost_and_told_at_the_return() {
         // What was queued for a connection and has not come, and what is told for what was missed.
         let mut queued: BTreeSet<(SessionId, PathId)> = BTreeSet::new();
         let mut returned: BTreeSet<(u32, PathId)> = BTreeSet::new();
-        tape.seen.iter().any(|(_, happening)| match happening {
-            Happening::Fired { session, conn, path, zxid, .. } => {
+        tape.seen.iter().any(|(_, event)| match event {
+            SimEvent::Fired { session, conn, path, zxid, .. } => {
                 if *zxid > 0 {
                     queued.insert((*session, *path));
                 } else if queued.contains(&(*session, *path)) {
@@ -138,7 +135,7 @@ fn a_notification_that_is_lost_and_told_at_the_return() {
                 }
                 false
             }
-            Happening::Noticed { session, conn, path, .. } => {
+            SimEvent::Noticed { session, conn, path, .. } => {
                 queued.remove(&(*session, *path));
                 returned.contains(&(*conn, *path))
             }
@@ -153,14 +150,14 @@ fn stale_read(tape: &Tape, by_leader: bool) -> bool {
     let zxids: BTreeMap<u32, i64> = committed(tape).iter().map(|txn| (txn.op, txn.zxid)).collect();
     let mut acknowledged = 0;
     let mut owed: BTreeMap<u32, i64> = BTreeMap::new();
-    tape.seen.iter().any(|(_, happening)| {
-        leaders.take(happening);
-        match happening {
-            Happening::Sent { req, .. } => _ = owed.insert(*req, acknowledged),
-            Happening::Replied { op, outcome: None, .. } => {
+    tape.seen.iter().any(|(_, event)| {
+        leaders.take(event);
+        match event {
+            SimEvent::Sent { req, .. } => _ = owed.insert(*req, acknowledged),
+            SimEvent::Replied { op, outcome: None, .. } => {
                 acknowledged = acknowledged.max(zxids.get(op).copied().unwrap_or(0));
             }
-            Happening::Served { server, req, zxid, .. } => {
+            SimEvent::Served { server, req, zxid, .. } => {
                 let stale = owed.get(req).is_some_and(|owed| zxid < owed);
                 return stale && leaders.is_leader(*server) == by_leader;
             }
@@ -186,17 +183,17 @@ fn a_write_in_flight_applied_after_its_session_has_read_elsewhere() {
         let mut sessions = BTreeMap::new();
         let mut lost: BTreeMap<SessionId, BTreeSet<u32>> = BTreeMap::new();
         let mut missed: BTreeSet<u32> = BTreeSet::new();
-        tape.seen.iter().any(|(_, happening)| {
-            match happening {
-                Happening::News { process, session, .. } => _ = sessions.insert(*process, *session),
-                Happening::Lost { process, op, .. } => {
+        tape.seen.iter().any(|(_, event)| {
+            match event {
+                SimEvent::News { process, session, .. } => _ = sessions.insert(*process, *session),
+                SimEvent::Lost { process, op, .. } => {
                     if let Some(session) = sessions.get(process) {
                         lost.entry(*session).or_default().insert(*op);
                     }
                 }
                 // An answer on the next connection, and not from the old one's queue.
-                Happening::Replied { session, .. } => missed.extend(lost.remove(session).unwrap_or_default()),
-                Happening::Txn {
+                SimEvent::Replied { session, .. } => missed.extend(lost.remove(session).unwrap_or_default()),
+                SimEvent::Txn {
                     op, kind: Kind::Create | Kind::Delete | Kind::Set, outcome: None, ..
                 } => {
                     return missed.contains(op);
@@ -214,12 +211,12 @@ fn an_ephemeral_of_a_session_that_has_ended_seen_by_another() {
     seen_with(rates, 3, "an ephemeral after its session's end", |tape| {
         let mut ended = BTreeSet::new();
         let mut reads = tape.read.iter();
-        tape.seen.iter().any(|(_, happening)| match happening {
-            Happening::Ended { session, .. } => {
+        tape.seen.iter().any(|(_, event)| match event {
+            SimEvent::Ended { session, .. } => {
                 ended.insert(*session);
                 false
             }
-            Happening::Served { session, .. } => match reads.next().expect("each read was written down") {
+            SimEvent::Served { session, .. } => match reads.next().expect("each read was written down") {
                 (_, _, Ok(Answer::Stat(stat) | Answer::Data(_, stat))) => {
                     stat.ephemeral_owner != *session && ended.contains(&stat.ephemeral_owner)
                 }
@@ -232,12 +229,12 @@ fn an_ephemeral_of_a_session_that_has_ended_seen_by_another() {
 
 #[test]
 fn a_write_of_a_session_that_has_moved_closes_its_old_connection() {
-    seen_on(3, "a write refused as moved", |tape| tape.count(|h| matches!(h, Happening::Moved { .. })) > 0);
+    seen_on(3, "a write refused as moved", |tape| tape.count(|h| matches!(h, SimEvent::Moved { .. })) > 0);
 }
 
 #[test]
 fn a_client_that_has_seen_more_is_turned_away() {
-    seen_on(3, "a refusal", |tape| tape.count(|h| matches!(h, Happening::TurnedAway { .. })) > 0);
+    seen_on(3, "a refusal", |tape| tape.count(|h| matches!(h, SimEvent::TurnedAway { .. })) > 0);
 }
 
 #[test]
@@ -245,14 +242,14 @@ fn a_write_that_was_lost_and_survives_a_change_of_leaders() {
     seen_on(3, "a write that a new leader commits", |tape| {
         let mut lost = BTreeSet::new();
         let mut applied = BTreeMap::new();
-        tape.seen.iter().any(|(_, happening)| {
-            match happening {
-                Happening::Lost { op, .. } => _ = lost.insert(*op),
+        tape.seen.iter().any(|(_, event)| {
+            match event {
+                SimEvent::Lost { op, .. } => _ = lost.insert(*op),
                 // A new leader commits its whole log just before it is told that it leads.
-                Happening::Txn { server, op, outcome: None, kind, .. } if *kind != Kind::CloseSession => {
+                SimEvent::Txn { server, op, outcome: None, kind, .. } if *kind != Kind::CloseSession => {
                     applied.insert(*server, *op);
                 }
-                Happening::Elected { server, .. } => {
+                SimEvent::Elected { server, .. } => {
                     return applied.get(server).is_some_and(|op| lost.contains(op));
                 }
                 _ => {}
@@ -270,22 +267,22 @@ fn an_old_ephemeral_in_the_way_of_a_new_session() {
         let mut dead: BTreeSet<SessionId> = BTreeSet::new();
         let mut sessions: BTreeMap<u8, SessionId> = BTreeMap::new();
         let mut asked: BTreeMap<u32, PathId> = BTreeMap::new();
-        tape.seen.iter().any(|(_, happening)| {
-            match happening {
-                Happening::News { process, session, news: SessionNews::Connected, .. } => {
+        tape.seen.iter().any(|(_, event)| {
+            match event {
+                SimEvent::News { process, session, news: SessionNews::Connected, .. } => {
                     sessions.insert(*process, *session);
                 }
-                Happening::Crashed { process } => dead.extend(sessions.get(process)),
-                Happening::Created { path, owner, .. } => {
+                SimEvent::Crashed { process } => dead.extend(sessions.get(process)),
+                SimEvent::Created { path, owner, .. } => {
                     owners.insert(*path, *owner);
                 }
-                Happening::Deleted { path, .. } => {
+                SimEvent::Deleted { path, .. } => {
                     owners.remove(path);
                 }
-                Happening::Sent { op, kind: Kind::Create, path, .. } => {
+                SimEvent::Sent { op, kind: Kind::Create, path, .. } => {
                     asked.insert(*op, *path);
                 }
-                Happening::Txn { op, outcome: Some(Code::NodeExists), .. } => {
+                SimEvent::Txn { op, outcome: Some(Code::NodeExists), .. } => {
                     return asked
                         .get(op)
                         .and_then(|path| owners.get(path))
@@ -305,14 +302,14 @@ fn every_happening_every_outcome_and_every_fault() {
     let rates = everything(0.003).with(Fault::WatchLost, 0.05);
     for seed in 0..300 {
         let run = chaotic(seed, 3, rates);
-        for (_, happening) in &run.witness.seen {
-            let told = format!("{happening:?}");
+        for (_, event) in &run.observer.seen {
+            let told = format!("{event:?}");
             kinds.insert(told.split([' ', '{']).next().unwrap_or_default().to_owned());
-            match happening {
-                Happening::Struck { fault, .. } => kinds.insert(format!("{fault:?}")),
-                Happening::Replied { outcome: Some(code), .. } => kinds.insert(format!("{code:?}")),
-                Happening::News { news, .. } => kinds.insert(format!("{news:?}")),
-                Happening::Noticed { kind, .. } => kinds.insert(format!("{kind:?}")),
+            match event {
+                SimEvent::Injected { fault, .. } => kinds.insert(format!("{fault:?}")),
+                SimEvent::Replied { outcome: Some(code), .. } => kinds.insert(format!("{code:?}")),
+                SimEvent::News { news, .. } => kinds.insert(format!("{news:?}")),
+                SimEvent::Noticed { kind, .. } => kinds.insert(format!("{kind:?}")),
                 _ => false,
             };
         }

@@ -4,11 +4,10 @@
 use super::intake::Waiting;
 use super::{Env, Member, Packet, Role};
 use crate::choose::Point;
-use crate::message::{Answer, Ask, Code, Down, Refusal, Tag};
-use crate::quirk::Quirk;
-use crate::server::ConnId;
+use crate::injected_bug::InjectedBug;
+use crate::message::{Answer, Ask, Code, ConnId, Down, Refusal, Tag};
+use crate::observer::{Kind, SimEvent};
 use crate::txn::{Body, Change, Txn};
-use crate::witness::{Happening, Kind};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use zk_recipes::zk::SessionId;
@@ -26,11 +25,11 @@ pub(super) enum Item {
 #[derive(Clone, Debug)]
 pub(super) struct Withheld {
     pub txn: Arc<Txn>,
-    pub syncs: Vec<Behind>,
+    pub syncs: Vec<WaitingSync>,
 }
 
 /// A follower's sync that waits for a commit: the follower, the session and the follower's number.
-pub(super) type Behind = (u8, SessionId, u64);
+pub(super) type WaitingSync = (u8, SessionId, u64);
 
 /// A read that can be answered at once.
 #[derive(Clone, Debug)]
@@ -129,7 +128,7 @@ impl Member {
 
     fn pass(&mut self, item: Item, env: &mut Env<'_>) {
         match item {
-            Item::Txn(txn) if env.config.has(Quirk::SkipsWrites) && self.may_skip(&txn) => {}
+            Item::Txn(txn) if env.config.has(InjectedBug::SkipsWrites) && self.may_skip(&txn) => {}
             Item::Txn(txn) => self.apply(&txn, env),
             Item::Synced { session, number } => {
                 let Some(queue) = self.queues.get_mut(&session) else { return };
@@ -153,7 +152,7 @@ impl Member {
     pub(super) fn apply(&mut self, txn: &Txn, env: &mut Env<'_>) {
         let first = txn.zxid > env.counters.newest;
         env.counters.newest = env.counters.newest.max(txn.zxid);
-        let result = self.replica.apply(txn, &mut env.scene(self.id, first));
+        let result = self.replica.apply(txn, &mut env.replica_env(self.id, first));
         if let Role::Leading(leading) = &mut self.role {
             leading.applied(txn);
         }
@@ -193,7 +192,7 @@ impl Member {
         let moved = Code::SessionMoved;
         if matches!(result, Err(Refusal::All(code) | Refusal::Multi { code, .. }) if code == moved) {
             let (server, session, zxid) = (self.id, txn.session, txn.zxid);
-            env.tell(Happening::Moved { server, session, zxid });
+            env.emit(SimEvent::Moved { server, session, zxid });
             // No client ever sees the code. Answers to reads behind the write may slip out before the end.
             if env.chooser.choose(Point::Race, 2) == 1 {
                 self.drain(session, env);
@@ -201,9 +200,9 @@ impl Member {
             self.hang_up(conn, env);
             return;
         }
-        let result = match (env.config.quirk, txn.kind, result) {
-            (Some(Quirk::FalseError), Kind::Create, Ok(_)) => Err(Code::NodeExists.into()),
-            (Some(Quirk::FalseSuccess), Kind::Delete, Err(_)) => Ok(Answer::Nothing),
+        let result = match (env.config.injected_bug, txn.kind, result) {
+            (Some(InjectedBug::FalseError), Kind::Create, Ok(_)) => Err(Code::NodeExists.into()),
+            (Some(InjectedBug::FalseSuccess), Kind::Delete, Err(_)) => Ok(Answer::Nothing),
             (_, _, result) => result,
         };
         self.reply(conn, xid, result, env);
@@ -251,7 +250,7 @@ impl Member {
         if self.replica.session_of(conn).is_none() {
             return;
         }
-        if env.config.has(Quirk::NeverStale)
+        if env.config.has(InjectedBug::NeverStale)
             && *ask != Ask::Ping
             && self.replica.applied < env.counters.newest
         {
@@ -260,7 +259,7 @@ impl Member {
         let result = match ask {
             Ask::Ping => Ok(Answer::Nothing),
             Ask::Sync { path } => Ok(Answer::Path(*path)),
-            read => self.replica.read(conn, read, tag, &mut env.scene(self.id, false)),
+            read => self.replica.read(conn, read, tag, &mut env.replica_env(self.id, false)),
         };
         self.reply(conn, xid, result, env);
     }

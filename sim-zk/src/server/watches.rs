@@ -1,11 +1,12 @@
 //! Arming, removing and asking for watches, and arming them again after a reconnect.
 
-use super::{ConnId, Replica, Scene};
-use crate::message::{Answer, Code, Down, Table, WatchMode, Watching};
+use super::watch_tables::NoSlash;
+use super::{Replica, ReplicaEnv};
+use crate::injected_bug::InjectedBug;
+use crate::message::{Answer, Code, ConnId, Down, Table, WatchMode, Watching};
 use crate::paths::PathId;
-use crate::quirk::Quirk;
-use crate::watches::NoSlash;
-use crate::witness::Happening;
+
+use crate::observer::SimEvent;
 use zk_recipes::zk::{EventKind, SessionId};
 
 /// The tables that a `WatcherType` names, in the order in which a server looks at them.
@@ -26,10 +27,10 @@ impl Replica {
         path: PathId,
         conn: ConnId,
         op: u32,
-        scene: &mut Scene<'_>,
+        env: &mut ReplicaEnv<'_>,
     ) {
         if wanted {
-            self.arm(table, path, conn, WatchMode::OneShot, op, scene);
+            self.arm(table, path, conn, WatchMode::OneShot, op, env);
         }
     }
 
@@ -41,12 +42,12 @@ impl Replica {
         conn: ConnId,
         mode: WatchMode,
         op: u32,
-        scene: &mut Scene<'_>,
+        env: &mut ReplicaEnv<'_>,
     ) {
         let Some(session) = self.session_of(conn) else { return };
         if self.watches.of_mut(table).arm(path, conn, mode) {
-            let server = scene.server;
-            scene.tell(Happening::Armed { server, session, conn: conn.0, op, table, path, mode });
+            let server = env.server;
+            env.emit(SimEvent::Armed { server, session, conn: conn.0, op, table, path, mode });
         }
     }
 
@@ -56,23 +57,28 @@ impl Replica {
         session: SessionId,
         path: PathId,
         kind: i32,
-        scene: &mut Scene<'_>,
+        env: &mut ReplicaEnv<'_>,
     ) -> Result<Answer, Code> {
         let mut found = false;
         for table in tables_of(kind)? {
             if self.watches.of_mut(*table).disarm(path, conn) {
                 found = true;
-                let server = scene.server;
-                scene.tell(Happening::Disarmed { server, session, conn: conn.0, table: *table, path });
+                let server = env.server;
+                env.emit(SimEvent::Disarmed { server, session, conn: conn.0, table: *table, path });
             }
         }
         if found { Ok(Answer::Nothing) } else { Err(Code::NoWatcher) }
     }
 
-    pub(super) fn check_watches(&self, path: PathId, kind: i32, scene: &Scene<'_>) -> Result<Answer, Code> {
+    pub(super) fn check_watches(
+        &self,
+        path: PathId,
+        kind: i32,
+        env: &ReplicaEnv<'_>,
+    ) -> Result<Answer, Code> {
         let mut found = false;
         for table in tables_of(kind)? {
-            match self.watches.of(*table).is_watched(path, scene.paths) {
+            match self.watches.of(*table).is_watched(path, env.paths) {
                 Ok(watched) => found |= watched,
                 Err(NoSlash) => return Err(Code::MarshallingError),
             }
@@ -83,33 +89,39 @@ impl Replica {
     /// What a client that comes back believes to be armed: what changed since is told at once, to whoever asks, and the
     /// rest is armed again (`DataTree.setWatches`). A znode created and deleted meanwhile is never told, nor anything
     /// that a persistent watch has missed.
-    pub(super) fn set_watches(&mut self, conn: ConnId, believed: &Watching, op: u32, scene: &mut Scene<'_>) {
-        let relative = if scene.quirk == Some(Quirk::ArmsBlindly) { i64::MAX } else { believed.relative };
-        if scene.quirk == Some(Quirk::TellsAll) {
-            return self.tell_all(conn, believed, op, scene);
+    pub(super) fn set_watches(
+        &mut self,
+        conn: ConnId,
+        believed: &Watching,
+        op: u32,
+        env: &mut ReplicaEnv<'_>,
+    ) {
+        let relative = if env.bug == Some(InjectedBug::ArmsBlindly) { i64::MAX } else { believed.relative };
+        if env.bug == Some(InjectedBug::TellsAll) {
+            return self.notify_all_missed(conn, believed, op, env);
         }
         for path in &believed.data {
             match self.tree.get(*path).map(|node| node.mzxid) {
-                None => self.make_up(conn, EventKind::NodeDeleted, *path, op, scene),
+                None => self.notify_missed(conn, EventKind::NodeDeleted, *path, op, env),
                 Some(mzxid) if mzxid > relative => {
-                    self.make_up(conn, EventKind::NodeDataChanged, *path, op, scene);
+                    self.notify_missed(conn, EventKind::NodeDataChanged, *path, op, env);
                 }
-                Some(_) => self.arm(Table::Data, *path, conn, WatchMode::OneShot, op, scene),
+                Some(_) => self.arm(Table::Data, *path, conn, WatchMode::OneShot, op, env),
             }
         }
         for path in &believed.exist {
             match self.tree.get(*path) {
-                Some(_) => self.make_up(conn, EventKind::NodeCreated, *path, op, scene),
-                None => self.arm(Table::Data, *path, conn, WatchMode::OneShot, op, scene),
+                Some(_) => self.notify_missed(conn, EventKind::NodeCreated, *path, op, env),
+                None => self.arm(Table::Data, *path, conn, WatchMode::OneShot, op, env),
             }
         }
         for path in &believed.child {
             match self.tree.get(*path).map(|node| node.pzxid) {
-                None => self.make_up(conn, EventKind::NodeDeleted, *path, op, scene),
+                None => self.notify_missed(conn, EventKind::NodeDeleted, *path, op, env),
                 Some(pzxid) if pzxid > relative => {
-                    self.make_up(conn, EventKind::NodeChildrenChanged, *path, op, scene);
+                    self.notify_missed(conn, EventKind::NodeChildrenChanged, *path, op, env);
                 }
-                Some(_) => self.arm(Table::Child, *path, conn, WatchMode::OneShot, op, scene),
+                Some(_) => self.arm(Table::Child, *path, conn, WatchMode::OneShot, op, env),
             }
         }
         let lists =
@@ -117,7 +129,7 @@ impl Replica {
         for (list, mode) in lists {
             for path in list {
                 for table in [Table::Child, Table::Data] {
-                    self.arm(table, *path, conn, mode, op, scene);
+                    self.arm(table, *path, conn, mode, op, env);
                 }
             }
         }
@@ -125,39 +137,39 @@ impl Replica {
 
     /// As `set_watches`, but whatever happened meanwhile is told, also what nobody can see any more: a server that keeps
     /// no history tells it of everything about which it cannot be sure.
-    fn tell_all(&mut self, conn: ConnId, believed: &Watching, op: u32, scene: &mut Scene<'_>) {
+    fn notify_all_missed(&mut self, conn: ConnId, believed: &Watching, op: u32, env: &mut ReplicaEnv<'_>) {
         let relative = believed.relative;
         for path in believed.data.iter().chain(&believed.exist) {
             // Below a parent that nobody has asked for there was nothing to tell of.
-            let above = scene
+            let above = env
                 .paths
                 .known_parent(*path)
                 .map_or(i64::MIN, |parent| self.tree.get(parent).map_or(i64::MAX, |node| node.pzxid));
             let exists = believed.exist.contains(path);
             match self.tree.get(*path).map(|node| (node.stat().czxid, node.mzxid)) {
                 None if !exists || above > relative => {
-                    self.make_up(conn, EventKind::NodeDeleted, *path, op, scene);
+                    self.notify_missed(conn, EventKind::NodeDeleted, *path, op, env);
                 }
                 Some((czxid, _)) if exists || czxid > relative => {
-                    self.make_up(conn, EventKind::NodeCreated, *path, op, scene);
+                    self.notify_missed(conn, EventKind::NodeCreated, *path, op, env);
                 }
                 Some((_, mzxid)) if mzxid > relative => {
-                    self.make_up(conn, EventKind::NodeDataChanged, *path, op, scene);
+                    self.notify_missed(conn, EventKind::NodeDataChanged, *path, op, env);
                 }
-                _ => self.arm(Table::Data, *path, conn, WatchMode::OneShot, op, scene),
+                _ => self.arm(Table::Data, *path, conn, WatchMode::OneShot, op, env),
             }
         }
         let rest = Watching { data: Vec::new(), exist: Vec::new(), ..believed.clone() };
-        let quirk = scene.quirk.take();
-        self.set_watches(conn, &rest, op, scene);
-        scene.quirk = quirk;
+        let bug = env.bug.take();
+        self.set_watches(conn, &rest, op, env);
+        env.bug = bug;
     }
 
     /// Tells what a watch would have told.
-    fn make_up(&self, conn: ConnId, kind: EventKind, path: PathId, op: u32, scene: &mut Scene<'_>) {
+    fn notify_missed(&self, conn: ConnId, kind: EventKind, path: PathId, op: u32, env: &mut ReplicaEnv<'_>) {
         let session = self.session_of(conn).unwrap_or_default();
-        let server = scene.server;
-        scene.tell(Happening::Fired { server, session, conn: conn.0, op, kind, path, zxid: 0 });
-        scene.outbox.push((conn, Down::Notify { kind, path }));
+        let server = env.server;
+        env.emit(SimEvent::Fired { server, session, conn: conn.0, op, kind, path, zxid: 0 });
+        env.outbox.push((conn, Down::Notify { kind, path }));
     }
 }

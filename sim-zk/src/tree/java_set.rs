@@ -8,17 +8,17 @@ use crate::paths::PathId;
 
 /// The set. Whoever puts a path in keeps its place, and gives it back to take the path out.
 #[derive(Clone, Debug)]
-pub(crate) struct Roll {
+pub(crate) struct JavaSet {
     /// By age; [`PathId::NONE`] where a path has gone.
     slots: Vec<PathId>,
     live: u32,
     buckets: u32,
 }
 
-impl Roll {
+impl JavaSet {
     /// An empty set whose table has that many buckets at first.
     pub(crate) fn new(buckets: u32) -> Self {
-        Roll { slots: Vec::new(), live: 0, buckets }
+        JavaSet { slots: Vec::new(), live: 0, buckets }
     }
 
     /// How many paths there are.
@@ -41,13 +41,13 @@ impl Roll {
         self.live -= 1;
     }
 
-    /// Whether more places are empty than not: then it is time to [`close_ranks`](Self::close_ranks).
+    /// Whether more places are empty than not: then it is time to [`compact`](Self::compact).
     pub(crate) fn is_sparse(&self) -> bool {
         self.slots.len() > 2 * self.live as usize + 16
     }
 
     /// Gives up the empty places, so that the work is constant for each removal on average. Every path moves.
-    pub(crate) fn close_ranks(&mut self) {
+    pub(crate) fn compact(&mut self) {
         self.slots.retain(|path| *path != PathId::NONE);
     }
 
@@ -88,31 +88,31 @@ mod tests {
 
     #[test]
     fn a_roll_lists_by_bucket_and_then_by_age_and_never_shrinks() {
-        let mut roll = Roll::new(8);
+        let mut set = JavaSet::new(8);
         for path in 0..7 {
-            assert_eq!(roll.push(PathId(path)), path);
+            assert_eq!(set.push(PathId(path)), path);
         }
-        assert_eq!(roll.buckets, 16, "more than three quarters of eight");
+        assert_eq!(set.buckets, 16, "more than three quarters of eight");
         let by_parity = |path: PathId, _| path.0 % 2;
-        roll.remove(2);
-        let listed: Vec<u32> = roll.in_order(by_parity).iter().map(|path| path.0).collect();
+        set.remove(2);
+        let listed: Vec<u32> = set.in_order(by_parity).iter().map(|path| path.0).collect();
         assert_eq!(listed, [0, 4, 6, 1, 3, 5]);
-        assert_eq!((roll.len(), roll.buckets), (6, 16));
+        assert_eq!((set.len(), set.buckets), (6, 16));
     }
 
     #[test]
     fn a_roll_that_has_emptied_closes_ranks() {
-        let mut roll = Roll::new(8);
+        let mut set = JavaSet::new(8);
         for path in 0..100 {
-            roll.push(PathId(path));
+            set.push(PathId(path));
         }
         for place in 0..60 {
-            roll.remove(place);
+            set.remove(place);
         }
-        assert!(roll.is_sparse());
-        roll.close_ranks();
-        assert_eq!(roll.by_age().next(), Some(PathId(60)));
-        assert!(!roll.is_sparse());
+        assert!(set.is_sparse());
+        set.compact();
+        assert_eq!(set.by_age().next(), Some(PathId(60)));
+        assert!(!set.is_sparse());
     }
 
     #[test]

@@ -11,17 +11,17 @@
 //! 4. When the last client is done there is nothing to race for: what is left happens client by client.
 
 use super::agenda::Entry;
-use super::{Company, Liberty, Order, Step, World};
+use super::{Context, Step, World};
 use crate::choose::Point;
+use crate::config::{Reorderings, Scheduling};
 use crate::ensemble::PING;
-use crate::message::{Ask, Down, Up};
-use crate::server::ConnId;
+use crate::message::{Ask, ConnId, Down, Up};
 
 impl World {
     /// What happens next, and when; `None` if nothing ever will.
-    pub(crate) fn next_of_any(&mut self, company: &mut Company<'_>) -> Option<(u64, Step)> {
+    pub(crate) fn next_interleaved(&mut self, context: &mut Context<'_>) -> Option<(u64, Step)> {
         let mut open = std::mem::take(&mut self.open);
-        let next = self.gather(&mut open).or_else(|| self.choose_next(&mut open, company));
+        let next = self.gather(&mut open).or_else(|| self.choose_next(&mut open, context));
         for entry in open.drain(..) {
             self.agenda.push(entry.due, entry.order, entry.step);
         }
@@ -77,7 +77,10 @@ impl World {
         if matches!(self.conn(conn).next_down(), Some(Down::Reply { xid: PING, .. })) {
             return true;
         }
-        let may_be_late = matches!(self.config.order, Order::Any(Liberty { late_answers: true, .. }));
+        let may_be_late = matches!(
+            self.config.scheduling,
+            Scheduling::Interleaving(Reorderings { late_answers: true, .. })
+        );
         let Some(process) = self.conn(conn).handle.map(|handle| self.process_of(handle)) else { return true };
         let now = self.local_time(process);
         let may_act = |alarm: &super::Alarm| alarm.process == process && alarm.due <= now;
@@ -85,7 +88,7 @@ impl World {
     }
 
     /// Step 2.
-    fn choose_next(&mut self, open: &mut Vec<Entry>, company: &mut Company<'_>) -> Option<(u64, Step)> {
+    fn choose_next(&mut self, open: &mut Vec<Entry>, context: &mut Context<'_>) -> Option<(u64, Step)> {
         if open.is_empty() {
             return None;
         }
@@ -97,7 +100,7 @@ impl World {
         let alternatives = count + usize::from(later.is_some());
         let chosen = match alternatives {
             1 => 0,
-            _ => company.chooser.choose(Point::Next, alternatives as u32) as usize,
+            _ => context.chooser.choose(Point::Next, alternatives as u32) as usize,
         };
         let entry = match later {
             Some(later) if chosen == count => {
@@ -127,7 +130,7 @@ impl World {
 
     /// Whether time may pass although something is under way.
     fn may_overtake(&self, open: &[Entry]) -> bool {
-        matches!(self.config.order, Order::Any(Liberty { overtaking: true, .. }))
+        matches!(self.config.scheduling, Scheduling::Interleaving(Reorderings { overtaking: true, .. }))
             && self.hostile
             && self.faults_left > 0
             && open.iter().any(|entry| entry.due <= self.now)

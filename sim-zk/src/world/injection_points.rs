@@ -1,68 +1,73 @@
-//! Why faults strike: a script has ordered one, or the chooser draws one, at a place in the protocol.
+//! Why faults strike: a script has ordered one, or the chooser draws one, at a point in the protocol.
 
-use super::{Company, World};
+use super::{Context, World};
 use crate::choose::Point;
-use crate::fault::{Fault, Place, Victim};
-use crate::quirk::Quirk;
-use crate::server::ConnId;
-use crate::witness::Happening;
+use crate::fault::{Fault, InjectionPoint, Victim};
+use crate::injected_bug::InjectedBug;
+use crate::message::ConnId;
+use crate::observer::SimEvent;
 
 impl World {
     /// A fault that breaks or slows a connection, or blocks a client's way, as something is sent.
-    pub(super) fn strike(&mut self, place: Place, process: u8, company: &mut Company<'_>) -> Option<Fault> {
-        self.strike_if(place, process, |_| true, company)
+    pub(super) fn inject(
+        &mut self,
+        point: InjectionPoint,
+        process: u8,
+        context: &mut Context<'_>,
+    ) -> Option<Fault> {
+        self.inject_if(point, process, |_| true, context)
     }
 
     /// The same, by the kinds of fault that fit.
-    pub(super) fn strike_if(
+    pub(super) fn inject_if(
         &mut self,
-        place: Place,
+        point: InjectionPoint,
         process: u8,
         fits: impl Fn(Fault) -> bool,
-        company: &mut Company<'_>,
+        context: &mut Context<'_>,
     ) -> Option<Fault> {
-        let whom = Victim::Process(process);
-        let fault = match self.ordered(place, process, &fits) {
+        let victim = Victim::Process(process);
+        let fault = match self.ordered(point, process, &fits) {
             Some(fault) => fault,
-            None => self.drawn(place, whom, fits, company)?,
+            None => self.drawn(point, victim, fits, context)?,
         };
         match fault {
             Fault::ClientMuted | Fault::ClientDeafened | Fault::ClientPartition => {
                 // An eighth of the session's timeout to all of it.
-                let drawn = 1 + u64::from(company.choose(whom, Point::Duration, 8));
+                let drawn = 1 + u64::from(context.choose(victim, Point::Duration, 8));
                 let lasts = self.timeout_of(process) * drawn / 8;
-                self.inflict(process, fault, lasts, company);
+                self.inflict(process, fault, lasts, context);
             }
-            _ => self.tell(company, Happening::Struck { fault, victim: whom, lasts: 0 }),
+            _ => self.emit(context, SimEvent::Injected { fault, victim: victim, lasts: 0 }),
         }
         // Whatever breaks a connection loses the answers to what was sent before.
         let breaks = matches!(fault, Fault::RequestLost | Fault::ReplyLost | Fault::Disconnect);
-        Some(fault).filter(|_| !(breaks && self.config.has(Quirk::LosesNoReply)))
+        Some(fault).filter(|_| !(breaks && self.config.has(InjectedBug::LosesNoReply)))
     }
 
-    fn ordered(&mut self, place: Place, process: u8, fits: impl Fn(Fault) -> bool) -> Option<Fault> {
-        let here = |fault: &mut Fault| place.faults().contains(fault) && fits(*fault);
+    fn ordered(&mut self, point: InjectionPoint, process: u8, fits: impl Fn(Fault) -> bool) -> Option<Fault> {
+        let here = |fault: &mut Fault| point.faults().contains(fault) && fits(*fault);
         self.processes[usize::from(process)].ordered.take_if(here)
     }
 
     fn drawn(
         &mut self,
-        place: Place,
-        whom: Victim,
+        point: InjectionPoint,
+        victim: Victim,
         fits: impl Fn(Fault) -> bool,
-        company: &mut Company<'_>,
+        context: &mut Context<'_>,
     ) -> Option<Fault> {
         if !self.hostile || self.faults_left == 0 {
             return None;
         }
-        let faults = place.faults();
-        let chosen = company.choose(whom, Point::Fault(place), faults.len() as u32 + 1);
+        let faults = point.faults();
+        let chosen = context.choose(victim, Point::Fault(point), faults.len() as u32 + 1);
         let fault = *faults.get((chosen as usize).checked_sub(1)?).filter(|fault| fits(**fault))?;
         self.faults_left -= 1;
         Some(fault)
     }
 
-    /// Orders a fault: it strikes the process at the next place where it fits.
+    /// Orders a fault: it strikes the process at the next point where it fits.
     pub(crate) fn order(&mut self, process: u8, fault: Fault) {
         self.processes[usize::from(process)].ordered = Some(fault);
     }
@@ -78,51 +83,51 @@ impl World {
     }
 
     /// A fault that strikes a client as something is about to reach it. Says whether that has to wait.
-    pub(super) fn strike_arrival(
+    pub(super) fn inject_on_arrival(
         &mut self,
-        place: Place,
+        point: InjectionPoint,
         process: u8,
         conn: Option<ConnId>,
-        company: &mut Company<'_>,
+        context: &mut Context<'_>,
     ) -> bool {
-        let whom = Victim::Process(process);
-        let drawn = match self.ordered(place, process, |_| true) {
+        let victim = Victim::Process(process);
+        let drawn = match self.ordered(point, process, |_| true) {
             Some(fault) => Some(fault),
-            None => self.drawn(place, whom, |_| true, company),
+            None => self.drawn(point, victim, |_| true, context),
         };
         let Some(fault) = drawn else { return false };
         let timeout = self.timeout_of(process);
-        let mut draw = |n| u64::from(company.choose(whom, Point::Duration, n));
+        let mut draw = |n| u64::from(context.choose(victim, Point::Duration, n));
         match fault {
             // Whoever just went on gets to do something before he stands still again.
             Fault::ClientPause if self.processes[usize::from(process)].resumed == Some(self.now) => false,
             Fault::ClientPause => {
                 // A quarter of the session's timeout to twice as long.
                 let lasts = timeout * (1 + draw(8)) / 4;
-                self.inflict(process, fault, lasts, company);
+                self.inflict(process, fault, lasts, context);
                 true
             }
             Fault::SessionExpiry => {
                 let lasts = timeout + 2 * self.config.tick + timeout * draw(8) / 8;
-                self.inflict(process, fault, lasts, company);
+                self.inflict(process, fault, lasts, context);
                 true
             }
             Fault::ClockDrift => {
                 let lasts = timeout * (1 + draw(8));
-                self.inflict(process, fault, lasts, company);
+                self.inflict(process, fault, lasts, context);
                 false
             }
             Fault::ClientCrash => {
-                self.inflict(process, fault, 0, company);
+                self.inflict(process, fault, 0, context);
                 true
             }
             Fault::Cancel => {
-                self.inflict(process, fault, 0, company);
+                self.inflict(process, fault, 0, context);
                 // With the answer in hand, or just before it comes.
-                company.choose(whom, Point::Duration, 2) == 1
+                context.choose(victim, Point::Duration, 2) == 1
             }
             Fault::WatchLost => {
-                self.tell(company, Happening::Struck { fault, victim: whom, lasts: 0 });
+                self.emit(context, SimEvent::Injected { fault, victim: victim, lasts: 0 });
                 if let Some(conn) = conn {
                     self.break_before_arrival(conn);
                 }
@@ -133,23 +138,23 @@ impl World {
     }
 
     /// A fault that strikes servers as a packet is about to reach one. Says whether the packet has to wait.
-    pub(super) fn strike_server(
+    pub(super) fn inject_on_server(
         &mut self,
-        place: Place,
+        point: InjectionPoint,
         from: u8,
         to: u8,
-        company: &mut Company<'_>,
+        context: &mut Context<'_>,
     ) -> bool {
         let link = Victim::Link(from, to);
-        let Some(fault) = self.drawn(place, link, |_| true, company) else { return false };
+        let Some(fault) = self.drawn(point, link, |_| true, context) else { return false };
         let victim = match fault {
             Fault::LinkHeld | Fault::LinkCut => link,
             _ => Victim::Server(to),
         };
         // A quarter of a tick to eight ticks: below and above what sessions and servers have patience for.
-        let drawn = 1 + u64::from(company.choose(link, Point::Duration, 32));
+        let drawn = 1 + u64::from(context.choose(link, Point::Duration, 32));
         let lasts = if fault == Fault::ClockJump { 0 } else { self.config.tick * drawn / 4 };
-        self.inflict_on_servers(fault, victim, lasts, company);
+        self.inflict_on_servers(fault, victim, lasts, context);
         !matches!(fault, Fault::DiskStall | Fault::ApplyStall | Fault::CommitStall | Fault::ClockJump)
     }
 }

@@ -1,13 +1,12 @@
 //! The links between clients and servers: two FIFO streams a connection, with latencies, which can be cut.
 
 use super::next::Reminder;
-use super::{Company, HandleId, Step, World};
+use super::{Context, HandleId, Step, World};
 use crate::choose::Point;
 use crate::ensemble::PING;
-use crate::fault::{Fault, Place, Victim};
-use crate::message::{Ask, Down, Up};
+use crate::fault::{Fault, InjectionPoint, Victim};
+use crate::message::{Ask, ConnId, Down, Up};
 use crate::paths::PathId;
-use crate::server::ConnId;
 use std::collections::VecDeque;
 
 /// A connection of a client with a server.
@@ -98,12 +97,12 @@ impl World {
         id
     }
 
-    pub(super) fn latency(&self, conn: ConnId, company: &mut Company<'_>, noteworthy: bool) -> u64 {
-        if !noteworthy || self.config.is_untimed() {
+    pub(super) fn latency(&self, conn: ConnId, context: &mut Context<'_>, noteworthy: bool) -> u64 {
+        if !noteworthy || self.config.is_interleaving() {
             return self.config.latency;
         }
         let calm = self.config.latency;
-        match u64::from(company.choose(self.whose(conn), Point::Latency, 256)) {
+        match u64::from(context.choose(self.victim_of(conn), Point::Latency, 256)) {
             0 => calm,
             // From a tenth of the calm latency to sixteen times as much, most of them short.
             drawn => calm / 10 + drawn * drawn * calm * 12 / 50_000,
@@ -111,12 +110,12 @@ impl World {
     }
 
     /// Whom a connection concerns: the process that opened it.
-    fn whose(&self, id: ConnId) -> Victim {
+    fn victim_of(&self, id: ConnId) -> Victim {
         let conn = self.conn(id);
         conn.handle.map_or(Victim::Server(conn.server), |handle| Victim::Process(self.process_of(handle)))
     }
 
-    pub(super) fn send_up(&mut self, id: ConnId, packet: Up, company: &mut Company<'_>) {
+    pub(super) fn send_up(&mut self, id: ConnId, packet: Up, context: &mut Context<'_>) {
         if !self.conn(id).leads_up() {
             return;
         }
@@ -125,11 +124,11 @@ impl World {
             Up::Connect { .. } => true,
             Up::Unreadable | Up::Fin => false,
         };
-        let latency = self.latency(id, company, noteworthy);
+        let latency = self.latency(id, context, noteworthy);
         let struck = match (&packet, self.conn(id).handle) {
             (Up::Request { ask, .. }, Some(handle)) if *ask != Ask::Ping => {
                 let fits = |fault: Fault| fault.refusal().is_none_or(|code| ask.may_be_refused_with(code));
-                self.strike_if(Place::Request, self.process_of(handle), fits, company)
+                self.inject_if(InjectionPoint::Request, self.process_of(handle), fits, context)
             }
             _ => None,
         };
@@ -182,7 +181,7 @@ impl World {
         self.list_down(id);
     }
 
-    pub(super) fn send_down(&mut self, id: ConnId, packet: Down, company: &mut Company<'_>) {
+    pub(super) fn send_down(&mut self, id: ConnId, packet: Down, context: &mut Context<'_>) {
         let reply = match (&packet, self.conn(id).handle) {
             (Down::Reply { xid, .. }, Some(handle)) if *xid != PING => Some(self.process_of(handle)),
             _ => None,
@@ -194,8 +193,8 @@ impl World {
             return;
         }
         let noteworthy = reply.is_some() || matches!(packet, Down::Notify { .. });
-        let mut latency = self.latency(id, company, noteworthy);
-        let struck = reply.and_then(|process| self.strike(Place::Reply, process, company));
+        let mut latency = self.latency(id, context, noteworthy);
+        let struck = reply.and_then(|process| self.inject(InjectionPoint::Reply, process, context));
         match struck {
             Some(Fault::ReplyLost) => {
                 self.push_down(id, latency, Down::Fin);
@@ -204,7 +203,7 @@ impl World {
             }
             Some(Fault::ReplyLate) => {
                 // Untimed: so late that time passes meanwhile.
-                latency += 100_000 * (1 + u64::from(company.choose(self.whose(id), Point::Duration, 32)));
+                latency += 100_000 * (1 + u64::from(context.choose(self.victim_of(id), Point::Duration, 32)));
                 self.push_down(id, latency, packet);
             }
             _ => self.push_down(id, latency, packet),
@@ -219,11 +218,11 @@ impl World {
     }
 
     /// The client lets go of a connection: the server sees its end behind what was sent before.
-    pub(super) fn close_from_client(&mut self, id: ConnId, company: &mut Company<'_>) {
+    pub(super) fn close_from_client(&mut self, id: ConnId, context: &mut Context<'_>) {
         if !self.conn(id).client_open {
             return;
         }
-        let latency = self.latency(id, company, false);
+        let latency = self.latency(id, context, false);
         let conn = self.conn_mut(id);
         if conn.established {
             self.push_up(id, latency, Up::Fin);
@@ -236,11 +235,11 @@ impl World {
     }
 
     /// A server that stood still gets to what lies in a socket one by one.
-    pub(super) fn space_out(&mut self, id: ConnId, from: u64, company: &mut Company<'_>) {
-        let (mut at, whom) = (from, self.whose(id));
+    pub(super) fn space_out(&mut self, id: ConnId, from: u64, context: &mut Context<'_>) {
+        let (mut at, victim) = (from, self.victim_of(id));
         for (due, _, _) in &mut self.conns[id.0 as usize].up {
             *due = at.max(*due);
-            at = *due + u64::from(company.choose(whom, Point::Lag, 8)) * 100;
+            at = *due + u64::from(context.choose(victim, Point::Lag, 8)) * 100;
         }
     }
 
@@ -291,7 +290,7 @@ impl World {
         Reminder::at(held, due)
     }
 
-    pub(super) fn deliver_up(&mut self, id: ConnId, company: &mut Company<'_>) {
+    pub(super) fn deliver_up(&mut self, id: ConnId, context: &mut Context<'_>) {
         let conn = self.conn_mut(id);
         conn.up_listed = None;
         conn.established = true;
@@ -299,21 +298,21 @@ impl World {
         let (open, server) = (conn.server_open, conn.server);
         conn.server_open &= packet != Up::Fin;
         if open {
-            self.with_member(server, company, |member, env| member.receive(id, packet, env));
+            self.with_member(server, context, |member, env| member.receive(id, packet, env));
         }
         self.list_up(id);
     }
 
-    pub(super) fn deliver_down(&mut self, id: ConnId, company: &mut Company<'_>) {
+    pub(super) fn deliver_down(&mut self, id: ConnId, context: &mut Context<'_>) {
         self.conn_mut(id).down_listed = None;
         let conn = self.conn(id);
-        let place = match conn.down.front().expect("the reminder holds").2 {
-            Down::Reply { xid, .. } if xid != PING => Some(Place::Arrival),
-            Down::Notify { .. } => Some(Place::Notice),
+        let point = match conn.down.front().expect("the reminder holds").2 {
+            Down::Reply { xid, .. } if xid != PING => Some(InjectionPoint::Arrival),
+            Down::Notify { .. } => Some(InjectionPoint::Notice),
             Down::Reply { .. } | Down::Connected { .. } | Down::Fin => None,
         };
-        if let (Some(place), Some(handle), true) = (place, conn.handle, conn.client_open)
-            && self.strike_arrival(place, self.process_of(handle), Some(id), company)
+        if let (Some(point), Some(handle), true) = (point, conn.handle, conn.client_open)
+            && self.inject_on_arrival(point, self.process_of(handle), Some(id), context)
         {
             // Whatever struck, the packet is still on its way, and comes later or never.
             self.list_down(id);
@@ -325,7 +324,7 @@ impl World {
         self.list_down(id);
         match handle {
             Some(handle) if open => {
-                self.with_session(handle, company, |session, now, paths, out| {
+                self.with_session(handle, context, |session, now, paths, out| {
                     let bytes = |path: &PathId| paths.text(*path).len();
                     session.receive(now, id, packet.into(), bytes, out);
                 });
@@ -343,8 +342,8 @@ impl World {
     }
 
     /// Sends on a connection that is driven by hand, in one piece.
-    pub(crate) fn send_by_hand(&mut self, id: ConnId, packets: Vec<Up>, company: &mut Company<'_>) {
-        let latency = self.latency(id, company, true);
+    pub(crate) fn send_by_hand(&mut self, id: ConnId, packets: Vec<Up>, context: &mut Context<'_>) {
+        let latency = self.latency(id, context, true);
         for packet in packets {
             if self.conn(id).leads_up() {
                 self.push_up(id, latency, packet);
@@ -353,10 +352,10 @@ impl World {
     }
 
     /// Cuts a connection that is driven by hand. With a reset, what has not arrived never does.
-    pub(crate) fn cut_by_hand(&mut self, id: ConnId, reset: bool, company: &mut Company<'_>) {
+    pub(crate) fn cut_by_hand(&mut self, id: ConnId, reset: bool, context: &mut Context<'_>) {
         if reset {
             self.conn_mut(id).up.clear();
         }
-        self.close_from_client(id, company);
+        self.close_from_client(id, context);
     }
 }

@@ -1,8 +1,8 @@
 //! What a message is about.
 
 use crate::message::{Ask, AskOp, Code, ReadOp, Refusal};
+use crate::observer::{Kind, Outcome};
 use crate::paths::PathId;
-use crate::witness::{Kind, Outcome};
 
 /// What kind of request it is.
 pub(crate) fn kind_of(ask: &Ask) -> Kind {

@@ -1,4 +1,4 @@
-//! What of the world decides what can still happen, as a digest: two runs of the untimed order that come to the same digest
+//! What of the world decides what can still happen, as a digest: two runs of interleaving mode that come to the same digest
 //! go on alike, choice for choice.
 //!
 //! 1. *The ensemble*: the tree, sessions and their deadlines, armed watches, and what is under way on every connection.
@@ -22,14 +22,13 @@
 //! process, paths by their texts. The content of a request is left out too: the k-th request of a session asks for what its
 //! process, told what it was told, asks for.
 
-use super::links::Conn;
-use super::told::Learnt;
+use super::connections::Conn;
+use super::observations::Observations;
 use super::{HandleId, World};
 use crate::digest::Digest;
 use crate::ensemble::Member;
-use crate::message::{Ask, Down, Up, Watching};
+use crate::message::{Ask, ConnId, Down, Up, Watching};
 use crate::paths::PathId;
-use crate::server::ConnId;
 use crate::session::ClientSession;
 use crate::tree::Znode;
 use crate::txn::Life;
@@ -40,7 +39,7 @@ struct State {
     digest: Digest,
     /// Those of the tree, and those that code was told.
     tree: Vec<i64>,
-    told: Vec<i64>,
+    observed: Vec<i64>,
     /// How far clients will have got by answers on their way.
     seen: Vec<i64>,
 }
@@ -48,14 +47,14 @@ struct State {
 impl State {
     /// The structure, and then the pattern of the zxids.
     fn finish(self) -> Digest {
-        let State { mut digest, tree, told, seen } = self;
+        let State { mut digest, tree, observed, seen } = self;
         let sorted = |mut zxids: Vec<i64>| {
             zxids.sort_unstable();
             zxids.dedup();
             zxids
         };
-        let all = sorted(tree.iter().chain(&told).copied().collect());
-        for zxid in tree.iter().chain(&told) {
+        let all = sorted(tree.iter().chain(&observed).copied().collect());
+        for zxid in tree.iter().chain(&observed) {
             digest.add(all.partition_point(|other| other < zxid) as u64);
         }
         let tree = sorted(tree);
@@ -78,7 +77,7 @@ impl World {
         }
     }
 
-    /// The digest of the state. Only in the untimed order. `is_over` says of a process whether its code has come to its end.
+    /// The digest of the state. Only in interleaving mode. `is_over` says of a process whether its code has come to its end.
     pub(crate) fn digest(&self, is_over: impl Fn(u8) -> bool) -> Digest {
         let mut state = State::default();
         state.digest.add(self.now % self.config.tick);
@@ -142,9 +141,9 @@ impl World {
         digest.add(of.muted.left(self.now) << 32 ^ of.deafened.left(self.now));
         let now = self.local_time(process);
         if !is_forgotten {
-            digest.add_wide(of.told.digest.finish());
-            of.told.times.iter().for_each(|time| digest.add(time.wrapping_sub(now)));
-            state.told.extend(&of.told.zxids);
+            digest.add_wide(of.observations.digest.finish());
+            of.observations.times.iter().for_each(|time| digest.add(time.wrapping_sub(now)));
+            state.observed.extend(&of.observations.zxids);
         }
         if !of.crashed {
             digest.add(of.paused.map_or(0, |until| until.saturating_sub(self.now) + 1));
@@ -240,11 +239,11 @@ impl Conn {
                 }
                 Down::Reply { xid, zxid, result } => {
                     digest.add_two(6, *xid as u64 & 0xffff_ffff);
-                    let mut learnt = Learnt::default();
-                    learnt.answer(result, paths);
-                    digest.add_wide(learnt.digest.finish());
+                    let mut observations = Observations::default();
+                    observations.answer(result, paths);
+                    digest.add_wide(observations.digest.finish());
                     state.seen.push(*zxid);
-                    state.told.append(&mut learnt.zxids);
+                    state.observed.append(&mut observations.zxids);
                 }
                 Down::Notify { kind, path } => {
                     digest.add_two(7, *kind as u64);

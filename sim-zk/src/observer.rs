@@ -6,9 +6,9 @@ use crate::paths::{PathId, Paths};
 use zk_recipes::zk::{EventKind, SessionId};
 
 /// Sees everything that happens, at the moment when it happens.
-pub trait Witness: Send {
+pub trait Observer: Send {
     /// Something happened, `at` microseconds after the start. `paths` names every path of the run.
-    fn saw(&mut self, at: u64, happening: &Happening<'_>, paths: &Paths);
+    fn on_event(&mut self, at: u64, event: &SimEvent<'_>, paths: &Paths);
 
     /// What it has seen that must be told apart, although the world does not show it any more: part of the state that the
     /// untimed order asks [`Chooser::goes_on`](crate::choose::Chooser::goes_on) about. Times are best told by how long ago
@@ -20,8 +20,8 @@ pub trait Witness: Send {
 }
 
 /// Sees nothing.
-impl Witness for () {
-    fn saw(&mut self, _: u64, _: &Happening<'_>, _: &Paths) {}
+impl Observer for () {
+    fn on_event(&mut self, _: u64, _: &SimEvent<'_>, _: &Paths) {}
 }
 
 /// What a request asks for.
@@ -68,7 +68,7 @@ pub enum SessionNews {
 /// One thing that happened. Pings are not told. Processes, servers and connections are told by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs, reason = "fields are named as everywhere in the crate")]
-pub enum Happening<'a> {
+pub enum SimEvent<'a> {
     // ── a client's library ──
     /// A request leaves.
     Sent { process: u8, req: u32, op: u32, kind: Kind, path: PathId, watch: bool, cleanup: bool },
@@ -148,7 +148,7 @@ pub enum Happening<'a> {
     Ceased { server: u8 },
     // ── the world ──
     /// A fault strikes, for `lasts` microseconds.
-    Struck { fault: Fault, victim: Victim, lasts: u64 },
+    Injected { fault: Fault, victim: Victim, lasts: u64 },
     /// A fault that lasted is over.
     Mended { fault: Fault, victim: Victim },
     /// A process died.
@@ -161,26 +161,26 @@ pub enum Happening<'a> {
     Healed,
 }
 
-impl Happening<'_> {
+impl SimEvent<'_> {
     /// The same without data, questions and answers, so that it can be kept.
-    pub fn without_content(self) -> Happening<'static> {
+    pub fn without_content(self) -> SimEvent<'static> {
         static DATA: Content = None;
         static ASK: Ask = Ask::Ping;
         static RESULT: Result<Answer, Refusal> = Ok(Answer::Nothing);
         macro_rules! same {
             ($($kind:ident { $($field:ident),+ })+) => {
                 match self {
-                    Happening::Created { server, zxid, op, path, owner, data: _ } => {
-                        Happening::Created { server, zxid, op, path, owner, data: &DATA }
+                    SimEvent::Created { server, zxid, op, path, owner, data: _ } => {
+                        SimEvent::Created { server, zxid, op, path, owner, data: &DATA }
                     }
-                    Happening::Written { server, zxid, op, path, data: _ } => {
-                        Happening::Written { server, zxid, op, path, data: &DATA }
+                    SimEvent::Written { server, zxid, op, path, data: _ } => {
+                        SimEvent::Written { server, zxid, op, path, data: &DATA }
                     }
-                    Happening::Served { server, session, conn, req, op, zxid, ask: _, result: _ } => {
-                        Happening::Served { server, session, conn, req, op, zxid, ask: &ASK, result: &RESULT }
+                    SimEvent::Served { server, session, conn, req, op, zxid, ask: _, result: _ } => {
+                        SimEvent::Served { server, session, conn, req, op, zxid, ask: &ASK, result: &RESULT }
                     }
-                    $(Happening::$kind { $($field),+ } => Happening::$kind { $($field),+ },)+
-                    Happening::Healed => Happening::Healed,
+                    $(SimEvent::$kind { $($field),+ } => SimEvent::$kind { $($field),+ },)+
+                    SimEvent::Healed => SimEvent::Healed,
                 }
             };
         }
@@ -209,7 +209,7 @@ impl Happening<'_> {
             Elected { server, epoch }
             Serving { server }
             Ceased { server }
-            Struck { fault, victim, lasts }
+            Injected { fault, victim, lasts }
             Mended { fault, victim }
             Crashed { process }
             Began { process }

@@ -2,7 +2,7 @@
 
 use sim_zk::choose::{Chooser, Point};
 use sim_zk::fault::Fault;
-use sim_zk::{Config, End, Liberty, Process, Sim, SimClient};
+use sim_zk::{Config, End, Process, Reorderings, Sim, SimClient};
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::time::Duration;
@@ -37,7 +37,7 @@ enum Does {
 }
 
 fn run(planned: Vec<u32>, requests: u32, does: Does) -> Noting {
-    let config = Config::default().in_any_order(Liberty::default());
+    let config = Config::default().interleaving(Reorderings::default());
     let chooser = Noting { planned, ..Noting::default() };
     let root = move |sim: Sim| async move {
         let mut parts = Vec::new();
@@ -110,7 +110,7 @@ fn reads_in_another_order_end_in_the_same_state_and_writes_do_not() {
 fn last<F: Future<Output = ()> + Send + 'static>(
     part: impl Fn(Sim, Process, SimClient) -> F + Send + 'static,
 ) -> u128 {
-    let config = Config::default().in_any_order(Liberty::default());
+    let config = Config::default().interleaving(Reorderings::default());
     let root = move |sim: Sim| async move {
         let process = sim.process("a");
         let zk = process.open(Duration::from_secs(6)).await;
@@ -184,7 +184,7 @@ fn a_run_that_is_cut_says_so() {
             self.0 <= 1
         }
     }
-    let config = Config::default().in_any_order(Liberty::default());
+    let config = Config::default().interleaving(Reorderings::default());
     let root = |sim: Sim| async move { drop(sim.process("a").open(Duration::from_secs(6)).await) };
     let run = Sim::run(config, Duration::from_secs(60), One(0), (), root);
     assert_eq!((run.end, run.output, run.world.now()), (End::Cut, None, 0));

@@ -4,22 +4,22 @@
 //! is armed last wins (ZOOKEEPER-4466 changed that later). Both ways are indexed, so that neither an event nor a
 //! connection that goes looks at the watches of others.
 
-use crate::message::{Table, WatchMode};
+use crate::message::{ConnId, Table, WatchMode};
 use crate::paths::{PathId, Paths};
-use crate::server::ConnId;
+
 use std::collections::{BTreeMap, BTreeSet};
 use zk_recipes::zk::EventKind;
 
 /// The two tables.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Watches {
-    data: Watching,
-    child: Watching,
+pub(super) struct WatchTables {
+    data: WatchTable,
+    child: WatchTable,
 }
 
-impl Watches {
+impl WatchTables {
     /// One of the tables.
-    pub(crate) fn of(&self, table: Table) -> &Watching {
+    pub(super) fn of(&self, table: Table) -> &WatchTable {
         match table {
             Table::Data => &self.data,
             Table::Child => &self.child,
@@ -27,7 +27,7 @@ impl Watches {
     }
 
     /// One of the tables, to change it.
-    pub(crate) fn of_mut(&mut self, table: Table) -> &mut Watching {
+    pub(super) fn of_mut(&mut self, table: Table) -> &mut WatchTable {
         match table {
             Table::Data => &mut self.data,
             Table::Child => &mut self.child,
@@ -35,7 +35,7 @@ impl Watches {
     }
 
     /// Every watch.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Table, PathId, ConnId, WatchMode)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Table, PathId, ConnId, WatchMode)> {
         let entries =
             |table| self.of(table).modes.iter().map(move |((path, conn), mode)| (table, *path, *conn, *mode));
         entries(Table::Data).chain(entries(Table::Child))
@@ -44,7 +44,7 @@ impl Watches {
 
 /// Somebody whom an event concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Hit {
+pub(super) struct Hit {
     /// Whom.
     pub conn: ConnId,
     /// A one-shot watch of exactly that path went with it.
@@ -53,7 +53,7 @@ pub(crate) struct Hit {
 
 /// One table.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Watching {
+pub(super) struct WatchTable {
     modes: BTreeMap<(PathId, ConnId), WatchMode>,
     paths_of: BTreeSet<(ConnId, PathId)>,
     /// How many of them are recursive: without any, nobody looks at the paths above.
@@ -62,11 +62,11 @@ pub(crate) struct Watching {
 
 /// `PathParentIterator` throws on a path without a `/`, and the request with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NoSlash;
+pub(super) struct NoSlash;
 
-impl Watching {
+impl WatchTable {
     /// Arms a watch; whether that changed anything.
-    pub(crate) fn arm(&mut self, path: PathId, conn: ConnId, mode: WatchMode) -> bool {
+    pub(super) fn arm(&mut self, path: PathId, conn: ConnId, mode: WatchMode) -> bool {
         let before = self.modes.insert((path, conn), mode);
         self.recursive += usize::from(mode == WatchMode::Recursive);
         self.recursive -= usize::from(before == Some(WatchMode::Recursive));
@@ -75,7 +75,7 @@ impl Watching {
     }
 
     /// Takes a watch away; whether there was one.
-    pub(crate) fn disarm(&mut self, path: PathId, conn: ConnId) -> bool {
+    pub(super) fn disarm(&mut self, path: PathId, conn: ConnId) -> bool {
         let Some(mode) = self.modes.remove(&(path, conn)) else { return false };
         self.recursive -= usize::from(mode == WatchMode::Recursive);
         self.paths_of.remove(&(conn, path));
@@ -83,7 +83,7 @@ impl Watching {
     }
 
     /// Takes everything of a connection away: the paths that it watched.
-    pub(crate) fn forget(&mut self, conn: ConnId) -> Vec<PathId> {
+    pub(super) fn forget(&mut self, conn: ConnId) -> Vec<PathId> {
         let all = (conn, PathId::ROOT)..=(conn, PathId::NONE);
         let paths: Vec<PathId> = self.paths_of.range(all).map(|(_, path)| *path).collect();
         for path in &paths {
@@ -98,7 +98,7 @@ impl Watching {
     }
 
     /// Whom an event at the path of a znode concerns, each connection once, in their order; one-shot watches go.
-    pub(crate) fn trigger(&mut self, path: PathId, kind: EventKind, paths: &Paths) -> Vec<Hit> {
+    pub(super) fn trigger(&mut self, path: PathId, kind: EventKind, paths: &Paths) -> Vec<Hit> {
         if self.modes.is_empty() {
             return Vec::new();
         }
@@ -127,7 +127,7 @@ impl Watching {
 
     /// Whether anybody at all watches that path (`WatchManager.containsWatcher`; it asks for one connection and does
     /// not look).
-    pub(crate) fn is_watched(&self, path: PathId, paths: &Paths) -> Result<bool, NoSlash> {
+    pub(super) fn is_watched(&self, path: PathId, paths: &Paths) -> Result<bool, NoSlash> {
         let text = paths.text(path);
         if text.is_empty() {
             return Ok(false);
@@ -158,7 +158,7 @@ mod tests {
     fn several_watches_of_one_connection_are_one_hit() {
         let mut paths = Paths::default();
         let (p, c) = (paths.intern("/p"), paths.intern("/p/c"));
-        let mut table = Watching::default();
+        let mut table = WatchTable::default();
         table.arm(PathId::ROOT, B, WatchMode::Recursive);
         table.arm(p, A, WatchMode::Recursive);
         table.arm(PathId::ROOT, A, WatchMode::Recursive);
@@ -173,7 +173,7 @@ mod tests {
     fn a_connection_that_goes_takes_its_watches_and_no_others() {
         let mut paths = Paths::default();
         let p = paths.intern("/p");
-        let mut table = Watching::default();
+        let mut table = WatchTable::default();
         table.arm(p, A, WatchMode::OneShot);
         table.arm(p, B, WatchMode::OneShot);
         table.arm(PathId::ROOT, A, WatchMode::Recursive);
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn the_mode_that_is_armed_last_wins() {
-        let mut table = Watching::default();
+        let mut table = WatchTable::default();
         assert!(table.arm(PathId::ROOT, A, WatchMode::Recursive));
         assert!(!table.arm(PathId::ROOT, A, WatchMode::Recursive));
         assert!(table.arm(PathId::ROOT, A, WatchMode::OneShot));

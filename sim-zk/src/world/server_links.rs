@@ -2,10 +2,10 @@
 
 use super::agenda::rank;
 use super::next::Reminder;
-use super::{Company, Step, World};
+use super::{Context, Step, World};
 use crate::choose::{Chooser, Point};
 use crate::ensemble::{Member, Packet};
-use crate::fault::{Place, Victim};
+use crate::fault::{InjectionPoint, Victim};
 use std::collections::VecDeque;
 
 /// How long a host waits for an acknowledgement before it sends again, at the least.
@@ -13,7 +13,7 @@ const FIRST_RETRANSMISSION: u64 = 200_000;
 
 /// What one server sends to another.
 #[derive(Clone, Debug)]
-pub(super) struct Pipe {
+pub(super) struct ServerLink {
     queue: VecDeque<(u64, u64, Packet)>,
     /// Of which packet there is a reminder.
     listed: Option<u64>,
@@ -23,9 +23,9 @@ pub(super) struct Pipe {
     lag: u64,
 }
 
-impl Pipe {
+impl ServerLink {
     pub(super) fn new(lag: u64) -> Self {
-        Pipe { queue: VecDeque::new(), listed: None, holds: 0, lag }
+        ServerLink { queue: VecDeque::new(), listed: None, holds: 0, lag }
     }
 
     /// Whether nothing is under way but questions who is there.
@@ -36,99 +36,99 @@ impl Pipe {
 }
 
 impl World {
-    fn pipe_index(&self, from: u8, to: u8) -> usize {
+    fn server_link_index(&self, from: u8, to: u8) -> usize {
         usize::from(from) * self.members.len() + usize::from(to)
     }
 
-    pub(super) fn pipe_mut(&mut self, from: u8, to: u8) -> &mut Pipe {
-        let index = self.pipe_index(from, to);
-        &mut self.pipes[index]
+    pub(super) fn server_link_mut(&mut self, from: u8, to: u8) -> &mut ServerLink {
+        let index = self.server_link_index(from, to);
+        &mut self.server_links[index]
     }
 
     /// Whether packets get from one to the other at present.
     pub(super) fn is_held(&self, from: u8, to: u8) -> bool {
-        self.pipes[self.pipe_index(from, to)].holds > 0
+        self.server_links[self.server_link_index(from, to)].holds > 0
     }
 
     pub(super) fn post(&mut self, from: u8, to: u8, packet: Packet) {
         self.sequence += 1;
         let (now, sequence) = (self.now, self.sequence);
-        let pipe = self.pipe_mut(from, to);
-        let due = (now + pipe.lag).max(pipe.queue.back().map_or(0, |(due, _, _)| *due));
-        pipe.queue.push_back((due, sequence, packet));
-        self.list_pipe(from, to);
+        let link = self.server_link_mut(from, to);
+        let due = (now + link.lag).max(link.queue.back().map_or(0, |(due, _, _)| *due));
+        link.queue.push_back((due, sequence, packet));
+        self.list_server_link(from, to);
     }
 
     /// The two begin a new connection: what was under way on the old one is of no concern any more.
-    pub(super) fn reset_pipes(&mut self, a: u8, b: u8) {
-        self.pipe_mut(a, b).queue.clear();
-        self.pipe_mut(b, a).queue.clear();
+    pub(super) fn reset_server_links(&mut self, a: u8, b: u8) {
+        self.server_link_mut(a, b).queue.clear();
+        self.server_link_mut(b, a).queue.clear();
     }
 
-    pub(super) fn list_pipe(&mut self, from: u8, to: u8) {
-        let index = self.pipe_index(from, to);
-        let pipe = &mut self.pipes[index];
-        if let Some((due, order, _)) = pipe.queue.front()
-            && pipe.holds == 0
-            && pipe.listed != Some(*order)
+    pub(super) fn list_server_link(&mut self, from: u8, to: u8) {
+        let index = self.server_link_index(from, to);
+        let link = &mut self.server_links[index];
+        if let Some((due, order, _)) = link.queue.front()
+            && link.holds == 0
+            && link.listed != Some(*order)
         {
-            pipe.listed = Some(*order);
+            link.listed = Some(*order);
             self.agenda.push(*due, *order, Step::Packet(from, to));
         }
     }
 
     /// Whether a reminder that a packet arrives still holds.
     pub(super) fn packet_is_due(&self, from: u8, to: u8, order: u64) -> Reminder {
-        let pipe = &self.pipes[self.pipe_index(from, to)];
-        let next = pipe.queue.front().is_some_and(|(_, of, _)| *of == order);
-        if next && pipe.holds == 0 && pipe.listed == Some(order) { Reminder::Holds } else { Reminder::Off }
+        let link = &self.server_links[self.server_link_index(from, to)];
+        let next = link.queue.front().is_some_and(|(_, of, _)| *of == order);
+        if next && link.holds == 0 && link.listed == Some(order) { Reminder::Holds } else { Reminder::Off }
     }
 
     /// What was lost is sent again, when its host tries next: it waits twice as long each time.
     pub(super) fn retransmit(&mut self, from: u8, to: u8) {
         let now = self.now;
-        let pipe = self.pipe_mut(from, to);
-        let Some((lost, _, _)) = pipe.queue.front() else { return };
+        let link = self.server_link_mut(from, to);
+        let Some((lost, _, _)) = link.queue.front() else { return };
         let mut wait = FIRST_RETRANSMISSION;
         let mut next = lost + wait;
         while next < now {
             wait *= 2;
             next += wait;
         }
-        for (due, _, _) in &mut pipe.queue {
+        for (due, _, _) in &mut link.queue {
             *due = next.max(*due);
         }
     }
 
     /// What was held up goes on its way.
     pub(super) fn release(&mut self, from: u8, to: u8) {
-        let pipe = self.pipe_mut(from, to);
-        pipe.holds -= 1;
-        pipe.listed = None;
-        self.list_pipe(from, to);
+        let link = self.server_link_mut(from, to);
+        link.holds -= 1;
+        link.listed = None;
+        self.list_server_link(from, to);
     }
 
     /// The next packet arrives.
-    pub(super) fn deliver_packet(&mut self, from: u8, to: u8, company: &mut Company<'_>) {
-        self.pipe_mut(from, to).listed = None;
-        let front = self.pipe_mut(from, to).queue.front();
+    pub(super) fn deliver_packet(&mut self, from: u8, to: u8, context: &mut Context<'_>) {
+        self.server_link_mut(from, to).listed = None;
+        let front = self.server_link_mut(from, to).queue.front();
         let noteworthy = front
             .is_some_and(|(_, _, packet)| !matches!(packet, Packet::Ping | Packet::Heard(_) | Packet::Fin));
         if noteworthy {
             let leads = self.members[usize::from(to)].is_leading();
-            let place = if leads { Place::LeaderPacket } else { Place::Packet };
-            if self.strike_server(place, from, to, company) {
+            let point = if leads { InjectionPoint::LeaderPacket } else { InjectionPoint::Packet };
+            if self.inject_on_server(point, from, to, context) {
                 // Whatever struck, the packet is still on its way, and comes later or never.
-                self.list_pipe(from, to);
+                self.list_server_link(from, to);
                 return;
             }
         }
-        if let Some((_, _, packet)) = self.pipe_mut(from, to).queue.pop_front() {
-            self.list_pipe(from, to);
+        if let Some((_, _, packet)) = self.server_link_mut(from, to).queue.pop_front() {
+            self.list_server_link(from, to);
             let pinged = matches!(packet, Packet::Ping);
-            self.with_member(to, company, |member, env| member.packet(from, packet, env));
+            self.with_member(to, context, |member, env| member.packet(from, packet, env));
             if pinged {
-                self.draw_lags(from, to, company.chooser);
+                self.draw_lags(from, to, context.chooser);
             }
         }
     }
@@ -138,7 +138,7 @@ impl World {
         let calm = self.config.link_latency;
         for (from, to) in [(leader, follower), (follower, leader)] {
             chooser.about(Victim::Link(from, to));
-            self.pipe_mut(from, to).lag = match u64::from(chooser.choose(Point::Lag, 64)) {
+            self.server_link_mut(from, to).lag = match u64::from(chooser.choose(Point::Lag, 64)) {
                 0 => calm,
                 // From a fifth of the calm latency to sixty times as much, most of them short.
                 drawn => calm / 5 + drawn * drawn * calm * 8 / 500,

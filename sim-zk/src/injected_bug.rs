@@ -3,32 +3,32 @@
 //!
 //! [`Config::quirk`](crate::Config) asks for one; each is asked for in one place of the client's session machine or of the
 //! servers. Without one nothing is different, not even the order of choices. Three of them break no promise: they make
-//! the world kinder than ZooKeeper is ([`Quirk::is_too_kind`]), and what is tested in such a world proves less.
+//! the world kinder than ZooKeeper is ([`InjectedBug::is_too_kind`]), and what is tested in such a world proves less.
 
-macro_rules! quirks {
-    ($($quirk:ident = $name:literal, $about:literal;)+) => {
+macro_rules! bugs {
+    ($($bug:ident = $name:literal, $about:literal;)+) => {
         /// One way to be wrong.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Quirk { $(#[doc = $about] $quirk,)+ }
+        pub enum InjectedBug { $(#[doc = $about] $bug,)+ }
 
-        impl Quirk {
+        impl InjectedBug {
             /// Every one.
-            pub const ALL: &[Quirk] = &[$(Quirk::$quirk),+];
+            pub const ALL: &[InjectedBug] = &[$(InjectedBug::$bug),+];
 
             /// Its name.
             pub const fn name(self) -> &'static str {
-                match self { $(Quirk::$quirk => $name),+ }
+                match self { $(InjectedBug::$bug => $name),+ }
             }
 
             /// What is wrong, in one line.
             pub const fn about(self) -> &'static str {
-                match self { $(Quirk::$quirk => $about),+ }
+                match self { $(InjectedBug::$bug => $about),+ }
             }
         }
     };
 }
 
-quirks! {
+bugs! {
     ForgetsWatches = "forgets-watches", "a client does not register its watches again (kazoo#170, rust-zookeeper#97)";
     ForgetsAbsent = "forgets-absent", "a client does not register its watches on what is absent again";
     ForgetsTrees = "forgets-trees", "a client does not register its persistent watches again";
@@ -72,15 +72,15 @@ quirks! {
     TellsAll = "tells-all", "whatever a watch has missed is told";
 }
 
-impl Quirk {
+impl InjectedBug {
     /// The one of that name.
-    pub fn from_name(name: &str) -> Option<Quirk> {
-        Quirk::ALL.iter().copied().find(|quirk| quirk.name() == name)
+    pub fn from_name(name: &str) -> Option<InjectedBug> {
+        InjectedBug::ALL.iter().copied().find(|bug| bug.name() == name)
     }
 
     /// Whether it breaks no promise, and only leaves out what ZooKeeper does not exclude.
     pub fn is_too_kind(self) -> bool {
-        matches!(self, Quirk::LosesNoReply | Quirk::NeverStale | Quirk::TellsAll)
+        matches!(self, InjectedBug::LosesNoReply | InjectedBug::NeverStale | InjectedBug::TellsAll)
     }
 }
 
@@ -90,10 +90,14 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_quirk_has_a_name_of_its_own() {
-        let names: BTreeSet<&str> = Quirk::ALL.iter().map(|quirk| quirk.name()).collect();
-        assert_eq!(names.len(), Quirk::ALL.len());
-        assert!(Quirk::ALL.iter().all(|quirk| Quirk::from_name(quirk.name()) == Some(*quirk)));
-        assert_eq!(crate::Config::default().quirk, None, "a world is right unless it is asked to be wrong");
+    fn every_bug_has_a_name_of_its_own() {
+        let names: BTreeSet<&str> = InjectedBug::ALL.iter().map(|bug| bug.name()).collect();
+        assert_eq!(names.len(), InjectedBug::ALL.len());
+        assert!(InjectedBug::ALL.iter().all(|bug| InjectedBug::from_name(bug.name()) == Some(*bug)));
+        assert_eq!(
+            crate::Config::default().injected_bug,
+            None,
+            "a world is right unless it is asked to be wrong"
+        );
     }
 }

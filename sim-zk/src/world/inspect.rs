@@ -1,6 +1,7 @@
 //! What can be seen of the world from outside.
 
-use super::{Config, HandleId, World};
+use super::{HandleId, World};
+use crate::config::Config;
 use crate::ensemble::Member;
 use crate::paths::Paths;
 use crate::session::ClientSession;
@@ -66,7 +67,8 @@ impl World {
         let leader = self.leader();
         // A leader that has not yet noticed that there is another one is idle, too.
         let settled = |member: &Member| member.serves() && member.leader() == leader && member.is_idle();
-        self.members.iter().all(settled) && self.pipes.iter().all(super::pipes::Pipe::is_idle)
+        self.members.iter().all(settled)
+            && self.server_links.iter().all(super::server_links::ServerLink::is_idle)
     }
 
     /// The server that leads; of several that believe so, the one of the newest epoch.

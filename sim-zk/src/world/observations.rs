@@ -1,4 +1,4 @@
-//! What the code of each process was told, kept in the untimed order: code cannot be looked at, but it is a function of what
+//! What the code of each process was told, kept in interleaving mode: code cannot be looked at, but it is a function of what
 //! it was told. What it can look at whenever it likes, the time and how long its session is safe, it was told when it looked.
 
 use super::{HandleId, World};
@@ -8,11 +8,11 @@ use crate::paths::{PathId, Paths};
 use crate::session::{Answered, Failure, Told};
 use zk_recipes::zk::Stat;
 
-/// What was learnt, in order. Zxids stand beside it, each once: what matters about them is which of them are the same and
+/// What was observations, in order. Zxids stand beside it, each once: what matters about them is which of them are the same and
 /// which are larger, not how many transactions lie between. So do the times of its own clock that code was told: what matters
 /// is how long ago, or how far ahead, they are. Times in a `Stat` are left out.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Learnt {
+pub(super) struct Observations {
     pub digest: Digest,
     pub zxids: Vec<i64>,
     pub times: Vec<u64>,
@@ -28,7 +28,7 @@ fn place<T: PartialEq>(list: &mut Vec<T>, item: T) -> u64 {
     place as u64
 }
 
-impl Learnt {
+impl Observations {
     fn zxid(&mut self, zxid: i64) {
         self.digest.add(place(&mut self.zxids, zxid));
     }
@@ -98,7 +98,7 @@ impl Learnt {
 
 /// What a process was told, beside answers and notifications.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Seen {
+pub(super) enum Observation {
     /// The status of one of its sessions has changed.
     Changed,
     /// An alarm went off, by the process's own number for it.
@@ -115,36 +115,38 @@ pub(super) enum Seen {
 
 impl World {
     /// A process is told something.
-    pub(super) fn remember(&mut self, process: u8, seen: Seen) {
-        if self.config.is_untimed() {
+    pub(super) fn record(&mut self, process: u8, seen: Observation) {
+        if self.config.is_interleaving() {
             let (kind, which) = match seen {
-                Seen::Changed => (1, 0),
-                Seen::Rang(number) => (2, u64::from(number)),
-                Seen::Cancelled => (3, 0),
-                Seen::Given(word) => (4, word),
-                Seen::Slept(already) => (7, already.into()),
-                Seen::Time(time) => (8, place(&mut self.processes[usize::from(process)].told.times, time)),
+                Observation::Changed => (1, 0),
+                Observation::Rang(number) => (2, u64::from(number)),
+                Observation::Cancelled => (3, 0),
+                Observation::Given(word) => (4, word),
+                Observation::Slept(already) => (7, already.into()),
+                Observation::Time(time) => {
+                    (8, place(&mut self.processes[usize::from(process)].observations.times, time))
+                }
             };
-            self.add_told(process, kind, which);
+            self.add_observation(process, kind, which);
         }
     }
 
     /// What a process begins with, of all that others like it may begin with.
     pub(crate) fn begins_with(&mut self, process: u8, word: u64) {
-        self.remember(process, Seen::Given(word));
+        self.record(process, Observation::Given(word));
     }
 
     /// A process looks at its clock.
-    pub(crate) fn tell_time(&mut self, process: u8) -> u64 {
+    pub(crate) fn read_clock(&mut self, process: u8) -> u64 {
         let time = self.time_of(process);
-        self.remember(process, Seen::Time(time));
+        self.record(process, Observation::Time(time));
         time
     }
 
     /// A process wants to sleep until its clock shows `until`: whether it has shown that already.
     pub(crate) fn is_past(&mut self, process: u8, until: u64) -> bool {
         let is_past = until <= self.time_of(process);
-        self.remember(process, Seen::Slept(is_past));
+        self.record(process, Observation::Slept(is_past));
         is_past
     }
 
@@ -152,13 +154,13 @@ impl World {
     pub(crate) fn safe_until(&mut self, handle: HandleId) -> u64 {
         let session = self.session(handle);
         let until = session.safe_from() + session.sound_timeout();
-        self.remember(self.process_of(handle), Seen::Time(until));
+        self.record(self.process_of(handle), Observation::Time(until));
         until
     }
 
     /// A process gets the answer to the request of a session that has waited longest.
-    pub(super) fn remember_answer(&mut self, handle: HandleId, answered: &Answered) {
-        if !self.config.is_untimed() {
+    pub(super) fn record_answer(&mut self, handle: HandleId, answered: &Answered) {
+        if !self.config.is_interleaving() {
             return;
         }
         let (process, rank) = (self.process_of(handle), self.rank_of(handle));
@@ -168,18 +170,18 @@ impl World {
             Err(Failure::ConnectionLoss) => 3,
             Err(Failure::Over(_)) => 4,
         };
-        self.add_told(process, 5, rank << 8 ^ what);
-        let told = &mut self.processes[usize::from(process)].told;
+        self.add_observation(process, 5, rank << 8 ^ what);
+        let observations = &mut self.processes[usize::from(process)].observations;
         match &answered.result {
-            Ok(answer) => told.answer(&Ok(answer.clone()), &self.paths),
-            Err(Failure::Refused(refusal)) => told.answer(&Err(*refusal), &self.paths),
+            Ok(answer) => observations.answer(&Ok(answer.clone()), &self.paths),
+            Err(Failure::Refused(refusal)) => observations.answer(&Err(*refusal), &self.paths),
             Err(_) => {}
         }
     }
 
     /// A watch of a session is told something.
-    pub(super) fn remember_fired(&mut self, handle: HandleId, told: Told) {
-        if !self.config.is_untimed() {
+    pub(super) fn record_notification(&mut self, handle: HandleId, told: Told) {
+        if !self.config.is_interleaving() {
             return;
         }
         let (kind, path) = match told {
@@ -188,20 +190,20 @@ impl World {
             Told::Over(_) => (11, None),
         };
         let process = self.process_of(handle);
-        self.add_told(process, 6, self.rank_of(handle) << 8 ^ kind);
+        self.add_observation(process, 6, self.rank_of(handle) << 8 ^ kind);
         if let Some(path) = path {
-            self.processes[usize::from(process)].told.path(path, &self.paths);
+            self.processes[usize::from(process)].observations.path(path, &self.paths);
         }
     }
 
     /// Adds it, and what the process can see then without asking anybody.
-    fn add_told(&mut self, process: u8, kind: u8, which: u64) {
-        let mut digest = self.processes[usize::from(process)].told.digest;
+    fn add_observation(&mut self, process: u8, kind: u8, which: u64) {
+        let mut digest = self.processes[usize::from(process)].observations.digest;
         digest.add_two(kind, which);
         for (_, session) in self.sessions.iter().filter(|(of, _)| *of == process) {
             digest.add(session.status().changes.into());
         }
-        self.processes[usize::from(process)].told.digest = digest;
+        self.processes[usize::from(process)].observations.digest = digest;
     }
 
     /// The how-manieth of its process's sessions it is.
